@@ -1,0 +1,25 @@
+"""Find the bundled kernels: one folder each with CUDA C source, PTX, launch file, reference and expected results."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from engine.launch import LaunchError
+
+FOLDER = Path(__file__).parent
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the bundled kernels in alphabetical order."""
+    return tuple(sorted(file.stem for file in FOLDER.glob("*/*.toml") if file.stem == file.parent.name))
+
+
+def path(name: str) -> Path:
+    """Return the launch file of a bundled kernel; LaunchError lists the names where there is none such."""
+    known = names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? The" if near else "the"
+        raise LaunchError(f"{name}: no bundled kernel has this name; {hint} kernels are {', '.join(known)}")
+    return FOLDER / name / f"{name}.toml"

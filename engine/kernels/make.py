@@ -1,0 +1,61 @@
+"""Compile the bundled kernels with nvcc and write inputs and expected results anew: for developers, after an edit.
+
+Usage: python -m engine.kernels.make [NAME ...]
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from engine import kernels
+from engine.launch import LaunchSpec, load_launch_file
+
+NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3")
+
+
+def reference_module(name: str) -> ModuleType:
+    """Import reference.py of a kernel's folder, whose name need not be a Python name."""
+    file = kernels.FOLDER / name / "reference.py"
+    spec = importlib.util.spec_from_file_location(f"reference_of_{name}", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def expected(name: str, spec: LaunchSpec) -> dict[str, np.ndarray]:
+    """Return what the reference computes from a launch file's buffers, by buffer."""
+    return reference_module(name).reference({key: buffer.array for key, buffer in spec.buffers.items()})
+
+
+def make(name: str) -> None:
+    """Compile one kernel, then write its inputs (where its reference has any) and expected results as .npy."""
+    folder = kernels.FOLDER / name
+    subprocess.run([*NVCC, "-o", f"{name}.ptx", f"{name}.cu"], cwd=folder, check=True)
+    for key, array in getattr(reference_module(name), "inputs", dict)().items():
+        np.save(folder / f"{key}.npy", array)
+    bare = without_expectations(folder / f"{name}.toml")
+    try:
+        results = expected(name, load_launch_file(bare))
+    finally:
+        bare.unlink()
+    for key, array in results.items():
+        np.save(folder / f"{key}_expected.npy", array)
+
+
+def without_expectations(file: Path) -> Path:
+    """Write a copy of a launch file up to its first [expect...], since those arrays may not be there yet."""
+    bare = file.with_suffix(".bare.toml")
+    bare.write_text(file.read_text().split("\n[expect.")[0] + "\n")
+    return bare
+
+
+if __name__ == "__main__":
+    for kernel in sys.argv[1:] or kernels.names():
+        make(kernel)

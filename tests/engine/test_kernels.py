@@ -1,0 +1,96 @@
+"""Test the bundled kernels: every launch file loads, references give the committed results, sizes fill the machine."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from engine import kernels
+from engine.kernels.make import expected
+from engine.kernels.rounding import fma32, fma64
+from engine.launch import LaunchError, load_launch_file
+
+NAMES = ("2dconv", "bfs", "gemm", "histogram", "hotspot", "reduction", "scalarprod", "vectoradd")
+MAX_THREADS, MAX_CTAS = 1536, 8  # of one SM in the fermi preset
+
+
+def test_all_names_are_there():
+    assert kernels.names() == NAMES
+
+
+def test_an_unknown_name_lists_the_kernels_and_the_nearest():
+    with pytest.raises(LaunchError, match="did you mean 'gemm'.*2dconv, bfs") as error:
+        kernels.path("gem")
+    assert "\n" not in str(error.value)
+    with pytest.raises(LaunchError, match="kernels are"):
+        kernels.path("../gemm/gemm")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_launch_file_loads_and_says_what_it_is(name):
+    spec = load_launch_file(kernels.path(name))
+    assert spec.name == name and spec.description and spec.expect and not spec.order_dependent
+    entries = spec.module_path.read_text()
+    assert all(f".visible .entry {launch.kernel}(" in entries for launch in spec.launches)
+    assert (spec.module_path.parent / f"{name}.cu").is_file()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tolerance_above_1e_6_has_a_reason(name):
+    for expect in load_launch_file(kernels.path(name)).expect.values():
+        assert (expect.rtol <= 1e-6 and expect.atol <= 1e-6) or expect.reason
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reference_gives_the_committed_results(name):
+    spec = load_launch_file(kernels.path(name))
+    results = expected(name, spec)
+    assert set(results) == set(spec.expect)
+    for key, array in results.items():
+        assert array.dtype == spec.expect[key].array.dtype and np.array_equal(array, spec.expect[key].array)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_launch_fills_every_cta_slot_twice(name):
+    launch = load_launch_file(kernels.path(name)).launches[0]
+    resident = min(MAX_CTAS, MAX_THREADS // launch.num_threads_per_cta)
+    assert launch.num_ctas >= 2 * resident
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_folder_is_small(name):
+    assert sum(file.stat().st_size for file in (kernels.FOLDER / name).iterdir() if file.is_file()) < 300_000
+
+
+def test_results_are_near_the_textbook_formula():
+    gemm = load_launch_file(kernels.path("gemm"))
+    a, b, c = (gemm.buffers[name].array.astype(float) for name in "ABC")
+    assert np.allclose(gemm.expect["C"].array, 1.5 * a @ b + 0.5 * c, rtol=1e-5)
+    dot = load_launch_file(kernels.path("scalarprod"))
+    a, b = (dot.buffers[name].array.astype(float) for name in "ab")
+    assert np.allclose(dot.expect["out"].array, (a * b).sum(axis=1), rtol=1e-5)
+    total = load_launch_file(kernels.path("reduction"))
+    assert np.allclose(total.expect["sum"].array, total.buffers["in"].array.astype(float).sum(), rtol=1e-5)
+
+
+def test_fma32_rounds_once():
+    state = np.random.RandomState(0)
+    a, b, c = (state.randint(0, 2**32, 3000, dtype=np.uint32).view(np.float32) for _ in range(3))
+    c[:1000] = -(a[:1000].astype(np.float64) * b[:1000]).astype(np.float32)  # cancellation: the rounding error remains
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    a, b, c = a[finite], b[finite], c[finite]
+    for x, y, z, got in zip(a, b, c, fma32(a, b, c)):
+        exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+        if np.isfinite(got):
+            error = abs(Fraction(float(got)) - exact)
+            for other in (np.nextafter(got, np.float32(np.inf)), np.nextafter(got, np.float32(-np.inf))):
+                assert not np.isfinite(other) or error <= abs(Fraction(float(other)) - exact)
+        else:
+            assert abs(exact) > Fraction(float(np.finfo(np.float32).max))
+
+
+def test_fma64_rounds_once():
+    x = np.array([1 + 2.0**-52])
+    assert fma64(x, x, -(x * x))[0] == 2.0**-104
