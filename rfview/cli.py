@@ -1,0 +1,151 @@
+"""The command line: picks the subcommand, imports only that one, and makes of every error one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from engine.errors import RfviewError
+from rfview import __version__
+
+# name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
+COMMANDS: dict[str, str] = {
+    "debug": "run a kernel live in the terminal, forwards and backwards",
+    "replay": "open a recorded session in the terminal",
+    "run": "run a kernel to its end, verify it and print a summary",
+    "record": "run a kernel and write a session file",
+    "script": "run debugger commands over a kernel or session, without a terminal",
+    "info": "say what a session file holds",
+    "kernels": "list the bundled kernels",
+    "designs": "list the register-file designs and their parameters",
+    "warm": "compile the designs ahead of their first run",
+    "help": "explain a topic: keys, commands, expressions, launch files, stalls, exit codes",
+}
+INTERRUPTED = 130   # 128 + SIGINT, as shells report it
+BROKEN_PIPE = 141   # 128 + SIGPIPE
+INTERNAL_ERROR = 70  # sysexits' EX_SOFTWARE
+
+
+class UsageError(RfviewError):
+    """A command line that cannot be understood (exit 2)."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises UsageError and names the nearest known option or word."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and exiting."""
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Raise for arguments that no option took, with the nearest option there is."""
+        word = unknown[0]
+        name = word.split("=")[0]
+        if not word.startswith("-") or word == "-":
+            self.error(f"unexpected argument {word!r}")
+        known = [text for action in self._actions for text in action.option_strings]
+        near = difflib.get_close_matches(name, known, n=1)
+        self.error(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else ""))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+        return code
+    except RfviewError as error:
+        return _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # What reads our output has gone: keep the interpreter's own flush at exit from complaining.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(f"{where}{error.strerror or error}", 2)
+    except MemoryError:
+        return _fail("out of memory", 2)
+    except Exception as error:
+        if os.environ.get("RFVIEW_TRACEBACK"):
+            raise
+        text = f"internal error: {type(error).__name__}: {error} (RFVIEW_TRACEBACK=1 shows where)"
+        return _fail(text, INTERNAL_ERROR)
+
+
+def _run(words: list[str]) -> int:
+    """Parse the words and run the command that they name."""
+    if not words:
+        from rfview.commands import first
+
+        return first.run()
+    name, rest = words[0], words[1:]
+    if name in ("-h", "--help"):
+        print(overview())
+        return 0
+    if name in ("-V", "--version"):
+        print(f"rfview {__version__}")
+        return 0
+    if name not in COMMANDS:
+        raise UsageError(_unknown(name))
+    module = importlib.import_module(f"rfview.commands.{name}")
+    parser = Parser(
+        prog=f"rfview {name}", description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
+        epilog=getattr(module, "EPILOG", None), formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    try:
+        args, unknown = parser.parse_known_args(rest)
+    except SystemExit as stop:   # --help has printed and wants to leave
+        return int(stop.code or 0)
+    if unknown:
+        parser.refuse(unknown)
+    return int(module.run(args))
+
+
+def overview() -> str:
+    """Return the text of `rfview --help`."""
+    width = max(map(len, COMMANDS))
+    lines = [
+        f"rfview {__version__}: a time-travelling visual debugger for GPU register files", "",
+        "usage: rfview                    a recorded session, ready to step through",
+        "       rfview COMMAND [OPTIONS]", "",
+    ]
+    lines += [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
+    lines += ["", "`rfview COMMAND --help` lists a command's options; `rfview kernels` says what there is to run."]
+    return "\n".join(lines)
+
+
+def _unknown(word: str) -> str:
+    """Say what is wrong with a first word that is no command, and what was probably meant."""
+    if word.startswith("-"):
+        return f"unknown option {word}; expected a command, --help or --version"
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
+    if near:
+        return f"unknown command {word!r}; did you mean {near[0]!r}?"
+    if word.endswith(".rfs"):
+        return f"unknown command {word!r}; to open a session: rfview replay {word}"
+    if word.endswith((".toml", ".ptx")):
+        return f"unknown command {word!r}; to run a launch file: rfview run {word}"
+    return f"unknown command {word!r}; expected one of {', '.join(COMMANDS)}"
+
+
+def _fail(text: str, code: int) -> int:
+    """Print one line on stderr and return `code`."""
+    line = " ".join(text.split())
+    try:
+        sys.stdout.flush()
+        print(f"rfview: error: {line}", file=sys.stderr)
+    except OSError:
+        pass
+    return code

@@ -1,0 +1,1 @@
+"""One module per subcommand; add_arguments(parser) declares options, run(args) does it, returns the exit code."""

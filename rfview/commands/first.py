@@ -1,0 +1,33 @@
+"""Plain `rfview`: the bundled recording, on the screen or as text."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from engine.errors import InputError
+from rfview.commands import screen
+
+
+def bundled_recording() -> Path:
+    """Return the recorded session that comes with rfview."""
+    import sessions
+
+    folder = Path(next(iter(sessions.__path__))) / "recorded"
+    files = sorted(folder.glob("*.rfs"))
+    if not files:
+        raise InputError(f"{folder}: the bundled recording is missing; try: rfview debug vectoradd")
+    return next((file for file in files if file.stem == "first"), files[0])
+
+
+def run() -> int:
+    """Open the bundled recording."""
+    from sessions import open_session
+
+    path = bundled_recording()
+    args = argparse.Namespace(goto=None, ascii=False)
+    try:
+        shown = str(path.relative_to(Path.cwd()))
+    except ValueError:
+        shown = str(path)
+    return screen.show(open_session(str(path)), args, target=shown)

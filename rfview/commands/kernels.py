@@ -1,0 +1,39 @@
+"""`rfview kernels`: list the kernels that come with rfview."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tomllib
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--json", action="store_true", help="print a JSON list instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print name, launches and description of every bundled kernel."""
+    rows = listing()
+    if args.json:
+        print(json.dumps(rows))
+        return 0
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        launches = f"{row['launches']} launch{'es' if row['launches'] > 1 else ''}"
+        print(f"{row['name']:<{width}}  {launches:<11} {row['description']}")
+    print(f"\ntry: rfview run {rows[-1]['name']}   or   rfview debug {rows[-1]['name']}")
+    return 0
+
+
+def listing() -> list[dict[str, object]]:
+    """Return one dict per bundled kernel; reads the launch files only, not the arrays they name."""
+    from engine import kernels
+
+    rows: list[dict[str, object]] = []
+    for name in kernels.names():
+        path = kernels.path(name)
+        launch = tomllib.loads(path.read_text(encoding="utf-8"))
+        rows.append({"name": name, "launches": len(launch.get("launch", ())),
+                     "description": launch.get("description", ""), "path": str(path)})
+    return rows

@@ -1,0 +1,168 @@
+"""Options that several commands share: what to run, on which machine, and how long a compile takes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import InputError
+
+if TYPE_CHECKING:
+    from engine.launch import LaunchSpec
+
+DEFAULT_MAX_CYCLES = 100_000_000
+BAR_WIDTH = 24
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Declare the positional kernel: a launch file or a bundled kernel's name."""
+    parser.add_argument("target", metavar="FILE|NAME",
+                        help="a launch file (.toml) or a bundled kernel (see `rfview kernels`)")
+
+
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Declare the machine's options, the same for every command that runs a kernel."""
+    group = parser.add_argument_group("machine")
+    group.add_argument("--design", default="sram", metavar="D",
+                       help="register file, with parameters as in 'stt[stall=bank]' (default sram)")
+    group.add_argument("--scheduler", default="gto", metavar="S",
+                       help="lrr, gto, two_level, switch_on_stall, or paper for the design's own (default gto)")
+    group.add_argument("--preset", default="fermi", metavar="P",
+                       help="fermi, gebhart, or paper for the design's own (default fermi)")
+    group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
+                       help="change one number; sections: sm, latency, initiation, memory, scheduler, kernel, the design")
+    group.add_argument("--max-cycles", type=positive, default=DEFAULT_MAX_CYCLES, metavar="N",
+                       help=f"stop with exit 3 after this many cycles (default {DEFAULT_MAX_CYCLES:,})")
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1, as in 5000, 5_000 or 5,000."""
+    try:
+        value = int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return value
+
+
+def settings_of(pairs: list[str]) -> dict[str, str]:
+    """Turn SECTION.KEY=VALUE texts into a dict; the last of equal keys counts. Raises InputError for other shapes."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        section, dot, key = name.strip().partition(".")
+        if not (equals and dot and section and key and value.strip()):
+            raise InputError(f"--set {pair}: expected SECTION.KEY=VALUE, for example sm.num_collectors=8")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def machine_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the parsed machine options as keyword arguments of Simulator and sessions.open_session."""
+    return {
+        "design": args.design, "scheduler": args.scheduler, "preset": args.preset,
+        "settings": settings_of(args.settings), "max_cycles": args.max_cycles,
+    }
+
+
+def is_session(target: str) -> bool:
+    """Say whether the target is meant as a recorded session."""
+    return target.endswith(".rfs")
+
+
+def launch_path(target: str) -> Path:
+    """Return the launch file that a target names; raises InputError with what to type instead where it names none."""
+    path = Path(target)
+    if is_session(target):
+        raise InputError(f"{target}: a recorded session is not a kernel; open it with: rfview replay {target}")
+    if path.suffix == ".ptx":
+        beside = path.with_suffix(".toml")
+        how = f"run {beside}" if beside.is_file() else "write a launch file beside it: rfview help launch"
+        raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
+    if path.suffix == ".toml" or os.sep in target or path.is_file():
+        return path
+    from engine import kernels
+
+    return kernels.path(target)
+
+
+def load_target(target: str) -> LaunchSpec:
+    """Read the launch file that a target names."""
+    path = launch_path(target)
+    from engine.launch import load_launch_file
+
+    return load_launch_file(path)
+
+
+class Progress:
+    """A progress bar on stderr: redrawn in place on a terminal, a line per change of text elsewhere."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._text = ""
+        self._drawn_at = 0.0
+        self._open = False
+
+    def __call__(self, fraction: float, text: str) -> None:
+        """Show `text` with a bar filled to `fraction` (0..1)."""
+        if self._is_terminal:
+            now = time.monotonic()
+            if fraction < 1 and text == self._text and now - self._drawn_at < 0.05:
+                return
+            self._drawn_at = now
+            filled = round(BAR_WIDTH * min(max(fraction, 0.0), 1.0))
+            bar = "█" * filled + "░" * (BAR_WIDTH - filled)
+            sys.stderr.write(f"\r\x1b[2K{bar} {fraction:4.0%} {text}")
+            self._open = True
+        elif text != self._text:
+            sys.stderr.write(f"rfview: {text}\n")
+        self._text = text
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._open:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+            self._open = False
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[float, str], None]]:
+    """Yield a Progress that is cleared at the end, whatever happens."""
+    bar = Progress()
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def writable_file(path: str) -> Path:
+    """Return the path of a file to write after making sure, now, that it can be written."""
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{path}: is a folder; expected the name of a file")
+    if not file.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {file.parent}")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written: permission denied")
+    return file
+
+
+def writable_folder(path: str) -> Path:
+    """Return a folder to write into, made if need be, after making sure that it can be written."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be made: {error.strerror or error}") from None
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path}: cannot be written: permission denied")
+    return folder

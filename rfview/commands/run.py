@@ -1,0 +1,98 @@
+"""`rfview run`: run a kernel to its end, verify it, and print a summary or one JSON object (SPEC section 9)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from rfview.commands import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engine.simulator import Simulator
+
+EPILOG = "exit codes: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    options.add_target(parser)
+    options.add_machine(parser)
+    parser.add_argument("--save-buffers", metavar="DIR",
+                        help="write every buffer as DIR/NAME.npy, symbols as DIR/sym_NAME.npy")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the kernel; return 0 when it verified or has nothing to verify, 1 when a result differs."""
+    machine = options.machine_of(args)
+    spec = options.load_target(args.target)
+    folder = options.writable_folder(args.save_buffers) if args.save_buffers else None
+    with options.progress() as report:
+        from engine.simulator import Simulator
+
+        simulator = Simulator(spec, progress=report, **machine)
+        began = time.perf_counter()
+        try:
+            simulator.run()
+        finally:
+            wall = time.perf_counter() - began
+            for _cycle, text in simulator.printed:
+                print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr if args.json else sys.stdout)
+    if folder is not None:
+        save_buffers(simulator, folder)
+    summary = {**simulator.summary(), "wall_s": round(wall, 6)}
+    print(json.dumps(summary) if args.json else text_of(summary))
+    return 1 if summary["verified"] is False else 0
+
+
+def save_buffers(simulator: Simulator, folder: Path) -> None:
+    """Write every buffer and symbol of a run as .npy."""
+    import numpy as np
+
+    for prefix, arrays in (("", simulator.buffers()), ("sym_", simulator.symbols())):
+        for name, array in arrays.items():
+            np.save(folder / f"{prefix}{name}.npy", array)
+
+
+def text_of(summary: dict[str, Any]) -> str:
+    """Return the summary as text: what ran, how long, where the warp-cycles went, and whether it verified."""
+    warp_cycles = max(summary["warp_cycles"], 1)
+    speed = summary["cycles"] / summary["wall_s"] if summary["wall_s"] else 0.0
+    lines = [
+        f"{summary['kernel']}  {summary['design']} {summary['scheduler']} · {summary['preset']}  "
+        f"{summary['launches']} launch{'es' if summary['launches'] != 1 else ''}, "
+        f"{summary['registers_per_thread']} registers per thread",
+        f"  cycles                 {summary['cycles']:>15,}",
+        f"  warp instructions      {summary['warp_instructions']:>15,}   IPC {summary['ipc']:.2f}",
+        f"  thread instructions    {summary['thread_instructions']:>15,}",
+        f"  wall                   {summary['wall_s']:>15.3f} s {speed:,.0f} cycles per second",
+        f"  warp-cycles            {summary['warp_cycles']:>15,}",
+    ]
+    rows = {"issued": summary["issued"], **summary["stalls"]}
+    lines += [f"    {name:<20} {count:>15,}  {count / warp_cycles:6.1%}"
+              for name, count in rows.items() if count or name == "issued"]
+    energy = summary.get("energy_pj")
+    if energy and energy.get("total") is not None:
+        parts = ", ".join(f"{part} {energy[part] / 1e6:,.3f}" for part in ("dynamic", "leakage", "refresh"))
+        lines.append(f"  register file energy   {energy['total'] / 1e6:>15,.3f} µJ {parts}")
+    lines.append(verdict(summary))
+    return "\n".join(lines)
+
+
+def verdict(summary: dict[str, Any]) -> str:
+    """Return the line that says whether the results are the expected ones."""
+    if summary["verified"] is None:
+        return "  nothing to verify: the launch file expects no result"
+    if summary["verified"]:
+        return "  verified: every expected array matches"
+    lines = ["  NOT VERIFIED"]
+    for miss in summary["mismatches"]:
+        place = ", ".join(map(str, miss.get("index", ())))
+        lines.append(f"    {miss.get('count'):,} of {miss.get('total'):,} elements of {miss['name']} differ, first "
+                     f"[{place}]: expected {miss.get('expected')!r}, got {miss.get('got')!r}")
+    return "\n".join(lines)

@@ -1,0 +1,54 @@
+"""`rfview script`: run debugger commands over a session file or a kernel, without a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from engine.errors import InputError
+from rfview.commands import options
+
+EPILOG = """examples:
+  rfview script run.rfs -c "goto 50%; print warp[3].pc; info stalls"
+  rfview script gemm --design stt -c "until warp[0].state == stt_write; when"
+`rfview help commands` lists the commands, `rfview help expressions` what can be printed and waited for"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("-x", "--file", metavar="FILE", help="a file of commands, - for standard input")
+    what.add_argument("-c", "--command", metavar="COMMANDS", help="commands separated by ;")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per command instead of text")
+    options.add_machine(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the commands in order; the first that fails ends the script with its error."""
+    machine = options.machine_of(args)
+    text = args.command if args.command is not None else read_commands(args.file)
+    from sessions import open_session, script
+
+    with options.progress() as report:
+        if options.is_session(args.target):
+            session = open_session(args.target)
+        else:
+            session = open_session(str(options.launch_path(args.target)), progress=report, **machine)
+    for result in script.run_script(session, text):
+        line = json.dumps(result.data) if args.json else result.text
+        if line:
+            print(line, flush=True)
+    return 0
+
+
+def read_commands(name: str) -> str:
+    """Return the text of a command file."""
+    if name == "-":
+        return sys.stdin.read()
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: expected commands as UTF-8 text") from None

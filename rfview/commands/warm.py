@@ -1,0 +1,75 @@
+"""`rfview warm`: compile the designs in child processes, so that no later run has to wait."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from engine.errors import RfviewError
+from rfview.commands import options
+
+EXPECTED_SECONDS = 25.0  # of one design's compile, for the bar's pace only
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("designs", nargs="*", metavar="DESIGN", help="designs to compile (default: all)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile the designs named, one child process each; exit 70 when a compile fails."""
+    names = args.designs or design_names()
+    for name in names:
+        check_design(name)
+    with options.progress() as bar:
+        for number, name in enumerate(names):
+            text = f"compiling {name} ({number + 1} of {len(names)})"
+            code, output = compile_design(name, lambda part, text=text, number=number: bar(
+                (number + part) / len(names), text))
+            if code:
+                lines = output.strip().splitlines() or [f"exit code {code}"]
+                raise WarmError(f"compiling {name} failed: {lines[-1]}")
+    print(f"{len(names)} design{'s' if len(names) > 1 else ''} ready: {', '.join(names)}")
+    return 0
+
+
+class WarmError(RfviewError):
+    """A compile that failed: ours to mend, not the user's."""
+
+    exit_code = 70
+
+
+def design_names() -> list[str]:
+    """Return the designs there are."""
+    from engine import designs
+
+    return list(designs.names())
+
+
+def check_design(text: str) -> None:
+    """Raise InputError where a design does not exist or cannot be configured so."""
+    from engine import designs
+
+    designs.parse(text)
+
+
+def compile_design(name: str, report: Callable[[float], None]) -> tuple[int, str]:
+    """Compile one design in a child process, reporting progress; return its exit code and output."""
+    began = time.monotonic()
+    child = subprocess.Popen([sys.executable, "-m", "engine.warm", name], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        while True:
+            report(min((time.monotonic() - began) / EXPECTED_SECONDS, 0.99))
+            try:
+                output, _ = child.communicate(timeout=0.2)
+                return child.returncode, output
+            except subprocess.TimeoutExpired:
+                continue
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()

@@ -1,0 +1,53 @@
+"""What all tests share: the repository's folder, the command line in a fresh process, and quiet homes for settings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Return the repository's folder."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the tests away from the user's settings; the folder of compiled code stays, it is what makes them fast."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.delenv("RFVIEW_TRACEBACK", raising=False)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def quiet_wrapping() -> Iterator[None]:
+    """Without JIT the machine's unsigned arithmetic wraps as NumPy scalars, which would warn at every step."""
+    if not WITHOUT_JIT:
+        yield
+        return
+    with np.errstate(all="ignore"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def rfview_process() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs `rfview ARGS` in a fresh process without a terminal."""
+
+    def run(*args: str, cwd: Path = REPOSITORY, timeout: float = 300, **env: str) -> subprocess.CompletedProcess[str]:
+        full = {**os.environ, "PYTHONPATH": str(REPOSITORY), **env}
+        return subprocess.run([sys.executable, "-m", "rfview", *args], cwd=cwd, env=full, timeout=timeout,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    return run

@@ -1,0 +1,222 @@
+"""The house rules that a machine can check: import arrows, layout, README, docstrings, nothing private in the files."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PACKAGES = ("engine", "sessions", "rfview")
+# What the views and the command line may know of the engine without loading numba: names, tables and plain data.
+ENGINE_FOR_VIEWS = {
+    "engine.bits", "engine.config", "engine.designs", "engine.errors", "engine.events", "engine.isa", "engine.kernels",
+    "engine.launch", "engine.panels", "engine.program", "engine.snapshot", "engine.stalls", "engine.state",
+}
+# The one place of rfview that runs a machine; it imports the simulator inside a function.
+RUNS_THE_MACHINE = {"rfview/commands/run.py": {"engine.simulator"}}
+TOP_LEVEL = {
+    ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "engine", "pyproject.toml", "rfview", "screenshots",
+    "sessions", "tests",
+}
+MACHINE_PATH = re.compile(rb"/(?:home|Users|root|work|tmp/[a-z]+-[a-z0-9]+)/[A-Za-z0-9_.-]+")
+
+
+def tracked() -> list[Path]:
+    """Return the files that git tracks, or all files where there is no git."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        paths = [REPOSITORY / name for name in listed.stdout.decode().split("\0") if name]
+    else:
+        paths = [path for name in sorted(TOP_LEVEL) for path in [REPOSITORY / name, *(REPOSITORY / name).rglob("*")]]
+    return [path for path in paths if path.is_file() and "__pycache__" not in path.parts]
+
+
+def sources(*packages: str) -> list[Path]:
+    """Return the Python files of packages."""
+    return [path for path in tracked()
+            if path.suffix == ".py" and path.relative_to(REPOSITORY).parts[0] in (packages or (*PACKAGES, "tests"))]
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield (module, only for types) for every import of a file, wherever it stands."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {id(child) for node in ast.walk(tree)
+                 if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+                 for statement in node.body for child in ast.walk(statement)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) in for_types
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            for alias in node.names:
+                inside = (REPOSITORY / Path(*f"{node.module}.{alias.name}".split("."))).with_suffix(".py")
+                is_module = inside.is_file() or inside.with_suffix("").is_dir()
+                yield f"{node.module}.{alias.name}" if is_module else str(node.module), id(node) in for_types
+
+
+def package_of(module: str) -> str:
+    """Return the first part of a dotted name."""
+    return module.split(".")[0]
+
+
+def name_of(path: Path) -> str:
+    """Return a file's path inside the repository."""
+    return path.relative_to(REPOSITORY).as_posix()
+
+
+def test_the_engine_knows_neither_sessions_nor_views() -> None:
+    wrong = [f"{name_of(path)}: {module}" for path in sources("engine") for module, _ in imports(path)
+             if package_of(module) in ("sessions", "rfview", "textual", "rich", "msgpack", "zstandard", "tests")]
+    assert not wrong
+
+
+def test_sessions_know_no_views() -> None:
+    wrong = [f"{name_of(path)}: {module}" for path in sources("sessions") for module, _ in imports(path)
+             if package_of(module) in ("rfview", "textual", "rich", "tests")]
+    assert not wrong
+
+
+def test_views_know_only_names_and_plain_data_of_the_engine() -> None:
+    wrong = []
+    for path in sources("rfview"):
+        allowed = ENGINE_FOR_VIEWS | RUNS_THE_MACHINE.get(name_of(path), set())
+        wrong += [f"{name_of(path)}: {module}" for module, for_types in imports(path)
+                  if package_of(module) == "engine" and not for_types
+                  and not any(module == name or module.startswith(f"{name}.") for name in allowed)]
+    assert not wrong
+
+
+def test_what_is_drawn_knows_no_widgets() -> None:
+    wrong = [f"{name_of(path)}: {module}" for path in sources("rfview") if "render" in path.parts
+             for module, _ in imports(path) if module.startswith(("rfview.widgets", "rfview.screens", "rfview.app", "textual.app"))]
+    assert not wrong
+
+
+def test_designs_know_no_stages_and_not_each_other_beyond_their_base() -> None:
+    wrong = [f"{name_of(path)}: {module}" for path in sources("engine") if path.parent.name == "designs"
+             for module, _ in imports(path) if module.startswith(("engine.stages", "engine.schedulers", "engine.simulator"))]
+    assert not wrong
+
+
+def test_tests_are_imported_by_nothing_but_tests() -> None:
+    wrong = [f"{name_of(path)}: {module}" for path in sources(*PACKAGES) for module, _ in imports(path)
+             if package_of(module) == "tests"]
+    assert not wrong
+
+
+@pytest.mark.parametrize("statement", [
+    "import rfview",
+    "import rfview.cli",
+    "import sessions",
+    "import rfview.cli; rfview.cli.main(['kernels'])",
+    "import rfview.cli; rfview.cli.main(['designs'])",
+    "import rfview.cli; rfview.cli.main(['help', 'stalls'])",
+    "import rfview.cli; rfview.cli.main(['replay', '--help'])",
+])
+def test_what_needs_no_machine_never_loads_numba(statement: str) -> None:
+    code = f"{statement}\nimport sys\nassert 'numba' not in sys.modules and 'llvmlite' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_starting_imports_nothing_heavy() -> None:
+    code = ("import sys, rfview, rfview.cli\n"
+            "assert not {'numpy', 'textual', 'msgpack'} & set(sys.modules), sorted(sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_top_level_holds_what_the_house_plan_says() -> None:
+    assert {path.relative_to(REPOSITORY).parts[0] for path in tracked()} <= TOP_LEVEL
+
+
+@pytest.mark.parametrize("path", sources(), ids=name_of)
+def test_every_file_says_its_duty_in_its_first_line(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    document = ast.get_docstring(ast.parse(text))
+    assert document, "no module docstring"
+    first = document.splitlines()[0]
+    assert len(first) >= 20 and first.rstrip().endswith((".", ":", ";", ",")) or len(document.splitlines()) > 1, first
+
+
+def test_every_public_function_of_the_library_has_a_docstring() -> None:
+    wrong = []
+    for path in sources("sessions", "rfview"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_") \
+                    and not node.name.startswith(("on_", "action_", "watch_")) and not ast.get_docstring(node):
+                if not any(isinstance(d, ast.Name) and d.id in ("overload", "override") for d in node.decorator_list):
+                    wrong.append(f"{name_of(path)}: {node.name}")
+    assert not [entry for entry in wrong if not _is_local(entry, wrong)]
+
+
+def _is_local(entry: str, _all: list[str]) -> bool:
+    """Say whether the function stands inside another function: those explain themselves by their place."""
+    file, name = entry.split(": ")
+    tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
+    outers = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return any(child.name == name for outer in outers for child in ast.walk(outer)
+               if child is not outer and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_no_file_names_a_folder_of_someones_machine() -> None:
+    wrong = [f"{name_of(path)}: {found.group().decode()}" for path in tracked() if path.suffix not in (".npy", ".rfs")
+             and path.name != "test_house.py" for found in [MACHINE_PATH.search(path.read_bytes())] if found]
+    assert not wrong
+
+
+def test_nothing_is_left_for_later() -> None:
+    words = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
+    wrong = [f"{name_of(path)}: {found.group()}" for path in tracked()
+             if path.suffix in (".py", ".md", ".toml", ".cu", ".tcss", "")
+             for found in [words.search(path.read_text(encoding="utf-8", errors="replace"))] if found]
+    assert not wrong
+
+
+def blocks() -> list[str]:
+    """Return the README's fenced sh blocks."""
+    return re.findall(r"^```sh\n(.*?)^```", (REPOSITORY / "README.md").read_text(encoding="utf-8"), re.S | re.M)
+
+
+def test_the_readme_begins_with_two_blocks_that_set_up_a_virtual_environment_and_end_in_rfview_and_the_tests() -> None:
+    first, second = blocks()[:2]
+    assert "venv" in first and first.strip().splitlines()[-1].endswith("rfview")
+    assert second.strip().splitlines()[-1] == ".ci/run"
+
+
+def test_every_rfview_command_in_the_readme_exists() -> None:
+    from rfview.cli import COMMANDS
+
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    used = set(re.findall(r"\brfview ([a-z]+)\b(?! is)", "\n".join(re.findall(r"```sh\n(.*?)```|`([^`]+)`", text, re.S)[0])))
+    used |= {name for block in blocks() for name in re.findall(r"rfview ([a-z]+)", block)}
+    assert used <= set(COMMANDS)
+
+
+def test_pictures_and_files_that_the_readme_links_to_exist() -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert (REPOSITORY / link).exists(), link
+
+
+def test_the_version_is_said_once() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" in project["project"]["dynamic"]
+    import rfview
+
+    assert f"## {rfview.__version__}" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_command_explains_itself() -> None:
+    from rfview.cli import COMMANDS
+
+    for name in COMMANDS:
+        assert (REPOSITORY / "rfview" / "commands" / f"{name}.py").is_file()
