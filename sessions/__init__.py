@@ -1,0 +1,8 @@
+"""What happened: recordings, timelines and the verbs that travel in them; no terminal, and no numba when replaying."""
+
+from __future__ import annotations
+
+from sessions.session import Session, Stop, open_session
+from sessions.timeline import Overview, Timeline
+
+__all__ = ["Overview", "Session", "Stop", "Timeline", "open_session"]

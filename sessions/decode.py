@@ -1,0 +1,230 @@
+"""Turn recorded chunks into states: the state, rows and memory at any cycle, and columns of fields over cycles."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from engine.chunk import Chunk
+from engine.snapshot import Snapshot
+from sessions.layout import Field, Layout
+
+Value = TypeVar("Value")
+
+
+class ByteCache(Generic[Value]):
+    """A least-recently-used cache bounded by the bytes of what it holds; the newest entry always stays."""
+
+    def __init__(self, limit_bytes: int):
+        self.limit_bytes = limit_bytes
+        self.num_bytes = 0
+        self._entries: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+
+    def get(self, key: Hashable) -> Value | None:
+        """Return the entry and mark it as used, or None."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        self._entries.move_to_end(key)
+        return entry[0]
+
+    def put(self, key: Hashable, value: Value, num_bytes: int) -> Value:
+        """Store an entry, dropping the ones used longest ago while the limit is exceeded."""
+        self.drop(key)
+        self._entries[key] = (value, num_bytes)
+        self.num_bytes += num_bytes
+        while self.num_bytes > self.limit_bytes and len(self._entries) > 1:
+            self.num_bytes -= self._entries.popitem(last=False)[1][1]
+        return value
+
+    def drop(self, key: Hashable) -> None:
+        """Forget an entry if it is there."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self.num_bytes -= entry[1]
+
+    def keys(self) -> list[Hashable]:
+        """Return the keys, used longest ago first."""
+        return list(self._entries)
+
+
+class DecodedChunk:
+    """A chunk with what is needed to answer questions about any cycle in first..first + num_cycles (both included).
+
+    rows_base, memory_base: give the (recorded rows, 32) u4 rows and (words,) u4 memory at the chunk's first cycle;
+    called only when values are asked for.
+    """
+
+    def __init__(
+        self,
+        chunk: Chunk,
+        layout: Layout,
+        rows_base: Callable[[], np.ndarray],
+        memory_base: Callable[[], np.ndarray],
+    ):
+        self.chunk = chunk
+        self.layout = layout
+        self.first = chunk.first_cycle
+        self.num_cycles = chunk.num_cycles
+        self.last = chunk.first_cycle + chunk.num_cycles
+        self._rows_base, self._memory_base = rows_base, memory_base
+        self._key = np.concatenate([chunk.key_sm, chunk.key_rf])
+        self._at = 0
+        self._words = self._key.copy()
+        self._stall_total: np.ndarray | None = None
+        self._event_offset: np.ndarray | None = None
+        self._rows: tuple[int, np.ndarray] | None = None
+        self._memory: tuple[int, np.ndarray] | None = None
+        self._columns: dict[str, np.ndarray] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that the chunk's own arrays take, about."""
+        chunk = self.chunk
+        parts = (chunk.delta_index, chunk.delta_value, chunk.row_index, chunk.row_value, chunk.mem_index,
+                 chunk.mem_value, chunk.delta_end, chunk.row_end, chunk.mem_end)  # fmt: skip
+        return 3 * self._key.nbytes + 48 * 8 * 1024 + sum(part.nbytes for part in parts)
+
+    def _end(self, ends: np.ndarray, offset: int) -> int:
+        return int(ends[offset - 1]) if offset else 0
+
+    def words(self, offset: int) -> np.ndarray:
+        """Return a fresh (num_words,) u4 copy of the state at cycle first + offset, 0 <= offset <= num_cycles."""
+        chunk = self.chunk
+        now, then = self._end(chunk.delta_end, offset), self._end(chunk.delta_end, self._at)
+        if abs(now - then) > now:
+            self._words[:] = self._key
+            then = 0
+        if now >= then:
+            np.add.at(self._words, chunk.delta_index[then:now].astype(np.intp), chunk.delta_value[then:now])
+        else:
+            np.subtract.at(self._words, chunk.delta_index[now:then].astype(np.intp), chunk.delta_value[now:then])
+        self._at = offset
+        words = self._words.copy()
+        self._put(words, "sm.cycle", np.int64(self.first + offset))
+        self._put(words, "sm.stall_total", self.stall_total()[offset])
+        return words
+
+    def _put(self, words: np.ndarray, path: str, value: Any) -> None:
+        """Write a derived field into a state."""
+        field = self.layout.field(path)
+        begin = int(field.offsets[0])
+        data = np.ascontiguousarray(value, field.dtype)
+        words.view(np.uint8)[begin : begin + data.nbytes] = data.reshape(-1).view(np.uint8)
+
+    def stall_total(self) -> np.ndarray:
+        """Return (num_cycles + 1, codes) i8: the derived totals at each cycle of the chunk."""
+        if self._stall_total is None:
+            counts = self.column(self.layout.field("sm.state_count")).astype(np.int64)
+            counts[0] = self._read_key(self.layout.field("sm.stall_total"))
+            self._stall_total = np.cumsum(counts, axis=0)
+        return self._stall_total
+
+    def _read_key(self, field: Field) -> np.ndarray:
+        """Return a field of the keyframe, with the field's shape."""
+        positions = field.offsets[:, None] + np.arange(field.dtype.itemsize)
+        return self._key.view(np.uint8)[positions].view(field.dtype).reshape(field.shape)
+
+    def _offsets(self) -> np.ndarray:
+        """Return for each delta the offset 1..num_cycles of the first cycle that shows it."""
+        if self._event_offset is None:
+            counts = np.diff(self.chunk.delta_end.astype(np.int64), prepend=0)
+            self._event_offset = np.repeat(np.arange(1, self.num_cycles + 1, dtype=np.int32), counts)
+        return self._event_offset
+
+    def word_column(self, words: np.ndarray) -> np.ndarray:
+        """Return (num_cycles + 1, k) u4: the values of k state words at each cycle of the chunk."""
+        column = np.zeros((self.num_cycles + 1, len(words)), np.uint32)
+        column[0] = self._key[words]
+        position = np.full(self.layout.num_words, -1, np.int32)
+        position[words] = np.arange(len(words), dtype=np.int32)
+        where = position[self.chunk.delta_index]
+        chosen = np.flatnonzero(where >= 0)
+        flat = self._offsets()[chosen].astype(np.intp) * len(words) + where[chosen]
+        np.add.at(column.reshape(-1), flat, self.chunk.delta_value[chosen])
+        return np.cumsum(column, axis=0, dtype=np.uint32, out=column)
+
+    def column(self, field: Field) -> np.ndarray:
+        """Return (num_cycles + 1, *field.shape) values of a field at each cycle of the chunk; treat it as read-only."""
+        if field.derived == "cycle":
+            return np.arange(self.first, self.last + 1, dtype=np.int64)
+        cached = self._columns.get(field.path)
+        if cached is not None:
+            return cached
+        if field.derived == "stall_total":
+            size = field.dtype.itemsize
+            codes = (field.offsets - int(self.layout.field("sm.stall_total").offsets[0])) // size
+            return self.stall_total()[:, codes].reshape((self.num_cycles + 1, *field.shape))
+        words = self.word_column(field.words)
+        data = words.view(np.uint8).reshape(self.num_cycles + 1, -1)
+        begin = np.searchsorted(field.words, field.offsets // 4) * 4 + field.offsets % 4
+        positions = (begin[:, None] + np.arange(field.dtype.itemsize)).ravel()
+        values = np.ascontiguousarray(data[:, positions]).view(field.dtype)
+        values = values.reshape((self.num_cycles + 1, *field.shape))
+        if len(self._columns) >= 32:
+            self._columns.clear()
+        self._columns[field.path] = values
+        return values
+
+    def rows(self, offset: int) -> np.ndarray:
+        """Return the (recorded rows, 32) u4 values at cycle first + offset; shared between calls: read-only."""
+        chunk = self.chunk
+        self._rows = _advance(self._rows, self._end(chunk.row_end, offset), chunk.row_index, chunk.row_value,
+                              self._rows_base)  # fmt: skip
+        return self._rows[1]
+
+    def memory(self, offset: int) -> np.ndarray:
+        """Return the (words,) u4 memory at cycle first + offset; shared between calls: read-only."""
+        chunk = self.chunk
+        self._memory = _advance(self._memory, self._end(chunk.mem_end, offset), chunk.mem_index, chunk.mem_value,
+                                self._memory_base)  # fmt: skip
+        return self._memory[1]
+
+    def row_column(self, row: int) -> np.ndarray:
+        """Return (num_cycles + 1, 32) u4: one row at each cycle of the chunk."""
+        return _fill(self.chunk.row_end, self.chunk.row_index, self.chunk.row_value, row, self._rows_base()[row],
+                     self.num_cycles)  # fmt: skip
+
+    def memory_column(self, word: int) -> np.ndarray:
+        """Return (num_cycles + 1,) u4: one memory word at each cycle of the chunk."""
+        return _fill(self.chunk.mem_end, self.chunk.mem_index, self.chunk.mem_value, word, self._memory_base()[word],
+                     self.num_cycles)  # fmt: skip
+
+    def snapshot(self, cycle: int, info: dict[str, Any]) -> Snapshot:
+        """Return the whole machine at a cycle in first..last."""
+        offset = cycle - self.first
+        sm, rf = self.layout.split(self.words(offset))
+        return Snapshot(cycle, sm, rf, self.rows(offset), self.memory(offset), info)
+
+
+def _advance(
+    state: tuple[int, np.ndarray] | None,
+    end: int,
+    index: np.ndarray,
+    value: np.ndarray,
+    base: Callable[[], np.ndarray],
+) -> tuple[int, np.ndarray]:
+    """Return (end, array) with the first `end` writes of a log applied, from the last such pair or from the base."""
+    if state is not None and state[0] == end:
+        return state
+    if state is not None and state[0] < end:
+        done, array = state
+    else:
+        done, array = 0, base()
+        if end == 0:
+            return 0, array
+    array = array.copy()
+    array[index[done:end]] = value[done:end]
+    array.flags.writeable = False
+    return end, array
+
+
+def _fill(ends: np.ndarray, index: np.ndarray, value: np.ndarray, which: int, base: Any, num_cycles: int) -> np.ndarray:
+    """Return (num_cycles + 1, ...) the value of one place at each cycle: its base, then the last write so far."""
+    hits = np.flatnonzero(index == which)
+    writes = np.searchsorted(hits, ends, side="left")
+    known = np.concatenate([np.asarray(base, np.uint32)[None], value[hits]])
+    return known[np.concatenate([[0], writes])]

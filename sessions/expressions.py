@@ -1,0 +1,633 @@
+"""The safe condition language: named machine state, parsed with `ast` (whitelist, never eval), evaluated as columns.
+
+    cycle  launch  launch.next_cta                     time, launch number, any field of the launch record
+    warp[3].pc  w3.pc  w3.state == wb_drain  w3.line   fields of a warp; stall names are constants; PTX line of the pc
+    w3.R12[5]  w3.R12  w3.P2  w3.P2[5]                 register of one lane / of 32 lanes; predicate mask / one lane
+    f32(w3.R12[0])  s32(...)  f64(lo, hi)  u64(lo, hi) the same bits as float, signed, double, 64-bit
+    bank[2].queue  collector[0].valid  pipe[0].inflight  scheduler[0].last_warp  sm.FIELD  rf.FIELD
+    mem[0x700000000000]  mem[A + 16]                   the u32 at a generic address; buffer names are their addresses
+    stall.long_scoreboard  total.long_scoreboard       warps in a state now; warp-cycles in it since the start
+    event.NAME                                         event counts
+    any(w.state == barrier)  all(..)  count(..)        over all warps w, banks b, collectors c, schedulers s, pipes p,
+    min(..)  max(..)  sum(..)                          or over lanes: any(w3.R12 > 5)
+    changed(x)                                         x differs from the cycle before
+    and or not  < <= == != >= > in  + - * / // %  & | ^ ~ << >>  abs min max popcount
+
+Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty warp slots are 0.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from sessions.layout import suggest
+from sessions.timeline import Timeline
+
+MAX_LENGTH = 2000
+REGISTER = re.compile(r"[Rr](\d+)\Z")
+PREDICATE = re.compile(r"[Pp](\d+)\Z")
+SHORT = re.compile(r"([wbcsp])(\d*)\Z")
+UNITS = {"w": "warp", "b": "bank", "c": "collector", "s": "scheduler", "p": "pipe"}
+COUNTS = {"warp": "num_warps", "bank": "num_banks", "collector": "num_collectors", "scheduler": "num_schedulers"}
+FUNCTIONS = ("abs", "all", "any", "changed", "count", "f32", "f64", "max", "min", "popcount", "s32", "sum", "u64")
+Run = Callable[[int, int], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A compiled part of an expression.
+
+    run(start, stop): values at cycles start..stop-1: () for constants, (n,) or, with `width`, (n, width).
+    kind: 'i' whole numbers (i8), 'f' floats (f8), 'b' truth. over: what the width counts ('warps', 'lanes', ...).
+    """
+
+    run: Run
+    kind: str
+    width: int = 0
+    over: str = ""
+    constant: bool = False
+
+
+@dataclass
+class Uses:
+    """What an expression reads, for skipping chunks in which none of it changes."""
+
+    words: list[np.ndarray] = field(default_factory=list)
+    rows: bool = False
+    memory: bool = False
+    timed: bool = False
+
+
+class Expression:
+    """A compiled condition or value over one timeline."""
+
+    def __init__(self, text: str, timeline: Timeline, node: Node, uses: Uses):
+        self.text = text
+        self.timeline = timeline
+        self.width = node.width
+        self._node = node
+        self._uses = uses
+        self._words = np.unique(np.concatenate(uses.words)) if uses.words else np.empty(0, np.int64)
+
+    def column(self, start: int, stop: int) -> np.ndarray:
+        """Return the values at cycles start..stop-1: (n,) or (n, width), of i8, f8 or bool."""
+        with np.errstate(all="ignore"):
+            values = self._node.run(start, stop)
+        return np.broadcast_to(values, (stop - start, *([self.width] if self.width else [])))
+
+    def truth(self, start: int, stop: int) -> np.ndarray:
+        """Return (n,) bool: where the condition holds; raises InputError when it has a value per warp or lane."""
+        if self.width:
+            raise InputError(f"`{self.text}` has {self.width} values per cycle; use any(...), all(...) or an index")
+        return self.column(start, stop) != 0
+
+    def changes(self, start: int, stop: int) -> np.ndarray:
+        """Return (n,) bool: where the value differs from the cycle before; never at the first cycle."""
+        return _changes(lambda low, high: self.column(low, high), self.timeline.first, start, stop)
+
+    def may_change(self, number: int) -> bool:
+        """Say whether the value may change within chunk `number`; no means certainly not."""
+        uses = self._uses
+        return uses.timed or self.timeline.may_change(number, self._words, uses.rows, uses.memory)
+
+
+def compile_expression(text: str, timeline: Timeline) -> Expression:
+    """Compile an expression for a timeline; raises InputError naming the position, the unknown name and close ones."""
+    if len(text) > MAX_LENGTH:
+        raise InputError(f"expression of {len(text)} characters: at most {MAX_LENGTH} are allowed")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        compiler = _Compiler(text.strip(), timeline)
+        node = compiler.compile(tree.body)
+    except SyntaxError as error:
+        raise InputError(f"expression `{text}`: position {error.offset or 1}: {error.msg}") from None
+    except (RecursionError, MemoryError, ValueError) as error:
+        raise InputError(f"expression `{text[:60]}`: cannot be read ({error or 'nested too deeply'})") from None
+    return Expression(text, timeline, node, compiler.uses)
+
+
+def _changes(run: Run, first: int, start: int, stop: int) -> np.ndarray:
+    """Return where values differ from the cycle before; two NaNs count as equal."""
+    before = max(first, start - 1)
+    values = run(before, stop)
+    differ = values[1:] != values[:-1]
+    if values.dtype.kind == "f":
+        differ &= ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
+    if differ.ndim > 1:
+        differ = differ.any(axis=tuple(range(1, differ.ndim)))
+    return differ if before < start else np.concatenate([np.zeros(min(1, stop - start), bool), differ])
+
+
+def _integers(values: np.ndarray) -> np.ndarray:
+    """Return values as i8; u8 fields keep their bits."""
+    return values.astype(np.int64)
+
+
+def _align(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give a per-cycle column a second axis where its partner has one."""
+    if a.ndim == 1 and b.ndim == 2:
+        a = a[:, None]
+    elif b.ndim == 1 and a.ndim == 2:
+        b = b[:, None]
+    return a, b
+
+
+def _shift_left(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.where((b >= 0) & (b < 64), np.left_shift(a, np.clip(b, 0, 63)), 0)
+
+
+def _shift_right(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.where(b >= 0, np.right_shift(a, np.clip(b, 0, 63)), 0)
+
+
+ARITHMETIC: dict[type, Callable[..., np.ndarray]] = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide,
+    ast.FloorDiv: np.floor_divide, ast.Mod: np.mod,
+}  # fmt: skip
+BITWISE: dict[type, Callable[..., np.ndarray]] = {
+    ast.BitAnd: np.bitwise_and, ast.BitOr: np.bitwise_or, ast.BitXor: np.bitwise_xor,
+    ast.LShift: _shift_left, ast.RShift: _shift_right,
+}  # fmt: skip
+COMPARE: dict[type, Callable[..., np.ndarray]] = {
+    ast.Eq: np.equal, ast.NotEq: np.not_equal, ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+}  # fmt: skip
+
+
+class _Compiler:
+    """Turns a whitelisted syntax tree into nodes; every other construct is an InputError with its position."""
+
+    def __init__(self, text: str, timeline: Timeline):
+        self.text = text
+        self.timeline = timeline
+        self.info = timeline.info
+        self.uses = Uses()
+        self.stalls = {entry["name"]: int(entry["code"]) for entry in self.info.get("stalls", [])}
+        places = [*self.info.get("buffers", []), *self.info.get("symbols", [])]
+        self.places = {entry["name"]: entry for entry in places if isinstance(entry, dict) and "address" in entry}
+
+    def fail(self, node: ast.AST, message: str) -> InputError:
+        """Return the error for a part of the expression."""
+        at = getattr(node, "col_offset", 0) + 1
+        return InputError(f"expression `{self.text}`: position {at}: {message}")
+
+    def compile(self, node: ast.expr) -> Node:
+        """Compile any expression."""
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise self.fail(node, f"{type(node).__name__} is not part of the expression language")
+        return method(node)
+
+    # operators
+
+    def _constant(self, node: ast.Constant) -> Node:
+        value = node.value
+        if isinstance(value, bool):
+            return _fixed(np.bool_(value), "b")
+        if isinstance(value, float):
+            return _fixed(np.float64(value), "f")
+        if not isinstance(value, int):
+            raise self.fail(node, f"{value!r} is not a number")
+        if value >= 1 << 63:
+            raise self.fail(node, f"{value} does not fit into 64 bits")
+        return _fixed(np.int64(value), "i")
+
+    def _boolop(self, node: ast.BoolOp) -> Node:
+        parts = [self.compile(value) for value in node.values]
+        join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+        result = parts[0]
+        for part in parts[1:]:
+            result = self._combine(node, join, result, part, "b")
+        return result
+
+    def _unaryop(self, node: ast.UnaryOp) -> Node:
+        part = self.compile(node.operand)
+        if isinstance(node.op, ast.Not):
+            return _apply(np.logical_not, part, "b")
+        if isinstance(node.op, ast.Invert):
+            self._whole(node, part)
+            return _apply(lambda values: np.invert(_integers(values)), part, "i")
+        kind = "f" if part.kind == "f" else "i"
+        sign = np.negative if isinstance(node.op, ast.USub) else np.positive
+        return _apply(lambda values: sign(_numbers(values)), part, kind)
+
+    def _binop(self, node: ast.BinOp) -> Node:
+        a, b = self.compile(node.left), self.compile(node.right)
+        if type(node.op) in BITWISE:
+            self._whole(node, a)
+            self._whole(node, b)
+            logical = a.kind == b.kind == "b" and not isinstance(node.op, (ast.LShift, ast.RShift))
+            return self._combine(node, BITWISE[type(node.op)], a, b, "b" if logical else "i")
+        if type(node.op) not in ARITHMETIC:
+            raise self.fail(node, f"operator {type(node.op).__name__} is not part of the expression language")
+        kind = "f" if isinstance(node.op, ast.Div) or "f" in (a.kind, b.kind) else "i"
+        return self._combine(node, ARITHMETIC[type(node.op)], a, b, kind)
+
+    def _compare(self, node: ast.Compare) -> Node:
+        left = self.compile(node.left)
+        result: Node | None = None
+        for operator, comparator in zip(node.ops, node.comparators):
+            if isinstance(operator, (ast.In, ast.NotIn)):
+                part = self._member(node, left, comparator)
+                if isinstance(operator, ast.NotIn):
+                    part = _apply(np.logical_not, part, "b")
+                right = left
+            elif type(operator) in COMPARE:
+                right = self.compile(comparator)
+                part = self._combine(node, COMPARE[type(operator)], left, right, "b")
+            else:
+                raise self.fail(node, f"{type(operator).__name__} is not part of the expression language")
+            result = part if result is None else self._combine(node, np.logical_and, result, part, "b")
+            left = right
+        assert result is not None
+        return result
+
+    def _member(self, node: ast.AST, left: Node, options: ast.expr) -> Node:
+        if not isinstance(options, (ast.Tuple, ast.List, ast.Set)) or not options.elts:
+            raise self.fail(options, "`in` needs a list, for example w3.state in (barrier, wait)")
+        parts = [self._combine(node, np.equal, left, self.compile(option), "b") for option in options.elts]
+        result = parts[0]
+        for part in parts[1:]:
+            result = self._combine(node, np.logical_or, result, part, "b")
+        return result
+
+    def _combine(self, node: ast.AST, function: Callable[..., np.ndarray], a: Node, b: Node, kind: str) -> Node:
+        """Apply a two-operand function element by element."""
+        if a.width and b.width and (a.width != b.width or a.over != b.over):
+            raise self.fail(node, f"{a.width} {a.over} cannot be combined with {b.width} {b.over}")
+        logical = function in (np.logical_and, np.logical_or) or (kind == "b" and a.kind == b.kind == "b")
+
+        def run(start: int, stop: int) -> np.ndarray:
+            left, right = _align(a.run(start, stop), b.run(start, stop))
+            return function(left, right) if logical else function(_numbers(left), _numbers(right))
+
+        wide = a if a.width else b
+        return Node(run, kind, wide.width, wide.over, a.constant and b.constant)
+
+    def _whole(self, node: ast.AST, part: Node) -> None:
+        if part.kind == "f":
+            raise self.fail(node, "bit operations need whole numbers")
+
+    # functions
+
+    def _call(self, node: ast.Call) -> Node:
+        if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
+            name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+            raise self.fail(node, f"no function {name!r}{suggest(name, FUNCTIONS)}; there are {', '.join(FUNCTIONS)}")
+        name = node.func.id
+        if node.keywords or not node.args or any(isinstance(arg, ast.Starred) for arg in node.args):
+            raise self.fail(node, f"{name}() takes plain arguments")
+        parts = [self.compile(arg) for arg in node.args]
+        if name in ("min", "max") and len(parts) > 1:
+            result = parts[0]
+            for part in parts[1:]:
+                kind = "f" if "f" in (result.kind, part.kind) else "i"
+                result = self._combine(node, np.minimum if name == "min" else np.maximum, result, part, kind)
+            return result
+        if name in ("f64", "u64"):
+            return self._pair(node, name, parts)
+        if len(parts) != 1:
+            raise self.fail(node, f"{name}() takes one argument, not {len(parts)}")
+        return self._single(node, name, parts[0])
+
+    def _single(self, node: ast.AST, name: str, part: Node) -> Node:
+        """Compile a function of one argument."""
+        if name in ("any", "all", "count", "min", "max", "sum"):
+            if not part.width:
+                example = "any(w.state == barrier)"
+                raise self.fail(node, f"{name}() needs values per warp, bank or lane, for example {example}")
+            kind = "b" if name in ("any", "all") else "i" if name == "count" or part.kind != "f" else "f"
+            reduce = {"any": _any, "all": _all, "count": _count, "min": _min, "max": _max, "sum": _sum}[name]
+            return Node(lambda start, stop: reduce(part.run(start, stop)), kind)
+        if name == "changed":
+            first = self.timeline.first
+            width = part.width
+
+            def run(start: int, stop: int) -> np.ndarray:
+                before = max(first, start - 1)
+                shape = (stop - before, *([width] if width else []))
+                values = np.broadcast_to(part.run(before, stop), shape)
+                differ = np.zeros((stop - start, *shape[1:]), bool)
+                differ[len(differ) - (stop - before - 1) :] = values[1:] != values[:-1]
+                return differ
+
+            return Node(run, "b", part.width, part.over)
+        if name == "abs":
+            return _apply(lambda values: np.abs(_numbers(values)), part, "f" if part.kind == "f" else "i")
+        self._whole(node, part)
+        if name == "popcount":
+            return _apply(lambda v: np.bitwise_count(_integers(v).astype(np.uint64)).astype(np.int64), part, "i")
+        if name == "f32":
+            return _apply(lambda v: _integers(v).astype(np.uint32).view(np.float32).astype(np.float64), part, "f")
+        return _apply(lambda v: _integers(v).astype(np.uint32).view(np.int32).astype(np.int64), part, "i")
+
+    def _pair(self, node: ast.AST, name: str, parts: list[Node]) -> Node:
+        """Compile f64(lo, hi) and u64(lo, hi)."""
+        if len(parts) != 2:
+            raise self.fail(node, f"{name}() takes the low and the high word")
+        for part in parts:
+            self._whole(node, part)
+
+        def join(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+            bits = (_integers(low) & 0xFFFFFFFF) | np.left_shift(_integers(high), 32)
+            return np.asarray(bits).view(np.float64) if name == "f64" else bits
+
+        return self._combine(node, join, parts[0], parts[1], "f" if name == "f64" else "i")
+
+    # names
+
+    def _name(self, node: ast.Name) -> Node:
+        return self._chain(node)
+
+    def _attribute(self, node: ast.Attribute) -> Node:
+        return self._chain(node)
+
+    def _subscript(self, node: ast.Subscript) -> Node:
+        return self._chain(node)
+
+    def _chain(self, node: ast.expr) -> Node:
+        """Compile NAME, then any number of .NAME and [INDEX]."""
+        steps: list[tuple[ast.expr, str | int | ast.expr]] = []
+        part = node
+        while not isinstance(part, ast.Name):
+            if isinstance(part, ast.Attribute):
+                steps.append((part, part.attr))
+                part = part.value
+            elif isinstance(part, ast.Subscript):
+                steps.append((part, part.slice))
+                part = part.value
+            else:
+                raise self.fail(part, "only named state has fields and indices")
+        steps.reverse()
+        if part.id == "mem":
+            return self._memory(node, steps)
+        resolved: list[tuple[ast.expr, str | int]] = [
+            (where, step if isinstance(step, str) else self._index(step)) for where, step in steps  # type: ignore[arg-type]
+        ]
+        return self._resolve(part, part.id, resolved)
+
+    def _index(self, node: ast.expr) -> int:
+        """Return a constant whole number."""
+        part = self.compile(node)
+        if not part.constant or part.kind != "i":
+            raise self.fail(node, "an index must be a constant whole number")
+        return int(part.run(0, 1))
+
+    def _resolve(self, node: ast.Name, name: str, steps: list[tuple[ast.expr, str | int]]) -> Node:
+        """Compile a name with its fields and indices, indices being constants."""
+        if not steps:
+            return self._bare(node, name)
+        short = SHORT.match(name)
+        if short is not None:
+            unit = UNITS[short[1]]
+            return self._unit(node, unit, int(short[2]) if short[2] else None, steps)
+        if name in ("warp", *COUNTS, "pipe") and isinstance(steps[0][1], int):
+            return self._unit(node, name, int(steps[0][1]), steps[1:])
+        if name in ("stall", "total", "event", "events") and len(steps) == 1 and isinstance(steps[0][1], str):
+            return self._counter(steps[0][0], name, str(steps[0][1]))
+        if name in ("sm", "rf"):
+            return self._field(node, name, steps)
+        if name in (self.timeline.layout.sm_dtype.names or ()):
+            return self._field(node, f"sm.{name}", steps)
+        raise self._unknown(node, name)
+
+    def _bare(self, node: ast.Name, name: str) -> Node:
+        """Compile a name that stands alone."""
+        if name == "cycle":
+            self.uses.timed = True
+            return Node(lambda start, stop: np.arange(start, stop, dtype=np.int64), "i")
+        if name == "launch":
+            return self._field(node, "sm.launch.index", [])
+        if name in self.stalls:
+            return _fixed(np.int64(self.stalls[name]), "i")
+        if name in self.places:
+            return _fixed(np.int64(self.places[name]["address"]), "i")
+        if name in (self.timeline.layout.sm_dtype.names or ()):
+            return self._field(node, f"sm.{name}", [])
+        raise self._unknown(node, name)
+
+    def _unknown(self, node: ast.AST, name: str) -> InputError:
+        known = ["cycle", "launch", "mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS, *self.stalls,
+                 *self.places, *(self.timeline.layout.sm_dtype.names or ()), *FUNCTIONS]  # fmt: skip
+        return self.fail(node, f"unknown name {name!r}{suggest(name, known)}")
+
+    def _unit(self, node: ast.expr, unit: str, number: int | None, steps: list[tuple[ast.expr, str | int]]) -> Node:
+        """Compile a field of one warp, bank, ... or, with number None, of all of them."""
+        count = self._count_of(unit)
+        if number is not None and not 0 <= number < count:
+            raise self.fail(node, f"there is no {unit} {number}, the machine has {unit} 0..{count - 1}")
+        if not steps or not isinstance(steps[0][1], str):
+            names = self.timeline.layout.sm_dtype[unit].base.names or ()
+            raise self.fail(node, f"name a field of {unit}: {', '.join(names)}")
+        where, name = steps[0][0], str(steps[0][1])
+        if unit == "warp":
+            special = self._warp_special(where, number, name, steps[1:])
+            if special is not None:
+                return special
+            record = "warp"
+            if name not in (self.timeline.layout.sm_dtype["warp"].base.names or ()):
+                cold = self.timeline.layout.sm_dtype["warp_cold"].base.names or ()
+                record = "warp_cold" if name in cold else "warp"
+            unit = record
+        index = "*" if number is None else str(number)
+        return self._field(where, f"sm.{unit}[{index}]", steps, count if number is None else 0,
+                           f"{unit}s")  # fmt: skip
+
+    def _count_of(self, unit: str) -> int:
+        """Return how many of a unit the machine has."""
+        maximum = int(self.timeline.layout.sm_dtype[unit].shape[0])
+        key = COUNTS.get(unit)
+        if key is None:
+            return maximum
+        count = self.info.get(key, self.info.get("parameters", {}).get(f"sm.{key}", maximum))
+        return min(int(count), maximum)
+
+    def _warp_special(
+        self, where: ast.expr, number: int | None, name: str, steps: list[tuple[ast.expr, str | int]]
+    ) -> Node | None:
+        """Compile w.line, wN.R12 and wN.P2; None for ordinary fields."""
+        if name == "line":
+            pc = self._unit(where, "warp", number, [(where, "pc")])
+            program = self.info.get("program", [])
+            table = np.zeros(max((entry["pc"] for entry in program), default=0) + 2, np.int64)
+            for entry in program:
+                table[entry["pc"]] = entry["line"]
+            return _apply(lambda values: table[np.minimum(values, len(table) - 1)], pc, "i")
+        register, predicate = REGISTER.match(name), PREDICATE.match(name)
+        if register is None and predicate is None:
+            return None
+        if number is None:
+            raise self.fail(where, f"name one warp, for example w3.{name}")
+        if predicate is not None:
+            whole = self._field(where, f"sm.warp_cold[{number}].pred[{int(predicate[1])}]", [])
+            lane = self._lane(steps)
+            return whole if lane is None else _apply(lambda values: (values >> lane) & 1, whole, "i")
+        assert register is not None
+        count = int(self.info.get("registers_per_thread", 64))
+        if int(register[1]) >= max(count, 1):
+            raise self.fail(where, f"register R{register[1]} is not allocated: the kernel has R0..R{count - 1}")
+        self.uses.rows = True
+        run = _register(self.timeline, self.uses, number, int(register[1]))
+        lane = self._lane(steps)
+        if lane is None:
+            return Node(run, "i", 32, "lanes")
+        return Node(lambda start, stop: run(start, stop)[:, lane], "i")
+
+    def _lane(self, steps: list[tuple[ast.expr, str | int]]) -> int | None:
+        """Return the lane that an index names, or None for all 32."""
+        if not steps:
+            return None
+        where, lane = steps[0]
+        if len(steps) > 1 or not isinstance(lane, int) or not 0 <= lane < 32:
+            raise self.fail(where, "expected one lane 0..31, for example w3.R12[0]")
+        return lane
+
+    def _counter(self, where: ast.expr, name: str, what: str) -> Node:
+        """Compile stall.X, total.X and event.X."""
+        if name in ("stall", "total"):
+            if what not in self.stalls:
+                raise self.fail(where, f"unknown stall {what!r}{suggest(what, self.stalls)}")
+            stored = "state_count" if name == "stall" else "stall_total"
+            return self._field(where, f"sm.{stored}[{self.stalls[what]}]", [])
+        events = list(self.info.get("events", []))
+        if what not in events:
+            raise self.fail(where, f"unknown event {what!r}{suggest(what, events)}")
+        return self._field(where, f"sm.events[{events.index(what)}]", [])
+
+    def _field(self, where: ast.AST, path: str, steps: list[tuple[ast.expr, str | int]], limit: int = 0,
+               over: str = "elements") -> Node:  # fmt: skip
+        """Compile a stored field; limit: how many elements of the first open dimension are real, 0 = all."""
+        path += "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for _, step in steps)
+        timeline = self.timeline
+        try:
+            found = timeline.layout.field(path)
+        except InputError as error:
+            raise self.fail(where, str(error)) from None
+        self.uses.words.append(found.words)
+        self.uses.timed |= bool(found.derived)
+        kind = "f" if found.dtype.kind == "f" else "i"
+        if limit and len(found.shape) > 1:
+            raise self.fail(where, f"{path} has several values per element; give an index")
+        width = int(np.prod(found.shape)) if found.shape else 0
+        width = min(width, limit) if limit else width
+
+        def run(start: int, stop: int) -> np.ndarray:
+            values = timeline.column(path, start, stop)
+            if width:
+                values = values.reshape(stop - start, -1)[:, :width]
+            return values.astype(np.float64 if kind == "f" else np.int64)
+
+        return Node(run, kind, width, over)
+
+    def _memory(self, node: ast.expr, steps: list[tuple[ast.expr, Any]]) -> Node:
+        """Compile mem[address]."""
+        if len(steps) != 1 or not isinstance(steps[0][1], ast.expr):
+            raise self.fail(node, "expected mem[ADDRESS]")
+        address = self._index(steps[0][1])
+        if address % 4:
+            raise self.fail(node, f"address {address:#x} is not a multiple of 4")
+        for entry in self.places.values():
+            if entry["address"] <= address < entry["address"] + entry["bytes"]:
+                word = int(entry["word"]) + (address - int(entry["address"])) // 4
+                self.uses.memory = True
+                return Node(partial(_memory_word, self.timeline, word), "i")
+        known = ", ".join(f"{name} at {entry['address']:#x}" for name, entry in self.places.items()) or "none"
+        raise self.fail(node, f"no buffer holds address {address:#x}; buffers: {known}")
+
+
+def _fixed(value: Any, kind: str) -> Node:
+    """Return a constant."""
+    array = np.asarray(value)
+    return Node(lambda start, stop: array, kind, constant=True)
+
+
+def _apply(function: Callable[[np.ndarray], np.ndarray], part: Node, kind: str) -> Node:
+    """Apply a one-operand function element by element."""
+
+    def run(start: int, stop: int) -> np.ndarray:
+        return np.asarray(function(part.run(start, stop)))
+
+    return Node(run, kind, part.width, part.over, part.constant)
+
+
+def _memory_word(timeline: Timeline, word: int, start: int, stop: int) -> np.ndarray:
+    return timeline.memory_column(word, start, stop).astype(np.int64)
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Return truth values as 0 and 1, numbers as they are."""
+    return values.astype(np.int64) if values.dtype.kind == "b" else values
+
+
+def _any(values: np.ndarray) -> np.ndarray:
+    return (values != 0).any(axis=1)
+
+
+def _all(values: np.ndarray) -> np.ndarray:
+    return (values != 0).all(axis=1)
+
+
+def _count(values: np.ndarray) -> np.ndarray:
+    return np.count_nonzero(values, axis=1).astype(np.int64)
+
+
+def _min(values: np.ndarray) -> np.ndarray:
+    return _numbers(values).min(axis=1)
+
+
+def _max(values: np.ndarray) -> np.ndarray:
+    return _numbers(values).max(axis=1)
+
+
+def _sum(values: np.ndarray) -> np.ndarray:
+    return _numbers(values).sum(axis=1)
+
+
+def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
+    """Return the columns (n, 32) i8 of a warp's register, wherever the design keeps it; 0 in an empty slot."""
+    base = timeline.layout.field(f"sm.warp[{warp}].reg_base")
+    resident = timeline.layout.field("sm.resident")
+    uses.words += [base.words, resident.words]
+    if timeline.info.get("design") not in MAIN_ONLY:
+        uses.words.append(np.arange(timeline.layout.num_words))
+        return lambda start, stop: _located(timeline, warp, register, start, stop)
+
+    def run(start: int, stop: int) -> np.ndarray:
+        bases = timeline.column(base.path, start, stop).astype(np.int64)
+        there = (timeline.column(resident.path, start, stop) >> np.uint64(warp)) & np.uint64(1) != 0
+        values = np.zeros((stop - start, 32), np.int64)
+        for slot in np.unique(bases[there]):
+            at = there & (bases == slot)
+            values[at] = timeline.row_column(int(slot) + register, start, stop)[at]
+        return values
+
+    return run
+
+
+# Designs whose newest register values are always in the main register file's own row.
+MAIN_ONLY = ("sram",)
+
+
+def _located(timeline: Timeline, warp: int, register: int, start: int, stop: int) -> np.ndarray:
+    """Return the register's columns by asking the design at every cycle."""
+    values = np.zeros((stop - start, 32), np.int64)
+    for cycle in range(start, stop):
+        try:
+            values[cycle - start] = timeline.at(cycle).register(warp, register)
+        except IndexError:
+            continue
+    return values
+
+
+def float_of(bits: int) -> float:
+    """Return the float whose 32 bits these are."""
+    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]

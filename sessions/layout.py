@@ -1,0 +1,129 @@
+"""Where a named field lies in the recorded words: paths such as `sm.warp[3].state` resolved against stored dtypes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+
+STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|\d+)\s*\]")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One scalar field, or a regular array of them, inside the record [sm recorded bytes | rf bytes].
+
+    path: as asked for. dtype: of one element. offsets: (k,) byte offsets of the elements in C order of `shape`.
+    shape: () for a scalar, else the array dimensions left open by the path. words: sorted u4 word numbers with them.
+    derived: '' for stored words, 'cycle' or 'stall_total' for the two fields that chunks leave out.
+    """
+
+    path: str
+    dtype: np.dtype
+    offsets: np.ndarray
+    shape: tuple[int, ...]
+    words: np.ndarray
+    derived: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The two record dtypes of a session and the word positions that follow from them."""
+
+    sm_dtype: np.dtype
+    rf_dtype: np.dtype
+
+    @property
+    def sm_bytes(self) -> int:
+        """Return the bytes of the recorded part of the SM record."""
+        return self.sm_dtype.itemsize
+
+    @property
+    def num_words(self) -> int:
+        """Return the u4 words of the SM record and the design's record together."""
+        return (self.sm_dtype.itemsize + self.rf_dtype.itemsize) // 4
+
+    def field(self, path: str) -> Field:
+        """Resolve a path; raises InputError naming the part that does not exist and what is close to it."""
+        return _resolve(self, path)
+
+    def split(self, words: np.ndarray) -> tuple[Any, Any]:
+        """Return (sm, rf) records that view `words`, the (num_words,) u4 state of one cycle."""
+        data = words.view(np.uint8)
+        sm = data[: self.sm_bytes].view(self.sm_dtype)[0]
+        rf = data[self.sm_bytes : self.sm_bytes + self.rf_dtype.itemsize].view(self.rf_dtype)[0]
+        return sm, rf
+
+
+def suggest(name: str, names: Any) -> str:
+    """Return '; did you mean a, b?' for an unknown name, or ''."""
+    close = difflib.get_close_matches(name, [str(known) for known in names], 3, 0.55)
+    return f"; did you mean {', '.join(close)}?" if close else ""
+
+
+def _steps(path: str) -> list[str | int]:
+    """Split a path into names and indices; '*' stands for every element."""
+    parts: list[str | int] = []
+    at = 0
+    while at < len(path):
+        match = STEP.match(path, at)
+        if match is None:
+            raise InputError(f"field path {path!r}: cannot read {path[at:]!r} at position {at + 1}")
+        name, index = match.groups()
+        parts.append(name if name is not None else index if index == "*" else int(index))
+        at = match.end()
+    return parts
+
+
+@lru_cache(maxsize=4096)
+def _resolve(layout: Layout, path: str) -> Field:
+    parts = _steps(path)
+    if not parts or parts[0] not in ("sm", "rf"):
+        raise InputError(f"field path {path!r}: expected sm.FIELD or rf.FIELD")
+    dtype = layout.sm_dtype if parts[0] == "sm" else layout.rf_dtype
+    offsets = np.array([0 if parts[0] == "sm" else layout.sm_bytes], np.int64)
+    shape: tuple[int, ...] = ()
+    pending: tuple[int, ...] = ()
+    for part in parts[1:]:
+        if isinstance(part, str) and part != "*":
+            offsets, shape, pending = _open(offsets, shape, pending, dtype), shape + pending, ()
+            if dtype.names is None or part not in dtype.names:
+                names = dtype.names or ()
+                raise InputError(f"field path {path!r}: no field {part!r}{suggest(part, names)}")
+            inner, offset = dtype.fields[part][:2]  # type: ignore[index]
+            offsets = offsets + offset
+            dtype, pending = (inner.base, inner.shape) if inner.subdtype else (inner, ())
+            continue
+        if not pending:
+            raise InputError(f"field path {path!r}: [{part}] follows something that is not an array")
+        stride = int(np.prod(pending[1:], dtype=np.int64)) * dtype.itemsize
+        if part == "*":
+            offsets = (offsets[:, None] + np.arange(pending[0]) * stride).ravel()
+            shape += pending[:1]
+        elif int(part) >= pending[0]:
+            raise InputError(f"field path {path!r}: index {part} is out of range 0..{pending[0] - 1}")
+        else:
+            offsets = offsets + int(part) * stride
+        pending = pending[1:]
+    offsets, shape = _open(offsets, shape, pending, dtype), shape + pending
+    if dtype.names is not None:
+        raise InputError(f"field path {path!r}: name one of its fields: {', '.join(dtype.names)}")
+    first = offsets // 4
+    last = (offsets + dtype.itemsize - 1) // 4
+    words = np.unique(np.concatenate([first, last]))
+    derived = parts[1] if parts[0] == "sm" and parts[1] in ("cycle", "stall_total") else ""
+    return Field(path, dtype, offsets, shape, words, str(derived))
+
+
+def _open(offsets: np.ndarray, shape: tuple[int, ...], pending: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return the offsets with every dimension in `pending` left open."""
+    for axis, length in enumerate(pending):
+        stride = int(np.prod(pending[axis + 1 :], dtype=np.int64)) * dtype.itemsize
+        offsets = (offsets[:, None] + np.arange(length) * stride).ravel()
+    return offsets

@@ -1,0 +1,96 @@
+"""Named places in a session, kept in `<file>.marks.json` beside a recording so that they outlive the program.
+
+The file is one JSON object: {"format": 1, "marks": [{"name", "cycle", "note"}]}. Unknown keys are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.errors import InputError
+from sessions.layout import suggest
+
+FORMAT = 1
+NAME = re.compile(r"[^\s@;#]+\Z")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A named cycle with an optional note."""
+
+    name: str
+    cycle: int
+    note: str = ""
+
+
+class Marks:
+    """The marks of one session; path is the side file, or None to keep them in memory only.
+
+    warnings: problems with the side file; a damaged one is kept as `<file>.bad` and never overwritten.
+    """
+
+    def __init__(self, path: Path | None = None):
+        self.path = path
+        self.warnings: list[str] = []
+        self._marks: dict[str, Mark] = {}
+        if path is not None and path.exists():
+            self._load(path)
+
+    def _load(self, path: Path) -> None:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content["format"] > FORMAT:
+                raise ValueError(f"format {content['format']}, this rfview reads up to {FORMAT}")
+            for entry in content["marks"]:
+                mark = Mark(str(entry["name"]), int(entry["cycle"]), str(entry.get("note", "")))
+                self._marks[mark.name] = mark
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._marks.clear()
+            bad = path.with_name(path.name + ".bad")
+            self.warnings.append(f"{path}: cannot read the marks ({error}); kept as {bad.name}")
+            try:
+                os.replace(path, bad)
+            except OSError:
+                self.path = None
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter(sorted(self._marks.values(), key=lambda mark: (mark.cycle, mark.name)))
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def get(self, name: str) -> Mark:
+        """Return a mark; raises InputError naming close ones."""
+        if name not in self._marks:
+            raise InputError(f"no mark @{name}{suggest(name, self._marks)}")
+        return self._marks[name]
+
+    def set(self, name: str, cycle: int, note: str = "") -> Mark:
+        """Set or move a mark and save the side file; raises InputError for a name that `goto @name` could not read."""
+        if NAME.match(name) is None:
+            raise InputError(f"mark name {name!r}: use a word without spaces, '@', ';' and '#'")
+        mark = self._marks[name] = Mark(name, cycle, note)
+        self._save()
+        return mark
+
+    def remove(self, name: str) -> None:
+        """Remove a mark; raises InputError when there is none of that name."""
+        del self._marks[self.get(name).name]
+        self._save()
+
+    def _save(self) -> None:
+        """Write the side file whole, then move it into place; a folder that cannot be written to is a warning."""
+        if self.path is None:
+            return
+        content = {"format": FORMAT, "marks": [asdict(mark) for mark in self]}
+        temporary = self.path.with_name(self.path.name + ".tmp")
+        try:
+            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            os.replace(temporary, self.path)
+        except OSError as error:
+            self.warnings.append(f"{self.path}: marks are not saved ({error})")
+            self.path = None

@@ -1,0 +1,372 @@
+"""A timeline with a cursor: the verbs of time travel, once, for screens, scripts and Python alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.snapshot import Snapshot
+from sessions.breakpoints import Breakpoint, make_breakpoint
+from sessions.expressions import Expression, compile_expression
+from sessions.marks import Mark, Marks
+from sessions.timeline import Overview, Timeline
+
+MAX_HISTORY = 1000
+PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]*)\Z")
+PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a move ended and why.
+
+    reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved as far as
+    that) or 'not found' (not moved). text: one sentence for people. breakpoint: its number, or None.
+    """
+
+    cycle: int
+    reason: str
+    text: str
+    breakpoint: int | None = None
+
+
+class Session:
+    """The verbs over a live or recorded timeline; every move returns a `Stop` and clamps at the ends.
+
+    cycle: the cursor. marks: named places. breakpoints: by number. progress: called now and then during long moves with
+    the cycle reached; return True to stop there. On live timelines a move past the end simulates as far as needed.
+    """
+
+    def __init__(self, timeline: Timeline, marks: Marks | None = None):
+        self.timeline = timeline
+        self.cycle = timeline.first
+        self.marks = marks if marks is not None else Marks()
+        self.breakpoints: dict[int, Breakpoint] = {}
+        self.progress: Callable[[int], bool | None] | None = None
+        self._next_number = 1
+        self._history: list[int] = [self.cycle]
+        self._history_at = 0
+        self._snapshot: Snapshot | None = None
+        self._compiled: dict[str, Expression] = {}
+
+    # looking
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Return the run's constants."""
+        return self.timeline.info
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what was wrong with the session's files."""
+        return [*self.timeline.warnings, *self.marks.warnings]
+
+    def snapshot(self, cycle: int | None = None) -> Snapshot:
+        """Return the machine at the cursor, or at another cycle of the timeline."""
+        at = self.cycle if cycle is None else cycle
+        if self._snapshot is None or self._snapshot.cycle != at:
+            self._snapshot = self.timeline.at(at)
+        return self._snapshot
+
+    def value(self, expression: str, cycle: int | None = None) -> Any:
+        """Return an expression's value at the cursor: int, float, bool, or an array over lanes or units.
+
+        Raises InputError for an unknown name or wrong syntax.
+        """
+        at = self.cycle if cycle is None else cycle
+        self.timeline.check(at)
+        result = self._expression(expression).column(at, at + 1)[0]
+        return result.item() if np.ndim(result) == 0 else result
+
+    def printed(self) -> list[tuple[int, str]]:
+        """Return the lines that the kernel has printed before the cursor."""
+        return self.timeline.printed(self.cycle)
+
+    def overview(self, buckets: int) -> Overview:
+        """Return issue rate and states of the whole timeline in `buckets` stretches."""
+        return self.timeline.overview(buckets)
+
+    def _expression(self, text: str) -> Expression:
+        if text not in self._compiled:
+            if len(self._compiled) > 200:
+                self._compiled.clear()
+            self._compiled[text] = compile_expression(text, self.timeline)
+        return self._compiled[text]
+
+    # moving
+
+    def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
+        """Put the cursor at `cycle`, remember it in the history and return the stop."""
+        self.cycle = cycle
+        if self._history[self._history_at] != cycle:
+            del self._history[self._history_at + 1 :]
+            self._history.append(cycle)
+            del self._history[:-MAX_HISTORY]
+            self._history_at = len(self._history) - 1
+        return Stop(cycle, reason, text, breakpoint)
+
+    def _end_stop(self, why: str = "") -> Stop:
+        """Land on the last cycle, with the kernel's fault if there is one."""
+        last = self.timeline.last
+        if self.timeline.fault:
+            return self._land(last, "fault", f"the kernel stopped at cycle {last:,}: {self.timeline.fault}")
+        return self._land(last, "end", f"{why}end of the session at cycle {last:,}")
+
+    def _reach(self, cycle: int) -> bool:
+        """Simulate until `cycle` exists; return False when interrupted."""
+        timeline = self.timeline
+        while cycle > timeline.last and not timeline.closed:
+            if timeline.extend(min(cycle - timeline.last, 1 << 16)) == 0:
+                break
+            if self._interrupted(timeline.last):
+                return False
+        return True
+
+    def _interrupted(self, cycle: int) -> bool:
+        return bool(self.progress is not None and self.progress(cycle))
+
+    def _go(self, cycle: int, reason: str) -> Stop:
+        """Move to a cycle, clamped to the timeline."""
+        timeline = self.timeline
+        if cycle < timeline.first:
+            return self._land(timeline.first, "start", f"start of the session, cycle {timeline.first:,}")
+        if not self._reach(cycle):
+            return self._land(timeline.last, "interrupted", f"interrupted at cycle {timeline.last:,}")
+        if cycle > timeline.last:
+            return self._end_stop()
+        text = f"cycle {cycle:,}"
+        if cycle == timeline.last and timeline.closed and timeline.fault:
+            text += f": {timeline.fault}"
+        return self._land(cycle, reason, text)
+
+    def step(self, n: int = 1) -> Stop:
+        """Go n cycles forward."""
+        return self._go(self.cycle + n, "step")
+
+    def back(self, n: int = 1) -> Stop:
+        """Go n cycles backward."""
+        return self._go(self.cycle - n, "step")
+
+    def goto(self, place: int | str) -> Stop:
+        """Go to a cycle, '50%', '@mark', 'start', 'end', '+10' or '-10'; raises InputError for anything else.
+
+        On a live session 'end' runs the kernel to its end; a percentage is of what has run so far.
+        """
+        return self._go(self.resolve(place), "goto")
+
+    def resolve(self, place: int | str) -> int:
+        """Return the cycle that a place names, which may lie outside the timeline."""
+        if isinstance(place, (int, np.integer)):
+            return int(place)
+        timeline = self.timeline
+        text = place.strip()
+        if text in ("start", "end"):
+            return timeline.first if text == "start" else timeline.last if timeline.closed else np.iinfo(np.int64).max
+        if text.startswith("@"):
+            return self.marks.get(text[1:]).cycle
+        if match := PERCENT.match(text):
+            share = min(float(match[1]), 100.0) / 100
+            return timeline.first + round(share * (timeline.last - timeline.first))
+        if match := PLACE.match(text):
+            number = int(match["number"].replace(",", "").replace("_", ""))
+            return {"": number, "+": self.cycle + number, "-": self.cycle - number}[match["sign"]]
+        raise InputError(f"goto {place}: expected a cycle, +N, -N, N%, @mark, start or end")
+
+    def run_until(self, expression: str) -> Stop:
+        """Go forward to the first cycle after the cursor at which the condition holds, else to the end."""
+        compiled = self._expression(expression)
+        found = self._search(lambda start, stop: compiled.truth(start, stop), True)
+        if isinstance(found, Stop):
+            return found
+        if found is None:
+            return self._end_stop(f"`{expression}` was not met: ")
+        return self._land(found, "condition", f"cycle {found:,}: {expression}")
+
+    def reverse_until(self, expression: str) -> Stop:
+        """Go backward to the last cycle before the cursor at which the condition holds, else to the start."""
+        compiled = self._expression(expression)
+        found = self._search(lambda start, stop: compiled.truth(start, stop), False)
+        if isinstance(found, Stop):
+            return found
+        if found is None:
+            first = self.timeline.first
+            return self._land(first, "start", f"`{expression}` was not met: start of the session, cycle {first:,}")
+        return self._land(found, "condition", f"cycle {found:,}: {expression}")
+
+    def next_change(self, item: str) -> Stop:
+        """Go forward to the first cycle after the cursor at which the item differs from the cycle before."""
+        return self._change(item, True)
+
+    def last_change(self, item: str) -> Stop:
+        """Go backward to the last cycle before the cursor at which the item differs from the cycle before."""
+        return self._change(item, False)
+
+    def _change(self, item: str, forward: bool) -> Stop:
+        compiled = self._expression(item)
+        found = self._search(compiled.changes, forward, compiled)
+        if isinstance(found, Stop):
+            return found
+        if found is None:
+            where = "after" if forward else "before"
+            return Stop(self.cycle, "not found", f"{item} does not change {where} cycle {self.cycle:,}")
+        return self._land(found, "change", f"cycle {found:,}: {item} changed")
+
+    def continue_(self) -> Stop:
+        """Go forward to the next breakpoint hit, else to the end."""
+        return self._continue(True)
+
+    def reverse_continue(self) -> Stop:
+        """Go backward to the previous breakpoint hit, else to the start."""
+        return self._continue(False)
+
+    def _continue(self, forward: bool) -> Stop:
+        active = [point for point in self.breakpoints.values() if point.enabled]
+        while active:
+            found = self._search(lambda start, stop: _any_mask(self.timeline, active, start, stop), forward)
+            if isinstance(found, Stop):
+                return found
+            if found is None:
+                break
+            hit = [point for point in active if point.mask(self.timeline, found, found + 1)[0]]
+            stopping = [point for point in hit if point.ignore == 0]
+            for point in hit:
+                point.ignore = max(0, point.ignore - 1)
+            if not stopping:
+                self.cycle = found
+                continue
+            for point in stopping:
+                point.hits += 1
+                if point.temporary:
+                    del self.breakpoints[point.number]
+            first = stopping[0]
+            return self._land(found, "breakpoint", f"cycle {found:,}: breakpoint {first.number}, {first.text}",
+                              first.number)  # fmt: skip
+        if forward:
+            self._reach(np.iinfo(np.int64).max)
+            return self._end_stop()
+        return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
+
+    def _search(
+        self, mask: Callable[[int, int], np.ndarray], forward: bool, watched: Expression | None = None
+    ) -> int | Stop | None:
+        """Return the nearest cycle beyond the cursor where `mask(start, stop)` is true, None, or the interruption.
+
+        watched: where this expression certainly keeps its value within a chunk, only the chunk's first cycle is asked.
+        """
+        timeline = self.timeline
+        cycle = self.cycle + 1 if forward else self.cycle - 1
+        while True:
+            if cycle < timeline.first:
+                return None
+            if cycle > timeline.last:
+                if timeline.closed or timeline.extend(1) == 0:
+                    return None
+            low, high = timeline.window(cycle)
+            start, stop = (cycle, high) if forward else (low, cycle + 1)
+            if watched is not None and not watched.may_change(timeline.chunk_number(cycle)):
+                start, stop = (start, start) if start > low else (low, low + 1)
+            hits = np.flatnonzero(mask(start, stop)) if stop > start else ()
+            if len(hits):
+                return start + int(hits[0] if forward else hits[-1])
+            cycle = high if forward else low - 1
+            if self._interrupted(cycle):
+                return self._land(cycle if forward else low, "interrupted", f"interrupted at cycle {cycle:,}")
+
+    # breakpoints
+
+    def add_breakpoint(self, kind: str, value: int = 0, *, warp: int | None = None, condition: str = "",
+                       temporary: bool = False, ignore: int = 0) -> Breakpoint:  # fmt: skip
+        """Add a breakpoint (kinds: cycle, pc, line, warp, if); raises InputError for a place that does not exist."""
+        point = make_breakpoint(self.timeline, self._next_number, kind, value, warp=warp, condition=condition,
+                                temporary=temporary, ignore=ignore)  # fmt: skip
+        self._next_number += 1
+        self.breakpoints[point.number] = point
+        return point
+
+    def remove_breakpoint(self, number: int) -> None:
+        """Remove a breakpoint; raises InputError when there is none of that number."""
+        del self.breakpoints[self.breakpoint(number).number]
+
+    def enable_breakpoint(self, number: int, enabled: bool = True) -> None:
+        """Switch a breakpoint on or off."""
+        self.breakpoint(number).enabled = enabled
+
+    def breakpoint(self, number: int) -> Breakpoint:
+        """Return a breakpoint by number; raises InputError naming those there are."""
+        if number not in self.breakpoints:
+            known = ", ".join(map(str, self.breakpoints)) or "none"
+            raise InputError(f"no breakpoint {number}; there are: {known}")
+        return self.breakpoints[number]
+
+    # places
+
+    def mark(self, name: str, note: str = "") -> Mark:
+        """Name the cursor's cycle."""
+        return self.marks.set(name, self.cycle, note)
+
+    def history_back(self) -> Stop:
+        """Go to the stop before this one."""
+        return self._history_move(-1)
+
+    def history_forward(self) -> Stop:
+        """Go to the stop that `history_back` came from."""
+        return self._history_move(1)
+
+    def _history_move(self, by: int) -> Stop:
+        at = self._history_at + by
+        if not 0 <= at < len(self._history):
+            return Stop(self.cycle, "not found", f"no {'later' if by > 0 else 'earlier'} stop")
+        self._history_at = at
+        self.cycle = self._history[at]
+        return Stop(self.cycle, "goto", f"cycle {self.cycle:,}")
+
+    def close(self) -> None:
+        """Let go of the session's files."""
+        self.timeline.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _any_mask(timeline: Timeline, points: list[Breakpoint], start: int, stop: int) -> np.ndarray:
+    """Return where any of the breakpoints stops."""
+    found = np.zeros(stop - start, bool)
+    for point in points:
+        found |= point.mask(timeline, start, stop)
+    return found
+
+
+def open_session(
+    target: str | Path,
+    *,
+    design: str = "sram",
+    scheduler: str = "gto",
+    preset: str = "fermi",
+    settings: Mapping[str, str | int | float] | None = None,
+    max_cycles: int = 100_000_000,
+    progress: Callable[[str], None] | None = None,
+) -> Session:
+    """Open a recording (.rfs) to replay, or a launch file or bundled kernel name to run live.
+
+    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording brings its own.
+    Raises InputError when the target is neither, or cannot be used.
+    """
+    from sessions.replay import is_recording, open_recording
+
+    path = Path(target)
+    if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
+        return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
+    from sessions.live import open_live
+
+    timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
+                         max_cycles=max_cycles, progress=progress)  # fmt: skip
+    return Session(timeline)
