@@ -1,0 +1,64 @@
+"""The PTX front end: PTX text to decoded kernels (engine.program). Public: load_module, decode_module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from engine.errors import PtxError
+from engine.program import MAX_REGS, Kernel, Module
+from engine.ptx.decode import decode_kernel
+from engine.ptx.layout import module_symbols
+from engine.ptx.parser import parse_module
+from engine.ptx.source import Source
+from engine.ptx.syntax import Function, SyntaxModule
+
+
+
+
+class Kernels(Mapping[str, Kernel]):
+    """The kernels of a module by name, each decoded when first asked for, so that one bad kernel spoils no other."""
+
+    def __init__(self, source: Source, syntax: SyntaxModule, max_registers: int, optimize: bool) -> None:
+        self._source, self._syntax = source, syntax
+        self._max_registers, self._optimize = max_registers, optimize
+        self._entries: dict[str, Function] = {
+            name: function for name, function in syntax.functions.items() if function.is_entry and function.body
+        }
+        self._decoded: dict[str, Kernel] = {}
+
+    def __getitem__(self, name: str) -> Kernel:
+        if name not in self._decoded:
+            self._decoded[name] = decode_kernel(
+                self._source, self._syntax, self._entries[name], self._max_registers, self._optimize)  # fmt: skip
+        return self._decoded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimize: bool = True) -> Module:
+    """Parse PTX text and give its module; kernels are decoded when first looked up.
+
+    path: shown in errors. max_registers: registers per thread before spilling (at most 63). optimize: run the clean-up
+    passes (copies and constants propagated, dead results dropped). Raises PtxError naming file, line and text.
+    """
+    source = Source(text, path)
+    syntax = parse_module(source)
+    kernels = Kernels(source, syntax, min(max_registers, MAX_REGS), optimize)
+    return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))  # type: ignore[arg-type]
+
+
+def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True) -> Module:
+    """Read a PTX file; see decode_module. Raises PtxError if it cannot be read."""
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as problem:
+        raise PtxError(f"{path}: cannot read PTX: {problem.strerror or problem}") from None
+    return decode_module(text, str(path), max_registers=max_registers, optimize=optimize)

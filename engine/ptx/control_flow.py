@@ -1,0 +1,148 @@
+"""Control flow: reachability, dominators, immediate post-dominators and loop depth of a graph of basic blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Graph = Sequence[Sequence[int]]
+
+
+def predecessors(successors: Graph) -> list[list[int]]:
+    """Turn the edges round."""
+    found: list[list[int]] = [[] for _ in successors]
+    for node, targets in enumerate(successors):
+        for target in targets:
+            found[target].append(node)
+    return found
+
+
+def reverse_post_order(successors: Graph, root: int) -> list[int]:
+    """List the nodes reachable from root so that a node stands before its successors, back edges aside."""
+    order: list[int] = []
+    seen = {root}
+    stack = [(root, iter(successors[root]))]
+    while stack:
+        node, targets = stack[-1]
+        for target in targets:
+            if target not in seen:
+                seen.add(target)
+                stack.append((target, iter(successors[target])))
+                break
+        else:
+            stack.pop()
+            order.append(node)
+    order.reverse()
+    return order
+
+
+def immediate_dominators(successors: Graph, root: int) -> list[int]:
+    """Give each node's immediate dominator; the root's is itself, an unreachable node's is -1.
+
+    Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+    """
+    order = reverse_post_order(successors, root)
+    number = {node: place for place, node in enumerate(order)}
+    before = predecessors(successors)
+    idom = [-1] * len(successors)
+    idom[root] = root
+    changed = True
+    while changed:
+        changed = False
+        for node in order[1:]:
+            best = -1
+            for pred in before[node]:
+                if idom[pred] < 0:
+                    continue
+                best = pred if best < 0 else _meet(best, pred, idom, number)
+            if idom[node] != best:
+                idom[node] = best
+                changed = True
+    return idom
+
+
+def _meet(a: int, b: int, idom: list[int], number: dict[int, int]) -> int:
+    while a != b:
+        while number[a] > number[b]:
+            a = idom[a]
+        while number[b] > number[a]:
+            b = idom[b]
+    return a
+
+
+def immediate_post_dominators(successors: Graph, traps: frozenset[int] = frozenset()) -> list[int]:
+    """Give each node's immediate post-dominator, -1 where its paths meet only at the exit.
+
+    A node without successors leaves the program. `traps` are such nodes that end it for all threads: a path into a trap
+    does not count while another path goes on. Nodes that can only run for ever are given an exit at their last block.
+    """
+    ends = [node for node, targets in enumerate(successors) if not targets]
+    result = [-1] * len(successors)
+    left = set(range(len(successors)))
+    for exits in ([e for e in ends if e not in traps], [e for e in ends if e in traps]):
+        left -= _post_dominate(successors, exits, left, result)
+    while left:
+        left -= _post_dominate(successors, [max(left)], left, result)
+    return result
+
+
+def _post_dominate(successors: Graph, exits: list[int], within: set[int], result: list[int]) -> set[int]:
+    """Fill in `result` for the nodes of `within` that reach one of `exits`; give those nodes."""
+    exits = [node for node in exits if node in within]
+    if not exits:
+        return set()
+    root = len(successors)
+    backward: list[list[int]] = [[] for _ in range(root + 1)]
+    backward[root] = exits
+    for node in within:
+        for target in successors[node]:
+            if target in within:
+                backward[target].append(node)
+    idom = immediate_dominators(backward, root)
+    reached = {node for node in within if idom[node] >= 0}
+    for node in reached:
+        result[node] = idom[node] if idom[node] != root else -1
+    return reached
+
+
+def dominates(idom: list[int], depth: list[int], a: int, b: int) -> bool:
+    """Say whether node a dominates node b, by the dominator tree and its depths."""
+    while depth[b] > depth[a]:
+        b = idom[b]
+    return a == b
+
+
+def tree_depths(idom: list[int], root: int) -> list[int]:
+    """Give each node's depth in the dominator tree, -1 if unreachable."""
+    depth = [-1] * len(idom)
+    depth[root] = 0
+    for node in range(len(idom)):
+        path = []
+        while idom[node] >= 0 and depth[node] < 0:
+            path.append(node)
+            node = idom[node]
+        for child in reversed(path):
+            depth[child] = depth[idom[child]] + 1
+    return depth
+
+
+def loop_depths(successors: Graph, idom: list[int], depth: list[int]) -> list[int]:
+    """Count for each node the natural loops that hold it (one per loop header)."""
+    before = predecessors(successors)
+    loops: dict[int, set[int]] = {}
+    for node, targets in enumerate(successors):
+        if depth[node] < 0:
+            continue
+        for head in targets:
+            if dominates(idom, depth, head, node):
+                body = loops.setdefault(head, {head})
+                work = [node]
+                while work:
+                    member = work.pop()
+                    if member not in body and depth[member] >= 0:
+                        body.add(member)
+                        work += before[member]
+    count = [0] * len(successors)
+    for body in loops.values():
+        for member in body:
+            count[member] += 1
+    return count

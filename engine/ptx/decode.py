@@ -1,0 +1,32 @@
+"""A kernel from its syntax tree to INST arrays: lower, clean up, allocate registers, emit."""
+
+from __future__ import annotations
+
+from engine.program import Kernel
+from engine.ptx.allocate import colour, colour_predicates, interference
+from engine.ptx.emit import emit
+from engine.ptx.layout import align_up, kernel_params
+from engine.ptx.lower import lower_kernel
+from engine.ptx.source import Source
+from engine.ptx.syntax import Function, SyntaxModule
+
+NUM_PREDICATES = 32
+
+
+def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_registers: int, optimize: bool) -> Kernel:
+    """Decode one entry point. Raises PtxError for what is broken or unsupported."""
+    program, shared_bytes = lower_kernel(source, module, entry)
+    graph = interference(program)
+    words = program.variables.words
+    data = colour(graph, words, max_registers)
+    predicates = colour_predicates(graph, words)
+    if predicates.count > NUM_PREDICATES:
+        raise source.error(entry.line, f"kernel '{entry.name}' needs {predicates.count} predicate registers at once, "
+                                       f"the machine has {NUM_PREDICATES}")  # fmt: skip
+    emitted = emit(program, data.registers, predicates.registers)
+    return Kernel(
+        name=entry.name, insts=emitted.insts, texts=emitted.texts, params=kernel_params(source, entry),
+        registers=data.count, predicates=predicates.count, shared_bytes=shared_bytes,
+        local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
+        max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
+    )  # fmt: skip

@@ -1,0 +1,151 @@
+"""Calls: device functions are inlined, printf and assert become machine instructions, all else is refused (C15)."""
+
+from __future__ import annotations
+
+from engine import isa
+from engine.program import UNIT_LDST, WAIT_FIXED, WAIT_SHORT
+from engine.ptx.context import Frame, Lowering, describe
+from engine.ptx.memory import Access, store_piece
+from engine.ptx.names import CallParam, Names, Register, register_bits
+from engine.ptx.syntax import Function, Group, Instruction, Name, Variable
+from engine.ptx.virtual import VirtualInst
+
+MAX_DEPTH = 64
+
+
+def lower_call(low: Lowering, statement: Instruction, lower_body: object) -> None:
+    """Lower a call; `lower_body(low, scope)` lowers the statements of the function called."""
+    returns, name, arguments = call_parts(low, statement)
+    if isinstance(low.names.find(name), Register):
+        raise low.fail("indirect calls are not supported; only direct calls can be inlined")
+    function = low.module.functions.get(name)
+    if function is None:
+        raise low.fail(f"call of unknown function '{name}'")
+    after = -1
+    if statement.guard:
+        after = low.new_label()
+        low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
+    if name == "vprintf":
+        system_call(low, statement, isa.OP_PRINTF, arguments, returns)
+    elif name in ("__assertfail", "__assert_fail"):
+        system_call(low, statement, isa.OP_ASSERTFAIL, arguments, returns)
+    elif function.body is None:
+        raise low.fail(f"'{name}' has no body in this module; supported system calls: vprintf, __assertfail")
+    else:
+        inline(low, function, returns, arguments, lower_body)
+    if after >= 0:
+        low.items.append(after)
+
+
+def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str, list[object]]:
+    """Split `call (r), f, (a, b), proto;` into results, name and arguments."""
+    operands = list(statement.operands)
+    returns: list[object] = []
+    if operands and isinstance(operands[0], Group):
+        returns = operands.pop(0).items
+    if not operands or not isinstance(operands[0], Name):
+        raise low.fail("expected a function name in the call")
+    name = operands.pop(0).text
+    arguments = operands[0].items if operands and isinstance(operands[0], Group) else []
+    return returns, name, arguments
+
+
+def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],
+           lower_body: object) -> None:  # fmt: skip
+    """Lower the body of `function` in place, its parameters bound to the caller's."""
+    if any(frame.function is function for frame in low.frames) or len(low.frames) > MAX_DEPTH:
+        chain = " -> ".join([frame.function.name for frame in low.frames] + [function.name])
+        raise low.fail(f"recursive call cannot be inlined: {chain}")
+    if len(arguments) != len(function.params) or len(returns) != len(function.returns):
+        raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and gives {len(function.returns)} "
+                       f"results, found {len(arguments)} and {len(returns)}")  # fmt: skip
+    own = Names(low.variables, None, f"{function.name}:")
+    for formal, actual in zip(function.params, arguments, strict=True):
+        own.table[formal.name] = bind(low, formal, actual, own)
+    results = []
+    for formal, actual in zip(function.returns, returns, strict=True):
+        found = low.resolve(actual) if isinstance(actual, Name) else None
+        if isinstance(found, CallParam) and not formal.is_register:
+            own.table[formal.name] = found
+        else:
+            register = own.new_register(formal.name, register_bits(formal.type))
+            own.table[formal.name] = register if formal.is_register else as_param(formal, register)
+            results.append((low.register(actual, "a register or .param variable for the result"), register))
+    caller, line, join = low.names, low.line, low.new_label()
+    low.names = own
+    low.frames.append(Frame(function, join))
+    lower_body(low, function.body)  # type: ignore[operator]
+    low.frames.pop()
+    low.names, low.line = caller, line
+    low.items.append(join)
+    for target, source in results:
+        low.emit(low.move(low.rows(target), low.rows(source)))
+
+
+def as_param(formal: Variable, register: Register) -> CallParam:
+    return CallParam(formal.name, formal.size, {(0, formal.size): register.var})
+
+
+def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:
+    """Give what a formal parameter stands for: the caller's .param variable, or a register with the value."""
+    found = low.resolve(actual) if isinstance(actual, Name) else None
+    if isinstance(found, CallParam) and not formal.is_register:
+        return found
+    if isinstance(found, CallParam) or actual is None:
+        raise low.fail(f"cannot pass {describe(actual)} to register parameter '{formal.name}'")
+    register = own.new_register(formal.name, register_bits(formal.type))
+    if register.bits == 1:
+        inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
+        inst.aux, inst.wait_class = isa.PRED_MOV, WAIT_FIXED
+        var, negated = low.predicate(actual)
+        inst.psrc, inst.psrc_negate, inst.pdst = [var], [negated], [register.var]
+    else:
+        inst = low.move(low.rows(register), [])
+        low.fill(inst, 0, actual, formal.type if not formal.is_array else "b32")
+    low.emit(inst)
+    return register if formal.is_register else as_param(formal, register)
+
+
+def system_call(low: Lowering, statement: Instruction, op: int, arguments: list[object], returns: list[object]) -> None:
+    """Lower vprintf(format, arguments) and __assertfail(message, file, line, function, size)."""
+    inst = VirtualInst(op, statement.opcode, statement.line)
+    inst.unit, inst.wait_class, inst.is_removable = UNIT_LDST, WAIT_SHORT, False
+    inst.mnemonic = "call.vprintf" if op == isa.OP_PRINTF else "call.__assertfail"
+    wanted = ("b64", "b64") if op == isa.OP_PRINTF else ("b64", "b64", "b32")
+    inst.types = wanted
+    if len(arguments) < len(wanted):
+        raise low.fail(f"this call needs {len(wanted)} arguments, found {len(arguments)}")
+    for k, kind in enumerate(wanted):
+        argument(low, inst, 2 * k, arguments[k], kind)
+    if returns:
+        store_result(low, statement, inst, returns[0])
+    else:
+        low.emit(inst)
+
+
+def argument(low: Lowering, inst: VirtualInst, slot: int, operand: object, kind: str) -> None:
+    """Put a call argument into a slot: a register, or the one piece of a .param variable."""
+    found = low.resolve(operand) if isinstance(operand, Name) else None
+    if not isinstance(found, CallParam):
+        low.fill(inst, slot, operand, kind)
+        return
+    piece = found.pieces.get((0, 8 if kind == "b64" else 4))
+    if piece is None:
+        raise low.fail(f"argument '{found.name}' was not stored as a .{kind}")
+    inst.set_row(slot, 2 * piece)
+    if kind == "b64":
+        inst.set_row(slot + 1, 2 * piece + 1)
+
+
+def store_result(low: Lowering, statement: Instruction, inst: VirtualInst, result: object) -> None:
+    """Give a system call its 32-bit result register and pass it on."""
+    register = low.temp(32)
+    inst.dst = low.rows(register)
+    low.emit(inst)
+    found = low.resolve(result) if isinstance(result, Name) else None
+    if isinstance(found, CallParam):
+        name = f"{found.name}.result"
+        low.names.table[name] = register
+        store_piece(low, Instruction(statement.line, "mov.b32", []), found, 0, Access(0, "b32", 1, False), Name(name))
+    else:
+        low.emit(low.move(low.rows(low.register(result)), low.rows(register)))

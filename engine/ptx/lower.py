@@ -1,0 +1,168 @@
+"""A kernel's syntax tree to virtual instructions in basic blocks: names resolved, calls inlined, symbols placed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine import isa
+from engine.ptx.arithmetic import lower_cvta, lower_mov, lower_table
+from engine.ptx.context import Frame, Lowering
+from engine.ptx.control import (
+    control_inst, lower_barrier, lower_branch, lower_fence, lower_indexed_branch, lower_nanosleep, lower_return,
+    lower_trap,
+)  # fmt: skip
+from engine.ptx.control_flow import reverse_post_order
+from engine.ptx.inline import lower_call
+from engine.ptx.layout import kernel_params, reachable, shared_layout
+from engine.ptx.memory import lower_async_copy, lower_atomic, lower_load, lower_store, no_operation
+from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
+from engine.ptx.source import Source
+from engine.ptx.syntax import (
+    BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
+)  # fmt: skip
+from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
+
+_HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
+    "ld": lower_load, "ldu": lower_load, "st": lower_store, "atom": lower_atomic, "red": lower_atomic,
+    "mov": lower_mov, "cvta": lower_cvta, "bra": lower_branch, "brx": lower_indexed_branch, "ret": lower_return,
+    "exit": lower_return, "bar": lower_barrier, "barrier": lower_barrier, "membar": lower_fence, "fence": lower_fence,
+    "trap": lower_trap, "brkpt": lower_trap, "nanosleep": lower_nanosleep, "prefetch": no_operation,
+    "prefetchu": no_operation, "discard": no_operation, "applypriority": no_operation, "pmevent": no_operation,
+    "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
+}  # fmt: skip
+_UNSUPPORTED = {
+    "tex": "texture", "tld4": "texture", "txq": "texture", "suld": "surface", "sust": "surface", "sured": "surface",
+    "suq": "surface", "istypep": "texture", "wmma": "tensor-core", "mma": "tensor-core", "ldmatrix": "tensor-core",
+    "stmatrix": "tensor-core", "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core",
+    "mbarrier": "asynchronous barrier", "alloca": "dynamic stack", "stacksave": "dynamic stack",
+    "stackrestore": "dynamic stack", "mapa": "cluster", "getctarank": "cluster",
+}  # fmt: skip
+_ENDS = (isa.OP_EXIT, isa.OP_TRAP)
+
+
+def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple[VirtualProgram, int]:
+    """Lower one entry point. Gives the program and its static shared bytes."""
+    low = Lowering(source, module, frames=[Frame(entry)])
+    for param in kernel_params(source, entry):
+        low.names.table[param.name] = Place("param", param.offset)
+    functions, mentioned = reachable(module, entry)
+    places, shared_bytes = shared_layout(module, functions, mentioned)
+    for variable in module.variables.values():
+        if id(variable) in places:
+            low.shared[variable.name] = places[id(variable)]
+    low.places = places
+    assert entry.body is not None
+    lower_scope(low, entry.body)
+    low.line = entry.line
+    low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
+    program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes)
+    return program, shared_bytes
+
+
+def lower_scope(low: Lowering, scope: Scope) -> None:
+    """Lower `{ ... }`: declare its names first (labels may be used before they stand), then its statements."""
+    outer = low.names
+    low.names = outer.child()
+    declare(low, scope)
+    for item in scope.items:
+        if isinstance(item, Instruction):
+            low.line = low.last_line = item.line
+            lower_statement(low, item)
+        elif isinstance(item, Label):
+            found = low.names.table[item.name]
+            assert isinstance(found, LabelId)
+            low.items.append(found.number)
+        elif isinstance(item, Scope):
+            lower_scope(low, item)
+    low.names = outer
+
+
+def declare(low: Lowering, scope: Scope) -> None:
+    names: Names = low.names
+    for item in scope.items:
+        if isinstance(item, RegisterDeclaration):
+            names.declare_register(item)
+        elif isinstance(item, Label):
+            names.table[item.name] = LabelId(low.new_label())
+        elif isinstance(item, BranchTargets):
+            names.table[item.name] = TargetList(item.targets)
+        elif isinstance(item, Variable):
+            names.table[item.name] = place_variable(low, item)
+
+
+def place_variable(low: Lowering, variable: Variable) -> object:
+    """Give the place of a variable declared in a function."""
+    low.line = variable.line
+    if variable.space == "param":
+        return CallParam(variable.name, variable.size)
+    if variable.space == "local":
+        return Place("local", low.local_area(variable.size, variable.alignment))
+    if variable.space == "shared":
+        return low.places.get(id(variable), Place("shared"))
+    raise low.fail(f".{variable.space} variables cannot be declared in a function")
+
+
+def lower_statement(low: Lowering, statement: Instruction) -> None:
+    base = statement.opcode.split(".", 1)[0]
+    handler = _HANDLERS.get(base)
+    if handler is not None:
+        handler(low, statement)
+    elif base == "call":
+        lower_call(low, statement, lower_scope)
+    elif statement.opcode.startswith("cp.async") and "bulk" not in statement.opcode and "mbarrier" not in statement.opcode:
+        lower_async_copy(low, statement)
+    elif base in _UNSUPPORTED:
+        raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported")
+    elif base == "cp":
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'cp.async.ca.shared.global'")
+    else:
+        lower_table(low, statement)
+
+
+def build_blocks(items: list[VirtualInst | int]) -> list[Block]:
+    """Cut the instruction list into basic blocks, link them, and drop the unreachable ones.
+
+    `target` of a branch turns from a label number into a block index. Order of the text is kept.
+    """
+    blocks = [Block()]
+    at_label: dict[int, int] = {}
+    for item in items:
+        last = blocks[-1].insts
+        if isinstance(item, int):
+            if last:
+                blocks.append(Block())
+            at_label[item] = len(blocks) - 1
+            continue
+        if last and (last[-1].target >= 0 or last[-1].op in _ENDS and last[-1].guard < 0):
+            blocks.append(Block())
+        blocks[-1].insts.append(item)
+    for index, block in enumerate(blocks):
+        link(block, index, len(blocks), at_label)
+    return drop_unreachable(blocks)
+
+
+def link(block: Block, index: int, count: int, at_label: dict[int, int]) -> None:
+    """Set a block's successors from its last instruction."""
+    last = block.insts[-1] if block.insts else None
+    falls = True
+    if last is not None and last.target >= 0:
+        last.target = at_label[last.target]
+        block.successors.append(last.target)
+        falls = last.guard >= 0
+    elif last is not None and last.op in _ENDS and last.guard < 0:
+        falls = False
+    if falls and index + 1 < count and index + 1 not in block.successors:
+        block.successors.append(index + 1)
+
+
+def drop_unreachable(blocks: list[Block]) -> list[Block]:
+    """Keep the blocks that the first one reaches, renumbering successors and branch targets."""
+    order = sorted(reverse_post_order([block.successors for block in blocks], 0))
+    number = {old: new for new, old in enumerate(order)}
+    kept = [blocks[old] for old in order]
+    for block in kept:
+        block.successors = [number[target] for target in block.successors]
+        for inst in block.insts:
+            if inst.target >= 0:
+                inst.target = number[inst.target]
+    return kept

@@ -1,0 +1,170 @@
+"""The syntax tree of a PTX module: operands, statements, declarations and functions, names still unresolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+# bytes of one value of a fundamental type
+TYPE_BYTES = {
+    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4,
+    "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "u128": 16, "s128": 16,
+    "f32x2": 8, "u16x2": 4, "s16x2": 4,
+    "pred": 0, "texref": 8, "samplerref": 8, "surfref": 8,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Name:
+    """A register, symbol, label or special register; `addend` for `sym+4`."""
+
+    text: str
+    addend: int = 0
+
+
+@dataclass(slots=True)
+class Number:
+    """An immediate: kind 'int' (value), 'f32' or 'f64' (value = bits)."""
+
+    kind: str
+    value: int
+
+
+@dataclass(slots=True)
+class Address:
+    """`[base+offset]`; base None for an absolute address."""
+
+    base: Name | None
+    offset: int
+
+
+@dataclass(slots=True)
+class Vector:
+    """`{a, b, ...}`."""
+
+    items: list[object]
+
+
+@dataclass(slots=True)
+class Pair:
+    """`a|b`: a destination with its predicate, or two predicates."""
+
+    first: object
+    second: object
+
+
+@dataclass(slots=True)
+class Negated:
+    """`!p`."""
+
+    name: Name
+
+
+@dataclass(slots=True)
+class Group:
+    """`(a, b)` of a call."""
+
+    items: list[object]
+
+
+Operand = Name | Number | Address | Vector | Pair | Negated | Group
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One instruction statement; `opcode` is the dotted text."""
+
+    line: int
+    opcode: str
+    operands: list[Operand]
+    guard: str = ""
+    guard_negate: bool = False
+
+
+@dataclass(slots=True)
+class Label:
+    line: int
+    name: str
+
+
+@dataclass(slots=True)
+class BranchTargets:
+    """`name: .branchtargets a, b;`."""
+
+    line: int
+    name: str
+    targets: list[str]
+
+
+@dataclass(slots=True)
+class RegisterDeclaration:
+    """`.reg .type name;` or `.reg .type name<count>;` (count < 0: a single name)."""
+
+    line: int
+    type: str
+    name: str
+    count: int = -1
+
+
+@dataclass(slots=True)
+class Variable:
+    """A declared variable of any state space; `count` elements of `type`, 0 = size left open (`name[]`)."""
+
+    line: int
+    space: str
+    type: str
+    name: str
+    count: int = 1
+    align: int = 0
+    vector: int = 1
+    is_array: bool = False
+    is_extern: bool = False
+    is_register: bool = False
+    init: list[object] | None = None
+
+    @property
+    def element_bytes(self) -> int:
+        return TYPE_BYTES[self.type] * self.vector
+
+    @property
+    def size(self) -> int:
+        return self.element_bytes * self.count
+
+    @property
+    def alignment(self) -> int:
+        return max(self.align, 1) if self.align else max(self.element_bytes, 1)
+
+
+@dataclass(slots=True)
+class Scope:
+    """`{ ... }`: statements with their own names."""
+
+    line: int
+    items: list[object] = field(default_factory=list)
+
+
+Statement = Instruction | Label | BranchTargets | RegisterDeclaration | Variable | Scope
+
+
+@dataclass(slots=True)
+class Function:
+    """An `.entry` or `.func`; `body` None for a declaration only."""
+
+    line: int
+    name: str
+    is_entry: bool
+    params: list[Variable] = field(default_factory=list)
+    returns: list[Variable] = field(default_factory=list)
+    body: Scope | None = None
+    max_threads: int = 0
+    required: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(slots=True)
+class SyntaxModule:
+    """A parsed module: functions and module-scope variables by name, in order of declaration."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    version: str = ""
+    target: str = ""
+    address_size: int = 64

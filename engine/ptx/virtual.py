@@ -1,0 +1,116 @@
+"""The program between parsing and emission: instructions over virtual variables, in basic blocks.
+
+A *variable* is a virtual register: 1 word (up to 32 bits), 2 words (64 bits) or 0 words (a predicate or carry flag).
+A *row* names one word of a variable: 2 * variable + word. Slots are those of engine.program (INST).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.program import NUM_SRC_ROWS, SPACE_NONE, UNIT_SP, WAIT_SHORT
+
+NONE = -1
+
+
+class VirtualInst:
+    """One instruction over rows and predicate variables; the field names follow INST."""
+
+    __slots__ = (
+        "op", "flags", "aux", "unit", "latency_class", "wait_class", "is_float", "mnemonic", "form", "line",
+        "src", "imm", "imm_mask", "dst", "guard", "guard_negate", "psrc", "psrc_negate", "pdst",
+        "space", "width", "count", "signed", "reg_bits", "is_memory", "offset", "target", "types", "relocs",
+        "is_removable", "kills_when_guarded", "note",
+    )  # fmt: skip
+
+    def __init__(self, op: int, mnemonic: str, line: int) -> None:
+        self.op, self.mnemonic, self.line = op, mnemonic, line
+        self.flags = self.aux = self.latency_class = self.is_float = 0
+        self.unit, self.wait_class = UNIT_SP, WAIT_SHORT
+        self.form = "plain"
+        self.src = [NONE] * NUM_SRC_ROWS
+        self.imm = [0] * NUM_SRC_ROWS
+        self.imm_mask = 0
+        self.dst: list[int] = []
+        self.guard, self.guard_negate = NONE, False
+        self.psrc: list[int] = []
+        self.psrc_negate: list[bool] = []
+        self.pdst: list[int] = []
+        self.space = SPACE_NONE
+        self.width = self.count = self.signed = self.reg_bits = self.is_memory = 0
+        self.offset = 0
+        self.target: int = NONE
+        self.types: tuple[str, ...] = ()
+        self.relocs: list[tuple[int, str, int, bool]] = []
+        self.is_removable = True
+        self.kills_when_guarded = False
+        self.note = ""
+
+    def set_row(self, slot: int, row: int) -> None:
+        """Read slot from a row; no longer an immediate."""
+        self.src[slot] = row
+        self.imm_mask &= ~(1 << slot)
+
+    def set_imm(self, slot: int, value: int) -> None:
+        """Fill slot with a 32-bit immediate."""
+        self.src[slot] = NONE
+        self.imm[slot] = value & 0xFFFFFFFF
+        self.imm_mask |= 1 << slot
+
+    def set_guard(self, guard: int, negate: bool) -> VirtualInst:
+        self.guard, self.guard_negate = guard, negate
+        return self
+
+    def reads(self) -> list[int]:
+        """Give the variables read, guard and predicates included (an own guarded definition excluded)."""
+        found = [row >> 1 for row in self.src if row >= 0]
+        if self.psrc:
+            found += [p for p in self.psrc if p >= 0]
+        if self.guard >= 0:
+            found.append(self.guard)
+        return found
+
+    def writes(self) -> list[int]:
+        """Give the variables written."""
+        found = [row >> 1 for row in self.dst if row >= 0]
+        if self.pdst:
+            found += [p for p in self.pdst if p >= 0]
+        return found
+
+    @property
+    def kills(self) -> bool:
+        """True where the definitions end the old values (a guarded definition does not, decision B0.3)."""
+        return self.guard < 0 or self.kills_when_guarded
+
+
+@dataclass
+class Block:
+    """A basic block: straight-line instructions; only the last may branch. `successors` are block indices."""
+
+    insts: list[VirtualInst] = field(default_factory=list)
+    successors: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Variables:
+    """The table of virtual variables by index: name, bits (1 = predicate, 16, 32, 64) and words (0, 1, 2)."""
+
+    names: list[str] = field(default_factory=list)
+    bits: list[int] = field(default_factory=list)
+    words: list[int] = field(default_factory=list)
+
+    def new(self, name: str, bits: int) -> int:
+        self.names.append(name)
+        self.bits.append(bits)
+        self.words.append(0 if bits == 1 else (bits + 31) // 32)
+        return len(self.names) - 1
+
+
+@dataclass
+class VirtualProgram:
+    """A lowered kernel body before registers are allocated."""
+
+    blocks: list[Block]
+    variables: Variables
+    local_bytes: int = 0
+    spilled_words: int = 0
