@@ -60,7 +60,7 @@ _NAMES = (
     "MUL_WIDE_U32 MUL_WIDE_S32 MAD_WIDE_U32 MAD_WIDE_S32 "
     "FADD FSUB FMUL FFMA FNEG FABS FMIN FMAX FDIV FSQRT FRCP FADD_FTZ FSUB_FTZ FMUL_FTZ FFMA_FTZ "
     "DADD DSUB DMUL DFMA DNEG DABS DDIV DSQRT DRCP "
-    "SETP_S32 SETP_U32 SETP_F32 SETP_S64 SETP_U64 SETP_F64 SELP32 SELP64 PRED "
+    "SETP_S32 SETP_U32 SETP_F32 SETP_F32_FTZ SETP_S64 SETP_U64 SETP_F64 SELP32 SELP64 PRED "
     "ZEXT8 SEXT8 ZEXT16 SEXT16 ZEXT64 SEXT64 CVT_F32_S32 CVT_F32_U32 CVT_S32_F32 CVT_U32_F32 CVT_F64_F32 CVT_F32_F64 "
     "CVT_F64_S32 CVT_F64_U32 LOP3 "
     # computed by execute, lane by lane
@@ -78,7 +78,8 @@ _NAMES = (
     OP_FADD, OP_FSUB, OP_FMUL, OP_FFMA, OP_FNEG, OP_FABS, OP_FMIN, OP_FMAX, OP_FDIV, OP_FSQRT, OP_FRCP,
     OP_FADD_FTZ, OP_FSUB_FTZ, OP_FMUL_FTZ, OP_FFMA_FTZ,
     OP_DADD, OP_DSUB, OP_DMUL, OP_DFMA, OP_DNEG, OP_DABS, OP_DDIV, OP_DSQRT, OP_DRCP,
-    OP_SETP_S32, OP_SETP_U32, OP_SETP_F32, OP_SETP_S64, OP_SETP_U64, OP_SETP_F64, OP_SELP32, OP_SELP64, OP_PRED,
+    OP_SETP_S32, OP_SETP_U32, OP_SETP_F32, OP_SETP_F32_FTZ, OP_SETP_S64, OP_SETP_U64, OP_SETP_F64, OP_SELP32,
+    OP_SELP64, OP_PRED,
     OP_ZEXT8, OP_SEXT8, OP_ZEXT16, OP_SEXT16, OP_ZEXT64, OP_SEXT64, OP_CVT_F32_S32, OP_CVT_F32_U32, OP_CVT_S32_F32,
     OP_CVT_U32_F32, OP_CVT_F64_F32, OP_CVT_F32_F64, OP_CVT_F64_S32, OP_CVT_F64_U32, OP_LOP3,
     OP_SETP_S16, OP_SETP_HALF, OP_SET, OP_SLCT, OP_INT, OP_CARRY, OP_SHF, OP_PRMT, OP_DP4A, OP_DP2A, OP_FLOAT,
@@ -615,6 +616,8 @@ def _compare(form: _Form, kind: str) -> tuple[int, int]:
         boolean = form.one_of(_BOOLS, 0)
     compare = form.one_of(COMPARISONS)
     is_float = "f" in kind
+    if "ftz" in form.left and kind == "f64":
+        raise _Refused
     if compare >= CMP_EQU and not is_float or kind[0] == "b" and not is_float and compare > CMP_NE:
         raise _Refused
     return compare, boolean | FLAG_FTZ * form.take("ftz")
@@ -629,7 +632,8 @@ def _setp(form: _Form) -> OpInfo:
         return _info(OP_SETP_HALF, (kind, kind), "pred", flags=flags, aux=compare | TYPE_CODES[kind] << 8, pdst=2,
                      psrc=psrc)
     latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_INT_ADD, UNIT_SP)
-    return _info(_SETP_OPS[kind], (kind, kind), "pred", latency, unit, flags, compare, pdst=2, psrc=psrc,
+    op = OP_SETP_F32_FTZ if kind == "f32" and flags & FLAG_FTZ else _SETP_OPS[kind]
+    return _info(op, (kind, kind), "pred", latency, unit, flags, compare, pdst=2, psrc=psrc,
                  is_float=kind in ("f32", "f64"))
 
 
