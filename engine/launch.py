@@ -499,8 +499,8 @@ def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begi
     if isinstance(arg.value, float):
         raise LaunchError(f"{begin}: expected an integer, got the float {arg.value}")
     bits, number = 8 * width, int(arg.value)  # type: ignore[arg-type]
-    # A .b type does not say whether it is signed, so either reading may be meant.
-    low = 0 if kind == "u" else -(1 << (bits - 1))
+    # nvcc declares C's `int` and `signed char` as .u32 and .u8, and .b says nothing: either reading may be meant.
+    low = -(1 << (bits - 1))
     high = (1 << (bits - 1)) - 1 if kind == "s" else (1 << bits) - 1
     if not low <= number <= high:
         raise LaunchError(f"{begin}: expected an integer in {low}..{high}, got {number}")

@@ -214,7 +214,7 @@ def test_parameters_lie_at_their_offsets():
 
 
 @pytest.mark.parametrize("arg, type_, packed", [
-    (Arg("value", -1), "s32", b"\xff\xff\xff\xff"), (Arg("value", 255), "u8", b"\xff"),
+    (Arg("value", -1), "s32", b"\xff\xff\xff\xff"), (Arg("value", -1), "u32", b"\xff\xff\xff\xff"), (Arg("value", 255), "u8", b"\xff"),
     (Arg("value", True), "u8", b"\x01"), (Arg("value", -1), "b16", b"\xff\xff"),
     (Arg("value", 65535), "b16", b"\xff\xff"), (Arg("value", 3), "f32", struct.pack("<f", 3)),
     (Arg("value", 0.1), "f64", struct.pack("<d", 0.1)), (Arg("value", 1.5), "b32", struct.pack("<f", 1.5)),
@@ -226,7 +226,8 @@ def test_values_are_converted_to_the_parameter_type(arg, type_, packed):
 
 
 @pytest.mark.parametrize("arg, type_, size, words", [
-    (Arg("value", -1), "u32", None, "0..4294967295"), (Arg("value", 2**31), "s32", None, "2147483647"),
+    (Arg("value", 2**32), "u32", None, "4294967295"), (Arg("value", 2**31), "s32", None, "2147483647"),
+    (Arg("value", -129), "u8", None, "-128..255"),
     (Arg("value", 1.0), "u32", None, "expected an integer, got the float 1.0"),
     (Arg("value", True), "f32", None, "expected a number"), (Arg("value", 1e39), "f32", None, "range of f32"),
     (Arg("value", 10**400), "f64", None, "range of f64"), (Arg("value", 1), "b8", 12, "of 12 bytes"),
