@@ -1,0 +1,262 @@
+"""The colours of every screen: one table of hues, resolved to Rich styles for truecolor, light, ANSI-16 and no colour.
+
+A painter names a style by its role and never by a colour:
+    text dim faint bold title tinfo changed key live past busy cursor off good bad
+    st:NAME   a state now: solid ground for the register file's own, tint for other waits, plain for the quiet ones
+    hi:NAME   the same state in a run or in history, quieter         fg:NAME   its hue alone
+    p:PLACE pq:PLACE pt:PLACE ps:PLACE   something inside a lens: plain, quiet, tinted, solid
+A suffix adds an attribute: "text+u" is underlined, "text+b" bold; "fg:issued@wait" lies on the tint of another state;
+"text~focus" takes another ground than its row's. NAME is a stall's name or, for a design from elsewhere, its family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rich.style import Style
+
+THEMES = ("dark", "light", "ansi16", "mono")
+
+GROUND = "#0E1217"
+BAND = "#1A212A"
+FOCUS = "#22303E"
+POPUP = "#161C24"
+CURSOR_COLUMN = "#2A3644"
+TEXT = "#D5DCE4"
+DIM = "#8792A0"
+FAINT = "#5E6A79"
+STRONG = "#FFFFFF"
+OFF = "#4A5563"
+
+# state: (hue, ANSI-16 name, how it is drawn when it is the current state)
+STATES: dict[str, tuple[str, str, str]] = {
+    "issued":           ("#2FCFA6", "bright_green",   "block"),
+    "not_selected":     ("#8FB8AA", "green",          "plain"),
+    "wait":             ("#B5DDF7", "bright_cyan",    "tint"),
+    "short_scoreboard": ("#5CB8F0", "cyan",           "tint"),
+    "long_scoreboard":  ("#4A8BF0", "bright_blue",    "tint"),
+    "barrier":          ("#CDB2FF", "bright_magenta", "tint"),
+    "no_instruction":   ("#A394CC", "magenta",        "plain"),
+    "suspended":        ("#7C8794", "bright_black",   "plain"),
+    "pipe_throttle":    ("#FFF08A", "bright_yellow",  "tint"),
+    "collector_full":   ("#F3DF6E", "bright_yellow",  "tint"),
+    "bank_conflict":    ("#E6CC52", "yellow",         "tint"),
+    "stt_write":        ("#FF9A6B", "bright_red",     "solid"),
+    "wb_drain":         ("#FF6A3D", "bright_red",     "solid"),
+    "wb_full":          ("#E8452F", "red",            "solid"),
+    "x_transfer":       ("#FF6A3D", "bright_red",     "solid"),
+    "refresh":          ("#FF6A3D", "bright_red",     "solid"),
+    "shift":            ("#FF6A3D", "bright_red",     "solid"),
+    "rfc_flush":        ("#FF6A3D", "bright_red",     "solid"),
+    "finished":         ("#6B7683", "bright_black",   "plain"),
+    "no_cta":           ("#566170", "bright_black",   "plain"),
+    # families, for states that a foreign design brings along
+    "ready":            ("#8FB8AA", "green",          "plain"),
+    "scoreboard":       ("#5CB8F0", "cyan",           "tint"),
+    "fetch":            ("#A394CC", "magenta",        "plain"),
+    "structural":       ("#E6CC52", "yellow",         "tint"),
+    "register_file":    ("#FF6A3D", "bright_red",     "solid"),
+    "empty":            ("#566170", "bright_black",   "plain"),
+}
+# runs of these ordinary waits drop to 55 % of their hue
+QUIET = frozenset({"long_scoreboard", "not_selected", "barrier", "suspended", "finished", "no_cta", "ready", "empty"})
+
+# place inside a lens: (hue, ANSI-16 name)
+PLACES: dict[str, tuple[str, str]] = {
+    "fast":   ("#5CB8F0", "bright_cyan"),
+    "slow":   ("#D78FC0", "magenta"),
+    "moving": ("#FF6A3D", "bright_red"),
+    "approx": ("#E9D060", "yellow"),
+    "good":   ("#2FCFA6", "bright_green"),
+    "bad":    ("#FF4A70", "bright_red"),
+}
+
+# every glyph of the screens that is not ASCII, for --ascii; one cell for one cell
+ASCII_GLYPHS = str.maketrans({
+    "█": "#", "○": "o", "▼": "v", "↓": "d", "≡": "F", "⇄": "t", "↻": "r", "→": ">", "↧": "f", "·": ".",
+    "▁": ".", "▂": ":", "▃": "-", "▄": "=", "▅": "+", "▆": "*", "▇": "%",
+    "▏": ".", "▎": ".", "▍": ":", "▌": "|", "▋": "+", "▊": "*", "▉": "%",
+    "─": "-", "━": "=", "╌": ".", "│": "|", "▸": ">", "▲": "^", "●": "*", "◐": "@", "◄": "<", "►": ">", "←": "<", "↑": "^",
+    "■": "#", "□": "o", "✓": "+", "✕": "x", "Σ": "S", "×": "x", "−": "-", "–": "-", "±": "~", "…": "~",
+    "░": ".", "▒": ":", "▓": "%", "▪": "#", "µ": "u", "²": "2", "§": "S", "⚑": "!", "≠": "!", "◆": "#", "◇": "o", "†": "+",
+})
+
+
+def mix(first: str, second: str, share: float) -> str:
+    """Return the colour `share` of the way from `first` to `second`, all "#RRGGBB"."""
+    parts = [(int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in parts)
+
+
+@dataclass(frozen=True)
+class Paint:
+    """One resolved style: foreground, ground (both Rich colour names or None) and attributes out of "b u r d"."""
+
+    fg: str | None = None
+    bg: str | None = None
+    attributes: str = ""
+
+
+def _true_table(light: bool) -> dict[str, Paint]:
+    """Return role -> Paint in 24-bit colour."""
+    flip = {GROUND: "#FAFBFC", BAND: "#E4E9EE", FOCUS: "#CFDCE8", POPUP: "#F0F3F6", TEXT: "#1C232B", DIM: "#58636F",
+            FAINT: "#87919C", STRONG: "#000000", OFF: "#A3ACB6", CURSOR_COLUMN: "#D5DEE7"} if light else {}
+
+    def chrome(colour: str) -> str:
+        return flip.get(colour, colour)
+
+    def hue(colour: str) -> str:
+        return mix(colour, "#000000", 0.35) if light else colour
+
+    ground = chrome(GROUND)
+    table = {
+        "text": Paint(chrome(TEXT)), "dim": Paint(chrome(DIM)), "faint": Paint(chrome(FAINT)),
+        "off": Paint(chrome(OFF)), "bold": Paint(chrome(STRONG), None, "b"),
+        "title": Paint(chrome(STRONG), None, "b"), "tinfo": Paint(chrome(DIM)), "key": Paint(chrome(STRONG), None, "b"),
+        "changed": Paint(chrome(STRONG), None, "bu"), "live": Paint(ground, hue("#2FCFA6"), "b"),
+        "past": Paint(ground, "#E8EDF2" if not light else "#39434E", "b"), "busy": Paint(ground, hue("#E9D060"), "b"),
+        "cursor": Paint(ground, chrome(STRONG), "b"), "column": Paint(None, chrome(CURSOR_COLUMN)),
+        "good": Paint(hue("#2FCFA6")), "bad": Paint(hue("#FF4A70"), None, "b"),
+    }
+    for name, (colour, _, drawn) in STATES.items():
+        tone = hue(colour)
+        tint = Paint(tone, mix(ground, tone, 0.20))
+        now = {"block": Paint(tone, tone), "solid": Paint(ground, tone, "b"), "tint": tint, "plain": Paint(tone)}[drawn]
+        table["st:" + name], table["fg:" + name] = now, Paint(tone)
+        table["bg:" + name] = Paint(None, mix(ground, tone, 0.20))
+        if name in QUIET:
+            table["hi:" + name] = Paint(mix(ground, tone, 0.55))
+        else:
+            table["hi:" + name] = Paint(tone, mix(ground, tone, 0.26), "b") if drawn == "solid" else now
+    for name, (colour, _) in PLACES.items():
+        tone = hue(colour)
+        table["p:" + name], table["pq:" + name] = Paint(tone), Paint(mix(ground, tone, 0.5))
+        table["pt:" + name], table["ps:" + name] = Paint(tone, mix(ground, tone, 0.22)), Paint(ground, tone, "b")
+    return table
+
+
+def _ansi_table() -> dict[str, Paint]:
+    """Return role -> Paint for terminals with 16 colours: no tints and no bands."""
+    table = {
+        "text": Paint("white"), "dim": Paint("bright_black"), "faint": Paint("bright_black"), "off": Paint("bright_black"),
+        "bold": Paint("bright_white", None, "b"), "title": Paint("bright_white", None, "bu"), "tinfo": Paint("white"),
+        "key": Paint("bright_white", None, "b"), "changed": Paint("bright_white", None, "bu"),
+        "live": Paint("black", "bright_green", "b"), "past": Paint("black", "white", "b"),
+        "busy": Paint("black", "bright_yellow", "b"), "cursor": Paint("black", "bright_white", "b"),
+        "column": Paint(None, None, "b"), "good": Paint("bright_green"), "bad": Paint("bright_red", None, "b"),
+    }
+    for name, (_, colour, drawn) in STATES.items():
+        plain = Paint(colour)
+        now = {"block": Paint(colour, colour), "solid": Paint("black", colour, "b")}.get(drawn, plain)
+        table["st:" + name], table["fg:" + name], table["bg:" + name] = now, plain, Paint()
+        table["hi:" + name] = now if drawn == "block" else plain
+    for name, (_, colour) in PLACES.items():
+        table["p:" + name] = table["pq:" + name] = table["pt:" + name] = Paint(colour)
+        table["ps:" + name] = Paint("black", colour, "b")
+    return table
+
+
+def _mono_table() -> dict[str, Paint]:
+    """Return role -> Paint with attributes only: reverse, bold, underline, dim."""
+    table = {
+        "text": Paint(), "dim": Paint(), "faint": Paint(None, None, "d"), "off": Paint(None, None, "d"),
+        "bold": Paint(None, None, "b"), "title": Paint(None, None, "bu"), "tinfo": Paint(), "key": Paint(None, None, "b"),
+        "changed": Paint(None, None, "bu"), "live": Paint(None, None, "rb"), "past": Paint(None, None, "rb"),
+        "busy": Paint(None, None, "rb"), "cursor": Paint(None, None, "rb"), "column": Paint(),
+        "good": Paint(), "bad": Paint(None, None, "b"),
+    }
+    idle = {"suspended", "finished", "no_cta", "empty"}
+    for name, (_, _, drawn) in STATES.items():
+        loud = drawn == "solid"
+        table["st:" + name] = Paint(None, None, "rb" if loud else "d" if name in idle else "")
+        table["hi:" + name] = Paint(None, None, "b" if loud else "d" if name in idle else "")
+        table["fg:" + name] = table["bg:" + name] = Paint()
+    for name in PLACES:
+        table["p:" + name] = Paint(None, None, "b" if name == "moving" else "")
+        table["pq:" + name] = table["pt:" + name] = Paint()
+        table["ps:" + name] = Paint(None, None, "rb")
+    return table
+
+
+def _grounds(theme: str) -> dict[str, str | None]:
+    """Return what lies under a row: nothing special, a title band, the focused row, a popup."""
+    if theme == "dark":
+        return {"": None, "band": BAND, "focus": FOCUS, "popup": POPUP}
+    if theme == "light":
+        return {"": None, "band": "#E4E9EE", "focus": "#CFDCE8", "popup": "#F0F3F6"}
+    return {"": None, "band": None, "focus": None, "popup": None}
+
+
+def page_colours(theme: str) -> tuple[str, str]:
+    """Return (text, ground) of the whole page as Textual colour names."""
+    if theme == "dark":
+        return TEXT, GROUND
+    if theme == "light":
+        return "#1C232B", "#FAFBFC"
+    return "ansi_default", "ansi_default"
+
+
+@dataclass
+class Palette:
+    """Turns role names into Rich styles for one theme; every answer is kept, so a frame makes no styles."""
+
+    theme: str = "dark"
+    ascii: bool = False
+    _styles: dict[tuple[str, str], Style] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.theme not in THEMES:
+            raise ValueError(f"theme {self.theme!r} is not one of {', '.join(THEMES)}")
+        self.table = {
+            "dark": lambda: _true_table(False), "light": lambda: _true_table(True),
+            "ansi16": _ansi_table, "mono": _mono_table,
+        }[self.theme]()
+        self.grounds = _grounds(self.theme)
+        self.page = page_colours(self.theme)
+
+    def style(self, ground: str, role: str) -> Style:
+        """Return the Rich style of a role on a ground ("", "band", "focus", "popup")."""
+        key = (ground, role)
+        found = self._styles.get(key)
+        if found is None:
+            found = self._styles[key] = self._make(ground, role)
+        return found
+
+    def _make(self, ground: str, role: str) -> Style:
+        role, _, own_ground = role.partition("~")
+        ground = own_ground or ground
+        role, _, extra = role.partition("+")
+        name, _, over = role.partition("@")
+        paint = self.table.get(name) or self.table["text"]
+        if over and "bg:" + over in self.table:
+            paint = Paint(paint.fg, self.table["bg:" + over].bg, paint.attributes)
+        attributes = paint.attributes + extra
+        under = self.grounds.get(ground)
+        fg, bg = paint.fg, paint.bg or under
+        if self.theme in ("dark", "light"):
+            fg, bg = fg or self.page[0], bg or self.page[1]
+            if ground == "focus" and name == "text":
+                fg, attributes = self.table["bold"].fg, attributes + "b"
+        elif ground == "focus" and name in ("text", "dim"):
+            attributes += "b"
+        return Style(
+            color=fg, bgcolor=bg, bold="b" in attributes or None, underline="u" in attributes or None,
+            reverse="r" in attributes or None, dim="d" in attributes or None,
+        )
+
+    def text(self, plain: str) -> str:
+        """Return the text with the glyphs that this terminal can show."""
+        return plain.translate(ASCII_GLYPHS) if self.ascii else plain
+
+
+def choose_theme(wanted: str | None, environ: dict[str, str]) -> str:
+    """Return the theme to use: the one asked for, else by NO_COLOR, TERM and COLORTERM."""
+    if wanted:
+        if wanted not in THEMES:
+            raise ValueError(f"theme {wanted!r} is not one of {', '.join(THEMES)}")
+        return wanted
+    if environ.get("NO_COLOR"):
+        return "mono"
+    if environ.get("TERM", "") in ("linux", "dumb", "vt100", "xterm-mono"):
+        return "ansi16" if environ["TERM"] == "linux" else "mono"
+    return "dark"

@@ -1,0 +1,54 @@
+"""The last two rows: what happened last (or the prompt), and the keys that matter here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rfview.render.scene import Scene
+from rfview.render.text import Line, Row, number
+
+MESSAGE_ROLES = {"info": "dim", "error": "bad", "good": "p:good"}
+
+
+def prompt_text(scene: Scene) -> str:
+    """Return the prompt of the command line: share of the run, cycle, focused warp."""
+    span = scene.last - scene.first
+    share = f"{100 * (scene.cycle - scene.first) // span}%" if span else "0%"
+    return f"(rfv) {share} {number(scene.cycle)} w{scene.warp}> "
+
+
+def render_event(scene: Scene, width: int, height: int = 1) -> list[Line]:
+    """Return the last event: where a jump came from, why a move stopped, or what went wrong."""
+    row = Row(width).add(" ")
+    if scene.prompt is not None:
+        return [row.add(prompt_text(scene), "bold").add(scene.prompt, "text").line()]
+    if scene.fault and scene.cycle == scene.last and scene.message_kind != "error":
+        return [row.add(f"kernel stopped: {scene.fault}"[: width - 2], "bad").line()]
+    text = scene.message
+    if len(text) > width - 2:
+        text = text[: width - 3] + "…"
+    return [row.add(text, MESSAGE_ROLES.get(scene.message_kind, "dim")).line()]
+
+
+def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tuple[int, int, str, str, str]]:
+    """Return (start, end, keys, word, action) for the hints that fit as a whole; the words go first when all do not."""
+    out = []
+    x = 1
+    for keys, word, action in hints:
+        size = len(keys) + 1 + len(word)
+        if x + size > width - 1:
+            break
+        out.append((x, x + size, keys, word, action))
+        x += size + 2
+    return out
+
+
+def render_keys(hints: Sequence[tuple[str, str, str]], width: int) -> list[Line]:
+    """Return the footer.
+
+     s S step ±1  ) ( ±10  c C continue ±  i I issue ±  Space play  e why  b break  m mark  : command  ? help
+    """
+    row = Row(width, "band")
+    for start, _, keys, word, _ in hints_that_fit(hints, width):
+        row.to(start).add(keys, "key").add(f" {word}", "tinfo")
+    return [row.line()]

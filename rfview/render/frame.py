@@ -1,0 +1,51 @@
+"""The whole screen as lines: every panel painted into its place; also the screen as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rfview.render import code, collectors, footer, lens, overview, registers, stalls, status, warps, why
+from rfview.render.layout import Place, is_tiny, layout
+from rfview.render.scene import Scene
+from rfview.render.text import Line
+
+Painter = Callable[[Scene, int, int], list[Line]]
+
+PAINTERS: dict[str, Painter] = {
+    "status": status.render,
+    "overview": overview.render,
+    "warps": warps.render,
+    "lens": lens.render,
+    "collectors": collectors.render,
+    "why": why.render,
+    "code": code.render,
+    "stalls": stalls.render,
+    "registers": registers.render,
+    "event": footer.render_event,
+}
+
+
+def paint(scene: Scene, place: Place) -> list[Line]:
+    """Return one panel's lines; the census takes the place of STALLS where that is low and narrow."""
+    if place.panel == "stalls" and place.width < 41 and place.height <= 6 and place.width != 39:
+        return stalls.render_now(scene, place.width, place.height)
+    return PAINTERS[place.panel](scene, place.width, place.height)
+
+
+def size_note(width: int, height: int) -> str:
+    """Return what a terminal that is too small is told, "" when it is large enough."""
+    return "80×24 shows more" if is_tiny(width, height) else ""
+
+
+def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, str, str]] = ()) -> str:
+    """Return the main screen as plain text, `height` rows without trailing blanks."""
+    grid = [[" "] * width for _ in range(height)]
+    for place in layout(width, height, scene.panel):
+        if place.panel == "footer":
+            lines = footer.render_keys(hints, place.width)
+        else:
+            lines = paint(scene, place)
+        for offset, line in enumerate(lines[: place.height]):
+            text = line.plain[: place.width]
+            grid[place.y + offset][place.x : place.x + len(text)] = list(text)
+    return "\n".join("".join(row).rstrip() for row in grid) + "\n"

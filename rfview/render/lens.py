@@ -1,0 +1,51 @@
+"""The REGISTER FILE panel: finds the lens of the design in use; one file in lenses/ for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rfview.render.lenses import banks, panels
+from rfview.render.scene import Scene
+from rfview.render.text import Line, fill, title
+
+Painter = Callable[[Scene, int, int], list[Line]]
+
+# design (without its variant in brackets) -> painter of everything below the title
+LENSES: dict[str, Painter] = {
+    "sram": banks.render,
+    "stt": banks.render,
+}
+WIDE = 58
+
+
+def base_design(design: str) -> str:
+    """Return the design's name without its variant: "stt[stall=bank]" is stt."""
+    return design.partition("[")[0]
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the lens: title with fixed facts, places, this cycle's accesses, totals.
+
+     REGISTER FILE  sram   16 banks × 64 rows of 1,024 bits
+      0  ··□···▲·········   ▲ R12 w12   2 w31 w9
+      1  ·······■········
+     ...
+     ▲ read ▼ write ■ wanted □ due · held   9 of 16 busy   queue 5
+
+    A design without a lens of its own is shown by its data panels, then by its banks.
+    """
+    design = str(scene.info.get("design", ""))
+    info = design
+    if width >= WIDE and scene.info.get("design_title"):
+        info = f"{design}   {scene.info['design_title']}"
+    heading = title(width, "REGISTER FILE", info, focus=scene.panel == "lens")
+    if scene.now is None:
+        return fill([heading], width, height)
+    painter = LENSES.get(base_design(design))
+    if painter is not None:
+        return fill([heading, *painter(scene, width, height - 1)], width, height)
+    body = panels.render(scene, width, height - 1)
+    left = height - 1 - len(body)
+    if left >= 3:
+        body += banks.render(scene, width, left)
+    return fill([heading, *body], width, height)

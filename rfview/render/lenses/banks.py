@@ -1,0 +1,231 @@
+"""The lens of a banked register file: what each bank holds, who has it in this cycle, and who queues for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import state as layout
+from rfview.render.scene import Machine, Scene
+from rfview.render.text import Line, Row, fill, progress
+
+FREE, HELD, DUE, WANTED, READ, WRITTEN = range(6)
+GLYPHS = (" ", "·", "□", "■", "▲", "▼")
+NONE = layout.NONE8
+CELLS = 32
+
+
+def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Return ((banks, rows) u1 of FREE..WRITTEN, [(bank, row) wanted by a collector]) for the cycle shown."""
+    rows_per_bank = max(1, int(machine.sm["config"]["rows_per_bank"]))
+    grid = np.zeros((machine.num_banks, rows_per_bank), np.uint8)
+    for warp in range(machine.num_warps):
+        if not (machine.resident >> warp) & 1:
+            continue
+        due = machine.sb_write[warp]
+        slots = [machine.place(warp, reg) for reg in range(machine.registers)]
+        banks, rows = zip(*slots, strict=True) if slots else ((), ())
+        grid[list(banks), np.minimum(list(rows), rows_per_bank - 1)] = HELD
+        reg = 0
+        while due >> reg and reg < machine.registers:
+            if (due >> reg) & 1:
+                bank, row = slots[reg]
+                grid[bank, min(row, rows_per_bank - 1)] = DUE
+            reg += 1
+    wanted = []
+    for bank, row, _ in requests(machine):
+        wanted.append((bank, row))
+        grid[bank, min(row, rows_per_bank - 1)] = WANTED
+    for number, bank in enumerate(machine.bank):
+        if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < machine.num_warps:
+            _, row = machine.place(bank["owner_warp"], bank["owner_reg"])
+            grid[number, min(row, rows_per_bank - 1)] = READ if bank["activity"] == layout.BANK_READ else WRITTEN
+    return grid, wanted
+
+
+def requests(machine: Machine) -> list[tuple[int, int, int]]:
+    """Return (bank, row, warp) for each operand that a collector still has to read, in collector order."""
+    found = []
+    for entry in machine.collectors:
+        if entry is None:
+            continue
+        row = machine.inflight[entry]
+        unread, warp = int(row["unread"]), int(row["warp"])
+        instruction = machine.instruction(int(row["pc"]))
+        if not unread or instruction is None or warp >= machine.num_warps:
+            continue
+        for slot, reg in enumerate(instruction["src"][:6]):
+            if (unread >> slot) & 1 and int(reg) != NONE:
+                found.append((*machine.place(warp, int(reg)), warp))
+    return found
+
+
+def _cell_line(states: list[int], own: list[bool], slow: bool, touched_before: set[int]) -> list[tuple[str, str]]:
+    """Return the cells of one stretch of rows."""
+    cells = []
+    for index, state in enumerate(states):
+        if state == READ:
+            role = "pt:fast+b"
+        elif state == WRITTEN:
+            role = "ps:moving" if slow else "pt:fast+b"
+        elif state == WANTED:
+            role = "fg:bank_conflict"
+        elif state == DUE:
+            role = "p:slow" if slow else "fg:long_scoreboard"
+        else:
+            role = "text" if own[index] else "off"
+        if state in (READ, WRITTEN) and index not in touched_before:
+            role += "u" if "+" in role else "+u"
+        cells.append((GLYPHS[state], role))
+    return cells
+
+
+def _own_rows(machine: Machine, warp: int, shape: tuple[int, int]) -> np.ndarray:
+    """Return (banks, rows) bool: the registers of one warp."""
+    own = np.zeros(shape, bool)
+    if warp < machine.num_warps and (machine.resident >> warp) & 1:
+        for reg in range(machine.registers):
+            bank, row = machine.place(warp, reg)
+            own[bank, min(row, shape[1] - 1)] = True
+    return own
+
+
+def _pool(grid: np.ndarray, cells: int) -> np.ndarray:
+    """Return (banks, cells): the loudest value of each stretch of rows."""
+    per = -(-grid.shape[1] // cells)
+    padded = np.zeros((grid.shape[0], per * cells), grid.dtype)
+    padded[:, : grid.shape[1]] = grid
+    return padded.reshape(grid.shape[0], cells, per).max(axis=2)
+
+
+def _access(row: Row, scene: Scene, number: int, at: int, slow: bool) -> None:
+    """Write what a bank does in this cycle: glyph, register, warp, and how far a long access is."""
+    machine = scene.now
+    assert machine is not None
+    bank = machine.bank[number]
+    before = scene.before.bank[number] if scene.before and number < len(scene.before.bank) else bank
+    activity = bank["activity"]
+    if activity == layout.BANK_IDLE:
+        row.at(at, "·", "off")
+        return
+    writing = activity == layout.BANK_WRITE or (slow and activity == layout.BANK_BUSY)
+    glyph = "▼" if writing else "▲" if activity == layout.BANK_READ else "▪"
+    row.at(at, glyph, "ps:moving" if writing and slow else "p:fast" if activity != layout.BANK_BUSY else "p:moving")
+    if bank["owner_warp"] < machine.num_warps:
+        same = all(bank[name] == before[name] for name in ("activity", "owner_warp", "owner_reg"))
+        role = "bold" if bank["owner_warp"] == scene.warp else "text"
+        row.at(at + 2, f"R{bank['owner_reg']:<2} w{bank['owner_warp']:<2}", role if same else role + "+u")
+    total = bank["until_cycle"] - bank["since_cycle"]
+    if total > 1 and bank["until_cycle"] >= machine.cycle:
+        done = min(total, machine.cycle - bank["since_cycle"])
+        row.at(at + 10, progress(done, total), "p:moving").add(f" {done}/{total}", "dim")
+
+
+def _queue(row: Row, scene: Scene, number: int, at: int, losers: list[int]) -> None:
+    """Write the requests left waiting at a bank and whose they are."""
+    machine = scene.now
+    assert machine is not None
+    queue = machine.bank[number]["queue"]
+    before = scene.before.bank[number]["queue"] if scene.before and number < len(scene.before.bank) else queue
+    if not queue:
+        return
+    row.at(at, f"{queue}", ("st:bank_conflict" if queue > 1 else "fg:bank_conflict") + ("+u" if queue != before else ""))
+    for warp in losers:
+        if row.x + 1 + len(f"w{warp}") > row.width - 1:
+            break
+        row.add(f" w{warp}", "bold" if warp == scene.warp else "dim")
+
+
+def _totals(scene: Scene, width: int) -> Line:
+    """Return the legend and this cycle's sums."""
+    machine = scene.now
+    assert machine is not None
+    row = Row(width).add(" ")
+    for glyph, role, word in (("▲", "p:fast", "read"), ("▼", "p:fast", "write"), ("■", "fg:bank_conflict", "wanted"),
+                              ("□", "fg:long_scoreboard", "due"), ("·", "dim", "held")):
+        row.add(glyph, role).add(f" {word} ", "dim")
+    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
+    queue = sum(bank["queue"] for bank in machine.bank)
+    return row.right(width - 1, f"{busy} of {machine.num_banks} busy  queue {queue}", "text").line()
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return a row per bank: its rows as cells, this cycle's access, its queue; the last row explains and adds up.
+
+      0  ··□···▲·········   ▲ R12 w12   2 w31 w9
+      1  ·······■········   ▼ R13 w7  ━━━╌ 3/4
+      2  ················   ·
+     ▲ read ▼ write ■ wanted □ due · held      2 of 16 busy  queue 2
+
+    A cell stands for neighbouring rows of the bank and shows the most urgent of them; blank is free, white belongs to the
+    focused warp. Narrow: two banks per row, without cells.
+    """
+    machine = scene.now
+    if machine is None or height < 2:
+        return []
+    slow = str(scene.info.get("design", "")).startswith("stt")
+    if width < 54:
+        return _narrow(scene, width, height, slow)
+    grid, _ = places(machine)
+    per_bank = max(1, (height - 1) // machine.num_banks)
+    own = _pool(_own_rows(machine, scene.warp, grid.shape), CELLS * per_bank)
+    cells = _pool(grid, CELLS * per_bank)
+    losers: dict[int, list[int]] = {}
+    for bank, _, warp in requests(machine):
+        losers.setdefault(bank, []).append(warp)
+    touched = _touched_before(scene, cells.shape[1])
+    lines = []
+    shown = min(machine.num_banks, height - 1)
+    first = max(0, min(machine.num_banks - shown, scene.bank - shown // 2))
+    for number in range(first, first + shown):
+        focus = scene.panel == "lens" and number == scene.bank
+        states, mine = cells[number].tolist(), own[number].tolist()
+        line_cells = _cell_line(states, mine, slow, touched.get(number, set()))
+        for part in range(per_bank):
+            row = Row(width, "focus" if focus else "")
+            row.add("▸" if focus and not part else " ", "bold").add(f"{number:>2}" if not part else "  ", "faint").to(4)
+            row.cells(line_cells[part * CELLS : (part + 1) * CELLS])
+            if not part:
+                _access(row, scene, number, 38, slow)
+                _queue(row, scene, number, 48 if row.x <= 47 else row.x + 1, losers.get(number, []))
+            lines.append(row.line())
+    return fill(lines, width, min(height - 1, len(lines))) + [_totals(scene, width)]
+
+
+def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
+    """Return bank -> cells that were accessed in the cycle before as well."""
+    found: dict[int, set[int]] = {}
+    if scene.before is None:
+        return found
+    rows = max(1, int(scene.before.sm["config"]["rows_per_bank"]))
+    per = -(-rows // cells)
+    for number, bank in enumerate(scene.before.bank):
+        if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < scene.before.num_warps:
+            _, row = scene.before.place(bank["owner_warp"], bank["owner_reg"])
+            found.setdefault(number, set()).add(min(row, rows - 1) // per)
+    return found
+
+
+def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
+    """Return two banks per row."""
+    machine = scene.now
+    assert machine is not None
+    half = width // 2
+    rows = -(-machine.num_banks // 2)
+    lines = []
+    for index in range(min(rows, height - 1)):
+        row = Row(width)
+        for side in (0, 1):
+            number = index + side * rows
+            if number >= machine.num_banks:
+                continue
+            part = Row(half)
+            part.add(f"{number:>3} ", "faint")
+            _access(part, scene, number, 4, slow)
+            if part.x <= half - 3:
+                _queue(part, scene, number, 14, [])
+            row.to(side * half).join(part.line())
+        lines.append(row.line())
+    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
+    queue = sum(bank["queue"] for bank in machine.bank)
+    last = Row(width).parts(" ", ("▲", "p:fast"), (" read ", "dim"), ("▼", "p:fast"), (" write", "dim"))
+    return [*lines, last.right(width - 1, f"{busy} of {machine.num_banks} busy  queue {queue}").line()]

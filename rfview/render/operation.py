@@ -1,0 +1,162 @@
+"""Short words for instructions and for what a warp waits for, as the narrow columns need them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import state as layout
+from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.render.scene import Machine, Scene
+
+SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
+UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LD/ST"}
+PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "SFU", layout.PIPE_LDST: "LDST"}
+NONE = layout.NONE8
+_short: dict[str, str] = {}
+
+
+def short_op(mnemonic: str) -> str:
+    """Return at most five letters: "ld.global.f32" is ld.g, "fma.rn.f32" fma, "bar.sync" bar, "@!P0 bra" bra."""
+    known = _short.get(mnemonic)
+    if known is None:
+        words = mnemonic.split()
+        parts = (words[-1] if words else "?").split(".")
+        known = parts[0]
+        if known in ("ld", "st", "atom", "red") and len(parts) > 1:
+            space = next((SPACES[part] for part in parts[1:] if part in SPACES), "")
+            known = (known if known in ("ld", "st") else known[:3]) + (f".{space}" if space else "")
+        _short[mnemonic] = known = known[:5]
+    return known
+
+
+def operation(machine: Machine, pc: int) -> str:
+    """Return the short operation at a pc, "?" outside the program."""
+    entry = machine.instruction(pc)
+    return short_op(str(entry["mnemonic"])) if entry else "?"
+
+
+def register_list(regs: Any) -> list[int]:
+    """Return the registers named in a `src` or `dst` list, without the empty slots, each once."""
+    seen: list[int] = []
+    for reg in regs:
+        if int(reg) != NONE and int(reg) not in seen:
+            seen.append(int(reg))
+    return seen
+
+
+def compact_text(text: str) -> str:
+    """Return a decoded instruction for a narrow column: short operation, operands without commas."""
+    guard = ""
+    rest = text.strip().rstrip(";")
+    if rest.startswith("@"):
+        guard, _, rest = rest.partition(" ")
+        guard += " "
+    mnemonic, _, operands = rest.partition(" ")
+    return f"{guard}{short_op(mnemonic):<5} {operands.replace(', ', ' ')}".rstrip()
+
+
+def producer_of(machine: Machine, warp: int) -> int | None:
+    """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none."""
+    kind, what = machine.blocker_kind[warp], machine.blocker[warp]
+    cold = machine.sm["warp_cold"][warp]
+    if kind == layout.BLOCK_REGISTER and what < 64:
+        entry = int(cold["producer"][what])
+    elif kind == layout.BLOCK_PREDICATE and what < 32:
+        entry = int(cold["pred_producer"][what])
+    elif kind == layout.BLOCK_READER and what < 64:
+        return reader_of(machine, warp, what)
+    else:
+        return None
+    if entry == NONE or int(machine.inflight[entry]["stage"]) == layout.FREE:
+        return None
+    return entry if int(machine.inflight[entry]["warp"]) == warp else None
+
+
+def reader_of(machine: Machine, warp: int, reg: int) -> int | None:
+    """Return the oldest in-flight entry of a warp that still has to read a register."""
+    table = machine.inflight
+    held = (table["stage"] != layout.FREE) & (table["warp"] == warp)
+    found = [
+        (int(table[i]["seq"]), int(i))
+        for i in held.nonzero()[0]
+        if (int(table[i]["unread_regs"]) >> reg) & 1
+    ]
+    return min(found)[1] if found else None
+
+
+def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:
+    """Return (warps arrived, warps expected) at the barrier that a warp waits at; (0, 0) when unknown."""
+    cta, barrier = machine.cta[warp], int(machine.sm["warp"][warp]["barrier"])
+    if cta >= layout.MAX_CTAS or barrier >= layout.NUM_BARRIERS:
+        return 0, 0
+    entry = machine.sm["barrier"][cta][barrier]
+    return -(-int(entry["arrived"]) // 32), -(-int(entry["expected"]) // 32)
+
+
+def waits_for(scene: Scene, warp: int) -> str:
+    """Return, in at most ten cells, what a warp waits for: "R12 miss", "bank 4", "3 of 8", "ready"."""
+    machine = scene.now
+    assert machine is not None
+    name = scene.look(machine.state[warp]).name
+    if name == "issued":
+        entry = machine.instruction(machine.last_pc[warp])
+        regs = register_list(entry["dst"]) if entry else []
+        return f"R{regs[0]}" if regs else ""
+    if name in ("finished", "no_cta"):
+        return ""
+    simple = {"not_selected": "ready", "no_instruction": "fetch", "suspended": "ready"}
+    if name in simple:
+        return simple[name]
+    if name == "barrier":
+        if machine.blocker_kind[warp] == layout.BLOCK_MEMORY:
+            return "own stores"
+        arrived, expected = barrier_progress(machine, warp)
+        return f"{arrived} of {expected}" if expected else "sync"
+    return _held(machine, warp, name)
+
+
+def _held(machine: Machine, warp: int, name: str) -> str:
+    """Return what holds a warp that is not idle: register, bank, unit."""
+    kind, what = machine.blocker_kind[warp], machine.blocker[warp]
+    if kind == layout.BLOCK_UNIT:
+        return f"{UNIT_NAMES.get(what, what)} busy"
+    if kind == layout.BLOCK_COLLECTOR or name == "collector_full":
+        count = len(machine.collectors)
+        return f"{count} of {count}"
+    if kind == layout.BLOCK_SLEEP:
+        return "sleeps"
+    if kind == layout.BLOCK_SYNC:
+        return "lanes"
+    if kind == layout.BLOCK_MEMORY:
+        return "own stores"
+    entry = producer_of(machine, warp)
+    if name in ("bank_conflict", "stt_write", "x_transfer", "refresh", "shift") and entry is not None:
+        return f"bank {int(machine.inflight[entry]['bank'])}"
+    if kind == layout.BLOCK_DESIGN:
+        return f"bank {what}" if what < machine.num_banks else name[:10]
+    label = {layout.BLOCK_REGISTER: "R", layout.BLOCK_READER: "R", layout.BLOCK_PREDICATE: "P"}.get(kind)
+    if label is None:
+        return ""
+    return f"{label}{what} {_until(machine, entry, kind)}".rstrip()
+
+
+def _until(machine: Machine, entry: int | None, kind: int) -> str:
+    """Return the word after a register: what its producer still needs."""
+    if kind == layout.BLOCK_READER:
+        return "unread"
+    if entry is None:
+        return ""
+    row = machine.inflight[entry]
+    stage = int(row["stage"])
+    if stage == layout.COLLECT:
+        return "gather"
+    if stage == layout.WRITE_BACK:
+        return "write"
+    if stage == layout.MEMORY:
+        program = machine.instruction(int(row["pc"]))
+        mnemonic = str(program["mnemonic"]) if program else ""
+        if ".shared" in mnemonic:
+            return "smem"
+        return "miss" if int(row["missed"]) else "mem"
+    left = int(row["done_cycle"]) - machine.cycle
+    return f"in {left}" if 0 < left < 1000 else ""

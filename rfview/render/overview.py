@@ -1,0 +1,125 @@
+"""The overview: the whole run in one picture, with the cursor, the breakpoint hits and the marks on it."""
+
+from __future__ import annotations
+
+from rfview.render.scene import Scene
+from rfview.render.text import BARS, Line, Row, blank, number, short_number
+
+MARGIN = 1
+
+
+def column_of(scene: Scene, cycle: int, columns: int) -> int:
+    """Return the overview column of a cycle."""
+    span = max(1, scene.last - scene.first)
+    return max(0, min(columns - 1, (cycle - scene.first) * columns // span if cycle < scene.last else columns - 1))
+
+
+def cycle_of(scene: Scene, column: int, columns: int) -> int:
+    """Return the cycle under an overview column; the last column is the end."""
+    if column >= columns - 1:
+        return scene.last
+    return scene.first + max(0, column) * (scene.last - scene.first) // max(1, columns)
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the overview, five rows when there is room, two or one when not.
+
+     0           20k          40k          60k         80k          100k        120k        140k      184,213 ▼
+              ▁▂▁▃▂▄▆▄▄▅▆▄▃▃            ▂▃▂▁▂                     ▁▁▂▃▂ ▁ ▁▁▁▄▂   ▁▂  ▁ ▁▁▁▁  ▁▁
+     ▂▆▇▇▄▄▆██████████████▄▄▆▅▆▅▅▅▇▇▆██████▃▂▄▃▄▆▅▄▄▅▃▅▆▃▅▃▃▁▆▆██████████████▃▃▆███▇█▇█████▇██▄▂▃▃▄▄▂▄▃▄▂▂▂▄▅▄▆
+     nLLLLLLLL↓↓xwswwww○w↓w↓s○wB↓↓L○LLLw↓○w○ws↓s↓↓LLLsLLLLLLsLLLLB↓↓○○w↓sw↓s↓x↓w↓s↓↓↓↓ssw○↓↓s○○wxwsB↓LLLLLLLLLL
+                  ●             ●  a            ●              ●          b                   ●                ▲
+
+    Bars: warp instructions per cycle, so when it is slow. Letters: the commonest reason why warps did not issue, so what
+    from. ● breakpoint hits, reversed letters are marks, ▼ ▲ the cursor.
+    """
+    columns = width - 2 * MARGIN
+    if columns < 8 or not scene.overview.rate or scene.now is None:
+        return [blank(width)] * height
+    cursor = column_of(scene, scene.cycle, columns)
+    if height >= 5:
+        return [
+            _ruler(scene, width, columns, cursor), *_bars(scene, width, columns, 2, False),
+            _letters(scene, width, columns, {}), _marks(scene, width, columns, cursor),
+        ]
+    over: dict[int, tuple[str, str]] = {column_of(scene, hit, columns): ("●", "bad") for hit in scene.hits}
+    over.update({column_of(scene, cycle, columns): (name[0], "cursor") for name, cycle in scene.marks})
+    over[cursor] = ("▲", "cursor")
+    letters = _letters(scene, width, columns, over)
+    if height == 1:
+        return [letters]
+    return [*_bars(scene, width, columns, 1, True), letters][:height]
+
+
+def _stretch(values: tuple, columns: int) -> list:
+    """Return `columns` values from however many buckets there are."""
+    count = len(values)
+    return list(values) if count == columns else [values[i * count // columns] for i in range(columns)]
+
+
+def _bars(scene: Scene, width: int, columns: int, rows: int, tinted: bool) -> list[Line]:
+    """Return the issue rate in `rows` rows of eight levels each."""
+    rates = _stretch(scene.overview.rate, columns)
+    states = _stretch(scene.overview.state, columns)
+    top = scene.overview.top_rate or 1.0
+    levels = [min(8 * rows, max(1 if rate > 0 else 0, round(rate / top * 8 * rows))) for rate in rates]
+    out = []
+    for part in range(rows):
+        base = 8 * (rows - 1 - part)
+        row = Row(width).to(MARGIN)
+        cells = []
+        for level, state in zip(levels, states, strict=True):
+            char = BARS[max(0, min(8, level - base))]
+            cells.append((char, "fg:issued" if not tinted or state < 0 else f"fg:issued@{scene.look(state).role}"))
+        out.append(row.cells(cells).line())
+    return out
+
+
+def _letters(scene: Scene, width: int, columns: int, over: dict[int, tuple[str, str]]) -> Line:
+    """Return the commonest blocking state of each column, with what lies over it."""
+    cells = []
+    for column, code in enumerate(_stretch(scene.overview.state, columns)):
+        if column in over:
+            cells.append(over[column])
+        elif code < 0:
+            cells.append((" ", "text"))
+        else:
+            look = scene.look(code)
+            cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role))
+    return Row(width).to(MARGIN).cells(cells).line()
+
+
+def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
+    """Return cycle numbers at round places, and the cursor with the exact cycle."""
+    span = max(1, scene.last - scene.first)
+    step = 1
+    while span / step * 12 > columns:
+        step *= 2 if str(step)[0] in "15" else 5
+        if str(step)[0] == "4":
+            step = step // 4 * 5
+    label = f"{number(scene.cycle)} ▼" if cursor >= 12 else f"▼ {number(scene.cycle)}"
+    start = cursor - len(label) + 1 if cursor >= 12 else cursor
+    cells: list[tuple[str, str]] = [(" ", "faint")] * columns
+    tick = -(-scene.first // step) * step
+    while tick <= scene.last:
+        at = column_of(scene, tick, columns)
+        text = short_number(tick)
+        if at + len(text) <= columns:
+            cells[at : at + len(text)] = [(char, "faint") for char in text]
+        tick += step
+    for x in range(start - 1, start + len(label) + 1):
+        if 0 <= x < columns:
+            inside = start <= x < start + len(label)
+            cells[x] = (label[x - start], "bold") if inside else (" ", "faint")
+    return Row(width).to(MARGIN).cells(cells).line()
+
+
+def _marks(scene: Scene, width: int, columns: int, cursor: int) -> Line:
+    """Return breakpoint hits, marks and the cursor."""
+    cells: list[tuple[str, str]] = [(" ", "text")] * columns
+    for hit in scene.hits:
+        cells[column_of(scene, hit, columns)] = ("●", "bad")
+    for name, cycle in scene.marks:
+        cells[column_of(scene, cycle, columns)] = (name[0], "cursor")
+    cells[cursor] = ("▲", "bold")
+    return Row(width).to(MARGIN).cells(cells).line()

@@ -1,0 +1,159 @@
+"""The REGISTERS view: the focused warp's registers by lane, with the names they have in the PTX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rfview.render.scene import Machine, Scene
+from rfview.render.text import Line, Row, fill, title
+
+FORMATS = ("auto", "hex", "int", "uint", "float")
+NAME_CELLS = 16
+LANES = 32
+
+
+def names_at(info: dict[str, Any], pc: int) -> dict[int, str]:
+    """Return register -> PTX names alive at a pc (joined where two share one), with .lo/.hi for 64-bit pairs."""
+    program = info.get("program", ())
+    kernel = program[pc]["kernel"] if 0 <= pc < len(program) else ""
+    start = next((int(entry["pc"]) for entry in program if entry["kernel"] == kernel), 0)
+    found: dict[int, str] = {}
+    for name, first, last, reg, words in info.get("virtual", {}).get(kernel, ()):
+        if not start + int(first) <= pc <= start + int(last):
+            continue
+        for word in range(int(words)):
+            text = str(name) if int(words) == 1 else f"{name}.{('lo', 'hi')[word] if int(words) == 2 else word}"
+            found[int(reg) + word] = f"{found[int(reg) + word]} {text}" if int(reg) + word in found else text
+    return found
+
+
+def looks_like_float(values: np.ndarray) -> bool:
+    """Say whether 32 words read better as floats: all are zero or of a magnitude that people write down."""
+    floats = values.view(np.float32)
+    size = np.abs(floats[values != 0])
+    return bool(size.size and np.all(np.isfinite(size)) and np.all((size > 1e-6) & (size < 1e9)))
+
+
+def cell_text(value: int, kind: str) -> str:
+    """Return one lane's value in at most ten cells."""
+    if kind == "hex":
+        return f"{value:08x}"
+    if kind == "int":
+        return str(value - (1 << 32) if value >= 1 << 31 else value)
+    if kind == "float":
+        number = float(np.uint32(value).view(np.float32))
+        text = f"{number:.6g}"
+        return text if len(text) <= 10 else f"{number:.3e}"
+    return str(value)
+
+
+def pattern(values: np.ndarray) -> str:
+    """Return "all lanes" or "+4 per lane" when 32 words are one number or a straight line, else ""."""
+    steps = np.diff(values.astype(np.int64))
+    if not np.any(steps):
+        return "all lanes"
+    if np.all(steps == steps[0]):
+        return f"{int(steps[0]):+d} per lane"
+    return ""
+
+
+def _values(machine: Machine, warp: int, reg: int) -> np.ndarray | None:
+    """Return a register's 32 words, None where the slot is empty."""
+    try:
+        return np.ascontiguousarray(machine.snapshot.register(warp, reg))
+    except (IndexError, KeyError, ImportError):
+        return None
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the REGISTERS view.
+
+     REGISTERS w31  auto   24 registers   lanes 0–9 of 32
+          name                  0          1          2
+      R2  %r2            00000010   00000010   00000010   all lanes
+     ▸R13 %f13              1.25       -0.5        0.75
+      P0  %p1            1111 1111 1111 1111 1111 1111 1111 0000
+
+    Rows are physical registers with the PTX names they carry here; columns are lanes, grey where the lane is inactive.
+    Underlined: changed in this cycle. ← hidden lanes: H L; format: v; rows: j k.
+    """
+    machine = scene.now
+    focus = scene.panel == "registers"
+    head = f"REGISTERS w{scene.warp}"
+    if machine is None or scene.warp >= machine.num_warps or not (machine.resident >> scene.warp) & 1:
+        empty = Row(width).add(f" slot {scene.warp} holds no warp in this cycle", "dim").line()
+        return fill([title(width, head, focus=focus), empty], width, height)
+    count = machine.registers
+    lanes = max(1, min(LANES, (width - NAME_CELLS - 6) // 11))
+    first_lane = max(0, min(LANES - lanes, scene.lane))
+    rows = max(1, height - 2 - (1 if height > 8 else 0))
+    first = max(0, min(count - rows, scene.reg - rows // 2))
+    info = f"{scene.number_format}   {count} registers   lanes {first_lane}–{first_lane + lanes - 1} of {LANES}"
+    lines = [title(width, head, info, focus=focus)]
+    heading = Row(width).add("      name", "faint").to(6 + NAME_CELLS)
+    for lane in range(first_lane, first_lane + lanes):
+        heading.add(f"{lane:>10} ", "faint")
+    lines.append(heading.line())
+    names = names_at(scene.info, machine.pc[scene.warp])
+    for reg in range(first, min(count, first + rows)):
+        lines.append(_register_row(scene, reg, names.get(reg, ""), first_lane, lanes, width))
+    if height > 8:
+        lines.append(_predicates(scene, width))
+    return fill(lines, width, height)
+
+
+def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int) -> Line:
+    """Return one register's row."""
+    machine = scene.now
+    assert machine is not None
+    focus = reg == scene.reg
+    row = Row(width, "focus" if focus else "")
+    pending = (machine.sb_write[scene.warp] >> reg) & 1
+    row.add("▸" if focus else " ", "bold").add(f"R{reg:<3}", "bold" if focus else "text")
+    row.add("□" if pending else " ", "fg:long_scoreboard").add(name[: NAME_CELLS - 1], "dim").to(6 + NAME_CELLS)
+    values = _values(machine, scene.warp, reg)
+    if values is None:
+        return row.add("–", "faint").line()
+    before = _values(scene.before, scene.warp, reg) if scene.before and _same_warp(scene) else values
+    before = values if before is None else before
+    kind = scene.number_format
+    if kind == "auto":
+        kind = "float" if looks_like_float(values) else "int"
+    mask = machine.mask[scene.warp]
+    for lane in range(first_lane, first_lane + lanes):
+        changed = int(values[lane]) != int(before[lane])
+        role = "changed" if changed else "text" if (mask >> lane) & 1 else "faint"
+        text = cell_text(int(values[lane]), kind)
+        row.add(" " * max(0, 10 - len(text))).add(text, role).add(" ")
+    note = pattern(values)
+    if note and row.x + len(note) < width:
+        row.add(note, "dim")
+    return row.line()
+
+
+def _same_warp(scene: Scene) -> bool:
+    """Say whether the slot held the same warp before."""
+    assert scene.now is not None and scene.before is not None
+    ages = [int(machine.sm["warp"][scene.warp]["age"]) for machine in (scene.now, scene.before)]
+    return ages[0] == ages[1] and bool((scene.before.resident >> scene.warp) & 1)
+
+
+def _predicates(scene: Scene, width: int) -> Line:
+    """Return the active mask and the predicates in use, a hex digit per four lanes."""
+    machine = scene.now
+    assert machine is not None
+    row = Row(width).add(" active ", "dim").add(f"{machine.mask[scene.warp]:08x}", "text")
+    used = 0
+    for entry in scene.info.get("program", ()):
+        for word in str(entry["text"]).replace(",", " ").replace("@", " ").replace("!", " ").split():
+            if word[:1] == "P" and word[1:].isdigit():
+                used |= 1 << int(word[1:])
+    predicates = machine.sm["warp_cold"][scene.warp]["pred"]
+    before = scene.before.sm["warp_cold"][scene.warp]["pred"] if scene.before else predicates
+    for index in range(32):
+        if (used >> index) & 1 and row.x + 14 < width:
+            role = "text" if int(predicates[index]) == int(before[index]) else "changed"
+            row.add(f"  P{index} ", "dim").add(f"{int(predicates[index]):08x}", role)
+    return row.line()

@@ -1,0 +1,277 @@
+"""What one frame is drawn from: a machine state, the state it is compared with, and the facts around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from engine.snapshot import Snapshot
+from engine.stalls import STALLS
+
+RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
+KNOWN = {stall.code: stall for stall in STALLS}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one warp state is shown: its names, its glyph, and the role of its colour (palette.STATES)."""
+
+    code: int
+    name: str
+    short: str
+    glyph: str
+    family: str
+    role: str
+    sentence: str
+
+    @property
+    def is_register_file(self) -> bool:
+        """Say whether the design's own physics is the reason."""
+        return self.family == "register_file"
+
+
+def looks(info: dict[str, Any]) -> dict[int, Look]:
+    """Return code -> Look, from the session's own table where it has one (foreign designs bring their states along)."""
+    table: dict[int, Look] = {
+        s.code: Look(s.code, s.name, s.short, s.glyph, s.family, s.name, s.sentence) for s in STALLS
+    }
+    for entry in info.get("stalls", ()):
+        code = int(entry["code"])
+        role = entry["name"] if code in KNOWN else entry["family"]
+        table[code] = Look(code, entry["name"], entry["short"], entry["glyph"], entry["family"], role,
+                           entry.get("sentence", ""))
+    return table
+
+
+@dataclass(frozen=True)
+class BreakView:
+    """One breakpoint as the screen shows it. pc: the program counter it stands at, None for a condition."""
+
+    number: int
+    text: str
+    pc: int | None = None
+    enabled: bool = True
+    once: bool = False
+    hits: int = 0
+    condition: str = ""
+
+
+@dataclass(frozen=True)
+class Badge:
+    """Where in time: kind live | past | playing | busy | fault, and the words on it (8 to 14 cells)."""
+
+    kind: str = "past"
+    text: str = "◄ PAST"
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The whole run in `len(rate)` columns: instructions per cycle, and the commonest blocking state's code (-1: none)."""
+
+    edges: tuple[int, ...] = ()
+    rate: tuple[float, ...] = ()
+    state: tuple[int, ...] = ()
+    top_rate: float = 1.0
+
+
+class Machine:
+    """One snapshot as plain Python values, read from the arrays at most once each."""
+
+    def __init__(self, snapshot: Snapshot):
+        self.snapshot = snapshot
+        self.sm = snapshot.sm
+        self.info = snapshot.info
+        self.cycle = int(snapshot.cycle)
+        config = self.sm["config"]
+        self.num_warps = int(self.info.get("num_warps") or config["num_warps"])
+        self.num_banks = int(self.info.get("num_banks") or config["num_banks"])
+        self.num_schedulers = int(self.info.get("num_schedulers") or config["num_schedulers"] or 1)
+
+    def _warp(self, name: str) -> list[Any]:
+        return self.sm["warp"][name][: self.num_warps].tolist()
+
+    @cached_property
+    def state(self) -> list[int]:
+        """Stall code of each warp slot: what it did in the cycle before."""
+        return self._warp("state")
+
+    @cached_property
+    def since(self) -> list[int]:
+        """First cycle of each warp's current run of one state."""
+        return self._warp("state_since_cycle")
+
+    @cached_property
+    def pc(self) -> list[int]:
+        """Next instruction of each warp."""
+        return self._warp("pc")
+
+    @cached_property
+    def last_pc(self) -> list[int]:
+        """Last issued instruction of each warp."""
+        return self._warp("last_pc")
+
+    @cached_property
+    def mask(self) -> list[int]:
+        """Active lanes of each warp's running split."""
+        return self._warp("mask")
+
+    @cached_property
+    def blocker(self) -> list[int]:
+        """What blocks each warp: a register, unit, barrier id ... by `blocker_kind`."""
+        return self._warp("blocker")
+
+    @cached_property
+    def blocker_kind(self) -> list[int]:
+        """BLOCK_* of each warp."""
+        return self._warp("blocker_kind")
+
+    @cached_property
+    def reg_base(self) -> list[int]:
+        """Physical slot of register 0 of each warp."""
+        return self._warp("reg_base")
+
+    @cached_property
+    def cta(self) -> list[int]:
+        """CTA slot of each warp, NONE8 when empty."""
+        return self._warp("cta")
+
+    @cached_property
+    def losers(self) -> list[int]:
+        """Bit per stall code: what else would have blocked each warp."""
+        return self._warp("losers")
+
+    @cached_property
+    def producer(self) -> np.ndarray:
+        """(warps, 64) in-flight entry that will write each register."""
+        return self.sm["warp_cold"]["producer"]
+
+    @cached_property
+    def sb_write(self) -> list[int]:
+        """Registers with a pending write, a bit each, per warp."""
+        return self._warp("sb_write")
+
+    @cached_property
+    def count(self) -> list[int]:
+        """Warp slots per state in the last cycle."""
+        return self.sm["state_count"].tolist()
+
+    @cached_property
+    def inflight(self) -> np.ndarray:
+        """The in-flight table."""
+        return self.sm["inflight"]
+
+    @cached_property
+    def bank(self) -> list[dict[str, int]]:
+        """One dict per bank in use."""
+        banks = self.sm["bank"][: self.num_banks]
+        return [dict(zip(banks.dtype.names, row, strict=True)) for row in banks.tolist()]
+
+    @cached_property
+    def pipe(self) -> list[dict[str, int]]:
+        """One dict per pipe."""
+        pipes = self.sm["pipe"]
+        return [dict(zip(pipes.dtype.names, row, strict=True)) for row in pipes.tolist()]
+
+    @cached_property
+    def collectors(self) -> list[int | None]:
+        """The in-flight entry of each collector unit, None when free."""
+        count = int(self.sm["config"]["num_collectors"])
+        units = self.sm["collector"][:count]
+        pairs = zip(units["valid"].tolist(), units["inflight"].tolist(), strict=True)
+        return [entry if valid else None for valid, entry in pairs]
+
+    @cached_property
+    def resident(self) -> int:
+        """Warp slots that hold a warp, a bit each."""
+        return int(self.sm["resident"])
+
+    @cached_property
+    def registers(self) -> int:
+        """Registers per thread of the running launch."""
+        return int(self.sm["launch"]["registers"])
+
+    def instruction(self, pc: int) -> dict[str, Any] | None:
+        """Return the program's entry at a pc, None outside the program."""
+        program = self.info.get("program", ())
+        return program[pc] if 0 <= pc < len(program) else None
+
+    def place(self, warp: int, reg: int) -> tuple[int, int]:
+        """Return (bank, row) of a warp's register in the main register file."""
+        slot = self.reg_base[warp] + reg
+        bank = slot if int(self.sm["config"]["mapping"]) == 0 else reg + warp
+        return bank % self.num_banks, slot // self.num_banks
+
+    @cached_property
+    def is_balanced(self) -> bool:
+        """Say whether every warp slot is in exactly one state."""
+        return sum(self.count) == self.num_warps
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One frame's facts. now/before: the state shown and the one that changes are marked against (None: nothing yet).
+
+    window: (n, warps) u1, the states up to now, the last row now. shares: (codes,) warp-cycles of the last
+    `shares_cycles` cycles. common: state codes of the STALLS rows, fixed for the run. hits, marks: for the overview.
+    """
+
+    now: Machine | None = None
+    before: Machine | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+    first: int = 0
+    last: int = 0
+    window: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+    shares: tuple[int, ...] = ()
+    shares_cycles: int = 0
+    common: tuple[int, ...] = (0, 1, 2, 3, 4)
+    overview: Overview = field(default_factory=Overview)
+    badge: Badge = field(default_factory=Badge)
+    is_live: bool = False
+    is_closed: bool = True
+    fault: str = ""
+    warp: int = 0
+    panel: str = "warps"
+    bank: int = 0
+    lane: int = 0
+    reg: int = 0
+    number_format: str = "auto"
+    code_source: bool = False
+    scroll: int = 0
+    breakpoints: tuple[BreakView, ...] = ()
+    hits: tuple[int, ...] = ()
+    marks: tuple[tuple[str, int], ...] = ()
+    message: str = ""
+    message_kind: str = "info"
+    prompt: str | None = None
+    title: str = ""
+    speed: int = 10
+
+    @cached_property
+    def looks(self) -> dict[int, Look]:
+        """How each state code is shown."""
+        return looks(self.info)
+
+    @property
+    def cycle(self) -> int:
+        """The cycle shown."""
+        return self.now.cycle if self.now else self.first
+
+    @property
+    def ipc(self) -> float:
+        """Warp instructions per cycle over the last RATE_WINDOW cycles."""
+        return self.shares[0] / self.shares_cycles if self.shares and self.shares_cycles else 0.0
+
+    def look(self, code: int) -> Look:
+        """Return how a state is shown; a code from nowhere is shown by its number."""
+        known = self.looks.get(code)
+        return known or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "")
+
+    def at(self, **changes: Any) -> Scene:
+        """Return the scene with some facts replaced; the state table is kept."""
+        scene = replace(self, **changes)
+        if "info" not in changes and "looks" in self.__dict__:
+            scene.__dict__["looks"] = self.__dict__["looks"]
+        return scene

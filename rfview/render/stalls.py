@@ -1,0 +1,89 @@
+"""The STALLS panel and its short form NOW: how many warps are in each state, now and over the last cycles."""
+
+from __future__ import annotations
+
+from rfview.render.scene import RATE_WINDOW, Scene
+from rfview.render.text import Line, Row, bar, fill, number, percent, title
+
+
+def _states_of(scene: Scene) -> list[int]:
+    """Return the state codes that have a name in this session, in table order."""
+    return sorted(scene.looks)
+
+
+def render_now(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the census: every state that some warp is in, three to a row.
+
+     NOW  48 warps
+     █ issued   2 ○ not_sel  4 L long    26
+     B barrier  2 x bank     1 ▼ stt      1
+    """
+    if scene.now is None:
+        return fill([title(width, "NOW")], width, height)
+    count = scene.now.count
+    before = scene.before.count if scene.before else count
+    lines = [title(width, "NOW", f"{scene.now.num_warps} warps", focus=scene.panel == "stalls")]
+    present = [code for code in _states_of(scene) if code < len(count) and count[code]]
+    cell = (width - 1) // 3
+    for start in range(0, len(present), 3):
+        row = Row(width)
+        for column, code in enumerate(present[start : start + 3]):
+            look = scene.look(code)
+            part = Row(cell - 1).add(look.glyph, "st:" + look.role).add(" ").add(look.short[:7], "text")
+            part.right(cell - 1, str(count[code]), "bold" if count[code] == before[code] else "changed")
+            row.to(1 + column * cell).join(part.line())
+        lines.append(row.line())
+    return fill(lines, width, height)
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the STALLS panel.
+
+     STALLS  now    last 1,024 cycles
+     █ issued            2 ▊         4.2 %
+     L long_scoreboard  26 ████████ 44.1 %
+       7 others          6 █▉       10.4 %
+
+    First number: warps in that state in this cycle. Bar and share: warp-cycles over the window. The rows are the run's
+    commonest states and stay where they are.
+    """
+    focus = scene.panel == "stalls"
+    if scene.now is None or width < 30:
+        return render_now(scene, width, height) if scene.now else fill([title(width, "STALLS", focus=focus)], width, height)
+    cycles = scene.shares_cycles
+    window = f"last {number(min(cycles, RATE_WINDOW))} cycles" if cycles else "no cycle yet"
+    lines = [title(width, "STALLS", f"now    {window}", focus=focus)]
+    present = [code for code in _states_of(scene) if _total(scene, code) or scene.now.count[code]]
+    rows = height - 1
+    if len(present) <= rows:
+        chosen, others = present, []
+    else:
+        keep = [code for code in scene.common if code in scene.looks][: max(1, rows - 1)]
+        for code in present:
+            if len(keep) < rows - 1 and code not in keep:
+                keep.append(code)
+        chosen = sorted(keep)
+        others = [code for code in present if code not in chosen]
+    total = sum(scene.shares) or 1
+    entries = [(scene.look(code), scene.now.count[code], _total(scene, code)) for code in chosen]
+    top = max([share for _, _, share in entries] + [sum(_total(scene, code) for code in others), 1])
+    for look, now, share in entries:
+        lines.append(_entry(width, look.glyph, "st:" + look.role, look.name, now, share, top, total, "fg:" + look.role))
+    if others:
+        now, share = sum(scene.now.count[c] for c in others), sum(_total(scene, c) for c in others)
+        word = f"{len(others)} other" + ("s" if len(others) != 1 else "")
+        lines.append(_entry(width, " ", "text", word, now, share, top, total, "faint"))
+    return fill(lines, width, height)
+
+
+def _total(scene: Scene, code: int) -> int:
+    return int(scene.shares[code]) if code < len(scene.shares) else 0
+
+
+def _entry(width: int, glyph: str, glyph_role: str, name: str, now: int, share: int, top: int, total: int,
+           hue: str) -> Line:
+    """Return one row: glyph, name, warps now, bar, share."""
+    row = Row(width).add(" ").add(glyph, glyph_role).add(" ").add(name[:17], "text" if glyph != " " else "dim")
+    row.right(22, str(now), "bold" if now else "faint").to(23)
+    room = max(3, min(width - 23 - 9, 40))
+    return row.add(bar(share, top, room), hue).right(width - 1, percent(share, total), "text").line()

@@ -1,0 +1,89 @@
+"""The status row: what runs, where in time, how fast, and whether every warp is accounted for."""
+
+from __future__ import annotations
+
+from rfview.render.scene import Scene
+from rfview.render.text import Line, Row, number, percent
+
+BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
+
+
+def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
+    """Return the status row.
+
+     rfview  gemm_tile 2×5 · 256  sram gto · fermi        ● LIVE   cycle 184,213 100.0 %      IPC 0.87   Σ 48 ✓
+
+    Kernel, grid · block; design, scheduler · preset; badge; cycle and its share of the run; warp instructions per cycle
+    over the last 1,024 cycles; Σ: the warp slots that are in exactly one state, ✓ when that is all of them.
+    """
+    row = Row(width, "band").add(" rfview", "title")
+    gap = 2 if width >= 100 else 1
+    _what(row, scene, width, gap)
+    tail = _tail(scene, width)
+    tail_width = sum(len(text) for text, _ in tail)
+    place = _place(scene, width)
+    place_width = sum(len(text) for text, _ in place)
+    wanted = 54 if width >= 120 else 42 if width >= 100 else 26
+    row.to(max(row.x + 1, min(wanted, width - place_width - tail_width - 3)))
+    row.parts(*place)
+    if row.x + tail_width + 2 <= width:
+        row.to(width - 1 - tail_width).parts(*tail)
+    return [row.line()]
+
+
+def _what(row: Row, scene: Scene, width: int, gap: int) -> None:
+    """Write kernel, launch, design, scheduler and preset, as far as there is room."""
+    info = scene.info
+    kernel = str(info.get("kernel", scene.title))
+    if scene.now is not None and info.get("launches"):
+        index = min(int(scene.now.sm["launch"]["index"]), len(info["launches"]) - 1)
+        launch = info["launches"][index]
+        kernel = str(launch["kernel"])
+    else:
+        launch = None
+    room = 16 if width >= 120 else 14 if width >= 100 else 9
+    row.to(row.x + gap).add(kernel if len(kernel) <= room else kernel[: room - 1] + "…", "text")
+    if launch is not None and width >= 120:
+        block = 1
+        for size in launch["block"]:
+            block *= int(size)
+        row.add(f" {_grid(launch['grid'])} · {block}", "text")
+    design = str(info.get("design", ""))
+    row.to(row.x + gap).add(design if len(design) <= 14 else design[:13] + "…", "title")
+    scheduler, preset = str(info.get("scheduler", "")), str(info.get("preset", ""))
+    row.add(f" {scheduler}" + (f" · {preset}" if preset and width >= 100 else ""), "tinfo")
+
+
+def _grid(grid: list[int]) -> str:
+    """Return a grid as 2×5, without trailing ones."""
+    sizes = [int(size) for size in grid]
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    return "×".join(map(str, sizes))
+
+
+def _place(scene: Scene, width: int) -> list[tuple[str, str]]:
+    """Return badge, cycle and share of the run."""
+    badge = scene.badge
+    text = f" {badge.text} "
+    parts = [(text, BADGE_ROLES.get(badge.kind, "past")), ("  " if width >= 100 else " ", "text")]
+    if scene.now is None:
+        return parts
+    share = percent(scene.cycle - scene.first, scene.last - scene.first)
+    return [*parts, ("cycle ", "tinfo"), (number(scene.cycle), "title"), (f" {share}", "tinfo")]
+
+
+def _tail(scene: Scene, width: int) -> list[tuple[str, str]]:
+    """Return IPC, or in the past how far the end is, and the accounting badge."""
+    if scene.now is None:
+        return []
+    parts: list[tuple[str, str]] = []
+    left = scene.last - scene.cycle
+    if left and width >= 130:
+        parts.append((f"{number(left)} before the end   ", "tinfo"))
+    parts.append((f"IPC {scene.ipc:.2f}", "text"))
+    total = sum(scene.now.count)
+    parts.append(("   " if width >= 100 else "  ", "text"))
+    good = scene.now.is_balanced
+    parts.append((f"Σ {total} {'✓' if good else '✕'}", "text" if good else "bad"))
+    return parts

@@ -1,0 +1,153 @@
+"""Lines of styled text: what every painter returns, and the small shapes (bars, numbers) that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+BARS = " ▁▂▃▄▅▆▇█"
+EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+
+
+class Line(NamedTuple):
+    """One row of a panel: (text, role) spans on a ground ("", "band", "focus", "popup"). Hashable: rows are cached by it."""
+
+    spans: tuple[tuple[str, str], ...]
+    ground: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The characters alone."""
+        return "".join(text for text, _ in self.spans)
+
+
+class Row:
+    """Builds one Line from left to right; whatever passes `width` is cut."""
+
+    __slots__ = ("width", "ground", "x", "_spans")
+
+    def __init__(self, width: int, ground: str = "") -> None:
+        self.width, self.ground, self.x = width, ground, 0
+        self._spans: list[tuple[str, str]] = []
+
+    def add(self, text: str, role: str = "text") -> Row:
+        """Append text."""
+        room = self.width - self.x
+        if len(text) > room:
+            text = text[: max(0, room)]
+        if text:
+            self._spans.append((text, role))
+            self.x += len(text)
+        return self
+
+    def to(self, x: int) -> Row:
+        """Go to column x; the cells between are blank."""
+        if x > self.x:
+            self.add(" " * (x - self.x), "text")
+        return self
+
+    def at(self, x: int, text: str, role: str = "text") -> Row:
+        """Write at column x, or one blank further right when that is taken."""
+        if self.x > x > 0:
+            x = self.x + 1
+        return self.to(x).add(text, role)
+
+    def right(self, end: int, text: str, role: str = "text") -> Row:
+        """Write so that the last character is in column `end` - 1; left out when it would overlap."""
+        if end - len(text) >= self.x:
+            self.to(end - len(text)).add(text, role)
+        return self
+
+    def parts(self, *parts: str | tuple[str, str]) -> Row:
+        """Append plain strings and (text, role) pairs."""
+        for part in parts:
+            if isinstance(part, str):
+                self.add(part)
+            else:
+                self.add(*part)
+        return self
+
+    def cells(self, cells: Iterable[tuple[str, str]]) -> Row:
+        """Append single cells, joining neighbours of one role."""
+        run, role = "", ""
+        for char, cell_role in cells:
+            if cell_role != role and run:
+                self.add(run, role)
+                run = ""
+            role = cell_role
+            run += char
+        if run:
+            self.add(run, role)
+        return self
+
+    def join(self, line: Line) -> Row:
+        """Append another line's spans."""
+        for text, role in line.spans:
+            self.add(text, role)
+        return self
+
+    def line(self) -> Line:
+        """Return the row, filled up with blanks to its width."""
+        self.to(self.width)
+        return Line(tuple(self._spans), self.ground)
+
+
+def blank(width: int) -> Line:
+    """Return an empty row."""
+    return Line(((" " * width, "text"),))
+
+
+def title(width: int, name: str, info: str = "", *, focus: bool = False, right: str = "") -> Line:
+    """Return a panel's title row: a band, `▌` when the panel has the keys, the name, then facts in grey."""
+    row = Row(width, "band").add("▌" if focus else " ", "title").add(name, "title")
+    if info:
+        row.add("  ").add(info if len(info) <= width - row.x - 1 else info[: max(0, width - row.x - 2)] + "…", "tinfo")
+    if right:
+        row.right(width - 1, right, "tinfo")
+    return row.line()
+
+
+def fill(lines: Sequence[Line], width: int, height: int) -> list[Line]:
+    """Return exactly `height` rows: cut or padded with blank ones."""
+    out = list(lines[:height])
+    empty = blank(width)
+    while len(out) < height:
+        out.append(empty)
+    return out
+
+
+def number(value: float | int) -> str:
+    """Return an integer with thousands separators."""
+    return f"{int(value):,}"
+
+
+def short_number(value: int) -> str:
+    """Return a cycle for a ruler: 0, 500, 20k, 1.5M."""
+    for unit, size in (("M", 1_000_000), ("k", 1_000)):
+        if value >= size:
+            return f"{value / size:.4g}{unit}"
+    return str(value)
+
+
+def percent(part: float, whole: float, digits: int = 1) -> str:
+    """Return a share as text, a dash when there is nothing to share."""
+    return f"{100 * part / whole:.{digits}f} %" if whole else "–"
+
+
+def bar(value: float, top: float, width: int) -> str:
+    """Return a horizontal bar of `width` cells at most, in eighths of a cell."""
+    if top <= 0 or value <= 0:
+        return ""
+    eighths = max(1, round(min(1.0, value / top) * width * 8))
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8]
+
+
+def progress(done: int, total: int, width: int = 4) -> str:
+    """Return `━━━╌`: so many of so many."""
+    full = 0 if total <= 0 else max(0, min(width, round(width * done / total)))
+    return "━" * full + "╌" * (width - full)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return "1 cycle", "3 cycles"."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,213 @@
+"""The WARPS panel: what each warp did in this cycle, what it waits for, and its last cycles."""
+
+from __future__ import annotations
+
+from rfview.render.operation import operation, waits_for
+from rfview.render.scene import Scene
+from rfview.render.text import Line, Row, blank, fill, title
+
+IDLE = ("finished", "no_cta")
+CALM = frozenset({"suspended", "finished", "no_cta", "long_scoreboard", "not_selected"})
+DIM_REASON = frozenset({"long_scoreboard", "not_selected", "suspended", "wait"})
+
+
+def run_cells(scene: Scene, codes: list[int], *, now_last: bool, loud: bool = True) -> list[tuple[str, str]]:
+    """Return a run of states: a state is its glyph once and then a line, `─` ordinary, `━` register file.
+
+    now_last: the last cell is this cycle and is drawn as such. loud: the first cell of a register-file run is solid.
+    """
+    cells = []
+    before = -1
+    for index, code in enumerate(codes):
+        look = scene.look(code)
+        is_now = now_last and index == len(codes) - 1
+        starts = code != before
+        if starts or is_now or look.name == "issued" or look.name in IDLE:
+            glyph = look.glyph
+        else:
+            glyph = "━" if look.is_register_file else "─"
+        solid = is_now or (loud and starts and look.is_register_file)
+        cells.append((glyph, ("st:" if solid else "hi:") + look.role))
+        before = code
+    return cells
+
+
+def warp_row(scene: Scene, warp: int, width: int) -> Line:
+    """Return one warp in `width` cells: id, state, operation, what it waits for, and the history that fits.
+
+    13 cells: 2 past cycles. 20: 8. 30: with what it waits for. 60 and more: the state's name, the rest is history.
+    """
+    machine = scene.now
+    assert machine is not None
+    code = machine.state[warp]
+    look = scene.look(code)
+    focus = warp == scene.warp
+    changed = scene.before is not None and scene.before.state[warp] != code
+    base = "bold" if focus else "dim" if look.name in CALM else "text"
+    row = Row(width, "focus" if focus else "")
+    row.add("▸" if focus else " ", "bold").add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
+    past = 2 if width < 18 else 8
+    if width >= 60:
+        past = width - 36
+    if look.name in IDLE:
+        row.add("" if width < 28 else look.name, "faint")
+    else:
+        _words(row, scene, warp, width, base, changed)
+    codes = scene.window[-past:, warp].tolist() if scene.window.size else []
+    row.to(width - past - 1 + (width < 18) + (past - len(codes)))
+    row.cells(run_cells(scene, codes, now_last=width >= 18, loud=width >= 60))
+    return row.line()
+
+
+def _words(row: Row, scene: Scene, warp: int, width: int, base: str, changed: bool) -> None:
+    """Write the operation and, where there is room, the state's name and what the warp waits for."""
+    machine = scene.now
+    assert machine is not None
+    look = scene.look(machine.state[warp])
+    issued = look.name == "issued"
+    op = operation(machine, machine.last_pc[warp] if issued else machine.pc[warp])
+    room = 4 if width < 28 else 5
+    row.add(f"{op[:room]:<{room}}", "changed" if issued else base)
+    if width < 28:
+        return
+    at = 12
+    if width >= 60:
+        row.at(12, look.short, base)
+        at = 21
+    focus = warp == scene.warp
+    role = "dim" if look.name in DIM_REASON and not focus else "fg:" + look.role
+    row.at(at, waits_for(scene, warp)[:10], role + ("+u" if changed and not issued else ""))
+
+
+def scheduler_name(scene: Scene, parity: int) -> str:
+    """Return "even · scheduler 0" where schedulers go by parity, else "even"."""
+    name = ("even", "odd")[parity]
+    count = scene.now.num_schedulers if scene.now else 1
+    return f"{name} · scheduler {parity}" if count == 2 else name
+
+
+def visible_from(index: int, count: int, rows: int) -> int:
+    """Return the first of `count` items shown in `rows` rows so that item `index` is in sight."""
+    if count <= rows:
+        return 0
+    return max(0, min(count - rows, index - rows // 2))
+
+
+def arrangement(num_warps: int, width: int, height: int) -> tuple[str, int]:
+    """Return how warps are laid out, and in how many columns: ("single", 1), ("columns", 2) or ("stacked", blocks).
+
+    single: all even, then all odd, one below the other. columns: even left, odd right. stacked: even above odd, each in
+    blocks side by side.
+    """
+    half = -(-num_warps // 2)
+    if height >= 2 * half + 2 and width >= 90:
+        return "single", 1
+    if height >= half + 1 and width >= 40:
+        return "columns", 2
+    rows = max(1, (height - 2) // 2)
+    blocks = max(1, min(width // 13, -(-half // rows)))
+    return "stacked", blocks
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the WARPS panel.
+
+     WARPS  even · scheduler 0  now odd · scheduler 1        now
+      0 ↓ rcp   B 8 left L──↓━━━↓   1 L bar   R12 miss L──────L
+      2 L rcp   R22 miss L──────L   3 L fma   R15 miss L──────L
+     12 █ fma   R13      ███w████  13 L fma   R15 miss ███x█p█L
+     30 ▼ st.g  STT 0    L──────▼ ▸31 ↓ fma   B 8 left ↓━━━━━━↓
+
+    Each row: warp, state, operation in the instruction buffer, what it waits for, last eight cycles with the current one
+    last. Green blocks are issued instructions; a bright row can be acted on, a dim one waits for memory. Underlined:
+    changed in this cycle.
+    """
+    focus = scene.panel == "warps"
+    if scene.now is None:
+        return fill([title(width, "WARPS", focus=focus)], width, height)
+    count = scene.now.num_warps
+    kind, blocks = arrangement(count, width, height)
+    halves = [list(range(0, count, 2)), list(range(1, count, 2))]
+    if kind == "single":
+        lines = [_single_title(scene, width, focus)]
+        lines += [warp_row(scene, warp, width) for warp in halves[0]]
+        lines.append(Row(width, "band").add(f" {scheduler_name(scene, 1)}", "tinfo").line())
+        lines += [warp_row(scene, warp, width) for warp in halves[1]]
+    elif kind == "columns":
+        cell = width // 2
+        lines = [_pair_title(scene, width, cell, focus)]
+        rows = len(halves[0])
+        first = visible_from(scene.warp // 2, rows, height - 1)
+        for index in range(first, min(rows, first + height - 1)):
+            lines.append(_beside([halves[0][index : index + 1], halves[1][index : index + 1]], scene, cell, width))
+    else:
+        lines = _stacked(scene, width, height, halves, blocks, focus)
+    return fill(lines, width, height)
+
+
+def _beside(groups: list[list[int]], scene: Scene, cell: int, width: int) -> Line:
+    """Return warps side by side, one per group; an empty group leaves its cells blank."""
+    row = Row(width)
+    ground_row = []
+    for group in groups:
+        line = warp_row(scene, group[0], cell) if group else blank(cell)
+        for text, role in line.spans:
+            ground_row.append((text, role if not line.ground else f"{role}~{line.ground}"))
+    return row.parts(*ground_row).line()
+
+
+def _stacked(scene: Scene, width: int, height: int, halves: list[list[int]], blocks: int, focus: bool) -> list[Line]:
+    """Return even above odd warps, each in `blocks` columns."""
+    cell = width // blocks
+    rows = max(1, (height - 2) // 2)
+    lines: list[Line] = []
+    for parity, half in enumerate(halves):
+        name = scheduler_name(scene, parity)
+        heading = title(width, "WARPS", name, focus=focus)
+        lines.append(heading if not parity else Row(width, "band").to(8).add(name, "tinfo").line())
+        need = -(-len(half) // blocks)
+        show = min(rows, need)
+        first = visible_from((scene.warp // 2) % need if scene.warp % 2 == parity else 0, need, show)
+        for index in range(first, first + show):
+            lines.append(_beside([half[block * need + index : block * need + index + 1][: 1 if index < need else 0]
+                                  for block in range(blocks)], scene, cell, width))
+    return lines
+
+
+def _pair_title(scene: Scene, width: int, cell: int, focus: bool) -> Line:
+    """Return the title over two columns."""
+    names = [scheduler_name(scene, 0), scheduler_name(scene, 1)] if cell >= 30 else ["even", "odd"]
+    row = Row(width, "band").add("▌" if focus else " ", "title").add("WARPS", "title").at(8, names[0], "tinfo")
+    row.right(cell - 0 + 1 if cell >= 30 else cell, "now", "tinfo").at(cell + 2, names[1], "tinfo")
+    return row.right(width - 1, "now", "tinfo").line()
+
+
+def _single_title(scene: Scene, width: int, focus: bool) -> Line:
+    """Return the title over one column."""
+    row = Row(width, "band").add("▌" if focus else " ", "title").add("WARPS", "title")
+    row.at(8, scheduler_name(scene, 0), "tinfo").at(36, f"last {width - 36} cycles", "tinfo")
+    return row.right(width - 1, "now", "tinfo").line()
+
+
+def warp_at(scene: Scene, width: int, height: int, x: int, y: int) -> int | None:
+    """Return the warp drawn at a place inside the panel, for the mouse; None for titles and blanks."""
+    if scene.now is None or y < 1:
+        return None
+    count = scene.now.num_warps
+    half = -(-count // 2)
+    kind, blocks = arrangement(count, width, height)
+    if kind == "single":
+        index = y - 1 if y <= half else y - 2
+        warp = (2 * index if y <= half else 2 * (index - half) + 1) if y != half + 1 else -1
+    elif kind == "columns":
+        first = visible_from(scene.warp // 2, half, height - 1)
+        warp = 2 * (first + y - 1) + min(1, x // (width // 2))
+    else:
+        rows = max(1, (height - 2) // 2)
+        need = -(-half // blocks)
+        show = min(rows, need)
+        parity, index = (0, y - 1) if y <= show else (1, y - show - 2)
+        first = visible_from((scene.warp // 2) % need if scene.warp % 2 == parity else 0, need, show)
+        block = min(blocks - 1, x // (width // blocks))
+        warp = 2 * (block * need + first + index) + parity if 0 <= index < show else -1
+    return warp if 0 <= warp < count else None

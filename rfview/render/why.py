@@ -1,0 +1,145 @@
+"""The WHY panel and its popup: the chain of reasons for the focused warp."""
+
+from __future__ import annotations
+
+from rfview.render.chain import Link, links_of
+from rfview.render.scene import Scene
+from rfview.render.text import Line, Row, fill, number, title
+
+
+def heading(scene: Scene) -> str:
+    """Return "WHY w31 does not issue", or what else it does."""
+    if scene.now is None or scene.warp >= scene.now.num_warps:
+        return "WHY"
+    name = scene.look(scene.now.state[scene.warp]).name
+    word = {"issued": "issues", "finished": "has ended", "no_cta": "is empty"}.get(name, "does not issue")
+    return f"WHY w{scene.warp} {word}"
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the WHY panel.
+
+     WHY w31 does not issue  e opens
+     1 L w31 waits 14 cycles for R12
+     2   ld.g writes it, issued 184,166
+     3   it missed L1 since 184,170
+         back at 184,242 (in 29)
+
+    Each line is a fact of this cycle that causes the one above; the glyph is the state it is booked as. The last line
+    says when it ends, where that is already known.
+    """
+    lines = [title(width, heading(scene), "e opens", focus=scene.panel == "why")]
+    links, _ = links_of(scene, scene.warp)
+    rows = height - 1
+    if len(links) > rows > 1 and links[-1].conclusion:
+        links = [*links[: rows - 1], links[-1]]
+    for index, link in enumerate(links[:rows]):
+        lines.append(_short(scene, link, index, width))
+    return fill(lines, width, height)
+
+
+def _short(scene: Scene, link: Link, index: int, width: int) -> Line:
+    row = Row(width)
+    if link.conclusion:
+        return row.to(5).add(link.text, "p:good").line()
+    row.add(" ").add(str(index + 1), "dim").to(3)
+    if link.code >= 0:
+        look = scene.look(link.code)
+        row.add(look.glyph, "st:" + look.role)
+    room = width - 6
+    text = link.text if len(link.text) <= room else link.text[: room - 1] + "…"
+    row.to(5).add(text, "bold" if index == 0 else "text")
+    if link.evidence and row.x + 2 + len(link.evidence) <= width - 1 and width >= 58:
+        row.add("  ").add(link.evidence, "dim")
+    return row.line()
+
+
+def _axis(scene: Scene, links: list[Link]) -> tuple[int, int]:
+    """Return (first, last) cycle of the popup's time axis."""
+    now = scene.cycle
+    starts = [link.since for link in links if 0 <= link.since <= now] or [now]
+    ends = [link.until for link in links if now < link.until < now + 100_000]
+    return min(*starts, now - 8), max([now, *ends])
+
+
+def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> list[Line]:
+    """Return the whole chain with its evidence and, on the right, when each link holds.
+
+    ▌WHY w31 does not issue at 184,213                                   Esc closes
+                                              184,166      184,213 ▼
+    ▸1 L w31 waits 14 cycles for R12                  ━━━━━━━━━━━━━━━╌╌╌╌╌╌╌╌
+         fma.rn.f32 R13, R12, R5, R9  line 116                       │
+
+    ━ so far, ╌ known to follow, │ now. Digits and ↑ ↓ choose a link, Enter goes to the cycle in which it began.
+    """
+    links, losers = links_of(scene, scene.warp)
+    top = Row(width, "popup").add("▌", "title").add(f"{heading(scene)} at {number(scene.cycle)}", "title")
+    lines = [top.right(width - 1, "Esc closes", "tinfo").line()]
+    bar_at, bar_width = width - 34, 32
+    first, last = _axis(scene, links)
+    span = max(1, last - first)
+    here = min(bar_width - 1, (scene.cycle - first) * bar_width // span)
+    scale = Row(width, "popup")
+    if width >= 80:
+        scale.at(bar_at, number(first), "faint").right(max(scale.x + 1, bar_at + here + 1), f"{number(scene.cycle)} ▼", "bold")
+        if last > scene.cycle:
+            scale.right(bar_at + bar_width, number(last), "faint")
+    lines.append(scale.line())
+    step = 2 if height >= 2 * len(links) + 5 else 1
+    for index, link in enumerate(links):
+        row = Row(width, "popup")
+        row.add("▸" if index == selected else " ", "bold").add(str(index + 1) if not link.conclusion else " ", "dim").to(3)
+        if link.code >= 0:
+            look = scene.look(link.code)
+            row.add(look.glyph, "st:" + look.role)
+        room = (bar_at if width >= 80 else width) - 6
+        row.to(5).add(link.text[:room], "p:good" if link.conclusion else "bold" if index == selected else "text")
+        if width >= 80:
+            row.to(bar_at).cells(_bar(link, scene.cycle, first, span, bar_width, here))
+        lines.append(row.line())
+        if step == 2:
+            under = Row(width, "popup").to(6).add(link.evidence[: room - 2], "dim")
+            if width >= 80:
+                under.at(bar_at + here, "│", "faint")
+            lines.append(under.line())
+    if losers:
+        row = Row(width, "popup").add("  would also have blocked  ", "dim")
+        for code in losers:
+            look = scene.look(code)
+            row.add(look.glyph, "st:" + look.role).add(f" {look.short}  ", "text")
+        lines.append(row.line())
+    blank = Row(width, "popup").line()
+    lines = lines[: height - 1]
+    lines += [blank] * (height - 1 - len(lines))
+    hints = Row(width, "popup")
+    for key, word in (("1–8", "link"), ("↑ ↓", "choose"), ("Enter", "go to its first cycle"), ("y", "copy as text"),
+                      ("Esc", "close")):
+        hints.add(" ").add(key, "key").add(f" {word} ", "tinfo")
+    return [*lines, hints.line()]
+
+
+def _bar(link: Link, now: int, first: int, span: int, width: int, here: int) -> list[tuple[str, str]]:
+    """Return the time bar of one link."""
+    cells = [(" ", "text")] * width
+    if link.since < 0 or link.conclusion:
+        cells[here] = ("│", "faint")
+        return cells
+    start = max(0, (link.since - first) * width // span)
+    end = min(width, (link.until - first) * width // span) if now < link.until < now + 100_000 else here + 1
+    for x in range(start, max(end, start + 1)):
+        if x < width:
+            cells[x] = ("━" if x <= here else "╌", "p:moving" if link.code >= 10 else "p:fast")
+    if cells[here][0] == " ":
+        cells[here] = ("│", "faint")
+    return cells
+
+
+def as_text(scene: Scene) -> str:
+    """Return the chain as plain text, for the clipboard."""
+    links, losers = links_of(scene, scene.warp)
+    out = [f"{heading(scene)} at {number(scene.cycle)}"]
+    for index, link in enumerate(links):
+        out.append(f"{index + 1}. {link.text}" + (f"  ({link.evidence})" if link.evidence else ""))
+    if losers:
+        out.append("also true: " + ", ".join(scene.look(code).name for code in losers))
+    return "\n".join(out)
