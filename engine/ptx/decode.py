@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from engine.program import Kernel
-from engine.ptx.allocate import colour, colour_predicates, interference
-from engine.ptx.emit import emit
+from engine.ptx.allocate import colour_predicates
+from engine.ptx.emit import drop_identity_moves, emit
+from engine.ptx.cleanup import clean_up
 from engine.ptx.layout import align_up, kernel_params
 from engine.ptx.lower import lower_kernel
 from engine.ptx.source import Source
+from engine.ptx.spill import TooFewRegisters, allocate_data
 from engine.ptx.syntax import Function, SyntaxModule
 
 NUM_PREDICATES = 32
@@ -16,13 +18,19 @@ NUM_PREDICATES = 32
 def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_registers: int, optimize: bool) -> Kernel:
     """Decode one entry point. Raises PtxError for what is broken or unsupported."""
     program, shared_bytes = lower_kernel(source, module, entry)
-    graph = interference(program)
+    if optimize:
+        clean_up(program)
+    try:
+        graph, data = allocate_data(program, max_registers)
+    except TooFewRegisters as problem:
+        raise source.error(entry.line, f"kernel '{entry.name}' {problem}") from None
     words = program.variables.words
-    data = colour(graph, words, max_registers)
     predicates = colour_predicates(graph, words)
     if predicates.count > NUM_PREDICATES:
         raise source.error(entry.line, f"kernel '{entry.name}' needs {predicates.count} predicate registers at once, "
                                        f"the machine has {NUM_PREDICATES}")  # fmt: skip
+    if optimize:
+        drop_identity_moves(program, data.registers)
     emitted = emit(program, data.registers, predicates.registers)
     return Kernel(
         name=entry.name, insts=emitted.insts, texts=emitted.texts, params=kernel_params(source, entry),

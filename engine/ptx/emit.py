@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.isa import OP_MOV32, OP_MOV64
+from engine.isa import OP_MOV32, OP_MOV64, OP_TRAP
 from engine.program import INST, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, NUM_SRC_ROWS, WAIT_LONG, Reloc
+from engine.ptx.cleanup import use_classes
 from engine.ptx.control_flow import immediate_post_dominators
 from engine.ptx.disassemble import Namer, text_of
-from engine.ptx.lower import _ENDS
+from engine.ptx.ranges import Range, live_ranges
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
 _PLAIN_FIELDS = (
@@ -26,7 +27,7 @@ class Emitted:
     insts: np.ndarray
     texts: tuple[str, ...]
     relocs: tuple[Reloc, ...]
-    virtual: tuple[tuple[str, int, int, int, int], ...]
+    virtual: tuple[Range, ...]
 
 
 def emit(program: VirtualProgram, registers: list[int], predicates: list[int]) -> Emitted:
@@ -47,22 +48,26 @@ def emit(program: VirtualProgram, registers: list[int], predicates: list[int]) -
     texts = tuple(text_of(inst, namer, targets[pc]) for pc, inst in enumerate(flat))
     relocs = tuple(Reloc(pc, slot, symbol, addend, wide)
                    for pc, inst in enumerate(flat) for slot, symbol, addend, wide in inst.relocs)  # fmt: skip
-    return Emitted(insts, texts, relocs, ())
+    return Emitted(insts, texts, relocs, live_ranges(program, registers))
 
 
-def drop_identity_moves(program: VirtualProgram, registers: list[int], is_float: list[bool]) -> None:
-    """Remove unguarded moves of a register to itself, unless they join a float and an integer use (decision B4.3)."""
+def drop_identity_moves(program: VirtualProgram, registers: list[int]) -> None:
+    """Remove moves of a register to itself, unless they join a float and an integer use (decision B4.3)."""
+    classes = use_classes(program.blocks, len(program.variables.names))
     for block in program.blocks:
-        kept = []
-        for inst in block.insts:
-            if inst.op in (OP_MOV32, OP_MOV64) and inst.imm_mask == 0:
-                same = all(place(registers, s) == place(registers, d)
-                           for s, d in zip(inst.src, inst.dst, strict=False))  # fmt: skip
-                mixed = any(is_float[s >> 1] != is_float[d >> 1] for s, d in zip(inst.src, inst.dst, strict=False))
-                if same and not mixed:
-                    continue
-            kept.append(inst)
-        block.insts = kept
+        block.insts = [inst for inst in block.insts if not is_identity(inst, registers, classes)]
+
+
+def is_identity(inst: VirtualInst, registers: list[int], classes: list[int]) -> bool:
+    if inst.op not in (OP_MOV32, OP_MOV64) or inst.imm_mask:
+        return False
+    for source, target in zip(inst.src, inst.dst, strict=False):
+        if place(registers, source) != place(registers, target):
+            return False
+        own, other = classes[source >> 1], classes[target >> 1]
+        if own != other and own | other == 3:
+            return False
+    return True
 
 
 def place(registers: list[int], row: int) -> int:
@@ -128,7 +133,7 @@ def fill_branches(insts: np.ndarray, flat: list[VirtualInst], blocks: list[Block
     successors = [block.successors for block in blocks]
     traps = frozenset(
         index for index, block in enumerate(blocks)
-        if not block.successors and block.insts and block.insts[-1].op == _ENDS[1])  # fmt: skip
+        if not block.successors and block.insts and block.insts[-1].op == OP_TRAP)  # fmt: skip
     post = immediate_post_dominators(successors, traps)
     for index, block in enumerate(blocks):
         if block.insts and block.insts[-1].target >= 0:

@@ -1,0 +1,54 @@
+"""Where each virtual variable lives: (name, first pc, last pc, register, words) ranges for the views."""
+
+from __future__ import annotations
+
+from engine.ptx.allocate import members
+from engine.ptx.liveness import live_sets
+from engine.ptx.virtual import VirtualProgram
+
+Range = tuple[str, int, int, int, int]
+
+
+def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, ...]:
+    """List the live ranges of the data variables by first pc; a range with holes gives several entries.
+
+    A range begins at the pc that defines the value (or at a block's start) and ends at its last reader.
+    """
+    variables = program.variables
+    live_in, live_out = live_sets(program.blocks, len(variables.names))
+    pieces: dict[int, list[tuple[int, int]]] = {}
+    start = 0
+    for block, before, after in zip(program.blocks, live_in, live_out, strict=True):
+        last = start + len(block.insts) - 1
+        ends = {var: last for var in members(after)}
+        for pc in range(last, start - 1, -1):
+            inst = block.insts[pc - start]
+            for var in inst.writes():
+                end = ends.get(var, pc)
+                if inst.kills:
+                    pieces.setdefault(var, []).append((pc, end))
+                    ends.pop(var, None)
+                else:
+                    ends.setdefault(var, pc)
+            for var in inst.reads():
+                ends.setdefault(var, pc)
+        for var in members(before):
+            pieces.setdefault(var, []).append((start, ends.get(var, start)))
+        start += len(block.insts)
+    found: list[Range] = []
+    for var, spans in pieces.items():
+        if variables.words[var] and registers[var] >= 0:
+            for first, end in merged(spans):
+                found.append((variables.names[var], first, end, registers[var], variables.words[var]))
+    return tuple(sorted(found, key=lambda item: (item[1], item[3])))
+
+
+def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join spans that touch or overlap."""
+    found: list[tuple[int, int]] = []
+    for first, end in sorted(spans):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        elif first <= end:
+            found.append((first, end))
+    return found

@@ -1,0 +1,216 @@
+"""Spilling: variables that find no register live in local memory, loaded before each use and stored after each write."""
+
+from __future__ import annotations
+
+from engine import isa
+from engine.errors import PtxError
+from engine.program import SPACE_LOCAL, UNIT_LDST, WAIT_FIXED, WAIT_LONG
+from engine.ptx.allocate import Colouring, Interference, colour, interference
+from engine.ptx.cleanup import definition_counts, is_sinkable
+from engine.ptx.control_flow import immediate_dominators, loop_depths, tree_depths
+from engine.ptx.layout import align_up
+from engine.ptx.liveness import live_sets
+from engine.ptx.virtual import VirtualInst, VirtualProgram
+
+MAX_ROUNDS = 40
+
+
+class TooFewRegisters(PtxError):
+    """Even with everything spilled, one instruction needs more registers than there are."""
+
+
+def allocate_data(program: VirtualProgram, limit: int) -> tuple[Interference, Colouring]:
+    """Colour the data registers within `limit`, spilling to local memory as needed. Raises TooFewRegisters."""
+    kept: set[int] = set()
+    graph = interference(program)
+    found = colour(graph, program.variables.words, limit)
+    rounds = 0
+    while found.count > limit:
+        rounds += 1
+        # late rounds ask for lower pressure, since pairs and long vectors waste single registers
+        chosen = choose(program, graph, limit - rounds // 4, kept)
+        if not chosen:
+            chosen = choose_uncoloured(program, graph, found, limit, kept)
+        if not chosen or rounds > MAX_ROUNDS:
+            raise TooFewRegisters(f"needs more than {limit} registers for a single instruction; raise max_registers")
+        spill(program, chosen, kept)
+        graph = interference(program)
+        found = colour(graph, program.variables.words, limit)
+    return graph, found
+
+
+def costs(program: VirtualProgram) -> list[float]:
+    """Weigh each variable's accesses by loop depth: what spilling it would cost."""
+    successors = [block.successors for block in program.blocks]
+    idom = immediate_dominators(successors, 0)
+    loops = loop_depths(successors, idom, tree_depths(idom, 0))
+    weights = [0.0] * len(program.variables.names)
+    for block, depth in zip(program.blocks, loops, strict=True):
+        for inst in block.insts:
+            for var in inst.reads() + inst.writes():
+                weights[var] += 10.0 ** min(depth, 8)
+    return weights
+
+
+def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[int]) -> set[int]:
+    """Pick the cheapest variables, by cost per conflicting word, until no place has more than `limit` words live."""
+    words, weights = program.variables.words, costs(program)
+    rank = {var: weights[var] / (1 + sum(words[o] for o in graph.neighbours[var])) for var in graph.order}
+    chosen: set[int] = set()
+    live_out = live_sets(program.blocks, len(words))[1]
+    for block, live_mask in zip(program.blocks, live_out, strict=True):
+        live = {var for var in graph.order if live_mask >> var & 1 and words[var]}
+        for inst in reversed(block.insts):
+            live.update(var for var in inst.writes() if words[var])
+            _relieve(live, chosen, inst, words, rank, limit, kept)
+            if inst.kills:
+                live.difference_update(inst.writes())
+            live.update(var for var in inst.reads() if words[var])
+            _relieve(live, chosen, inst, words, rank, limit, kept)
+    return chosen
+
+
+def _relieve(live: set[int], chosen: set[int], inst: VirtualInst, words: list[int], rank: dict[int, float], limit: int,
+             kept: set[int]) -> None:  # fmt: skip
+    """Spill until the words live here fit; a spilled operand of `inst` itself still takes its place."""
+    own = set(inst.reads()) | set(inst.writes())
+    weight = sum(words[var] for var in live if var not in chosen or var in own)
+    while weight > limit:
+        candidates = [var for var in live if var not in chosen and var not in kept and var not in own and var in rank]
+        if not candidates:
+            return
+        worst = min(candidates, key=lambda var: rank[var] / words[var])
+        chosen.add(worst)
+        weight -= words[worst]
+
+
+def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colouring, limit: int,
+                      kept: set[int]) -> set[int]:  # fmt: skip
+    """Pick, for the variables coloured beyond the limit, the cheapest of themselves and their neighbours."""
+    words, weights = program.variables.words, costs(program)
+    chosen: set[int] = set()
+    for var in graph.order:
+        if words[var] and found.registers[var] + words[var] > limit:
+            group = [o for o in {var, *graph.neighbours[var]} if o not in kept and o not in chosen and words[o]]
+            if group:
+                chosen.add(min(group, key=lambda o: weights[o] / (1 + len(graph.neighbours[o]))))
+    return chosen
+
+
+def spill(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
+    """Rewrite the program with `chosen` in local memory, or made anew before each use where that is one instruction."""
+    variables = program.variables
+    remade = _remade(program, chosen)
+    homes: dict[int, int] = {}
+    for var in sorted(chosen - set(remade)):
+        size = 4 * variables.words[var]
+        homes[var] = align_up(program.local_bytes, size)
+        program.local_bytes = homes[var] + size
+        program.spilled_words += variables.words[var]
+    for block in program.blocks:
+        result: list[VirtualInst] = []
+        for inst in block.insts:
+            if inst.dst and inst.dst[0] >> 1 in remade and len({row >> 1 for row in inst.dst}) == 1:
+                continue
+            before, after = _around(program, inst, homes, remade, kept)
+            result += [*before, inst, *after]
+        block.insts = result
+
+
+def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]:
+    """Give the chosen variables whose one definition is a constant, a parameter or a fixed special register."""
+    counts = definition_counts(program.blocks)
+    return {
+        inst.dst[0] >> 1: inst
+        for block in program.blocks for inst in block.insts
+        if inst.dst and inst.dst[0] >> 1 in chosen and len({r >> 1 for r in inst.dst}) == 1 and is_sinkable(inst, counts)
+    }  # fmt: skip
+
+
+def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], remade: dict[int, VirtualInst],
+            kept: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:  # fmt: skip
+    """Put temporaries in place of spilled operands; give the loads before and the stores after the instruction."""
+    variables = program.variables
+    before, after = [], []
+    temps: dict[int, int] = {}
+    for slot, row in enumerate(inst.src):
+        var = row >> 1
+        if row >= 0 and (var in homes or var in remade):
+            if var not in temps:
+                temps[var] = variables.new(variables.names[var], variables.bits[var])
+                kept.add(temps[var])
+                before.append(_reload(inst, var, temps[var], homes, remade, variables.words[var]))
+            inst.src[slot] = 2 * temps[var] + (row & 1)
+    for place, row in enumerate(inst.dst):
+        var = row >> 1
+        if row >= 0 and var in homes:
+            if var not in temps or not any(var == other for other in _stored(after, homes)):
+                if var not in temps:
+                    temps[var] = variables.new(variables.names[var], variables.bits[var])
+                    kept.add(temps[var])
+                after.append(_store(inst, homes[var], temps[var], variables.words[var]))
+            inst.dst[place] = 2 * temps[var] + (row & 1)
+    if inst.guard >= 0 and after:
+        _keep_guard(program, inst, before, after)
+    return before, after
+
+
+def _stored(after: list[VirtualInst], homes: dict[int, int]) -> list[int]:
+    places = {inst.imm[0] for inst in after}
+    return [var for var, home in homes.items() if home in places]
+
+
+def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[VirtualInst], after: list[VirtualInst]) -> None:
+    """Store under the instruction's own guard; where it overwrites that predicate, under a copy made before."""
+    guard = inst.guard
+    if guard in inst.pdst:
+        copy = program.variables.new(program.variables.names[guard], 1)
+        move = VirtualInst(isa.OP_PRED, "mov.pred", inst.line)
+        move.aux, move.wait_class = isa.PRED_MOV, WAIT_FIXED
+        move.psrc, move.psrc_negate, move.pdst = [guard], [False], [copy]
+        before.append(move)
+        guard = copy
+    stored = {row for store in after for row in store.src}
+    inst.kills_when_guarded = all(row in stored and row not in inst.src for row in inst.dst) and not inst.pdst
+    for store in after:
+        store.set_guard(guard, inst.guard_negate)
+
+
+def _local(inst: VirtualInst, op: int, home: int, words: int, kind: int) -> VirtualInst:
+    name = "st.local" if kind == 2 else "ld.local"
+    made = VirtualInst(op, f"{name}.b{32 * words}", inst.line)
+    made.unit, made.form, made.is_memory, made.space, made.wait_class = UNIT_LDST, "memory", kind, SPACE_LOCAL, WAIT_LONG
+    made.width, made.count, made.reg_bits = 4 * words, 1, 32 * words
+    made.is_removable = False
+    made.set_imm(0, home)
+    made.set_imm(1, 0)
+    return made
+
+
+def _reload(inst: VirtualInst, var: int, temp: int, homes: dict[int, int], remade: dict[int, VirtualInst],
+            words: int) -> VirtualInst:  # fmt: skip
+    rows = [2 * temp + word for word in range(words)]
+    if var in remade:
+        made = copy_of(remade[var])
+        made.line = inst.line
+        made.dst = rows
+        return made
+    made = _local(inst, isa.OP_LD, homes[var], words, 1)
+    made.dst = rows
+    return made
+
+
+def _store(inst: VirtualInst, home: int, temp: int, words: int) -> VirtualInst:
+    made = _local(inst, isa.OP_ST, home, words, 2)
+    for word in range(words):
+        made.set_row(2 + word, 2 * temp + word)
+    return made
+
+
+def copy_of(inst: VirtualInst) -> VirtualInst:
+    """Copy an instruction, its lists included."""
+    made = VirtualInst(inst.op, inst.mnemonic, inst.line)
+    for name in VirtualInst.__slots__:
+        value = getattr(inst, name)
+        setattr(made, name, list(value) if isinstance(value, list) else value)
+    return made
