@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.launch import load_launch_file
+from engine.launch import LaunchError, load_launch_file
 from tests.corpus.make import CASES, FOLDER, expected
 
 VARIANTS = [(case, variant) for case, variants in CASES.items() for variant in variants]
@@ -41,3 +42,24 @@ def test_the_register_table_covers_every_module():
     modules = [*FOLDER.glob("*/*.ptx"), *(root / "engine" / "kernels").glob("*/*.ptx")]
     assert set(table) == {str(file.relative_to(root)) for file in modules if file.parent.name != "bad"}
     assert all(0 < registers <= 255 for kernels in table.values() for registers in kernels.values())
+
+
+BAD = FOLDER / "bad"
+EXPECTED = tomllib.loads((BAD / "EXPECTED.toml").read_text())
+# What the loader alone must find; all others load, and the front end or the run finds what is wrong.
+REFUSED_BY_THE_LOADER = {"broken_toml", "missing_buffer_file", "missing_module"}
+
+
+def test_every_bad_launch_file_says_what_it_leads_to():
+    assert {file.stem for file in BAD.glob("*.toml")} - {"EXPECTED"} == set(EXPECTED)
+    assert {entry["exit"] for entry in EXPECTED.values()} == {1, 2, 3}
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_the_loader_refuses_what_it_can_see(name):
+    if name not in REFUSED_BY_THE_LOADER:
+        load_launch_file(BAD / f"{name}.toml")
+        return
+    with pytest.raises(LaunchError) as error:
+        load_launch_file(BAD / f"{name}.toml")
+    assert EXPECTED[name]["exit"] == 2 and all(word in str(error.value) for word in EXPECTED[name]["words"])

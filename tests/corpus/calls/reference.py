@@ -1,4 +1,4 @@
-"""Reference of calls."""
+"""Reference of calls: what the functions return, computed in Python."""
 
 from __future__ import annotations
 
