@@ -214,7 +214,8 @@ def test_parameters_lie_at_their_offsets():
 
 
 @pytest.mark.parametrize("arg, type_, packed", [
-    (Arg("value", -1), "s32", b"\xff\xff\xff\xff"), (Arg("value", -1), "u32", b"\xff\xff\xff\xff"), (Arg("value", 255), "u8", b"\xff"),
+    (Arg("value", -1), "s32", b"\xff\xff\xff\xff"), (Arg("value", -1), "u32", b"\xff\xff\xff\xff"),
+    (Arg("value", 255), "u8", b"\xff"),
     (Arg("value", True), "u8", b"\x01"), (Arg("value", -1), "b16", b"\xff\xff"),
     (Arg("value", 65535), "b16", b"\xff\xff"), (Arg("value", 3), "f32", struct.pack("<f", 3)),
     (Arg("value", 0.1), "f64", struct.pack("<d", 0.1)), (Arg("value", 1.5), "b32", struct.pack("<f", 1.5)),

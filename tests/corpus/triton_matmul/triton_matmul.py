@@ -24,7 +24,7 @@ def triton_matmul(a_ptr, b_ptr, c_ptr, K, M: tl.constexpr, N: tl.constexpr, STEP
 if __name__ == "__main__":
     signature = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp32", "K": "i32", "M": "constexpr",
                  "N": "constexpr", "STEP": "constexpr"}
-    source = ASTSource(triton_matmul, signature, {"M": 16, "N": 16, "STEP": 16})
+    source = ASTSource(triton_matmul, signature, {"M": 32, "N": 32, "STEP": 16})
     built = triton.compile(source, target=GPUTarget("cuda", 75, 32))
     Path(__file__).with_suffix(".sm75.ptx").write_text(built.asm["ptx"])
     print("shared bytes", built.metadata.shared, "warps", built.metadata.num_warps)
