@@ -80,13 +80,10 @@ class DecodedChunk:
         self._memory: tuple[int, np.ndarray] | None = None
         self._columns: dict[str, np.ndarray] = {}
 
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes that the chunk's own arrays take, about."""
-        chunk = self.chunk
-        parts = (chunk.delta_index, chunk.delta_value, chunk.row_index, chunk.row_value, chunk.mem_index,
-                 chunk.mem_value, chunk.delta_end, chunk.row_end, chunk.mem_end)  # fmt: skip
-        return 3 * self._key.nbytes + 48 * 8 * 1024 + sum(part.nbytes for part in parts)
+    def nbytes_hint(self, row_writes: int, mem_writes: int) -> int:
+        """Return about how many bytes the chunk takes with everything that may be asked of it cached."""
+        deltas = 16 * len(self.chunk.delta_index)
+        return 4 * self._key.nbytes + deltas + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
 
     def _end(self, ends: np.ndarray, offset: int) -> int:
         return int(ends[offset - 1]) if offset else 0

@@ -56,8 +56,8 @@ class Layout:
     def split(self, words: np.ndarray) -> tuple[Any, Any]:
         """Return (sm, rf) records that view `words`, the (num_words,) u4 state of one cycle."""
         data = words.view(np.uint8)
-        sm = data[: self.sm_bytes].view(self.sm_dtype)[0]
-        rf = data[self.sm_bytes : self.sm_bytes + self.rf_dtype.itemsize].view(self.rf_dtype)[0]
+        sm = data[: self.sm_bytes].view(self.sm_dtype).view(np.recarray)[0]
+        rf = data[self.sm_bytes : self.sm_bytes + self.rf_dtype.itemsize].view(self.rf_dtype).view(np.recarray)[0]
         return sm, rf
 
 

@@ -1,0 +1,260 @@
+"""The session file (.rfs): its bytes, and the reading and writing of header, chunks and index.
+
+    file     := magic frame(HEAD) frame(CHNK)* frame(INDX) trailer
+    magic    := 89 52 46 56 0D 0A 1A 0A                                     ("\\x89RFV\\r\\n\\x1a\\n")
+    frame    := tag[4] length:u8 crc:u4 payload[length]      little endian; crc = CRC32 of tag, length and payload
+    trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 56 45 4E 44 0D 0A                   ("RFVEND\\r\\n")
+
+Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run that was killed, a damaged
+index) is read by going from frame to frame up to the last whole one. `blob` is zstd (level 1) over msgpack; every map
+is read by field name and unknown names are ignored, so fields can be added without a new format number; `format` goes
+up when a field changes its meaning, and a reader refuses a higher one.
+
+HEAD payload, a msgpack map
+    format       1
+    body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
+                 scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
+                 buffers, launch_toml ...), first (cycle), memory (bytes of the arena at `first`, u4), rows (bytes of
+                 the recorded rows at `first`, 32 lanes of u4 each), chunk_cycles; all little endian
+dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or a nested dtype, "shape": [..] if any}]}
+
+CHNK payload, a msgpack map; c0 = first
+    first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
+    totals       stall totals at c0 (warp-cycles per stall code)
+    key          blob: the state at c0, bytes of [sm recorded | rf], of every chunk
+    deltas       blob {cycles, words, times, gaps, values}: for each changing word (ascending, stored as differences)
+                 how often it changes, in which cycles (gaps since the change before, at first since c0), and by how
+                 much (new - old modulo 2**32, zigzag: 0, -1, 1, -2 ... -> 0, 1, 2, 3 ...). A change in cycle offset i
+                 shows in the state at c0 + i + 1. Not in deltas: sm.cycle, and sm.stall_total, which grows in each cycle by
+                 the sm.state_count that the cycle leaves behind.
+    rows         blob {counts, index, kind, base, step, raw}: row writes in order; counts per cycle; index as zigzag
+                 differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step, 2 = 32 words in raw
+    memory       blob {counts, index, value}: u4 memory words written, in order, likewise
+    level, row_sum, mem_sum   where the chunk's number k > 0 is a multiple of 8**level, level > 0 the highest such:
+                 blobs like rows and memory, without counts: every row and word written in chunks k - 8**level .. k - 1,
+                 with its value at c0. Values at any chunk's start are so reached in at most 7 steps per level of 8.
+    row_writes, mem_writes, row_sums, mem_sums   entries in rows, memory, row_sum, mem_sum
+    changed      zstd of one bit per state word, low bit first: words that the deltas touch
+    printed      [[cycle, text], ..] lines that the kernel printed
+Inside blobs a list of numbers is [count, width, planes]: unsigned, width 0 (all zero), 1, 2, 4 or 8 bytes; planes are
+all low bytes, then all next bytes, and so on.
+
+INDX payload, a msgpack map
+    first, num, offset, row_writes, mem_writes, row_sums, mem_sums   number lists, one entry per chunk, inside a blob
+    totals       in the same blob: number list, (chunks + 1) x codes; the last row is the state after the last chunk
+    changed      in the same blob: the chunks' `changed` bits, one after the other
+    printed      in the same blob: all printed lines
+    end          map: finished (the kernel ran to its end), fault (text or nil), summary (the run's result or nil)
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import msgpack
+import numpy as np
+import zstandard
+
+from engine.errors import InputError
+from sessions import codec
+from sessions.layout import Layout
+
+FORMAT = 1
+MAGIC = b"\x89RFV\r\n\x1a\n"
+END_MAGIC = b"RFVEND\r\n"
+FRAME = struct.Struct("<4sQI")
+TRAILER = struct.Struct("<QI8s")
+HEAD, CHUNK, INDEX = b"HEAD", b"CHNK", b"INDX"
+RADIX = 8
+MAX_FRAME = 1 << 34
+
+
+class Damage(Exception):
+    """A frame that is cut short or whose check sum is wrong; callers turn it into a warning or an InputError."""
+
+
+def dtype_to_json(dtype: np.dtype) -> Any:
+    """Return a dtype as plain data: a format string, or a map of itemsize and fields."""
+    if dtype.names is None:
+        return dtype.str
+    fields = []
+    for name in dtype.names:
+        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+        entry: dict[str, Any] = {"name": name, "offset": offset, "format": dtype_to_json(inner.base)}
+        if inner.shape:
+            entry["shape"] = list(inner.shape)
+        fields.append(entry)
+    return {"itemsize": dtype.itemsize, "fields": fields}
+
+
+def dtype_from_json(stored: Any) -> np.dtype:
+    """Return the dtype behind `dtype_to_json`."""
+    if isinstance(stored, str):
+        return np.dtype(stored)
+    names = [entry["name"] for entry in stored["fields"]]
+    formats = [(dtype_from_json(entry["format"]), tuple(entry.get("shape", ()))) for entry in stored["fields"]]
+    offsets = [entry["offset"] for entry in stored["fields"]]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": stored["itemsize"]})
+
+
+def write_frame(file: BinaryIO, tag: bytes, payload: bytes) -> int:
+    """Write one frame; return its offset in the file."""
+    offset = file.tell()
+    crc = zlib.crc32(payload, zlib.crc32(tag + struct.pack("<Q", len(payload))))
+    file.write(FRAME.pack(tag, len(payload), crc))
+    file.write(payload)
+    return offset
+
+
+def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> tuple[bytes, bytes, int]:
+    """Return (tag, payload, offset behind the frame); raises Damage."""
+    file.seek(offset)
+    head = file.read(FRAME.size)
+    if len(head) < FRAME.size:
+        raise Damage("cut short")
+    tag, length, crc = FRAME.unpack(head)
+    if length > MAX_FRAME:
+        raise Damage("check sum wrong")
+    payload = file.read(length)
+    if len(payload) < length:
+        raise Damage("cut short")
+    if zlib.crc32(payload, zlib.crc32(head[:12])) != crc:
+        raise Damage("check sum wrong")
+    if expected is not None and tag != expected:
+        raise Damage(f"holds {tag!r} instead of {expected!r}")
+    return tag, payload, offset + FRAME.size + length
+
+
+def write_trailer(file: BinaryIO, index_offset: int) -> None:
+    """Write the end of a finished file."""
+    file.write(TRAILER.pack(index_offset, zlib.crc32(struct.pack("<Q", index_offset)), END_MAGIC))
+
+
+def read_trailer(file: BinaryIO, size: int) -> int:
+    """Return the offset of INDX; raises Damage."""
+    if size < TRAILER.size:
+        raise Damage("cut short")
+    file.seek(size - TRAILER.size)
+    offset, crc, magic = TRAILER.unpack(file.read(TRAILER.size))
+    if magic != END_MAGIC or zlib.crc32(struct.pack("<Q", offset)) != crc:
+        raise Damage("the end of the file is missing or damaged")
+    return offset
+
+
+@dataclass
+class Header:
+    """What a session file says about its run. memory: (words,) u4 and rows: (n, 32) u4, both at cycle `first`."""
+
+    layout: Layout
+    info: dict[str, Any]
+    first: int
+    memory: np.ndarray
+    rows: np.ndarray
+    chunk_cycles: int
+
+    def pack(self) -> bytes:
+        """Return the HEAD payload."""
+        body = {
+            "sm_dtype": dtype_to_json(self.layout.sm_dtype),
+            "rf_dtype": dtype_to_json(self.layout.rf_dtype),
+            "info": self.info,
+            "first": self.first,
+            "memory": np.ascontiguousarray(self.memory, "<u4").tobytes(),
+            "rows": np.ascontiguousarray(self.rows, "<u4").tobytes(),
+            "chunk_cycles": self.chunk_cycles,
+        }
+        return msgpack.packb({"format": FORMAT, "body": codec.compress(body)})
+
+    @staticmethod
+    def unpack(payload: bytes, path: Any) -> Header:
+        """Read the HEAD payload; raises InputError for a newer format or a header that makes no sense."""
+        try:
+            outer = msgpack.unpackb(payload, strict_map_key=False)
+            number = outer["format"]
+            if number > FORMAT:
+                raise InputError(f"{path}: session format {number}, this rfview reads up to format {FORMAT}; update it")
+            body = codec.expand(outer["body"], f"{path}: header")
+            layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
+            memory = np.frombuffer(body["memory"], "<u4")
+            rows = np.frombuffer(body["rows"], "<u4").reshape(-1, 32)
+            return Header(layout, body["info"], body["first"], memory, rows, body.get("chunk_cycles", 1024))
+        except (KeyError, TypeError, ValueError, msgpack.UnpackException) as error:
+            raise InputError(f"{path}: the header cannot be read ({error!r})") from None
+
+
+@dataclass
+class Index:
+    """Where the chunks are and what they hold in short; one entry per chunk in each list.
+
+    totals: (chunks + 1, codes) i8. changed: (chunks, bytes) u1 bits of touched words. end: finished, fault, summary.
+    """
+
+    first: list[int] = field(default_factory=list)
+    num: list[int] = field(default_factory=list)
+    offset: list[int] = field(default_factory=list)
+    row_writes: list[int] = field(default_factory=list)
+    mem_writes: list[int] = field(default_factory=list)
+    row_sums: list[int] = field(default_factory=list)
+    mem_sums: list[int] = field(default_factory=list)
+    totals: list[np.ndarray] = field(default_factory=list)
+    changed: list[np.ndarray] = field(default_factory=list)
+    printed: list[tuple[int, str]] = field(default_factory=list)
+    end: dict[str, Any] = field(default_factory=dict)
+
+    LISTS = ("first", "num", "offset", "row_writes", "mem_writes", "row_sums", "mem_sums")
+
+    def add(self, chunk: dict[str, Any], offset: int) -> None:
+        """Add a chunk's unpacked map; its totals at the start go in, those at its end are appended by `finish`."""
+        for name in self.LISTS:
+            if name != "offset":
+                getattr(self, name).append(int(chunk.get(name, 0)))
+        self.offset.append(offset)
+        self.totals.append(np.array(chunk["totals"], np.int64))
+        bits = zstandard.ZstdDecompressor().decompress(chunk["changed"])
+        self.changed.append(np.frombuffer(bits, np.uint8))
+        self.printed += [(int(cycle), str(text)) for cycle, text in chunk["printed"]]
+
+    def cut(self, number: int) -> None:
+        """Forget chunk `number` and all after it; the totals at its start become the final ones."""
+        for name in self.LISTS:
+            del getattr(self, name)[number:]
+        del self.totals[number + 1 :]
+        del self.changed[number:]
+        last = self.first[-1] + self.num[-1] if number else 0
+        self.printed = [(cycle, text) for cycle, text in self.printed if cycle < last]
+        self.end = {}
+
+    def pack(self) -> bytes:
+        """Return the INDX payload."""
+        body: dict[str, Any] = {name: codec.pack(np.array(getattr(self, name), np.uint64)) for name in self.LISTS}
+        body["totals"] = codec.pack(np.array(self.totals, np.int64).astype(np.uint64))
+        body["changed"] = b"".join(bits.tobytes() for bits in self.changed)
+        body["printed"] = self.printed
+        return msgpack.packb({"body": codec.compress(body), "end": self.end}, default=codec._plain)
+
+    @staticmethod
+    def unpack(payload: bytes) -> Index:
+        """Read the INDX payload; raises Damage when it makes no sense."""
+        try:
+            outer = msgpack.unpackb(payload, strict_map_key=False)
+            body = codec.expand(outer["body"], "the index")
+            index = Index(*(codec.unpack(body[name], np.int64).tolist() for name in Index.LISTS))
+            count = len(index.first)
+            index.totals = list(codec.unpack(body["totals"], np.int64).reshape(count + 1, -1))
+            index.changed = list(np.frombuffer(body["changed"], np.uint8).reshape(count, -1)) if count else []
+            index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
+            index.end = outer.get("end", {})
+        except (KeyError, TypeError, ValueError, InputError, msgpack.UnpackException) as error:
+            raise Damage(f"cannot be read ({error!r})") from None
+        return index
+
+
+def level_of(number: int) -> int:
+    """Return the highest level > 0 whose stretch of 8**level chunks ends right before chunk `number`, or 0."""
+    level = 0
+    while number and number % RADIX ** (level + 1) == 0:
+        level += 1
+    return level

@@ -1,0 +1,306 @@
+"""Open a session file as a timeline: header and index are read at once, chunks when they are looked at; never numba."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgpack
+import numpy as np
+
+from engine.errors import InputError
+from sessions import codec, format
+from sessions.decode import ByteCache, DecodedChunk
+from sessions.format import Damage
+from sessions.layout import Layout
+from sessions.timeline import Timeline
+
+# Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
+CHECK_AT_OPEN_BYTES = 64 << 20
+DECODED_BYTES = 160 << 20
+FRAME_BYTES = 32 << 20
+BASE_BYTES = 64 << 20
+
+
+class StoredChunk:
+    """A chunk of a file with the fields of engine.chunk.Chunk, each part expanded when it is first asked for."""
+
+    key_rows = None
+    key_memory = None
+
+    def __init__(self, content: dict[str, Any], layout: Layout, what: str):
+        self._content = content
+        self._what = what
+        self.first_cycle = int(content["first"])
+        self.num_cycles = int(content["num"])
+        words = np.frombuffer(codec.expand(content["key"], what), "<u4")
+        if len(words) != layout.num_words:
+            raise InputError(f"{what}: its keyframe has {len(words)} words, expected {layout.num_words}")
+        self.key_sm, self.key_rf = np.split(words, [layout.sm_bytes // 4])
+        self.delta_end, self.delta_index, self.delta_value = self._read(codec.unpack_deltas, "deltas")
+        if len(self.delta_index) and int(self.delta_index.max()) >= layout.num_words:
+            raise InputError(f"{what}: a delta lies outside the state")
+
+    def _read(self, unpack: Any, name: str) -> Any:
+        try:
+            return unpack(codec.expand(self._content[name], self._what))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise InputError(f"{self._what} is damaged ({error!r})") from None
+
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._read(lambda stored: (codec.unpack_log(stored["counts"]), *codec.unpack_rows(stored)), "rows")
+
+    @cached_property
+    def _memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._read(lambda stored: (codec.unpack_log(stored["counts"]), *codec.unpack_words(stored)), "memory")
+
+    row_end = property(lambda self: self._rows[0])
+    row_index = property(lambda self: self._rows[1])
+    row_value = property(lambda self: self._rows[2])
+    mem_end = property(lambda self: self._memory[0])
+    mem_index = property(lambda self: self._memory[1])
+    mem_value = property(lambda self: self._memory[2])
+
+
+class RecordedTimeline(Timeline):
+    """A closed timeline over a session file.
+
+    header: what the file says about its run. end: finished, fault and summary of the run; empty for a cut file.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO, header: format.Header, index: format.Index, warnings: list[str]):
+        super().__init__(header.info, header.layout)
+        self.path = path
+        self.header = header
+        self.end = index.end
+        self.warnings = warnings
+        self.first = header.first
+        self.last = index.first[-1] + index.num[-1]
+        self.fault = index.end.get("fault")
+        self._file = file
+        self._index = index
+        self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
+        self._frames: ByteCache[dict[str, Any]] = ByteCache(FRAME_BYTES)
+        self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
+
+    def chunk_starts(self) -> list[int]:
+        """Return the first cycle of each chunk."""
+        return self._index.first
+
+    def totals(self, number: int) -> np.ndarray:
+        """Return the stall totals at the start of chunk `number`, or after the last."""
+        if number >= len(self._index.totals):
+            self._index.totals.append(self.decoded(number - 1).stall_total()[-1])
+        return self._index.totals[number]
+
+    def printed(self, upto: int) -> list[tuple[int, str]]:
+        """Return the lines printed in cycles before `upto`."""
+        return [(cycle, text) for cycle, text in self._index.printed if cycle < upto]
+
+    def may_change(self, number: int, words: np.ndarray, rows: bool, memory: bool) -> bool:
+        """Say whether chunk `number` touches any of these words, or any row or memory word."""
+        index = self._index
+        if (rows and index.row_writes[number]) or (memory and index.mem_writes[number]):
+            return True
+        bits = index.changed[number]
+        return bool((bits[words >> 3] >> (words & 7).astype(np.uint8) & 1).any())
+
+    def decoded(self, number: int) -> DecodedChunk:
+        """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
+        part = self._decoded.get(number)
+        if part is None:
+            chunk: Any = StoredChunk(self._content(number), self.layout, self._name(number))
+            rows, memory = (partial(self._base, number, rows) for rows in (True, False))
+            part = DecodedChunk(chunk, self.layout, rows, memory)
+            self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
+                                                             self._index.mem_writes[number]))  # fmt: skip
+        return part
+
+    def _name(self, number: int) -> str:
+        return f"{self.path}: chunk {number} (cycles {self._index.first[number]:,}..)"
+
+    def _content(self, number: int) -> dict[str, Any]:
+        """Return a chunk's map with its parts still compressed."""
+        content = self._frames.get(number)
+        if content is None:
+            try:
+                _, payload, _ = format.read_frame(self._file, self._index.offset[number], format.CHUNK)
+                content = msgpack.unpackb(payload, strict_map_key=False)
+            except (Damage, OSError, ValueError, msgpack.UnpackException) as error:
+                raise InputError(f"{self._name(number)} cannot be read: {error}") from None
+            self._frames.put(number, content, len(payload))
+        return content
+
+    def _base(self, number: int, rows: bool) -> np.ndarray:
+        """Return all rows, or the memory, at the start of a chunk, read-only (see format.py, row_sum and mem_sum)."""
+        writes, sums = (self._index.row_writes, self._index.row_sums) if rows else (self._index.mem_writes,
+                                                                                    self._index.mem_sums)  # fmt: skip
+        steps = []
+        at = number
+        array = None
+        while at and array is None:
+            array = self._bases.get((rows, at))
+            if array is None:
+                level = format.level_of(at)
+                if (sums if level else writes)[at if level else at - 1]:
+                    steps.append((at, level))
+                at -= format.RADIX**level
+        if array is None:
+            array = self.header.rows if rows else self.header.memory
+        if steps:
+            array = array.copy()
+            for place, level in reversed(steps):
+                index, value = self._writes(place, level, rows)
+                array[index] = value
+            array.flags.writeable = False
+            self._bases.put((rows, number), array, array.nbytes)
+        return array
+
+    def _writes(self, number: int, level: int, rows: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return (index, value) of what was written in the 8**level chunks before `number`."""
+        if level == 0:
+            number -= 1
+        name = ("row_sum" if rows else "mem_sum") if level else "rows" if rows else "memory"
+        stored = codec.expand(self._content(number)[name], self._name(number))
+        try:
+            return (codec.unpack_rows if rows else codec.unpack_words)(stored)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{self._name(number)} is damaged ({error!r})") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def is_recording(path: Path) -> bool:
+    """Say whether a file begins like a session file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(format.MAGIC)) == format.MAGIC
+    except OSError:
+        return False
+
+
+def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTimeline:
+    """Open a session file; damage that leaves something to show becomes warnings of the timeline.
+
+    check: read and check the whole file now; None = files up to 64 MiB. Raises InputError when the file is missing, is
+    no session file, has a newer format, or holds no whole chunk.
+    """
+    path = Path(path)
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - kept open by the timeline
+    except OSError as error:
+        raise InputError(f"{path}: cannot open the recording ({error.strerror})") from None
+    try:
+        return _open(path, file, check)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
+    size = os.fstat(file.fileno()).st_size
+    if file.read(len(format.MAGIC)) != format.MAGIC:
+        raise InputError(f"{path}: not an rfview recording, or its first bytes are damaged")
+    try:
+        _, payload, begin = format.read_frame(file, len(format.MAGIC), format.HEAD)
+    except Damage as error:
+        raise InputError(f"{path}: the header is damaged or cut off ({error}); nothing can be shown") from None
+    header = format.Header.unpack(payload, path)
+    warnings: list[str] = []
+    try:
+        index_offset = format.read_trailer(file, size)
+        _, payload, end = format.read_frame(file, index_offset, format.INDEX)
+        if end + format.TRAILER.size != size:
+            raise Damage("is not at the end of the file")
+        index = format.Index.unpack(payload)
+    except Damage as error:
+        index, stopped = _scan(file, begin, size)
+        last = index.first[-1] + index.num[-1] if index.first else 0
+        warnings.append(f"{path}: the index is missing or damaged ({error}); rebuilt from the chunks, up to cycle "
+                        f"{last:,}{stopped}")  # fmt: skip
+    else:
+        if check or (check is None and size <= CHECK_AT_OPEN_BYTES):
+            _check_chunks(path, file, begin, index_offset, index, warnings)
+    if not index.first:
+        raise InputError(f"{path}: holds no whole chunk; nothing can be shown")
+    return RecordedTimeline(path, file, header, index, warnings)
+
+
+def _scan(file: BinaryIO, begin: int, size: int) -> tuple[format.Index, str]:
+    """Rebuild the index from the chunks; return it and why the scan ended early, or ''."""
+    index = format.Index()
+    offset = begin
+    stopped = ""
+    while offset < size:
+        try:
+            tag, payload, behind = format.read_frame(file, offset)
+            if tag == format.INDEX:
+                break
+            if tag == format.CHUNK:
+                index.add(msgpack.unpackb(payload, strict_map_key=False), offset)
+        except (Damage, KeyError, TypeError, ValueError, msgpack.UnpackException) as error:
+            stopped = f" (chunk {len(index.first)}: {error})"
+            break
+        offset = behind
+    return index, stopped
+
+
+def _check_chunks(path: Path, file: BinaryIO, begin: int, end: int, index: format.Index, warnings: list[str]) -> None:
+    """Check every chunk's sum; shorten the session to the chunks before the first damaged one, with a warning."""
+    offset = begin
+    for number, expected in enumerate([*index.offset, end]):
+        try:
+            while offset < expected:
+                offset = format.read_frame(file, offset)[2]
+            if offset != expected:
+                raise Damage("lies elsewhere than the index says")
+            if number < len(index.offset):
+                offset = format.read_frame(file, offset, format.CHUNK)[2]
+        except Damage as error:
+            number = min(number, len(index.offset) - 1)
+            index.cut(number)
+            last = index.first[-1] + index.num[-1] if number else 0
+            warnings.append(f"{path}: chunk {number} is damaged ({error}); the session ends at cycle {last:,}")
+            return
+
+
+def describe(path: str | Path) -> dict[str, Any]:
+    """Return what a session file holds and whether it is whole, as plain data; the whole file is checked.
+
+    Raises InputError as `open_recording` does.
+    """
+    timeline = open_recording(path, check=True)
+    info, size = timeline.info, os.path.getsize(path)
+    cycles = timeline.last - timeline.first
+    starts = timeline.chunk_starts()
+    total = timeline.totals(len(starts)) - timeline.totals(0)
+    summary = timeline.end.get("summary") or {}
+    facts = {
+        "file": str(path),
+        "format": format.FORMAT,
+        "bytes": size,
+        "kernel": info.get("kernel"),
+        "launches": info.get("num_launches"),
+        "design": info.get("design"),
+        "scheduler": info.get("scheduler"),
+        "preset": info.get("preset"),
+        "seed": info.get("seed"),
+        "engine_version": info.get("engine_version"),
+        "first_cycle": timeline.first,
+        "last_cycle": timeline.last,
+        "cycles": cycles,
+        "chunks": len(starts),
+        "bytes_per_cycle": round(size / max(1, cycles), 2),
+        "warp_instructions": int(total[0]),
+        "finished": timeline.end.get("finished"),
+        "verified": summary.get("verified"),
+        "fault": timeline.fault,
+        "warnings": timeline.warnings,
+    }
+    timeline.close()
+    return facts
