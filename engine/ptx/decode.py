@@ -34,7 +34,7 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_reg
     emitted = emit(program, data.registers, predicates.registers)
     return Kernel(
         name=entry.name, insts=emitted.insts, texts=emitted.texts, params=kernel_params(source, entry),
-        registers=data.count, predicates=predicates.count, shared_bytes=shared_bytes,
+        registers=max(data.count, 1), predicates=predicates.count, shared_bytes=shared_bytes,
         local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
         max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine import isa
+from engine.program import WAIT_FIXED
 from engine.ptx.arithmetic import lower_cvta, lower_mov, lower_table
 from engine.ptx.context import Frame, Lowering
 from engine.ptx.control import (
@@ -56,7 +57,23 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     low.line = entry.line
     low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
     program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes)
+    define_all(low, program)
     return program, shared_bytes
+
+
+def define_all(low: Lowering, program: VirtualProgram) -> None:
+    """Make variables that are read but never written read as 0, and such predicates as false."""
+    insts = [inst for block in program.blocks for inst in block.insts]
+    written = {var for inst in insts for var in inst.writes()}
+    for inst in insts:
+        for slot, row in enumerate(inst.src):
+            if row >= 0 and row >> 1 not in written:
+                inst.set_imm(slot, 0)
+    unset = sorted({var for inst in insts for var in inst.reads()} - written)
+    for var in unset:
+        inst = VirtualInst(isa.OP_PRED, "mov.pred", low.last_line)
+        inst.aux, inst.wait_class, inst.pdst = isa.PRED_FALSE, WAIT_FIXED, [var]
+        program.blocks[0].insts.insert(0, inst)
 
 
 def lower_scope(low: Lowering, scope: Scope) -> None:
