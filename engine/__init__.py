@@ -1,0 +1,1 @@
+"""The machine: a cycle-level streaming multiprocessor that runs real kernels with real values (no terminal, no files)."""

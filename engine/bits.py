@@ -1,0 +1,23 @@
+"""Bit helpers for masks; compiled code uses the processor's own instructions for them (engine/jit.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def ctz64(x: Any) -> int:
+    """Return the index of the lowest set bit of a non-zero 64-bit mask."""
+    value = int(x)
+    return (value & -value).bit_length() - 1
+
+
+def popcount(x: Any) -> int:
+    """Return the number of set bits of a mask of at most 64 bits."""
+    return int(x).bit_count()
+
+
+def bit64(index: Any) -> Any:
+    """Return the 64-bit mask with only bit `index` (0..63) set, as an unsigned number."""
+    return np.uint64(1 << int(index))

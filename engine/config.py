@@ -1,0 +1,126 @@
+"""Every number of the machine, with its unit and its source: TOML presets, `--set` overrides, and the state's config record."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from engine import program, state
+from engine.errors import InputError
+
+PRESETS = Path(__file__).parent / "presets"
+LATENCY_CLASSES = (
+    "int_add", "int_max", "int_mul", "int_mad", "int_div", "shfl", "fp_add", "fp_max", "fp_mul", "fp_mad", "fp_div",
+    "dp_add", "dp_max", "dp_mul", "dp_mad", "dp_div", "sfu",
+)  # fmt: skip
+MAPPINGS = ("sequential", "gpgpusim")
+INNER_POLICIES = ("greedy", "rr")
+PARITIES = ("off", "prefer", "strict")
+MAXIMA = {
+    "sm.num_warps": state.MAX_WARPS,
+    "sm.max_ctas": state.MAX_CTAS,
+    "sm.num_schedulers": state.MAX_SCHEDULERS,
+    "sm.num_banks": state.MAX_BANKS,
+    "sm.num_collectors": state.MAX_COLLECTORS,
+    "sm.num_sp": 2,
+    "memory.mshrs": state.MAX_MSHRS,
+}
+CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES}
+MAY_BE_ZERO = {
+    "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
+    "memory.dram_cycles",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Number:
+    """One preset value: number or word, unit, and where it comes from."""
+
+    value: Any
+    unit: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Config:
+    """A preset with overrides applied; `numbers` maps "section.key" to its Number."""
+
+    preset: str
+    numbers: Mapping[str, Number]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.numbers[name].value
+
+    def with_setting(self, name: str, text: Any) -> Config:
+        """Return a copy with `name` set; raises InputError for an unknown name or a value out of range."""
+        if name not in self.numbers:
+            close = difflib.get_close_matches(name, self.numbers, 3)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            raise InputError(f"--set {name}: no such parameter of preset {self.preset}{hint}")
+        old = self.numbers[name]
+        number = replace(old, value=_convert(name, old.value, text), source="--set")
+        return replace(self, numbers={**self.numbers, name: number})
+
+    def values(self) -> dict[str, Any]:
+        """Return the plain values by name, for info and summaries."""
+        return {name: number.value for name, number in self.numbers.items()}
+
+    def fill(self, record: Any, scheduler: str) -> None:
+        """Write the counts in force into the state's config record."""
+        get = self.numbers
+        for name in state.CONFIG.names or ():
+            for section in ("sm", "memory"):
+                if f"{section}.{name}" in get and not isinstance(get[f"{section}.{name}"].value, str):
+                    setattr(record, name, int(get[f"{section}.{name}"].value))
+        record.bytes_per_cycle_x256 = round(float(self["memory.bytes_per_cycle"]) * 256)
+        record.mapping = MAPPINGS.index(self["sm.mapping"])
+        record.scheduler = state.SCHEDULERS.index(scheduler)
+        record.active_set = int(self["scheduler.active_set"])
+        record.inner_policy = INNER_POLICIES.index(self["scheduler.inner"])
+        record.parity = PARITIES.index(self["scheduler.parity"])
+        for index, name in enumerate(LATENCY_CLASSES):
+            record.latency_cycles[index] = int(self[f"latency.{name}"])
+            record.initiation_cycles[index] = int(self[f"initiation.{name}"])
+
+
+def _convert(name: str, old: Any, text: Any) -> Any:
+    """Turn a setting's text into a value of the type of `old`, checked against its range."""
+    if name in CHOICES:
+        if str(text) not in CHOICES[name]:
+            raise InputError(f"--set {name}={text}: expected one of {', '.join(CHOICES[name])}")
+        return str(text)
+    word = {"true": 1, "on": 1, "false": 0, "off": 0}.get(str(text).lower())
+    try:
+        value: int | float = word if word is not None else float(text) if isinstance(old, float) else int(str(text), 0)
+    except ValueError:
+        kind = "a number" if isinstance(old, float) else "a whole number"
+        raise InputError(f"--set {name}={text}: expected {kind}, for example {name}={old}") from None
+    low = 0 if name in MAY_BE_ZERO else 1
+    high = MAXIMA.get(name, 1 << 30)
+    if not low <= value <= high:
+        raise InputError(f"--set {name}={text}: expected {low}..{high}")
+    return value
+
+
+def preset_names() -> list[str]:
+    """Return the names of the presets that come with rfview."""
+    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+
+
+@lru_cache
+def load_preset(name: str) -> Config:
+    """Read a preset by name; raises InputError naming the presets there are."""
+    path = PRESETS / f"{name}.toml"
+    if not path.is_file():
+        raise InputError(f"--preset {name}: no such preset; there are {', '.join(preset_names())}")
+    numbers: dict[str, Number] = {}
+    for section, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        for key, (value, unit, source) in entries.items():
+            numbers[f"{section}.{key}"] = Number(value, unit, source)
+    assert len(LATENCY_CLASSES) <= program.NUM_LATENCY_CLASSES
+    return Config(name, numbers)

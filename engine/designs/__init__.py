@@ -1,0 +1,234 @@
+"""The register-file designs: one file each, one line here; other packages add theirs by the entry point rfview.designs."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from engine import hooks
+from engine.errors import InputError
+
+BUILT_IN = ("sram", "stt")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a design: default, unit, and the table it comes from (or "assumed: why").
+
+    choices: for words, in the order of the integers that the design sees.
+    """
+
+    name: str
+    default: Any
+    unit: str
+    source: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+    dtype: str = "i4"
+
+
+@dataclass(frozen=True)
+class Design:
+    """A register-file design as data; its hooks are functions of the same module.
+
+    state: dtype list of what it keeps, whatever is not in it cannot be rewound. extra_rows: value rows of its own places.
+    events: (name, meaning) counted from events.FIRST_DESIGN_EVENT on. stalls: foreign stall rows, codes from 32 on.
+    energy_pj: event name -> (pJ per event, source). technology: name -> (value, unit, source). panels: plain dicts.
+    takes_main: whether it is built over another main register file (rfc).
+    """
+
+    name: str
+    title: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    state: tuple[Any, ...]
+    extra_rows: int = 0
+    num_banks: int = 0
+    events: tuple[tuple[str, str], ...] = ()
+    stalls: tuple[Any, ...] = ()
+    energy_pj: Mapping[str, tuple[float, str]] | None = None
+    technology: Mapping[str, tuple[float, str, str]] | None = None
+    panels: tuple[Mapping[str, Any], ...] = ()
+    takes_main: bool = False
+    paper_scheduler: str = "gto"
+    paper_preset: str = "fermi"
+    num_schedulers: int = 0
+
+
+@lru_cache
+def names() -> tuple[str, ...]:
+    """Return every known design: ours, then installed foreign ones."""
+    foreign = sorted(point.name for point in entry_points(group="rfview.designs"))
+    return BUILT_IN + tuple(name for name in foreign if name not in BUILT_IN)
+
+
+@lru_cache
+def module(name: str) -> ModuleType:
+    """Import a design's module and register its hooks; raises InputError for an unknown name."""
+    if name in BUILT_IN:
+        found = importlib.import_module(f"engine.designs.{name}")
+    else:
+        points = {point.name: point for point in entry_points(group="rfview.designs")}
+        if name not in points:
+            close = difflib.get_close_matches(name, names(), 2)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
+            raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}")
+        found = points[name].load()
+    hooks.register(name, found)
+    return found
+
+
+def design(name: str) -> Design:
+    """Return the description of a design."""
+    found: Design = module(name).DESIGN
+    return found
+
+
+def add(name: str, found: ModuleType) -> None:
+    """Make a design known to this process without installing it (tests, notebooks)."""
+    hooks.register(name, found)
+    _ADDED[name] = found
+
+
+_ADDED: dict[str, ModuleType] = {}
+
+
+def find(name: str) -> ModuleType:
+    """Return a design's module, one added to this process first."""
+    return _ADDED[name] if name in _ADDED else module(name)
+
+
+def parse_variant(text: str) -> tuple[str, dict[str, str]]:
+    """Split "stt[stall=bank,write_cycles=3]" into the name and its settings; raises InputError."""
+    name, bracket, rest = text.partition("[")
+    settings: dict[str, str] = {}
+    if bracket:
+        if not rest.endswith("]"):
+            raise InputError(f"--design {text}: expected NAME[key=value,...]")
+        for part in filter(None, rest[:-1].split(",")):
+            key, equals, value = part.partition("=")
+            if not equals:
+                raise InputError(f"--design {text}: expected key=value, found {part!r}")
+            settings[key.strip()] = value.strip()
+    return name.strip(), settings
+
+
+@dataclass(frozen=True)
+class Built:
+    """A design made ready to run: chain (outermost first), dtypes, and the filled parameter values."""
+
+    chain: tuple[str, ...]
+    state_dtype: np.dtype
+    spec_dtype: np.dtype
+    values: Mapping[str, Any]
+    extra_rows: int
+
+    def fill(self, spec: Any) -> None:
+        """Write the parameter values into a spec record."""
+        for level, name in enumerate(self.chain):
+            for parameter in find(name).DESIGN.parameters:
+                if parameter.dtype:
+                    value = self.values[f"{name}.{parameter.name}"]
+                    number = parameter.choices.index(value) if parameter.choices else value
+                    setattr(spec, parameter.name, number)
+            if level + 1 < len(self.chain):
+                spec = spec.mrf
+
+
+def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
+    """Resolve a variant and its settings ("<design>.<key>" names) into dtypes and values.
+
+    engine_hash goes into the spec's dtype with the hash of the design files, so that an edit is a new type (a new compile).
+    Raises InputError naming the bad key or value.
+    """
+    name, variant = parse_variant(text)
+    chain = [name]
+    given = {f"{name}.{key}": value for key, value in variant.items() if key != "main"} | dict(settings)
+    main_name = variant.get("main", "sram")
+    if find(name).DESIGN.takes_main:
+        chain.append(main_name)
+    elif "main" in variant:
+        raise InputError(f"--design {text}: {name} is not built over another register file")
+    values: dict[str, Any] = {}
+    for part in chain:
+        values |= _values(find(part).DESIGN, given)
+    for key in given:
+        if key.split(".")[0] in chain and key not in values:
+            close = difflib.get_close_matches(key, values, 2)
+            raise InputError(f"{key}: no such parameter{'; did you mean ' + ' or '.join(close) + '?' if close else ''}")
+    state: Any = None
+    spec: Any = None
+    for index in range(len(chain) - 1, -1, -1):
+        part = find(chain[index])
+        files = [Path(str(find(inner).__file__)) for inner in chain[index:]]
+        state, spec = _types(part.DESIGN, files, engine_hash, state, spec)
+    extra = sum(find(part).DESIGN.extra_rows for part in chain)
+    return Built(tuple(chain), state, spec, values, extra)
+
+
+def _types(found: Design, files: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
+    """Build the state and spec dtypes of one level of a chain."""
+    digest = hashlib.sha256(engine_hash.encode() + b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1")]
+    spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
+    state = list(found.state) or [("unused", "u4")]
+    if inner_state is not None:
+        spec.append(("mrf", inner_spec))
+        state.append(("mrf", inner_state))
+    return np.dtype(state, align=True), np.dtype(spec, align=True)
+
+
+def _values(found: Design, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a design's parameter values with the given ones converted and checked."""
+    values: dict[str, Any] = {}
+    for parameter in found.parameters:
+        key = f"{found.name}.{parameter.name}"
+        values[key] = _convert(key, parameter, given[key]) if key in given else parameter.default
+    return values
+
+
+def _convert(key: str, parameter: Parameter, text: Any) -> Any:
+    """Turn a setting's text into the parameter's type."""
+    if parameter.choices:
+        if str(text) not in parameter.choices:
+            raise InputError(f"{key}={text}: expected one of {', '.join(parameter.choices)}")
+        return str(text)
+    word = {"true": 1, "on": 1, "yes": 1, "false": 0, "off": 0, "no": 0}.get(str(text).lower())
+    try:
+        value = word if word is not None else type(parameter.default)(text)
+    except ValueError:
+        raise InputError(f"{key}={text}: expected a number like {parameter.default} ({parameter.unit})") from None
+    if value < 0:
+        raise InputError(f"{key}={text}: must not be negative")
+    return value
+
+
+def locate(snapshot: Any, warp: int, reg: int) -> np.ndarray:
+    """Return the (32,) u4 newest value of a register in a snapshot, from wherever the design keeps each lane."""
+    spec = snapshot.info["design_spec"]
+    found = [find(name) for name in spec["chain"]]
+    if not any(hasattr(part, "locate") for part in found):
+        return np.array(snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg])
+    record = spec_record(spec)
+    rows = [int(hooks.locate(snapshot.sm, snapshot.rf, record, warp, reg, lane)) for lane in range(32)]
+    return np.array(snapshot.rows[rows, np.arange(32)])
+
+
+def spec_record(spec: Mapping[str, Any]) -> Any:
+    """Rebuild a design's parameter record from the chain and the plain values that a run's info holds."""
+    chain = list(spec["chain"])
+    variant = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
+    built = build(variant, spec["values"], "recorded")
+    record = np.zeros(1, built.spec_dtype).view(np.recarray)[0]
+    built.fill(record)
+    return record

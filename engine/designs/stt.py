@@ -1,0 +1,91 @@
+"""`stt`: a plain STT-RAM register file without buffers, the slow baseline of the HRF and HC-RF papers.
+
+A write takes `write_cycles`. With stall = "pipeline" every register write freezes the pipeline for the extra cycles (HRF
+section 6.2, decision B1.9); with "bank" only the written bank is busy (HC-RF section V-C). HRF: Sun et al., DAC'15.
+Deviations: 1. Writes accepted in one cycle overlap their frozen cycles (B0.10); no paper says.
+"""
+
+from __future__ import annotations
+
+from engine import registers
+from engine.designs import Design, Parameter
+from engine.stalls import BANK_CONFLICT, STT_WRITE
+from engine.state import BANK_BUSY, FOREVER
+
+STALL_PIPELINE, STALL_BANK = 0, 1
+
+PARAMETERS = (
+    Parameter("stall", "pipeline", "what a write stalls", "HRF section 6.2; HC-RF section V-C",
+              "freeze the pipeline, or keep only the bank busy", ("pipeline", "bank")),
+    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one array write"),
+)
+
+STATE = (
+    ("frozen_until_cycle", "i8"),     # the pipeline is frozen before this cycle (stall = pipeline)
+    ("writes", "i8"),                 # array writes accepted
+)
+
+TECHNOLOGY = {
+    "leakage_mw": (16.2, "mW", "HRF Table 1"),
+    "area_mm2": (0.038, "mm2", "HRF Table 1"),
+}
+ENERGY_PJ = {
+    "rf_reads": (0.239 * 1024, "HRF Table 1: 0.239 pJ/bit, 1024 bits"),
+    "rf_writes": (0.300 * 1024, "HRF Table 1: 0.300 pJ/bit, 1024 bits"),
+}
+
+
+def begin_cycle(sm, rf, spec, rows):
+    """Keep the pipeline frozen while a write is under way (B0.10); show banks that still write as busy."""
+    if spec.stall == STALL_BANK:
+        for bank in range(sm.config.num_banks):
+            if sm.bank[bank].until_cycle > sm.cycle:
+                sm.bank[bank].activity = BANK_BUSY
+        return 0
+    return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0
+
+
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Start a slow write: the bank, or the whole pipeline, is busy for `write_cycles` in all."""
+    bank = registers.default_bank(sm, warp, reg)
+    if sm.bank[bank].until_cycle > sm.cycle:
+        sm.access_wait[STT_WRITE] += 1
+        return STT_WRITE
+    if not registers.take_write_port(sm, bank, warp, reg):
+        return BANK_CONFLICT
+    registers.write_row(sm, rows, registers.main_row(sm, warp, reg), value_row, mask)
+    rf.writes += 1
+    until = sm.cycle + spec.write_cycles
+    if spec.stall == STALL_BANK:
+        sm.bank[bank].since_cycle = sm.cycle
+        sm.bank[bank].until_cycle = until
+        sm.bank[bank].busy_code = STT_WRITE
+    elif rf.frozen_until_cycle < until:
+        rf.frozen_until_cycle = until
+    registers.release(sm, warp, reg)
+    return 0
+
+
+def next_event(sm, rf, spec):
+    """Return the cycle in which the pipeline thaws, or the first busy bank is done."""
+    event = FOREVER
+    if spec.stall == STALL_PIPELINE:
+        if rf.frozen_until_cycle > sm.cycle:
+            event = rf.frozen_until_cycle
+        return event
+    for bank in range(sm.config.num_banks):
+        until = sm.bank[bank].until_cycle
+        if until >= sm.cycle and until < event:
+            event = until
+    return event
+
+
+DESIGN = Design(
+    name="stt",
+    title="STT-RAM, no buffer",
+    source="HRF, DAC'15, section 6.2; HC-RF, section V-C",
+    parameters=PARAMETERS,
+    state=STATE,
+    energy_pj=ENERGY_PJ,
+    technology=TECHNOLOGY,
+)

@@ -1,0 +1,37 @@
+"""Marks for functions that run inside the compiled step, without importing numba.
+
+`device` functions and hooks stay plain Python until `engine.jit` is imported, which gives each a numba overload. So the
+design files, and everything that lists or replays, load without numba, and NUMBA_DISABLE_JIT=1 runs the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_bind: Callable[[Callable[..., Any], Callable[..., Any]], None] | None = None
+_pending: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+
+
+def declare(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
+    """Let compiled code call `function`; `choose(*types)` returns the Python function to compile for it."""
+    if _bind is None:
+        _pending.append((function, choose))
+    else:
+        _bind(function, choose)
+
+
+def device(function: F) -> F:
+    """Let compiled code call `function` itself."""
+    declare(function, lambda *types: function)
+    return function
+
+
+def connect(bind: Callable[[Callable[..., Any], Callable[..., Any]], None]) -> None:
+    """Give every marked function, past and future, to `bind` (called once, by engine.jit)."""
+    global _bind
+    _bind = bind
+    while _pending:
+        bind(*_pending.pop(0))

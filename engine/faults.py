@@ -1,0 +1,95 @@
+"""Faults that a running kernel can cause: codes in sm.error, and the sentence each becomes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine import state
+from engine.errors import KernelFault
+
+if TYPE_CHECKING:
+    from engine.simulator import Simulator
+
+(NO_FAULT, UNMAPPED, MISALIGNED, READ_ONLY, SHARED_RANGE, LOCAL_RANGE, DEADLOCK, SYNC_LANES, TRAP, CYCLE_LIMIT, ASSERTION,
+ SPLITS_FULL, PARAM_RANGE) = range(13)
+
+SENTENCES = {
+    UNMAPPED: "reads or writes {size} bytes at 0x{address:x}, which no buffer holds{near}",
+    MISALIGNED: "accesses {size} bytes at 0x{address:x}, which is not a multiple of {size}",
+    READ_ONLY: "writes {size} bytes at 0x{address:x}, which is read-only",
+    SHARED_RANGE: "accesses shared memory at offset 0x{address:x}; the CTA has {shared} bytes",
+    LOCAL_RANGE: "accesses local memory at offset 0x{address:x}; the thread has {local} bytes",
+    DEADLOCK: "waits at a barrier that can never complete: every live warp waits and none can come",
+    SYNC_LANES: "waits for lanes (mask 0x{address:08x}) that can never come",
+    TRAP: "executed trap",
+    CYCLE_LIMIT: "did not end within {limit:,} cycles; raise the limit with --max-cycles",
+    ASSERTION: "assertion failed",
+    SPLITS_FULL: "diverged into more paths than the split table holds",
+    PARAM_RANGE: "reads parameter space at offset 0x{address:x}, outside the kernel's parameters",
+}
+
+
+def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
+    """Turn the fault record of the state into an error: kernel, what, PTX line, warp, lane, cycle."""
+    sm = simulator.sm
+    if deadlock:
+        return _deadlock(simulator)
+    code = int(sm.error)
+    address = int(sm.error_address)
+    launch = sm.launch
+    sentence = SENTENCES[code].format(
+        size=int(sm.error_size), address=address, near=_near(simulator, address), shared=int(launch.shared_bytes),
+        local=int(launch.local_words) * 4, limit=simulator.max_cycles,
+    )  # fmt: skip
+    return KernelFault(_where(simulator, int(sm.error_pc), int(sm.error_warp), int(sm.error_lane), sentence))
+
+
+def cycle_limit(simulator: Simulator) -> KernelFault:
+    """Say that the run did not end, and where it spends its time."""
+    sm = simulator.sm
+    pcs = [int(warp.last_pc) for warp in sm.warp[: int(sm.config.num_warps)] if int(warp.num_issued)]
+    hottest = max(set(pcs), key=pcs.count) if pcs else 0
+    listing = simulator.info["program"][hottest]
+    sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
+    return KernelFault(f"kernel {listing['kernel']} {sentence}; the hottest line is PTX line {listing['line']}: {listing['text']}")
+
+
+def _deadlock(simulator: Simulator) -> KernelFault:
+    """Name the first warp that waits for ever and what it waits for."""
+    sm = simulator.sm
+    for warp in range(int(sm.config.num_warps)):
+        if not (int(sm.unfinished) >> warp) & 1:
+            continue
+        entry = sm.warp[warp]
+        table = sm.warp_cold[warp].split
+        for split in table:
+            if int(split.state) == state.SPLIT_SYNC:
+                sentence = SENTENCES[SYNC_LANES].format(address=int(split.sync_mask) & ~int(entry.exited))
+                return KernelFault(_where(simulator, int(split.pc), warp, 0, sentence))
+        return KernelFault(_where(simulator, int(entry.last_pc), warp, 0, SENTENCES[DEADLOCK]))
+    return KernelFault("the machine stopped: no warp can run")
+
+
+def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -> str:
+    """Frame a sentence with kernel, line, text, warp, lane and cycle."""
+    listing = simulator.info["program"][pc]
+    cta = int(simulator.sm.warp[warp].cta)
+    number = int(simulator.sm.cta[cta].id) if cta < state.MAX_CTAS else 0
+    return (
+        f"kernel {listing['kernel']} {sentence}; {simulator.spec.module_path.name}:{listing['line']}: {listing['text']}; "
+        f"warp {warp}, lane {lane}, CTA {number}, cycle {simulator.cycle:,}"
+    )
+
+
+def _near(simulator: Simulator, address: int) -> str:
+    """Name the buffer that ends or begins closest to a wild address."""
+    best = ""
+    distance = 1 << 62
+    for variable in simulator.placement.variables:
+        past = address - (variable.address + variable.size)
+        before = variable.address - address
+        away = past if past >= 0 else before
+        if 0 <= away < distance:
+            side = f"{away} bytes past the end of" if past >= 0 else f"{before} bytes before"
+            best, distance = f" ({side} {variable.name})", away
+    return best if distance < 1 << 20 else ""

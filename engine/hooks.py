@@ -1,0 +1,208 @@
+"""The register-file design interface: its hooks, their defaults, and the binder that picks a design's own at compile time.
+
+A design is a numba-free Python file with functions of these names; those it leaves out keep the default here. A call
+`hooks.read(sm, rf, spec, rows, ...)` runs the function of the design whose parameter record `spec` is (its dtype carries a
+field `design_<name>`). Every hook returns an int on every path. Rules of the papers and the hook that carries each:
+
+| hook (in cycle order)  | sram     | stt                 | hrf                        | rfc                     | hcrf                | edram                | racetrack            |
+|------------------------|----------|---------------------|----------------------------|-------------------------|---------------------|----------------------|----------------------|
+| begin_cycle -> freeze  |          | B1.9 frozen cycles  | B1.1, B1.4 drains claim    | B2.4 flush ports        | B3.1 transfers end  | B4.5 refresh claims  | B5.2 rotate          |
+| write_back -> code     | one port | B1.9 bank busy      | B1.1-B1.4 switch, queue    | B2.1 allocate, evict    | B3.2, B3.3          | B4.4 stamps          | B5.4 write buffer    |
+| arbitrate              | oldest   | oldest              | B1.6 read ports            | tag check first         | oldest              | oldest               | B5.2 whole override  |
+| read -> code           | copy     | refused while busy  | B1.6 WB or STT, merged     | B2.1 hit or MRF         | B3.4 place by flag  | B4.5 refused         | B5.1 aligned only    |
+| bank_of                | slot     | slot                | parity of the warp         | of the MRF              | slot                | slot                 | B5.5 mapping table   |
+| issue_check -> code    |          |                     |                            | B2.3 entry removal      |                     |                      |                      |
+| on_issue               |          |                     |                            | B2.3                    | B3.4 X-check        |                      |                      |
+| on_retire              |          |                     |                            |                         |                     | B4.1 flags           |                      |
+| on_leave -> code       |          |                     | B1.1 suspend drain         | B2.4 flush              |                     |                      |                      |
+| on_join                |          |                     | B1.5                       | B2.4 empty cache        |                     |                      |                      |
+| on_dispatch, on_exit   | zero     | zero                | B0.7 drop entries          | B0.7                    | zero both cells     | flags precise        | zero                 |
+| end_cycle              |          |                     |                            |                         | B3.5 repeat X-check | B4.7 errors          | preshift             |
+| next_event             |          |                     | drain steps                | flush steps             | transfer ends       | next refresh         | tapes moving         |
+| locate                 | main row | main row            | WB, then STT               | RFC, then MRF           | s-cell by flag      | main row             | main row             |
+
+Walked through before any design: H3 (write_back refuses with wb_drain while begin_cycle drains), R7 (on_leave answers
+rfc_flush until begin_cycle has written two entries through the MRF's write_back), X7 (on_issue finds the pair busy,
+end_cycle asks again), T2 (write_back queues, arbitrate redirects the tape), E6 (begin_cycle takes the bank, read answers
+refresh). Accepting a write does not free the scoreboard: the design calls `release(sm, warp, reg)` when its rule says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from engine import registers
+from engine.bits import bit64, ctz64
+from engine.device import declare, device
+from engine.stalls import BANK_CONFLICT
+from engine.state import FOREVER
+
+DESIGNS: dict[str, ModuleType] = {}
+
+
+def register(name: str, module: ModuleType) -> None:
+    """Make a design's functions available to the binder under the marker `design_<name>`."""
+    DESIGNS[name] = module
+
+
+def _function(names: Any, default: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the design's own function for a spec with these field names, else the default."""
+    marker = next(name[7:] for name in names if name.startswith("design_"))
+    return getattr(DESIGNS[marker], default.__name__, default)
+
+
+def hook(default: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn a default into a call site that picks the design's function by the type of `spec`, the third argument."""
+    bound: dict[str, Callable[..., Any]] = {}
+
+    def call(sm: Any, rf: Any, spec: Any, *rest: Any) -> Any:
+        marker = spec.dtype.names[0]
+        if marker not in bound:
+            bound[marker] = _function(spec.dtype.names, default)
+        return bound[marker](sm, rf, spec, *rest)
+
+    call.__name__ = default.__name__
+    call.__doc__ = default.__doc__
+    declare(call, lambda sm, rf, spec, *rest: _function(spec.fields, default))
+    return call
+
+
+@hook
+def begin_cycle(sm, rf, spec, rows):
+    """Move what moves by itself; return 0, or the stall code for which the whole pipeline is frozen this cycle (B0.10)."""
+    return 0
+
+
+@hook
+def bank_of(sm, rf, spec, warp, reg):
+    """Return the bank whose port a read or write of (warp, reg) needs."""
+    return registers.default_bank(sm, warp, reg)
+
+
+@hook
+def read(sm, rf, spec, rows, warp, reg, mask, out_row):
+    """Copy the bits that the hardware would read into latch row `out_row`; return 0, or the stall code of a refusal.
+
+    The bank's port is already granted (`mask`: the lanes needed). Called at most once per bank and cycle by `arbitrate`.
+    """
+    registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
+    return 0
+
+
+@hook
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Store the lanes `mask` of latch row `value_row` as (warp, reg); return 0 if accepted, else a stall code.
+
+    slot: the in-flight entry. The design takes the bank's write port and calls registers.release when its rule says so.
+    """
+    bank = bank_of(sm, rf, spec, warp, reg)
+    if not registers.take_write_port(sm, bank, warp, reg):
+        return BANK_CONFLICT
+    registers.write_row(sm, rows, registers.main_row(sm, warp, reg), value_row, mask)
+    registers.release(sm, warp, reg)
+    return 0
+
+
+@hook
+def arbitrate(sm, rf, spec, rows, insts):
+    """Serve pending operand reads for one cycle: by default the oldest request of every bank that is free."""
+    return default_arbitrate(sm, rf, spec, rows, insts)
+
+
+@hook
+def issue_check(sm, rf, spec, rows, warp, inst):
+    """Return 0 if the design lets a ready warp issue `inst` now, else a stall code."""
+    return 0
+
+
+@hook
+def on_issue(sm, rf, spec, rows, slot, inst):
+    """Learn that in-flight entry `slot` was issued."""
+    return 0
+
+
+@hook
+def on_retire(sm, rf, spec, rows, slot, inst):
+    """Learn that every result row of in-flight entry `slot` has been accepted."""
+    return 0
+
+
+@hook
+def on_leave(sm, rf, spec, rows, warp):
+    """Prepare a warp to leave the active set; return 0 when it may leave, else the stall code it waits for."""
+    return 0
+
+
+@hook
+def on_join(sm, rf, spec, rows, warp):
+    """Learn that a warp joined the active set."""
+    return 0
+
+
+@hook
+def on_dispatch(sm, rf, spec, rows, warp):
+    """Clear the registers of a warp that begins: unwritten registers read as 0."""
+    return registers.clear_warp(sm, rows, warp)
+
+
+@hook
+def on_exit(sm, rf, spec, rows, warp):
+    """Drop what is kept for a warp that has ended (B0.7)."""
+    return 0
+
+
+@hook
+def end_cycle(sm, rf, spec, rows):
+    """Do what the design does after everything else in a cycle."""
+    return 0
+
+
+@hook
+def next_event(sm, rf, spec):
+    """Return the next cycle in which the design acts by itself, so that skipping idle cycles changes nothing."""
+    return FOREVER
+
+
+@hook
+def locate(sm, rf, spec, warp, reg, lane):
+    """Return the row that holds the newest value of a register's lane: for views and member masks, not an access."""
+    return registers.main_row(sm, warp, reg)
+
+
+@device
+def default_arbitrate(sm, rf, spec, rows, insts):
+    """Grant the oldest request of every bank; losers and refusals are marked with their reason (SPEC section 0)."""
+    banks = np.uint64(sm.banks_requested)
+    limit = sm.config.max_banks_per_cycle
+    served = 0
+    while banks != 0:
+        bank = ctz64(banks)
+        banks &= ~bit64(bank)
+        code = BANK_CONFLICT
+        if sm.bank[bank].until_cycle > sm.cycle:
+            code = np.int64(sm.bank[bank].busy_code)
+        elif (limit == 0 or served < limit) and registers.read_port_free(sm, bank):
+            winner = registers.oldest_request(sm, bank)
+            code = grant(sm, rf, spec, rows, insts, bank, winner)
+            if code == 0:
+                served += 1
+                code = BANK_CONFLICT
+        registers.refuse_waiting(sm, bank, code)
+    return 0
+
+
+@device
+def grant(sm, rf, spec, rows, insts, bank, collector):
+    """Read the lowest operand that `collector` wants from `bank`; return 0, or the design's refusal."""
+    flight = sm.inflight[sm.collector[collector].inflight]
+    operand = registers.operand_in_bank(sm, collector, bank)
+    reg = insts[flight.pc].src[operand]
+    out_row = sm.config.first_collector_row + collector * 6 + operand
+    code = read(sm, rf, spec, rows, flight.warp, reg, flight.mask, out_row)
+    if code == 0:
+        registers.operand_served(sm, insts, collector, operand, bank)
+    return code

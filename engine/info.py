@@ -1,0 +1,103 @@
+"""What a run is: the constants that views, recordings and summaries need, as plain JSON-able data."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from engine import events, isa, jit
+from engine.stalls import STALLS
+
+if TYPE_CHECKING:
+    from engine.placement import Variable
+    from engine.simulator import Simulator
+
+UNIT_NAMES = ("SP", "SFU", "LDST", "CTRL")
+
+
+def engine_version() -> str:
+    """Return rfview's version, "unknown" where it is not installed."""
+    try:
+        return version("rfview")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def describe(simulator: Simulator) -> dict[str, Any]:
+    """Collect the constants of a run; every value is a dict, list, string, number, bool or None."""
+    placement = simulator.placement
+    launches = placement.launches
+    design = simulator.design
+    return {
+        "kernel": launches[0].kernel.name,
+        "kernels": [kernel.name for kernel, _ in placement.kernels],
+        "name": simulator.spec.name,
+        "num_launches": len(launches),
+        "launches": [
+            {
+                "kernel": placed.kernel.name, "grid": list(placed.launch.grid), "block": list(placed.launch.block),
+                "registers": placed.registers, "entry_pc": placed.entry_pc, "resident_ctas": placed.resident_ctas,
+                "shared_bytes": placed.shared_bytes,
+            }
+            for placed in launches
+        ],
+        "design": "+".join(simulator.built.chain),
+        "design_title": design.title,
+        "design_source": design.source,
+        "design_spec": {"chain": list(simulator.built.chain), "values": dict(simulator.built.values)},
+        "scheduler": simulator.scheduler,
+        "preset": simulator.config.preset,
+        "parameters": {**simulator.config.values(), **simulator.built.values},
+        "seed": simulator.seed,
+        "engine_version": engine_version(),
+        "source_hash": jit.source_hash(jit.engine_files()),
+        "num_warps": int(simulator.config["sm.num_warps"]),
+        "num_banks": int(simulator.config["sm.num_banks"]),
+        "num_schedulers": int(simulator.config["sm.num_schedulers"]),
+        "clock_mhz": int(simulator.config["sm.clock_mhz"]),
+        "registers_per_thread": max(placed.registers for placed in launches),
+        "main_rows": simulator.main_rows,
+        "recorded_rows": simulator.main_rows + simulator.built.extra_rows,
+        "arena_words": len(placement.arena),
+        "shared_words": placement.shared_words,
+        "global_word": placement.global_word,
+        "local_word": placement.local_word,
+        "param_word": placement.param_word,
+        "stalls": [stall._asdict() for stall in (*STALLS, *design.stalls)],
+        "events": [name for name, _ in events.EVENTS],
+        "design_events": [name for name, _ in design.events],
+        "panels": [dict(panel) for panel in design.panels],
+        "energy_pj": {name: [pj, source] for name, (pj, source) in (design.energy_pj or {}).items()},
+        "technology": {name: list(entry) for name, entry in (design.technology or {}).items()},
+        "program": _program(simulator),
+        "ptx": [{"path": str(simulator.spec.module_path.name), "text": simulator.module.text}],
+        "virtual": {kernel.name: [list(entry) for entry in kernel.virtual] for kernel, _ in placement.kernels},
+        "buffers": [_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
+        "symbols": [_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
+        "launch_toml": simulator.spec.path.read_text(encoding="utf-8"),
+    }  # fmt: skip
+
+
+def _program(simulator: Simulator) -> list[dict[str, Any]]:
+    """Describe every instruction by its global pc."""
+    listing: list[dict[str, Any]] = []
+    for kernel, base in simulator.placement.kernels:
+        for offset, (inst, text) in enumerate(zip(kernel.insts, kernel.texts, strict=True)):
+            listing.append(
+                {
+                    "pc": base + offset, "kernel": kernel.name, "line": int(inst["line"]), "text": text,
+                    "mnemonic": text.split()[1 if text.startswith("@") else 0].split(".")[0].rstrip(";"),
+                    "op": isa.REVERSE[int(inst["op"])], "unit": UNIT_NAMES[int(inst["unit"])],
+                    "wait_class": int(inst["wait_class"]), "dst": [int(reg) for reg in inst["dst"] if reg != 255],
+                    "src": [int(reg) for reg in inst["src"]],
+                }
+            )  # fmt: skip
+    return listing
+
+
+def _variable(variable: Variable) -> dict[str, Any]:
+    """Describe a buffer or symbol."""
+    return {
+        "name": variable.name, "address": variable.address, "word": variable.word, "bytes": variable.size,
+        "dtype": variable.dtype.str, "shape": list(variable.shape),
+    }  # fmt: skip

@@ -1,0 +1,124 @@
+"""The one place that knows numba: decorators, cache folder and the hash that keeps cached machine code true.
+
+`entry` functions are cached on disk. numba keys its cache on the defining file alone, so every entry point takes a record
+(`spec` or `key`) whose dtype carries the hash of all sources compiled into it: an edit makes a new type, and so a new
+cache entry. With NUMBA_DISABLE_JIT=1 everything here is a plain Python function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+def cache_root() -> Path:
+    """Return the folder below which compiled code is kept, the user's cache folder unless RFVIEW_CACHE_DIR says otherwise."""
+    if given := os.environ.get("RFVIEW_CACHE_DIR"):
+        return Path(given)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "rfview"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "rfview"
+
+
+def source_hash(files: Iterable[Path]) -> str:
+    """Return a short hash over the contents of `files`, in the given order."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def engine_files() -> list[Path]:
+    """Return every source file of the engine that is compiled into the step, in a fixed order."""
+    root = Path(__file__).parent
+    names = ["*.py", "stages/*.py", "schedulers/*.py"]
+    return sorted(file for name in names for file in root.glob(name))
+
+
+import numba  # noqa: E402  (kept below the functions that need no numba)
+from numba import types  # noqa: E402
+from numba.extending import intrinsic, overload  # noqa: E402
+
+from engine import bits, device  # noqa: E402
+
+OFF = bool(numba.config.DISABLE_JIT)
+
+KEEP_TAGS = 8
+
+
+def _prepare_cache() -> Path:
+    """Point numba at this version's cache folder and drop folders older than the newest KEEP_TAGS."""
+    tag = source_hash(engine_files())
+    folder = cache_root() / f"numba-{numba.__version__}-numpy-{np.__version__}-{tag}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        tags = sorted(folder.parent.glob("numba-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for old in tags[KEEP_TAGS:]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError:
+        return folder
+    numba.config.CACHE_DIR = str(folder)
+    return folder
+
+
+CACHE_FOLDER = _prepare_cache()
+
+
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a step entry point, cached on disk; its arguments must include a hashed record (`spec` or `key`)."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a helper as part of its callers; not cached on its own."""
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def key_dtype() -> np.dtype:
+    """Return the dtype of the `key` record that shared, design-free entry points take."""
+    return np.dtype([("engine", "u1"), (f"src_{source_hash(engine_files())}", "u1")], align=True)
+
+
+def record(dtype: np.dtype) -> Any:
+    """Return one zeroed record of `dtype` that reads the same with and without JIT."""
+    return np.zeros(1, dtype).view(np.recarray)[0]
+
+
+@intrinsic
+def _cttz(typingctx: Any, x: Any) -> Any:
+    """Count trailing zeros of 64 bits; the mask is never zero."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def _ctpop(typingctx: Any, x: Any) -> Any:
+    """Count the set bits of 64 bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
+def _bind(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
+    """Let compiled code call a marked plain function."""
+    overload(function, strict=False, jit_options={"error_model": "numpy"})(choose)
+
+
+if not OFF:
+    overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
+    overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
+    overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
+    device.connect(_bind)

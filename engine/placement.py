@@ -1,0 +1,217 @@
+"""Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
+
+Addresses follow contract C9: buffers in file order, then symbols, each at a multiple of 512 from 0x7000_0000_0000 with at
+least 512 unmapped bytes between; they are the same in every run, design and machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.config import Config
+from engine.errors import InputError
+from engine.launch import Launch, LaunchSpec
+from engine.program import INST, NO_PC, Kernel, Module
+
+GLOBAL_BASE = 0x7000_0000_0000
+GAP = 512
+PARAM_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A buffer or symbol in the arena: address, first arena word, length in bytes, and its NumPy form."""
+
+    name: str
+    kind: str
+    address: int
+    word: int
+    size: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PlacedLaunch:
+    """One launch made ready: entry pc, occupancy and parameter bytes."""
+
+    kernel: Kernel
+    launch: Launch
+    entry_pc: int
+    registers: int
+    warps_per_cta: int
+    resident_ctas: int
+    shared_bytes: int
+    params: bytes
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A whole session laid out; arena: (words,) u4 as it is before cycle 0."""
+
+    insts: np.ndarray
+    kernels: tuple[tuple[Kernel, int], ...]
+    launches: tuple[PlacedLaunch, ...]
+    variables: tuple[Variable, ...]
+    arena: np.ndarray
+    shared_words: int
+    param_word: int
+    local_word: int
+    local_words: int
+    global_word: int
+
+
+def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Placement:
+    """Lay out a launch file; num_rows: warp-registers of the register file. Raises InputError where something cannot fit."""
+    kernels: dict[str, tuple[Kernel, int]] = {}
+    next_pc = 0
+    chosen: list[tuple[Kernel, Launch]] = []
+    for launch in spec.launches:
+        kernel = _kernel(spec, module, launch)
+        if kernel.name not in kernels:
+            kernels[kernel.name] = (kernel, next_pc)
+            next_pc += len(kernel.insts)
+        chosen.append((kernel, launch))
+    variables, end = _variables(spec, module)
+    addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
+    symbols = {variable.name: variable.address for variable in variables if variable.kind == "symbol"}
+    launches = tuple(
+        _placed(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses})
+        for kernel, launch in chosen
+    )
+    shared_words = max(placed.resident_ctas * -(-placed.shared_bytes // 4) for placed in launches)
+    shared_words = -(-max(shared_words, config["sm.shared_bytes"] // 4) // 32) * 32
+    local_words = max(-(-placed.kernel.local_bytes // 4) for placed in launches)
+    param_word = shared_words
+    local_word = param_word + PARAM_BYTES // 4
+    global_word = local_word + int(config["sm.num_warps"]) * local_words * 32
+    arena = np.zeros(global_word + (end - GLOBAL_BASE) // 4, np.uint32)
+    variables = tuple(_moved(variable, global_word) for variable in variables)
+    _fill(arena, variables, spec, module, symbols)
+    insts = _link(kernels.values(), symbols)
+    return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
+                     local_words, global_word)  # fmt: skip
+
+
+def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
+    """Find the kernel of a launch; its name may be left out where the module has one entry."""
+    names = list(module.kernels)
+    if launch.kernel is None:
+        if len(names) != 1:
+            raise InputError(f"{spec.path}: [[launch]] kernel: the module has {len(names)} kernels, name one of "
+                             f"{', '.join(names)}")  # fmt: skip
+        return module.kernels[names[0]]
+    if launch.kernel not in names:
+        raise InputError(f"{spec.path}: [[launch]] kernel = {launch.kernel!r}: {module.path} has {', '.join(names)}")
+    return module.kernels[launch.kernel]
+
+
+def _variables(spec: LaunchSpec, module: Module) -> tuple[tuple[Variable, ...], int]:
+    """Give every buffer and symbol its address; return them and the end of the last one's gap."""
+    found: list[Variable] = []
+    at = GLOBAL_BASE
+    for name, buffer in spec.buffers.items():
+        array = buffer.array
+        found.append(Variable(name, "buffer", at, 0, array.nbytes, array.dtype, array.shape))
+        at = _after(at, array.nbytes)
+    for name, symbol in module.symbols.items():
+        given = spec.symbols.get(name)
+        if given is not None and given.array.nbytes > symbol.size:
+            raise InputError(f"{spec.path}: [symbols.{name}]: {given.array.nbytes} bytes, the module declares {symbol.size}")
+        dtype = given.array.dtype if given is not None else _symbol_dtype(symbol.type, symbol.size)
+        shape = given.array.shape if given is not None else (symbol.size // dtype.itemsize,)
+        found.append(Variable(name, "symbol", at, 0, symbol.size, dtype, shape))
+        at = _after(at, symbol.size)
+    for name in spec.symbols:
+        if name not in module.symbols:
+            raise InputError(f"{spec.path}: [symbols.{name}]: {module.path} declares {', '.join(module.symbols) or 'none'}")
+    return tuple(found), at
+
+
+def _symbol_dtype(ptx_type: str, size: int) -> np.dtype:
+    """Return the NumPy type in which a symbol is shown and saved."""
+    kind = {"f": "f", "s": "i"}.get(ptx_type[0], "u")
+    width = int("".join(filter(str.isdigit, ptx_type)) or 8) // 8
+    if width == 2 and kind == "f":
+        return np.dtype("f2")
+    return np.dtype(f"{kind}{width}") if size % width == 0 else np.dtype("u1")
+
+
+def _after(at: int, size: int) -> int:
+    """Return the next multiple of 512 that leaves at least 512 unmapped bytes."""
+    return at + -(-(size + GAP) // GAP) * GAP
+
+
+def _moved(variable: Variable, global_word: int) -> Variable:
+    """Fill in the arena word of a variable."""
+    word = global_word + (variable.address - GLOBAL_BASE) // 4
+    return Variable(variable.name, variable.kind, variable.address, word, variable.size, variable.dtype, variable.shape)
+
+
+def _fill(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, module: Module, symbols: Mapping[str, int]) -> None:
+    """Copy initial values into the arena."""
+    space = arena.view(np.uint8)
+    for variable in variables:
+        at = variable.word * 4
+        if variable.kind == "buffer":
+            data = np.ascontiguousarray(spec.buffers[variable.name].array).view(np.uint8).reshape(-1)
+        elif variable.name in spec.symbols:
+            data = np.ascontiguousarray(spec.symbols[variable.name].array).view(np.uint8).reshape(-1)
+        else:
+            symbol = module.symbols[variable.name]
+            raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
+            for offset, name, addend in symbol.relocs:
+                raw[offset : offset + 8] = (symbols[name] + addend).to_bytes(8, "little")
+            data = np.frombuffer(bytes(raw), np.uint8)
+        space[at : at + len(data)] = data
+
+
+def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
+            addresses: Mapping[str, int]) -> PlacedLaunch:  # fmt: skip
+    """Check a launch against the SM and work out how many CTAs reside at once."""
+    from engine.launch import pack_params
+
+    where = f"{spec.path}: kernel {kernel.name}"
+    registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
+    if registers < kernel.registers:
+        raise InputError(f"{where}: {registers} registers per thread asked for, the code needs {kernel.registers}")
+    threads = int(np.prod(launch.block))
+    warps = -(-threads // 32)
+    if kernel.max_threads and threads > kernel.max_threads:
+        raise InputError(f"{where}: a block of {threads} threads, the kernel allows {kernel.max_threads}")
+    shared = -(-(kernel.shared_bytes + launch.shared_bytes) // 4) * 4
+    limits = {
+        "warps": int(config["sm.num_warps"]) // warps,
+        "threads": int(config["sm.max_threads"]) // threads,
+        "CTA slots": int(config["sm.max_ctas"]),
+        "registers": num_rows // (registers * warps),
+        "shared memory": int(config["sm.shared_bytes"]) // shared if shared else 1 << 30,
+    }
+    resident = min(limits.values())
+    if resident == 0:
+        short = min(limits, key=lambda name: limits[name])
+        raise InputError(f"{where}: one CTA does not fit on the SM: too few {short} ({threads} threads, {registers} "
+                         f"registers per thread, {shared} bytes of shared memory)")  # fmt: skip
+    params = pack_params(launch, kernel.params, addresses, where)
+    return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
+
+
+def _link(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
+    """Concatenate the kernels' instructions, with targets and symbol addresses made absolute."""
+    parts = []
+    for kernel, base in kernels:
+        insts = kernel.insts.copy()
+        for reloc in kernel.relocs:
+            address = symbols[reloc.symbol] + reloc.addend
+            insts[reloc.pc]["imm"][reloc.slot] = address & 0xFFFFFFFF
+            if reloc.wide:
+                insts[reloc.pc]["imm"][reloc.slot + 1] = address >> 32
+        insts["target"] += np.uint32(base)
+        reconv = insts["reconv"]
+        insts["reconv"] = np.where(reconv == NO_PC, reconv, reconv + np.uint32(base))
+        parts.append(insts)
+    return np.concatenate(parts).astype(INST)

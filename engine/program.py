@@ -1,0 +1,155 @@
+"""A decoded kernel program: the one meeting point of the front ends (PTX, traces) and the machine.
+
+`INST` is one decoded instruction. Row slots: an instruction gathers up to six *source rows* (a row is one warp-register,
+32 lanes x 32 bits). Operand k (0, 1, 2) has its low word in row slot 2k and its high word (64-bit operands) in slot
+2k + 1, unless the opcode says otherwise:
+  ld / st / atom    slots 0, 1 = address (slot 1 is filled with 0 for 32-bit addresses), st data = slots 2..5 in order,
+                    atom operand b = slots 2, 3, operand c (cas: new value) = slots 4, 5
+  shfl              slot 0 = a, 2 = b, 4 = c, 5 = member mask        vote: slot 0 = member mask, predicate in psrc[0]
+  match             slots 0, 1 = a, 2 = member mask                  bar.warp.sync: slot 0 = member mask
+  bar / barrier     slot 0 = barrier id, slot 2 = thread count (immediate 0 = all threads of the CTA)
+Results go to up to four destination rows `dst[0..3]`, any registers (a 64-bit result is dst[0] low, dst[1] high).
+16-bit and 8-bit registers live in one 32-bit row: value in the low bits, upper bits zero.
+The carry flag (add.cc ...) is an ordinary predicate register of the allocator: pdst[0] / psrc[0].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+NO_REG = 255
+NO_PRED = 255
+NUM_SRC_ROWS = 6
+NUM_DST_ROWS = 4
+MAX_REGS = 63
+MAX_PREDS = 32
+NO_PC = 0xFFFFFFFF
+
+# execution units (field `unit`); CTRL instructions (branch, exit, barrier, membar, nop) act at issue and use no collector
+UNIT_SP, UNIT_SFU, UNIT_LDST, UNIT_CTRL = 0, 1, 2, 3
+
+# how a waiting warp books this producer (field `wait_class`): wait, short_scoreboard, long_scoreboard (B0.6)
+WAIT_FIXED, WAIT_SHORT, WAIT_LONG = 0, 1, 2
+
+# state spaces (field `space`)
+SPACE_NONE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM = range(7)
+
+# latency classes (field `latency_class`), indices into config.latency_cycles / initiation_cycles; GPGPU-Sim's groups
+(LAT_INT_ADD, LAT_INT_MAX, LAT_INT_MUL, LAT_INT_MAD, LAT_INT_DIV, LAT_SHFL, LAT_FP_ADD, LAT_FP_MAX, LAT_FP_MUL,
+ LAT_FP_MAD, LAT_FP_DIV, LAT_DP_ADD, LAT_DP_MAX, LAT_DP_MUL, LAT_DP_MAD, LAT_DP_DIV, LAT_SFU) = range(17)
+NUM_LATENCY_CLASSES = 24
+
+INST = np.dtype(
+    [
+        ("need_regs", "u8"),      # registers read or written: all must be free of pending writes
+        ("dst_regs", "u8"),       # registers written: must be free of pending reads (WAR) too
+        ("offset", "i8"),         # memory: byte offset added to the address operand
+        ("need_preds", "u4"),     # predicates read (guard included) or written
+        ("dst_preds", "u4"),
+        ("op", "u2"),             # opcode of isa.py
+        ("flags", "u2"),          # modifier bits of isa.py (ftz, sat, rounding, negate ...)
+        ("aux", "u4"),            # opcode-specific: comparison, LUT, special register, atomic operation, shfl mode ...
+        ("imm", "u4", (NUM_SRC_ROWS,)),   # value of row slots that are immediate
+        ("target", "u4"),         # branch target pc
+        ("reconv", "u4"),         # immediate post-dominator pc of a branch, NO_PC if the paths only meet at exit
+        ("line", "u4"),           # 1-based PTX source line
+        ("src", "u1", (NUM_SRC_ROWS,)),   # register of each row slot, NO_REG = immediate or unused
+        ("dst", "u1", (NUM_DST_ROWS,)),
+        ("src_mask", "u1"),       # bit k: row slot k is read from the register file
+        ("imm_mask", "u1"),       # bit k: row slot k is filled with imm[k]
+        ("num_dst", "u1"),        # destination rows in use
+        ("unit", "u1"),
+        ("latency_class", "u1"),
+        ("wait_class", "u1"),
+        ("guard", "u1"),          # guard predicate or NO_PRED
+        ("guard_negate", "u1"),
+        ("psrc", "u1", (2,)),     # predicate sources or NO_PRED
+        ("psrc_negate", "u1", (2,)),
+        ("pdst", "u1", (2,)),     # predicate destinations or NO_PRED
+        ("space", "u1"),
+        ("width", "u1"),          # memory: bytes per element (1, 2, 4, 8)
+        ("count", "u1"),          # memory: elements (vector width)
+        ("signed", "u1"),         # memory: sign-extend loaded elements narrower than the register
+        ("reg_bits", "u1"),       # memory: bits of each destination/source register (16, 32, 64)
+        ("last_use", "u1"),       # bit k: row slot k is the last read of its register on every path (RFC section 3.1)
+        ("long_source", "u1"),    # bit k: row slot k may have been produced by a long-latency operation (RFC section 3.2)
+        ("is_float", "u1"),       # Fermi's floating-point class (decision B4.1), for eDRAM's flags
+        ("is_memory", "u1"),      # 1 load, 2 store, 3 atomic with result, 4 reduction (atomic without result)
+    ],
+    align=True,
+)
+
+
+@dataclass(frozen=True)
+class Param:
+    """A kernel parameter: byte offset, size and alignment in the 4 KB parameter space; `type` as in PTX ('u64', 'b8')."""
+
+    name: str
+    type: str
+    size: int
+    align: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A module-scope .global or .const variable. `init` is its initial bytes, zero padded to `size`.
+
+    `relocs`: (byte offset in init, symbol name, addend) where the initialiser holds another symbol's address.
+    """
+
+    name: str
+    space: str
+    size: int
+    align: int
+    init: bytes
+    relocs: tuple[tuple[int, str, int], ...] = ()
+    type: str = "b8"
+
+
+@dataclass(frozen=True)
+class Reloc:
+    """Patch `insts[pc].imm[slot]` (and imm[slot + 1] when `wide`) with address(symbol) + addend at load time."""
+
+    pc: int
+    slot: int
+    symbol: str
+    addend: int
+    wide: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One entry point of a module, decoded: instructions with pcs relative to its own start.
+
+    insts: (n,) INST. texts: n strings, the instruction with physical registers ("fma.rn.f32 R3, R1, R2, R3").
+    registers: physical registers per thread (after allocation, spills included). names: for each pc, nothing; the map
+    of virtual to physical names is `virtual`: (name, first pc, last pc, register, words) live ranges for the views.
+    """
+
+    name: str
+    insts: np.ndarray
+    texts: tuple[str, ...]
+    params: tuple[Param, ...]
+    registers: int
+    predicates: int
+    shared_bytes: int            # static, aligned; dynamic shared memory begins here
+    local_bytes: int             # per thread, depot and spills
+    relocs: tuple[Reloc, ...]
+    virtual: tuple[tuple[str, int, int, int, int], ...] = ()
+    max_threads: int = 0         # .maxntid / .reqntid product, 0 = not stated
+    required_threads: tuple[int, int, int] = (0, 0, 0)
+    spilled_words: int = 0
+
+
+@dataclass(frozen=True)
+class Module:
+    """A decoded PTX module: its kernels and module-scope variables, and the text it came from."""
+
+    path: str
+    text: str
+    kernels: dict[str, Kernel]
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    strings: tuple[str, ...] = ()

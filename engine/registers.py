@@ -1,0 +1,256 @@
+"""Registers, ports and the scoreboard: the helpers that stages and designs share.
+
+Everything here takes the state record `sm`, is compiled into the step, and returns an int.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.bits import bit64, ctz64, popcount
+from engine.device import device
+from engine.events import READ_CONFLICTS, RF_READS, RF_WRITES, WRITE_CONFLICTS
+from engine.stalls import BANK_CONFLICT
+from engine.state import BANK_READ, BANK_WRITE, FREE, NONE8
+
+SEQUENTIAL, GPGPUSIM = 0, 1
+
+
+@device
+def main_row(sm, warp, reg):
+    """Return the physical slot of a register: warp w with n registers starts at slot w * n (HC-RF section IV-A)."""
+    return np.int64(sm.warp[warp].reg_base) + np.int64(reg)
+
+
+@device
+def default_bank(sm, warp, reg):
+    """Return the bank of (warp, reg) under the configured mapping policy."""
+    if sm.config.mapping == GPGPUSIM:
+        return (np.int64(warp) + np.int64(reg)) % sm.config.num_banks
+    return main_row(sm, warp, reg) % sm.config.num_banks
+
+
+@device
+def copy_row(rows, source, target):
+    """Copy all 32 lanes of one row."""
+    a = rows[source].u
+    b = rows[target].u
+    for lane in range(32):
+        b[lane] = a[lane]
+    return 0
+
+
+@device
+def touch_row(sm, row):
+    """Tell the journal that a recorded row was written in this cycle."""
+    word = row >> 6
+    sm.dirty_rows[word] = np.uint64(sm.dirty_rows[word]) | bit64(row & 63)
+    sm.rows_touched = 1
+    return 0
+
+
+@device
+def write_row(sm, rows, row, value_row, mask):
+    """Merge the lanes `mask` of latch row `value_row` into a recorded row, leaving the other lanes alone (B0.2)."""
+    a = rows[value_row].u
+    b = rows[row].u
+    lanes = np.int64(mask)
+    if lanes == 0xFFFFFFFF:
+        for lane in range(32):
+            b[lane] = a[lane]
+    else:
+        for lane in range(32):
+            if (lanes >> lane) & 1:
+                b[lane] = a[lane]
+    return touch_row(sm, row)
+
+
+@device
+def clear_warp(sm, rows, warp):
+    """Zero every register row of a warp: unwritten registers start as 0 (C10)."""
+    base = np.int64(sm.warp[warp].reg_base)
+    for reg in range(sm.launch.registers):
+        values = rows[base + reg].u
+        for lane in range(32):
+            values[lane] = 0
+        touch_row(sm, base + reg)
+    return 0
+
+
+@device
+def wake(sm, warp):
+    """Let the next issue stage decide the state of a warp anew."""
+    sm.awake = np.uint64(sm.awake) | bit64(warp)
+    return 0
+
+
+@device
+def touch_inflight(sm, slot):
+    """Tell the journal that an in-flight entry changed in this cycle."""
+    word = np.int64(slot) >> 6
+    sm.dirty_inflight[word] = np.uint64(sm.dirty_inflight[word]) | bit64(np.int64(slot) & 63)
+    return 0
+
+
+@device
+def mark_cold(sm, block):
+    """Tell the journal that a block of the cold section changed in this cycle."""
+    sm.dirty[block >> 6] = np.uint64(sm.dirty[block >> 6]) | bit64(block & 63)
+    return 0
+
+
+@device
+def free_inflight(sm, slot):
+    """Retire an in-flight entry that is written and released."""
+    flight = sm.inflight[slot]
+    flight.stage = FREE
+    word = np.int64(slot) >> 6
+    clear = ~bit64(np.int64(slot) & 63)
+    sm.inflight_used[word] = np.uint64(sm.inflight_used[word]) & clear
+    warp = sm.warp[flight.warp]
+    warp.num_inflight = warp.num_inflight - 1
+    touch_inflight(sm, slot)
+    return 0
+
+
+@device
+def release(sm, warp, reg):
+    """Free a register in the scoreboard; the instruction that held it retires when it holds no other."""
+    entry = sm.warp[warp]
+    bit = bit64(reg)
+    entry.sb_write = np.uint64(entry.sb_write) & ~bit
+    entry.sb_long = np.uint64(entry.sb_long) & ~bit
+    slot = sm.warp_cold[warp].producer[reg]
+    flight = sm.inflight[slot]
+    flight.unreleased = np.uint64(flight.unreleased) & ~bit
+    touch_inflight(sm, slot)
+    wake(sm, warp)
+    if flight.unreleased == 0 and flight.unwritten == 0:
+        free_inflight(sm, slot)
+    return 0
+
+
+@device
+def take_write_port(sm, bank, warp, reg):
+    """Claim the write port of a bank for this cycle; return 1, or 0 if it is taken."""
+    entry = sm.bank[bank]
+    if entry.written != 0 or entry.until_cycle > sm.cycle:
+        sm.events[WRITE_CONFLICTS] += 1
+        sm.access_wait[BANK_CONFLICT] += 1
+        return 0
+    entry.written = 1
+    entry.activity = BANK_WRITE
+    entry.owner_warp = warp
+    entry.owner_reg = reg
+    sm.events[RF_WRITES] += 1
+    return 1
+
+
+@device
+def read_port_free(sm, bank):
+    """Say whether a bank can serve a read this cycle: its port is free and it is not busy with a slow access."""
+    entry = sm.bank[bank]
+    if entry.until_cycle > sm.cycle:
+        return 0
+    if sm.config.bank_ports == 1 and entry.written != 0:
+        return 0
+    return 1 if entry.read == 0 else 0
+
+
+@device
+def oldest_request(sm, bank):
+    """Return the collector with the oldest instruction among those that want `bank`."""
+    requests = np.uint64(sm.bank[bank].requests)
+    best = ctz64(requests)
+    requests &= ~bit64(best)
+    while requests != 0:
+        other = ctz64(requests)
+        requests &= ~bit64(other)
+        if sm.inflight[sm.collector[other].inflight].seq < sm.inflight[sm.collector[best].inflight].seq:
+            best = other
+    return best
+
+
+@device
+def operand_in_bank(sm, collector, bank):
+    """Return the lowest unread row slot that `collector` wants from `bank`."""
+    unit = sm.collector[collector]
+    unread = np.int64(sm.inflight[unit.inflight].unread)
+    for slot in range(6):
+        if (unread >> slot) & 1 and unit.bank[slot] == bank:
+            return slot
+    return 0
+
+
+@device
+def operand_served(sm, insts, collector, operand, bank):
+    """Book a granted read: port, owner, the operand's arrival, and the end of its WAR hold."""
+    unit = sm.collector[collector]
+    flight = sm.inflight[unit.inflight]
+    inst = insts[flight.pc]
+    entry = sm.bank[bank]
+    entry.read = 1
+    entry.activity = BANK_READ
+    entry.owner_warp = flight.warp
+    entry.owner_reg = inst.src[operand]
+    sm.events[RF_READS] += 1
+    unread = np.int64(flight.unread) & ~(1 << operand)
+    flight.unread = unread
+    regs = np.uint64(0)
+    wanted = 0
+    for slot in range(6):
+        if (unread >> slot) & 1:
+            regs |= bit64(inst.src[slot])
+            if unit.bank[slot] == bank:
+                wanted = 1
+    flight.unread_regs = regs
+    if wanted == 0:
+        requests = np.uint64(entry.requests) & ~bit64(collector)
+        entry.requests = requests
+        if requests == 0:
+            sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
+    refresh_reads(sm, flight.warp)
+    return touch_inflight(sm, unit.inflight)
+
+
+@device
+def refresh_reads(sm, warp):
+    """Recompute which registers of a warp are still to be read by its collectors (WAR)."""
+    entry = sm.warp[warp]
+    regs = np.uint64(0)
+    used = np.uint64(sm.collectors_used)
+    while used != 0:
+        collector = ctz64(used)
+        used &= ~bit64(collector)
+        flight = sm.inflight[sm.collector[collector].inflight]
+        if flight.warp == warp:
+            regs |= np.uint64(flight.unread_regs)
+    entry.sb_read = regs
+    return 0
+
+
+@device
+def refuse_waiting(sm, bank, code):
+    """Mark every operand that still wants `bank` as refused for `code` in this cycle."""
+    entry = sm.bank[bank]
+    requests = np.uint64(entry.requests)
+    entry.queue = popcount(requests)
+    while requests != 0:
+        collector = ctz64(requests)
+        requests &= ~bit64(collector)
+        unit = sm.collector[collector]
+        flight = sm.inflight[unit.inflight]
+        unread = np.int64(flight.unread)
+        for slot in range(6):
+            if (unread >> slot) & 1 and unit.bank[slot] == bank:
+                flight.lost = np.int64(flight.lost) | (1 << slot)
+                sm.access_wait[code] += 1
+                if code == BANK_CONFLICT:
+                    sm.events[READ_CONFLICTS] += 1
+        flight.code = code
+        flight.bank = bank
+        touch_inflight(sm, unit.inflight)
+    return 0
+
+
+NO_WARP = NONE8

@@ -1,0 +1,26 @@
+"""Greedy then oldest: the warp that issued last while it is ready, else the one that was dispatched first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.bits import bit64, ctz64
+from engine.device import device
+from engine.state import NONE8
+
+
+@device
+def pick(sm, scheduler, ready):
+    """Return the greedy warp or the oldest ready one; warps of one CTA are ordered by warp id."""
+    last = np.int64(sm.scheduler[scheduler].last_warp)
+    if last != NONE8 and ready & bit64(last) != 0:
+        return last
+    left = ready
+    best = ctz64(left)
+    left &= ~bit64(best)
+    while left != 0:
+        warp = ctz64(left)
+        left &= ~bit64(warp)
+        if sm.warp[warp].age < sm.warp[best].age:
+            best = warp
+    return best

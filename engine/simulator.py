@@ -1,0 +1,400 @@
+"""The public face of the machine: load a kernel, step it, look at it, take checkpoints and journals of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine import cycle as machine
+from engine import designs, events, faults, jit, ptx, state
+from engine.chunk import Chunk
+from engine.config import Config, load_preset
+from engine.errors import InputError, KernelFault
+from engine.host import HostCalls
+from engine.journal import Journal
+from engine.launch import LaunchSpec, verify
+from engine.info import describe
+from engine.placement import PARAM_BYTES, Placement, PlacedLaunch, Variable, place
+from engine.snapshot import Snapshot
+from engine.stalls import NO_CTA, STALLS
+from engine.stages.regions import region_table
+
+CHUNK_CYCLES = 1024
+Progress = Callable[[float, str], None]
+
+
+@lru_cache
+def engine_hash() -> str:
+    """Return the hash over the engine's sources: the same engine gives the same run, bit for bit."""
+    return jit.source_hash(jit.engine_files())
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A complete copy of the machine at one cycle, latches and bookkeeping included."""
+
+    cycle: int
+    sm: np.ndarray
+    rf: np.ndarray
+    rows: np.ndarray
+    arena: np.ndarray
+    launch_index: int
+    finished: bool
+    num_printed: int
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory it takes."""
+        return self.sm.nbytes + self.rf.nbytes + self.rows.nbytes + self.arena.nbytes
+
+
+class Simulator:
+    """One SM running one launch file under one register-file design.
+
+    spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
+    progress(fraction, text) is called while compiled code is prepared. Raises InputError for anything that cannot run.
+    """
+
+    def __init__(
+        self,
+        spec: LaunchSpec,
+        *,
+        design: str = "sram",
+        scheduler: str = "gto",
+        preset: str = "fermi",
+        settings: Mapping[str, Any] | None = None,
+        max_cycles: int = 100_000_000,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.spec = spec
+        self.max_cycles = max_cycles
+        self.seed = seed
+        self._progress = progress
+        settings = dict(settings or {})
+        chosen = designs.find(designs.parse_variant(design)[0]).DESIGN
+        self.design = chosen
+        preset = chosen.paper_preset if preset == "paper" else preset
+        scheduler = chosen.paper_scheduler if scheduler == "paper" else scheduler
+        if scheduler not in state.SCHEDULERS:
+            raise InputError(f"--scheduler {scheduler}: there are {', '.join(state.SCHEDULERS)}")
+        self.scheduler = scheduler
+        self.config = self._configure(preset, settings, chosen)
+        own = {key: value for key, value in settings.items() if key not in self.config.numbers}
+        self.built = designs.build(design, own, engine_hash())
+        for key in own:
+            if key not in self.built.values:
+                raise InputError(f"--set {key}: neither the preset nor the design {design} has such a parameter")
+        self._load()
+        self._allocate()
+        self.fault: KernelFault | None = None
+        self.finished = False
+        self.printed: list[tuple[int, str]] = []
+        self._host = HostCalls(self)
+        self._launch_index = -1
+        self._journal: Journal | None = None
+        self.info = describe(self)
+
+    def _configure(self, preset: str, settings: Mapping[str, Any], chosen: designs.Design) -> Config:
+        """Apply the design's wishes, then the user's, to a preset."""
+        config = load_preset(preset)
+        if chosen.num_schedulers:
+            config = config.with_setting("sm.num_schedulers", chosen.num_schedulers)
+        if chosen.num_banks:
+            config = config.with_setting("sm.num_banks", chosen.num_banks)
+        names = {name.split(".")[0] for name in config.numbers}
+        for key, value in settings.items():
+            if key.split(".")[0] in names:
+                config = config.with_setting(key, value)
+        return config
+
+    def _load(self) -> None:
+        """Decode the module and lay everything out."""
+        self.module = ptx.load_module(self.spec.module_path, max_registers=int(self.config["kernel.max_registers"]))
+        self.main_rows = int(self.config["sm.num_banks"]) * int(self.config["sm.rows_per_bank"])
+        self.placement: Placement = place(self.spec, self.module, self.config, self.main_rows)
+
+    def _allocate(self) -> None:
+        """Make the state records, value rows and the arena."""
+        self._sm_array = np.zeros(1, state.SM)
+        self._rf_array = np.zeros(1, self.built.state_dtype)
+        pad = -self._rf_array.dtype.itemsize % 4
+        if pad:
+            raise InputError(f"design {self.design.name}: its state is not a multiple of 4 bytes")
+        self.sm = self._sm_array.view(np.recarray)[0]
+        self.rf = self._rf_array.view(np.recarray)[0]
+        self.spec_record = np.zeros(1, self.built.spec_dtype).view(np.recarray)[0]
+        self.built.fill(self.spec_record)
+        self.key = jit.record(jit.key_dtype())
+        config = self.sm.config
+        self.config.fill(config, self.scheduler)
+        recorded = self.main_rows + self.built.extra_rows
+        if recorded > state.MAX_ROWS:
+            raise InputError(f"design {self.design.name}: {recorded} value rows, at most {state.MAX_ROWS} are supported")
+        config.first_design_row = self.main_rows
+        config.num_recorded_rows = recorded
+        config.first_collector_row = recorded
+        config.first_result_row = recorded + state.MAX_COLLECTORS * 6
+        config.num_rows = recorded + state.MAX_COLLECTORS * 6 + state.MAX_INFLIGHT * 4
+        config.shared_words = self.placement.shared_words
+        self.rows = np.zeros(int(config.num_rows), state.ROW).view(np.recarray)
+        self.arena = self.placement.arena.copy()
+        self.initial_memory = self.placement.arena
+        self.insts = self.placement.insts.view(np.recarray)
+        self.regions = region_table(self.placement)
+        self.sm_dtype = state.recorded_dtype()
+        self.rf_dtype = self.built.state_dtype
+        self._sm_words = self._sm_array.view(np.uint32)
+        self._rf_words = self._rf_array.view(np.uint32)
+        self._clear_state()
+
+    def _clear_state(self) -> None:
+        """Put the machine in its state before cycle 0: empty."""
+        sm = self.sm
+        warps = int(self.config["sm.num_warps"])
+        sm.state_count[NO_CTA] = warps
+        for warp in range(state.MAX_WARPS):
+            sm.warp[warp].state = NO_CTA
+            sm.warp[warp].cta = state.NONE8
+            sm.warp[warp].split = state.NONE8
+            sm.warp[warp].barrier = state.NONE8
+        number = int(self.config["sm.num_schedulers"])
+        for index in range(number):
+            sm.scheduler_mask[index] = sum(1 << warp for warp in range(index, warps, number))
+            sm.scheduler[index].last_warp = state.NONE8
+            sm.scheduler[index].issued_warp = state.NONE8
+        sm.wheel[:] = state.NONE8
+        sm.next_due[:] = state.NONE8
+        sm.ldst_head = state.NONE8
+        sm.host_call = state.NONE8
+        sm.l1["line"] = -1
+        sm.l2["line"] = -1
+        sm.mshr["line"] = -1
+
+    @property
+    def cycle(self) -> int:
+        """Return the number of cycles that have run."""
+        return int(self.sm.cycle)
+
+    def _begin_launch(self) -> None:
+        """Set up the next launch: its grid, parameters, an empty L1 and an empty register file (contract C8)."""
+        self._launch_index += 1
+        placed = self.placement.launches[self._launch_index]
+        sm = self.sm
+        launch = sm.launch
+        block = placed.launch.block
+        launch.grid[:] = placed.launch.grid
+        launch.block[:] = block
+        launch.num_ctas = placed.launch.num_ctas
+        launch.next_cta = launch.done_ctas = 0
+        launch.entry_pc = placed.entry_pc
+        launch.start_cycle = sm.cycle
+        launch.index = self._launch_index
+        launch.warps_per_cta = placed.warps_per_cta
+        launch.threads_per_cta = placed.launch.num_threads_per_cta
+        launch.registers = placed.registers
+        launch.shared_bytes = placed.shared_bytes
+        launch.dynamic_shared = placed.launch.shared_bytes
+        launch.local_words = -(-placed.kernel.local_bytes // 4)
+        launch.resident_ctas = placed.resident_ctas
+        launch.param_word = self.placement.param_word
+        launch.local_word = self.placement.local_word
+        launch.running = 1
+        sm.l1["line"] = -1
+        sm.mshr["line"] = -1
+        sm.mshr["until_cycle"] = 0
+        self._rf_array[:] = 0
+        sm.dirty[:] = np.uint64(0xFFFFFFFFFFFFFFFF)
+        sm.settled = 0
+        self._clear_extra_blocks()
+        self._load_params(placed)
+
+    def _clear_extra_blocks(self) -> None:
+        """Keep only marks of blocks that exist."""
+        for block in range(state.NUM_COLD_BLOCKS, len(self.sm.dirty) * 64):
+            self.sm.dirty[block // 64] &= ~np.uint64(1 << (block % 64))
+
+    def _load_params(self, placed: PlacedLaunch) -> None:
+        """Write the parameter bytes into the arena, noting changed words for the journal."""
+        first = self.placement.param_word
+        new = np.zeros(PARAM_BYTES // 4, np.uint32)
+        new.view(np.uint8)[: len(placed.params)] = np.frombuffer(placed.params, np.uint8)
+        old = self.arena[first : first + len(new)]
+        if self._journal is not None and self._journal.log[0].on:
+            for offset in np.flatnonzero(old != new):
+                log = self._journal.log[0]
+                self._journal.mem_index[log.mem_count] = first + offset
+                log.mem_count += 1
+        old[:] = new
+
+    def _journal_of(self) -> Journal:
+        """Return the journal, made at first use; it always goes along, switched off when nothing is recorded."""
+        if self._journal is None:
+            local = self.placement.local_words * 32 * int(self.config["sm.num_warps"])
+            words = PARAM_BYTES // 4 + self.placement.shared_words + local + 4096
+            rows = int(self.sm.config.num_recorded_rows)
+            self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._rf_words, rows, words, CHUNK_CYCLES)
+        return self._journal
+
+    def step(self, n: int = 1) -> int:
+        """Run up to `n` cycles; return how many ran (fewer at the end). Raises KernelFault when the kernel misbehaves."""
+        if self.fault is not None:
+            raise self.fault
+        before = self.cycle
+        self._advance(before + n)
+        if self.fault is not None:
+            raise self.fault
+        return self.cycle - before
+
+    def run(self) -> None:
+        """Run to the end of the last launch. Raises KernelFault."""
+        while not self.finished:
+            self.step(1 << 20)
+
+    def _advance(self, stop: int) -> int:
+        """Run the compiled loop until `stop`, serving launches, host calls and faults; return its last code."""
+        journal = self._journal_of()
+        log = journal.log[0]
+        code = machine.STOPPED
+        stop = min(stop, self.max_cycles)
+        while self.sm.cycle < stop and not self.finished:
+            if not self.sm.launch.running:
+                self._begin_launch()
+            code = machine.run(self.sm, self.rf, self.spec_record, self.key, self.rows, self.insts, self.arena,
+                               self.regions, log, journal.mem_index, journal.arrays, stop)  # fmt: skip
+            if code == machine.JOURNAL_FULL:
+                break
+            if code == machine.HOST_CALL:
+                self._host.serve()
+            if code in (machine.FAULTED, machine.DEADLOCKED) or self.fault is not None:
+                self._set_fault(code)
+                break
+            if not self.sm.launch.running and self._launch_index + 1 == len(self.placement.launches):
+                self.finished = True
+        if not self.finished and self.fault is None and self.sm.cycle >= self.max_cycles:
+            self._limit_fault()
+        return int(code)
+
+    def _set_fault(self, code: int) -> None:
+        """Turn the machine's fault record into an error."""
+        if self.fault is None:
+            self.fault = faults.fault_of(self, deadlock=code == machine.DEADLOCKED)
+
+    def _limit_fault(self) -> None:
+        """Stop at the cycle limit, naming the hottest line."""
+        self.fault = faults.cycle_limit(self)
+
+    def record_chunk(self, cycles: int = CHUNK_CYCLES) -> Chunk:
+        """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
+
+        A fault ends the chunk after the faulting cycle and is kept in `fault`; the next call raises it. A finished run
+        gives a chunk of 0 cycles.
+        """
+        if self.fault is not None:
+            raise self.fault
+        journal = self._journal_of()
+        first = self.cycle
+        printed = len(self.printed)
+        recorded = int(self.sm.config.num_recorded_rows)
+        key = (journal.sm_words.copy(), self._rf_words.copy(), self.rows.u[:recorded].copy(), self.arena.copy())
+        journal.begin()
+        self._advance(first + min(cycles, CHUNK_CYCLES))
+        journal.end()
+        log = journal.log[0]
+        (_, _, _, _, delta_end, delta_index, delta_value, row_end, row_index, row_value, mem_end, mem_index,
+         mem_value) = journal.arrays  # fmt: skip
+        n, d, r, m = int(log.cycles), int(log.deltas), int(log.rows), int(log.words)
+        return Chunk(
+            first, n, key[0], key[1], key[2], key[3],
+            delta_end[:n].copy(), delta_index[:d].copy(), delta_value[:d].copy(),
+            row_end[:n].copy(), row_index[:r].copy(), row_value[:r].copy(),
+            mem_end[:n].copy(), mem_index[:m].copy(), mem_value[:m].copy(), self.printed[printed:],
+        )  # fmt: skip
+
+    def snapshot(self) -> Snapshot:
+        """Return a frozen copy of the machine as it is."""
+        recorded = int(self.sm.config.num_recorded_rows)
+        raw = self._sm_array.view(np.uint8)[: state.RECORDED_BYTES].copy()
+        sm = raw.view(self.sm_dtype).view(np.recarray)[0]
+        rf = self._rf_array.copy().view(np.recarray)[0]
+        return Snapshot(self.cycle, sm, rf, self.rows.u[:recorded].copy(), self.arena.copy(), self.info)
+
+    def checkpoint(self) -> Checkpoint:
+        """Return a complete copy from which the run can go on."""
+        return Checkpoint(self.cycle, self._sm_array.copy(), self._rf_array.copy(), np.array(self.rows.u), self.arena.copy(),
+                          self._launch_index, self.finished, len(self.printed))  # fmt: skip
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back to a checkpoint of this simulator."""
+        self._sm_array[:] = checkpoint.sm
+        self._rf_array[:] = checkpoint.rf
+        self.rows.u[:] = checkpoint.rows
+        self.arena[:] = checkpoint.arena
+        self._launch_index = checkpoint.launch_index
+        self.finished = checkpoint.finished
+        self.fault = None
+        del self.printed[checkpoint.num_printed :]
+
+    def _read(self, variable: Variable) -> np.ndarray:
+        """Return a variable's present content."""
+        raw = self.arena.view(np.uint8)[variable.word * 4 : variable.word * 4 + variable.size]
+        count = int(np.prod(variable.shape)) * variable.dtype.itemsize
+        return raw[:count].copy().view(variable.dtype).reshape(variable.shape)
+
+    def buffers(self) -> dict[str, np.ndarray]:
+        """Return every buffer's present content by name."""
+        return {v.name: self._read(v) for v in self.placement.variables if v.kind == "buffer"}
+
+    def symbols(self) -> dict[str, np.ndarray]:
+        """Return every module symbol's present content by name."""
+        return {v.name: self._read(v) for v in self.placement.variables if v.kind == "symbol"}
+
+    def verify(self) -> tuple[bool | None, list[dict[str, Any]]]:
+        """Compare with the launch file's expectations; (None, []) where it has none."""
+        if not self.spec.expect:
+            return None, []
+        wrong = verify(self.spec, {**self.symbols(), **self.buffers()})
+        return not wrong, [{**vars(mismatch), "text": str(mismatch)} for mismatch in wrong]
+
+    def counts(self) -> dict[str, int]:
+        """Return every event count by name; `<reason>_wait_cycles` are accesses refused, not warp-cycles."""
+        found = {name: int(self.sm.events[index]) for index, (name, _) in enumerate(events.EVENTS)}
+        for index, (name, _) in enumerate(self.design.events):
+            found[name] = int(self.sm.events[events.FIRST_DESIGN_EVENT + index])
+        for stall in STALLS:
+            if waited := int(self.sm.access_wait[stall.code]):
+                found[f"{stall.name}_wait_cycles"] = waited
+        return found
+
+    def energy(self) -> dict[str, float]:
+        """Return dynamic, leakage and refresh energy of the register file so far in pJ: counts and cycles x the tables."""
+        counts = self.counts()
+        dynamic = sum(counts.get(name, 0) * pj for name, (pj, _) in (self.design.energy_pj or {}).items())
+        leakage_mw = (self.design.technology or {}).get("leakage_mw", (0.0, "mW", ""))[0]
+        leakage = leakage_mw * 1e3 * self.cycle / float(self.config["sm.clock_mhz"])
+        return {"dynamic": dynamic, "leakage": leakage, "refresh": 0.0, "total": dynamic + leakage}
+
+    def summary(self) -> dict[str, Any]:
+        """Return the run's result: the JSON object of `rfview run --json`, without wall time."""
+        totals = {stall.name: int(self.sm.stall_total[stall.code]) for stall in STALLS}
+        issued = totals.pop("issued")
+        verified, mismatches = self.verify()
+        cycles = self.cycle
+        instructions = int(self.sm.events[events.INSTRUCTIONS])
+        return {
+            "kernel": self.info["kernel"], "design": self.info["design"], "scheduler": self.scheduler,
+            "preset": self.config.preset, "parameters": self.info["parameters"], "seed": self.seed,
+            "launches": len(self.placement.launches),
+            "registers_per_thread": max(placed.registers for placed in self.placement.launches),
+            "cycles": cycles, "warp_instructions": instructions,
+            "thread_instructions": int(self.sm.events[events.THREAD_INSTRUCTIONS]),
+            "ipc": instructions / cycles if cycles else 0.0,
+            "warp_cycles": int(self.config["sm.num_warps"]) * cycles, "issued": issued, "stalls": totals,
+            "war_stalls": int(self.sm.events[events.WAR_STALLS]), "counts": self.counts(), "energy_pj": self.energy(),
+            "verified": verified, "mismatches": mismatches, "version": self.info["engine_version"],
+        }  # fmt: skip
+

@@ -1,0 +1,55 @@
+"""Frozen copies of the machine at one cycle: what every view is given, live, rewound and replayed alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.program import MAX_REGS
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The machine at the start of cycle `cycle`; `sm.warp.state` is what each warp did in the cycle before.
+
+    sm: one record of state.recorded_dtype(). rf: one record of the design's STATE dtype. rows: (recorded rows, 32) u4, the
+    main register file followed by the design's own places. memory: (words,) u4, the arena (shared memory first).
+    info: the run's constants, the dict that `Simulator.info` describes. All arrays are read-only by convention.
+    """
+
+    cycle: int
+    sm: Any
+    rf: Any
+    rows: np.ndarray
+    memory: np.ndarray
+    info: dict[str, Any] = field(repr=False)
+
+    def register(self, warp: int, reg: int) -> np.ndarray:
+        """Return the (32,) u4 newest value of a warp's register, from wherever the design keeps it.
+
+        Raises IndexError when the warp slot is empty or the register is not allocated.
+        """
+        count = int(self.sm["launch"]["registers"])
+        if not 0 <= warp < len(self.sm["warp"]) or not (int(self.sm["resident"]) >> warp) & 1:
+            raise IndexError(f"warp slot {warp} holds no warp at cycle {self.cycle}")
+        if not 0 <= reg < min(count, MAX_REGS + 1):
+            raise IndexError(f"register R{reg} is not allocated: the kernel has R0..R{count - 1}")
+        from engine.designs import locate
+
+        return locate(self, warp, reg)
+
+    def predicate(self, warp: int, index: int) -> int:
+        """Return the 32-bit lane mask of a warp's predicate."""
+        return int(self.sm["warp_cold"][warp]["pred"][index])
+
+    def same_as(self, other: Snapshot) -> bool:
+        """Say whether both hold the same state, registers and memory, bit for bit."""
+        return (
+            self.cycle == other.cycle
+            and self.sm.tobytes() == other.sm.tobytes()
+            and self.rf.tobytes() == other.rf.tobytes()
+            and np.array_equal(self.rows, other.rows)
+            and np.array_equal(self.memory, other.memory)
+        )

@@ -1,0 +1,1 @@
+"""The pipeline stages, one file each, called by cycle.py in hardware order."""

@@ -1,0 +1,381 @@
+"""The state record of one streaming multiprocessor: whatever is not in here cannot be rewound.
+
+One aligned NumPy record in four sections. `clock` (the cycle counter and the totals that grow every cycle: derivable, so
+never part of a delta), `hot` (changes nearly every cycle, scanned whole by the journal), `cold` (starts at a multiple of
+BLOCK bytes; scanned block by block where the engine marked a block dirty), `aux` (free lists and timing wheel: derived
+bookkeeping that a checkpoint keeps and a recording leaves out). Sizes are maxima; the counts in force are in `config`.
+
+Time: the state at cycle c is the state before cycle c runs; `warp.state` is what each warp did in cycle c - 1.
+All `*_cycle` fields are absolute stamps. Registers, design storage and latches are rows of the separate array `rows`:
+    [0, main rows)            the main register file, row = physical slot (warp * registers_per_thread + register)
+    [main, recorded)          the design's own places (write buffers, register cache, ...)
+    [recorded, ...)           operand latches (6 per collector) and result latches (4 per in-flight instruction); the two
+                              latch ranges are checkpointed but not recorded: their values are read from the recorded rows
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import stalls
+from engine.program import NUM_LATENCY_CLASSES
+
+MAX_WARPS = 64
+MAX_SCHEDULERS = 4
+MAX_BANKS = 32
+MAX_COLLECTORS = 32
+MAX_INFLIGHT = 256
+MAX_ROWS = 4096
+MAX_CTAS = 16
+MAX_MSHRS = 128
+MAX_PIPES = 8
+MAX_SPLITS = 64
+MAX_L1_LINES = 512
+MAX_L2_LINES = 1024
+NUM_BARRIERS = 16
+MAX_EVENTS = 64
+WHEEL_SIZE = 4096
+BLOCK = 512
+
+NONE8 = 255
+FOREVER = np.iinfo(np.int64).max // 4
+
+# in-flight stages
+FREE, COLLECT, EXECUTE, MEMORY, WRITE_BACK, WRITTEN = range(6)
+# split states
+SPLIT_FREE, SPLIT_READY, SPLIT_PARENT, SPLIT_BARRIER, SPLIT_SYNC = range(5)
+# blocker kinds: what `warp.blocker` names
+(BLOCK_NONE, BLOCK_REGISTER, BLOCK_PREDICATE, BLOCK_READER, BLOCK_UNIT, BLOCK_COLLECTOR, BLOCK_BARRIER, BLOCK_SCHEDULER,
+ BLOCK_DESIGN, BLOCK_MEMORY, BLOCK_SYNC, BLOCK_SLEEP, BLOCK_FETCH) = range(13)
+# pipes: indices of sm.pipe
+PIPE_SP0, PIPE_SP1, PIPE_SFU, PIPE_LDST = 0, 1, 2, 3
+# what a bank does in the cycle that just ran
+BANK_IDLE, BANK_READ, BANK_WRITE, BANK_BUSY = range(4)
+# scheduler kinds, chosen at run time
+SCHEDULERS = ("lrr", "gto", "two_level", "switch_on_stall")
+LRR, GTO, TWO_LEVEL, SWITCH_ON_STALL = range(4)
+
+ROW = np.dtype(
+    {"names": ["u", "f", "i"], "formats": [("u4", 32), ("f4", 32), ("i4", 32)], "offsets": [0, 0, 0], "itemsize": 128}
+)
+
+WARP = np.dtype(
+    [
+        ("sb_write", "u8"),           # registers with a pending write
+        ("sb_read", "u8"),            # registers with a pending read (WAR)
+        ("sb_long", "u8"),            # registers whose pending write is long-latency
+        ("state_since_cycle", "i8"),  # first cycle of the current run of `state`
+        ("last_issue_cycle", "i8"),
+        ("wake_cycle", "i8"),         # nanosleep: cannot issue before
+        ("sb_pred", "u4"),            # predicates with a pending write
+        ("mask", "u4"),               # active lanes of the running split
+        ("pc", "u4"),                 # of the running split: the next instruction to issue
+        ("exited", "u4"),             # lanes that have ended or never existed
+        ("losers", "u4"),             # bit per stall code: other conditions that would have blocked too
+        ("num_issued", "u4"),         # instructions issued since the warp began
+        ("age", "u4"),                # dispatch order, smaller is older
+        ("last_pc", "u4"),            # pc of the last issued instruction
+        ("reconv", "u4"),             # reconvergence pc of the running split, NO_PC = none
+        ("reg_base", "u2"),           # physical slot of register 0
+        ("num_inflight", "u2"),       # issued, not retired
+        ("blocker", "u2"),            # register, unit, barrier id ... by blocker_kind
+        ("state", "u1"),              # stall code of the last cycle
+        ("blocker_kind", "u1"),
+        ("ibuffer", "u1"),            # decoded instructions waiting
+        ("cta", "u1"),                # CTA slot, NONE8 = no warp
+        ("warp_in_cta", "u1"),
+        ("split", "u1"),              # running entry of the split table, NONE8 = none can run
+        ("num_splits", "u1"),
+        ("barrier", "u1"),            # barrier id waited at, NONE8 = none
+        ("mem_pending", "u1"),        # memory instructions issued whose accesses have not happened yet
+        ("stores_pending", "u1"),     # stores and atomics that have not reached memory yet
+        ("num_collecting", "u1"),     # collector units held
+        ("is_active", "u1"),          # in the scheduler's active set (two_level, switch_on_stall)
+    ],
+    align=True,
+)
+
+INFLIGHT = np.dtype(
+    [
+        ("issue_cycle", "i8"),
+        ("since_cycle", "i8"),        # begin of the current stage
+        ("done_cycle", "i8"),         # execution or memory ends; FOREVER while unknown
+        ("seq", "i8"),                # issue order in the session
+        ("unreleased", "u8"),         # registers still held in the scoreboard
+        ("unread_regs", "u8"),        # source registers still to be read
+        ("pc", "u4"),
+        ("mask", "u4"),               # lanes that execute (active and guard)
+        ("active", "u4"),             # SIMT mask without the guard
+        ("psrc", "u4", (2,)),         # captured predicate sources
+        ("pval", "u4", (2,)),         # predicate results
+        ("stage", "u1"),
+        ("warp", "u1"),
+        ("unit", "u1"),
+        ("pipe", "u1"),
+        ("collector", "u1"),          # NONE8 after dispatch
+        ("unread", "u1"),             # row slots still to be read
+        ("lost", "u1"),               # row slots refused a grant in the last cycle
+        ("unwritten", "u1"),          # destination rows still to be written
+        ("code", "u1"),               # stall code of the last refusal, 0 = none in the last cycle
+        ("transactions", "u1"),       # memory: lines (or bank passes) still to be handled
+        ("missed", "u1"),             # memory: 1 = some line missed L1
+        ("bank", "u1"),               # bank of the last refusal
+    ],
+    align=True,
+)
+
+COLLECTOR = np.dtype(
+    [
+        ("valid", "u1"),
+        ("inflight", "u1"),           # the instruction it gathers operands for
+        ("bank", "u1", (6,)),         # bank of each row slot that is read
+    ]
+)
+
+BANK = np.dtype(
+    [
+        ("until_cycle", "i8"),        # busy until (exclusive)
+        ("since_cycle", "i8"),
+        ("requests", "u4"),           # bit per collector with a pending read here
+        ("busy_code", "u1"),          # stall code while busy until until_cycle
+        ("activity", "u1"),           # BANK_* of the last cycle
+        ("owner_warp", "u1"),
+        ("owner_reg", "u1"),
+        ("queue", "u1"),              # requests left waiting after arbitration
+        ("written", "u1"),            # writes accepted this cycle
+        ("read", "u1"),               # reads granted this cycle
+    ],
+    align=True,
+)
+
+PIPE = np.dtype(
+    [
+        ("until_cycle", "i8"),        # initiation interval: takes nothing before
+        ("since_cycle", "i8"),
+        ("owner_warp", "u1"),
+        ("owner_pc_low", "u1"),
+        ("inflight", "u1"),
+        ("queued", "u1"),             # instructions in collectors bound for this pipe's unit
+    ],
+    align=True,
+)
+
+SCHEDULER = np.dtype(
+    [
+        ("active", "u8"),             # active set, bit per warp
+        ("last_warp", "u1"),          # greedy warp / last issued, NONE8 = none
+        ("pointer", "u1"),            # round-robin position (warp id looked at next)
+        ("fetch_pointer", "u1"),
+        ("issued_warp", "u1"),        # this cycle, NONE8 = none
+        ("join_pointer", "u1"),
+    ],
+    align=True,
+)
+
+CTA = np.dtype(
+    [
+        ("id", "u4"),                 # linear CTA id
+        ("ctaid", "u4", (3,)),
+        ("live_threads", "u2"),
+        ("first_warp", "u1"),
+        ("num_warps", "u1"),
+        ("live_warps", "u1"),
+        ("valid", "u1"),
+    ],
+    align=True,
+)
+
+BARRIER_ENTRY = np.dtype([("arrived", "u2"), ("expected", "u2"), ("red_and", "u1"), ("red_or", "u1"), ("red_count", "u2")])
+
+SPLIT = np.dtype(
+    [
+        ("pc", "u4"),
+        ("reconv", "u4"),
+        ("mask", "u4"),
+        ("sync_mask", "u4"),          # member mask waited for
+        ("parent", "u1"),             # NONE8 = root
+        ("pending", "u1"),            # children not yet back
+        ("state", "u1"),
+        ("spins", "u1"),              # backward branches since a sibling began to wait
+    ]
+)
+
+MSHR = np.dtype(
+    [("line", "i8"), ("since_cycle", "i8"), ("until_cycle", "i8"), ("owner_warp", "u1"), ("owner_reg", "u1")], align=True
+)
+L1_LINE = np.dtype([("line", "i8"), ("fill_cycle", "i8"), ("used_cycle", "i8")])
+L2_LINE = np.dtype([("line", "i8"), ("used_cycle", "i8")])
+
+WARP_COLD = np.dtype(
+    [
+        ("split", SPLIT, (MAX_SPLITS,)),
+        ("pred", "u4", (32,)),
+        ("producer", "u1", (64,)),        # in-flight entry that will write the register
+        ("pred_producer", "u1", (32,)),
+        ("pad", "u1", (32,)),
+    ]
+)
+assert WARP_COLD.itemsize % BLOCK == 0
+
+LAUNCH = np.dtype(
+    [
+        ("grid", "u4", (3,)),
+        ("block", "u4", (3,)),
+        ("num_ctas", "u4"),
+        ("next_cta", "u4"),               # linear id of the next CTA to dispatch
+        ("done_ctas", "u4"),
+        ("entry_pc", "u4"),
+        ("start_cycle", "i8"),
+        ("index", "u4"),                  # launch number in the session
+        ("warps_per_cta", "u4"),
+        ("threads_per_cta", "u4"),
+        ("registers", "u4"),              # per thread
+        ("shared_bytes", "u4"),           # per CTA, dynamic included
+        ("dynamic_shared", "u4"),
+        ("local_words", "u4"),            # per thread
+        ("resident_ctas", "u4"),          # CTA slots in use at most
+        ("param_word", "u4"),             # arena word of the parameter space
+        ("local_word", "i8"),             # arena word of local memory
+        ("running", "u1"),
+    ],
+    align=True,
+)
+
+CONFIG = np.dtype(
+    [
+        (name, "i4")
+        for name in (
+            "num_warps max_ctas max_threads num_schedulers num_banks rows_per_bank bank_ports max_banks_per_cycle "
+            "num_collectors result_buses num_sp ibuffer_entries fetch_width branch_cycles shared_bytes clock_mhz "
+            "mapping scheduler active_set inner_policy parity "
+            "sp_queue sfu_queue ldst_queue "
+            "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
+            "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles const_cycles param_cycles "
+            "line_bytes shared_words spin_limit "
+            "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"
+        ).split()
+    ]
+    + [("latency_cycles", "i4", (NUM_LATENCY_CLASSES,)), ("initiation_cycles", "i4", (NUM_LATENCY_CLASSES,))],
+    align=True,
+)
+
+CLOCK = [
+    ("cycle", "i8"),
+    ("stall_total", "i8", (stalls.MAX_CODES,)),   # warp-cycles per state since the session began
+]
+
+HOT = [
+    ("state_count", "u1", (stalls.MAX_CODES,)),   # warp slots per state in the last cycle; sums to config.num_warps
+    ("events", "i8", (MAX_EVENTS,)),              # event counts, indices of events.py, the design's own from 32 on
+    ("access_wait", "i8", (stalls.MAX_CODES,)),   # cycles in which an access (not a warp) was refused, by reason
+    ("awake", "u8"),                              # warps whose state must be decided anew every cycle
+    ("resident", "u8"),                           # warp slots that hold a warp
+    ("unfinished", "u8"),                         # of these, warps that have not ended
+    ("ended", "u8"),                              # warps that issued their last exit in the last cycle
+    ("ready", "u8"),                              # warps that passed every check in the last cycle
+    ("inflight_used", "u8", (MAX_INFLIGHT // 64,)),
+    ("writing", "u8", (MAX_INFLIGHT // 64,)),     # in-flight entries in WRITE_BACK
+    ("collectors_used", "u4"),
+    ("banks_requested", "u4"),                    # banks with a pending read request
+    ("freeze_code", "u1"),                        # stall code of a frozen pipeline in the last cycle
+    ("num_free_inflight", "u2"),
+    ("seq", "i8"),                                # next issue order number
+    ("dispatch_age", "u4"),
+    ("dram_free_x256", "i8"),                     # memory port is free from (cycle x 256)
+    ("need_fetch", "u8"),                         # warps whose I-buffer is empty
+    ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
+    ("access_space", "u1"),                       # state space of that instruction
+    ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue
+    ("mshrs_used", "u1"),
+    ("issued_this_cycle", "u1"),
+    ("error", "u1"),                              # fault code of faults.py, 0 = none
+    ("error_warp", "u1"),
+    ("error_lane", "u1"),
+    ("error_pc", "u4"),
+    ("error_address", "u8"),
+    ("error_size", "u4"),
+    ("host_call", "u1"),                          # in-flight entry of a printf/assert to serve, NONE8 = none
+    ("warp", WARP, (MAX_WARPS,)),
+    ("inflight", INFLIGHT, (MAX_INFLIGHT,)),
+    ("collector", COLLECTOR, (MAX_COLLECTORS,)),
+    ("bank", BANK, (MAX_BANKS,)),
+    ("pipe", PIPE, (MAX_PIPES,)),
+    ("scheduler", SCHEDULER, (MAX_SCHEDULERS,)),
+    ("cta", CTA, (MAX_CTAS,)),
+]
+
+COLD = [
+    ("warp_cold", WARP_COLD, (MAX_WARPS,)),
+    ("barrier", BARRIER_ENTRY, (MAX_CTAS, NUM_BARRIERS)),
+    ("mshr", MSHR, (MAX_MSHRS,)),
+    ("l1", L1_LINE, (MAX_L1_LINES,)),
+    ("l2", L2_LINE, (MAX_L2_LINES,)),
+    ("launch", LAUNCH),
+    ("config", CONFIG),
+]
+
+AUX = [
+    ("dirty", "u8", (8,)),                        # bit per cold block of BLOCK bytes
+    ("wheel", "u1", (WHEEL_SIZE,)),               # first in-flight entry that completes in that cycle, NONE8 = none
+    ("next_due", "u1", (MAX_INFLIGHT,)),
+    ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)),
+    ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows written in this cycle
+    ("rows_touched", "u1"),
+    ("settled", "u1"),                            # the last cycle was quiet from beginning to end
+    ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
+    ("lines", "i8", (32,)),                       # scratch of the LD/ST stage: the lines of the head instruction
+    ("num_lines", "i4"),
+    ("next_line", "i4"),
+    ("addresses", "i8", (32,)),
+    ("spaces", "u1", (32,)),
+]
+
+
+def _layout() -> tuple[np.dtype, dict[str, int]]:
+    """Build the record with its cold section at a multiple of BLOCK, and every cold field block-aligned in itself."""
+    names: list[str] = []
+    formats: list[object] = []
+    offsets: list[int] = []
+    marks: dict[str, int] = {}
+    at = 0
+    for section, fields in (("clock", CLOCK), ("hot", HOT), ("cold", COLD), ("aux", AUX)):
+        if section in ("cold", "aux"):
+            at = -(-at // BLOCK) * BLOCK
+        elif section == "hot":
+            at = -(-at // 8) * 8
+        marks[section] = at
+        for entry in fields:
+            sub = np.dtype([entry], align=True)
+            alignment = BLOCK if section == "cold" else max(8 if sub.itemsize >= 8 else sub.alignment, sub.alignment)
+            at = -(-at // alignment) * alignment
+            names.append(entry[0])
+            formats.append(sub[0])
+            offsets.append(at)
+            at += sub.itemsize
+    size = -(-at // 64) * 64
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size}), marks
+
+
+SM, SECTIONS = _layout()
+HOT_OFFSET = SECTIONS["hot"]
+COLD_OFFSET = SECTIONS["cold"]
+RECORDED_BYTES = SECTIONS["aux"]
+NUM_COLD_BLOCKS = (RECORDED_BYTES - COLD_OFFSET) // BLOCK
+
+
+def cold_block(field: str) -> int:
+    """Return the number of the first cold block of `field`."""
+    return (SM.fields[field][1] - COLD_OFFSET) // BLOCK
+
+
+def recorded_dtype() -> np.dtype:
+    """Return the dtype of the recorded part of the record (everything before `aux`)."""
+    names = [name for name in SM.names if SM.fields[name][1] < RECORDED_BYTES]
+    return np.dtype(
+        {
+            "names": names,
+            "formats": [SM.fields[name][0] for name in names],
+            "offsets": [SM.fields[name][1] for name in names],
+            "itemsize": RECORDED_BYTES,
+        }
+    )
