@@ -96,13 +96,15 @@ def test_views_know_only_names_and_plain_data_of_the_engine() -> None:
 
 def test_what_is_drawn_knows_no_widgets() -> None:
     wrong = [f"{name_of(path)}: {module}" for path in sources("rfview") if "render" in path.parts
-             for module, _ in imports(path) if module.startswith(("rfview.widgets", "rfview.screens", "rfview.app", "textual.app"))]
+             for module, _ in imports(path)
+             if module.startswith(("rfview.widgets", "rfview.screens", "rfview.app", "textual.app"))]
     assert not wrong
 
 
 def test_designs_know_no_stages_and_not_each_other_beyond_their_base() -> None:
     wrong = [f"{name_of(path)}: {module}" for path in sources("engine") if path.parent.name == "designs"
-             for module, _ in imports(path) if module.startswith(("engine.stages", "engine.schedulers", "engine.simulator"))]
+             for module, _ in imports(path)
+             if module.startswith(("engine.stages", "engine.schedulers", "engine.simulator"))]
     assert not wrong
 
 
@@ -147,24 +149,21 @@ def test_every_file_says_its_duty_in_its_first_line(path: Path) -> None:
     assert len(first) >= 20 and first.rstrip().endswith((".", ":", ";", ",")) or len(document.splitlines()) > 1, first
 
 
+def public_definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """Yield what other files can name: module-level functions and classes, and the methods of those classes."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+            if isinstance(node, ast.ClassDef):
+                yield from public_definitions(node)
+
+
 def test_every_public_function_of_the_library_has_a_docstring() -> None:
-    wrong = []
-    for path in sources("sessions", "rfview"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_") \
-                    and not node.name.startswith(("on_", "action_", "watch_")) and not ast.get_docstring(node):
-                if not any(isinstance(d, ast.Name) and d.id in ("overload", "override") for d in node.decorator_list):
-                    wrong.append(f"{name_of(path)}: {node.name}")
-    assert not [entry for entry in wrong if not _is_local(entry, wrong)]
-
-
-def _is_local(entry: str, _all: list[str]) -> bool:
-    """Say whether the function stands inside another function: those explain themselves by their place."""
-    file, name = entry.split(": ")
-    tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
-    outers = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return any(child.name == name for outer in outers for child in ast.walk(outer)
-               if child is not outer and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+    by_convention = ("on_", "action_", "watch_", "compose", "render_line", "compute_", "validate_")
+    wrong = [f"{name_of(path)}: {node.name}" for path in sources("sessions", "rfview")
+             for node in public_definitions(ast.parse(path.read_text(encoding="utf-8")))
+             if not ast.get_docstring(node) and not node.name.startswith(by_convention)]
+    assert not wrong
 
 
 def test_no_file_names_a_folder_of_someones_machine() -> None:
@@ -196,8 +195,8 @@ def test_every_rfview_command_in_the_readme_exists() -> None:
     from rfview.cli import COMMANDS
 
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    used = set(re.findall(r"\brfview ([a-z]+)\b(?! is)", "\n".join(re.findall(r"```sh\n(.*?)```|`([^`]+)`", text, re.S)[0])))
-    used |= {name for block in blocks() for name in re.findall(r"rfview ([a-z]+)", block)}
+    spoken = " ".join(re.findall(r"`(rfview [^`]+)`", text))
+    used = set(re.findall(r"\brfview ([a-z]+)", "\n".join([*blocks(), spoken])))
     assert used <= set(COMMANDS)
 
 

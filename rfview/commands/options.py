@@ -36,7 +36,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--preset", default="fermi", metavar="P",
                        help="fermi, gebhart, or paper for the design's own (default fermi)")
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
-                       help="change one number; sections: sm, latency, initiation, memory, scheduler, kernel, the design")
+                       help="change a number of sm, latency, initiation, memory, scheduler, kernel or the design")
     group.add_argument("--max-cycles", type=positive, default=DEFAULT_MAX_CYCLES, metavar="N",
                        help=f"stop with exit 3 after this many cycles (default {DEFAULT_MAX_CYCLES:,})")
 
