@@ -19,6 +19,7 @@ from engine import isa
 from engine.arithmetic import fma32, fma64
 from engine.jit import OFF
 
+UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16 = 1004, 1008, 1016     # bodies that are no opcodes
 NAN32 = 0x7FFFFFFF
 NAN64 = 0x7FF8000000000000
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
@@ -201,6 +202,11 @@ class NumpyFrame:
         """The predicate mask as 32 conditions."""
         return (np.uint32(self.pred) >> np.arange(32, dtype="u4") & 1).astype(bool)
 
+    def lane(self, value: Any, step: int) -> Any:
+        """What a 64-bit value would be in each lane if it grew by `step` per lane from lane `pred` on."""
+        first = int(value[self.pred & 31])
+        return np.array([(first + step * (k - (self.pred & 31))) & 0xFFFFFFFFFFFFFFFF for k in range(32)], "u8")
+
     def mask(self, condition: Any) -> np.uint32:
         """32 conditions as a lane mask."""
         return np.packbits(condition, bitorder="little").view("u4")[0]
@@ -254,6 +260,19 @@ class IrFrame:
     def condition(self) -> Vector:
         """The predicate mask as 32 conditions."""
         return Vector(self.builder, self.builder.bitcast(self.pred, ir.VectorType(ir.IntType(1), 32)), "b1")
+
+    def lane(self, value: Vector, step: int) -> Vector:
+        """What a 64-bit value would be in each lane if it grew by `step` per lane from lane `pred` on."""
+        builder = self.builder
+        index = builder.and_(self.pred, ir.Constant(_I32, 31))
+        back = builder.mul(builder.zext(index, _I64), ir.Constant(_I64, step))
+        start = builder.sub(builder.extract_element(value.value, index), back)
+        kind = ir.VectorType(_I64, 32)
+        empty = ir.Constant(kind, ir.Undefined)
+        zeros = ir.Constant(ir.VectorType(_I32, 32), [ir.Constant(_I32, 0)] * 32)
+        splat = builder.shuffle_vector(builder.insert_element(empty, start, ir.Constant(_I32, 0)), empty, zeros)
+        return Vector(builder, builder.add(splat, ir.Constant(kind, [ir.Constant(_I64, step * k) for k in range(32)])),
+                      "u8")
 
     def mask(self, condition: Vector) -> Any:
         """32 conditions as a lane mask."""
@@ -479,6 +498,10 @@ BODIES: dict[int, Callable[[Any], Any]] = {
     isa.OP_CVT_F64_S32: lambda x: x.put(cast(x.get(0, "i4"), "f8")),
     isa.OP_CVT_F64_U32: lambda x: x.put(cast(x.get(0, "u4"), "f8")),
     isa.OP_LOP3: _lop3,
+    # addresses (operand 0): lanes whose address follows that of lane `pred` at unit stride, for 4-, 8-, 16-byte accesses
+    UNIT_STRIDE_4: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 4)),
+    UNIT_STRIDE_8: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 8)),
+    UNIT_STRIDE_16: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 16)),
 }
 
 
@@ -539,6 +562,61 @@ def _store(typing_context: Any, rows: Any, row: Any, lane: Any, value: Any) -> A
     return types.void(types.int64, types.int64, types.int64, types.uint32), code
 
 
+@intrinsic
+def _load_word(typing_context: Any, memory: Any, index: Any) -> Any:
+    """Typing and code of `load_word` under JIT."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_element(builder, (args[0], ir.Constant(_I64, 0), args[1])))
+
+    return types.uint32(types.int64, types.int64), code
+
+
+@intrinsic
+def _store_word(typing_context: Any, memory: Any, index: Any, value: Any) -> Any:
+    """Typing and code of `store_word` under JIT."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], _element(builder, (args[0], ir.Constant(_I64, 0), args[1])))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.uint32), code
+
+
+@intrinsic
+def _copy_words(typing_context: Any, to: Any, to_index: Any, source: Any, source_index: Any) -> Any:
+    """Typing and code of `copy_words` under JIT."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        places = []
+        for base, index in (args[:2], args[2:]):
+            address = builder.add(base, builder.shl(index, ir.Constant(_I64, 2)))
+            places.append(builder.inttoptr(address, ir.VectorType(_I32, 32).as_pointer()))
+        loaded = builder.load(places[1])
+        loaded.align = 4
+        stored = builder.store(loaded, places[0])
+        stored.align = 4
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), code
+
+
+def _words(memory: Any) -> Any:
+    return memory.view(np.ndarray).view("u4") if memory.dtype.fields else memory
+
+
+def _load_word_python(memory: Any, index: int) -> np.uint32:
+    return _words(memory)[index]
+
+
+def _store_word_python(memory: Any, index: int, value: Any) -> None:
+    _words(memory)[index] = value
+
+
+def _copy_words_python(to: Any, to_index: int, source: Any, source_index: int) -> None:
+    _words(to)[to_index : to_index + 32] = _words(source)[source_index : source_index + 32]
+
+
 def _load_python(rows: Any, row: int, lane: int) -> np.uint32:
     return rows[row].u[lane]
 
@@ -555,8 +633,12 @@ def _same(rows: Any) -> Any:
 #   count is touched; the caller keeps the array alive
 # run(rows, src, dst, pred, aux, op) -> u4: do opcode `op` (a constant with a body) on all 32 lanes of the rows from `src`
 #   on, results in the rows from `dst` on; pred: mask for selp; gives the predicate mask of comparisons, else 0
+# load_word(memory, index) -> u4 and store_word(memory, index, value): one word of a handle's array, rows or plain u4
+# copy_words(to, to_index, source, source_index): 32 words from one handle's array to another's
 # load(rows, row, lane) -> u4 and store(rows, row, lane, value): one lane of one row
 if OFF:
     handle, run, load, store = _same, _interpreted, _load_python, _store_python
+    load_word, store_word, copy_words = _load_word_python, _store_word_python, _copy_words_python
 else:
     handle, run, load, store = _address, _compiled, _load, _store
+    load_word, store_word, copy_words = _load_word, _store_word, _copy_words

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import isa
-from engine.arithmetic import F64, I64, M32, ONE64, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, sqrt64
-from engine.jit import jit
+from engine.arithmetic import F64, I64, M32, ONE64, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, jit, sqrt64
 from engine.rounding import (
     INFINITY64, MAGNITUDE64, MANTISSA64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half, half_to_float, has,
     is_finite, load32, power_of_two, round_half, round_integral, scale, sign_of,

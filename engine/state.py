@@ -323,11 +323,9 @@ AUX = [
     ("rows_touched", "u1"),
     ("settled", "u1"),                            # the last cycle was quiet from beginning to end
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
-    ("lines", "i8", (32,)),                       # scratch of the LD/ST stage: the lines of the head instruction
-    ("num_lines", "i4"),
+    ("scratch", "i8", (264,)),                    # of engine/access.py: addresses and lines of the LD/ST head
+    ("num_lines", "i4"),                          # lines or shared-memory passes of the head
     ("next_line", "i4"),
-    ("addresses", "i8", (32,)),
-    ("spaces", "u1", (32,)),
 ]
 
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from engine import access
+from engine.bits import popcount
 from engine.device import device
 from engine.events import (
     ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, L1_HITS, L1_MISSES, L1_PENDING_HITS, L2_HITS,
     L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS,
 )  # fmt: skip
 from engine.isa import OP_ASSERTFAIL, OP_PRINTF
-from engine.program import SPACE_CONST, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
-from engine.registers import mark_cold, touch_inflight
+from engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
+from engine.registers import copy_row, mark_cold, touch_inflight
 from engine.stages.completion import schedule
+from engine.stages.control import fault
 from engine.state import BLOCK, COLD_OFFSET, FOREVER, L1_LINE, L2_LINE, MEMORY, MSHR, NONE8, PIPE_LDST, SM
 
 L1_BLOCK = (SM.fields["l1"][1] - COLD_OFFSET) // BLOCK
@@ -29,6 +31,7 @@ L1_BYTES, L2_BYTES, MSHR_BYTES = L1_LINE.itemsize, L2_LINE.itemsize, MSHR.itemsi
 LOAD, STORE, ATOMIC, REDUCTION = 1, 2, 3, 4
 WAITING_MSHR, WAITING_SET, WAITING_QUEUE = 1, 2, 3
 SECTOR_BYTES = 32
+PARAM_BYTES = 4096
 
 
 @device
@@ -55,16 +58,48 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     flight.done_cycle = FOREVER
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
         for row in range(4):
-            for lane in range(32):
-                rows[result_row + row].u[lane] = rows[first_row + row].u[lane]
+            copy_row(rows, first_row + row, result_row + row)
         sm.host_call = slot
         sm.num_lines = 1
         sm.access_space = SPACE_PARAM
         return touch_inflight(sm, slot)
-    access.perform(sm, key, inst, rows, first_row, result_row, flight.mask, warp, flight.pc, arena, regions, log, mem_index)
+    launch = sm.launch
+    scratch = sm.scratch
+    shared_words = (np.int64(launch.shared_bytes) + 3) // 4
+    code = access.access(
+        key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions),
+        np.int64(entry.cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
+        np.int64(launch.local_words), warp, np.int64(launch.param_word), PARAM_BYTES, scratch, log, mem_index,
+    )  # fmt: skip
+    if code != 0:
+        size = np.int64(inst.width) * np.int64(inst.count)
+        fault(sm, code, warp, scratch[access.FAULT_LANE], flight.pc, scratch[access.FAULT_ADDRESS], size)
+        sm.access_space = SPACE_PARAM
+        sm.num_lines = 1
+        return touch_inflight(sm, slot)
+    settle_space(sm, inst, scratch)
     count_access(sm, inst)
     flight.transactions = min(np.int64(sm.num_lines), 255)
     return touch_inflight(sm, slot)
+
+
+@device
+def settle_space(sm, inst, scratch):
+    """Note in which space the access lies and how many lines or passes it takes; mixed generic accesses go by lines."""
+    used = scratch[access.USED_SPACES]
+    space = np.int64(inst.space)
+    if space == SPACE_GENERIC:
+        space = np.int64(SPACE_GLOBAL)
+        if used == 1 << SPACE_SHARED:
+            space = np.int64(SPACE_SHARED)
+        elif used == 1 << SPACE_LOCAL:
+            space = np.int64(SPACE_LOCAL)
+        elif used == 1 << SPACE_PARAM:
+            space = np.int64(SPACE_PARAM)
+    sm.access_space = space
+    lines = scratch[access.PASSES] if space == SPACE_SHARED else scratch[access.NUM_LINES]
+    sm.num_lines = max(np.int64(1), np.int64(lines))
+    return 0
 
 
 @device
@@ -105,7 +140,7 @@ def advance(sm, insts):
     elif space == SPACE_PARAM:
         ready = sm.cycle + sm.config.param_cycles
     elif sm.next_line < sm.num_lines:
-        ready = handle_line(sm, inst, flight, sm.lines[sm.next_line])
+        ready = handle_line(sm, inst, flight, sm.scratch[access.LINES + sm.next_line])
         if ready < 0:
             return touch_inflight(sm, slot)
         sm.events[TRANSACTIONS] += 1
@@ -166,8 +201,7 @@ def backlog(sm):
 @device
 def store_bytes(sm, inst, flight):
     """Return the bytes that one line of a store moves: its share of the lanes, in 32-byte sectors."""
-    lanes = access.popcount(flight.mask)
-    total = np.int64(lanes) * np.int64(inst.width) * np.int64(inst.count)
+    total = np.int64(popcount(flight.mask)) * np.int64(inst.width) * np.int64(inst.count)
     per_line = -(-total // max(np.int64(1), np.int64(sm.num_lines)))
     sectors = -(-per_line // SECTOR_BYTES)
     return min(np.int64(sm.config.line_bytes), sectors * SECTOR_BYTES)

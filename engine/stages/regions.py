@@ -17,9 +17,9 @@ def region_table(placement: Placement) -> np.ndarray:
     """Return the sorted table of mapped global address ranges, one record per buffer and symbol."""
     table = np.zeros(max(1, len(placement.variables)), REGION)
     for entry, variable in zip(table, placement.variables, strict=False):
-        entry["begin"] = variable.address
-        entry["end"] = variable.address + variable.size
-        entry["word"] = variable.word
+        entry["base_address"] = variable.address
+        entry["end_address"] = variable.address + variable.size
+        entry["word_offset"] = variable.word
         entry["writable"] = 1
     return table.view(np.recarray)
 
