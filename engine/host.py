@@ -16,7 +16,7 @@ FORMAT = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(hh|h|ll|l|j|z|t)?([d
 
 
 class HostCalls:
-    """Serves the instruction that stopped the machine for the host."""
+    """Serves the instruction that stopped the machine for the host; printf returns the number of its arguments."""
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
@@ -38,9 +38,10 @@ class HostCalls:
             if int(inst.op) == isa.OP_ASSERTFAIL:
                 self._assertion(slot, lane, a, b)
                 return
-            text = self._format(self._string(a, lane, flight), b, lane, flight)
+            pattern = self._string(a, lane, flight)
+            text = self._format(pattern, b, lane, flight)
             self._simulator.printed.append((int(sm.cycle), text))
-        values[0] = 0
+            values[0, lane] = sum(found.group(2) != "%" for found in FORMAT.finditer(pattern))
 
     def _assertion(self, slot: int, lane: int, message: int, file: int) -> None:
         """Stop the run with the message of a failed assertion."""

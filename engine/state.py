@@ -90,6 +90,7 @@ WARP = np.dtype(
         ("mem_pending", "u1"),        # memory instructions issued whose accesses have not happened yet
         ("stores_pending", "u1"),     # stores and atomics that have not reached memory yet
         ("num_collecting", "u1"),     # collector units held
+        ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
         ("is_active", "u1"),          # in the scheduler's active set (two_level, switch_on_stall)
     ],
     align=True,
@@ -196,7 +197,7 @@ SPLIT = np.dtype(
         ("parent", "u1"),             # NONE8 = root
         ("pending", "u1"),            # children not yet back
         ("state", "u1"),
-        ("spins", "u1"),              # backward branches since a sibling began to wait
+        ("spins", "u1"),              # backward branches while other splits of the warp are held up
     ]
 )
 

@@ -86,10 +86,7 @@ def branch(sm, warp, pc, inst, taken, active):
             return splits.count_spin(sm, warp)
         return 0
     sm.events[DIVERGENT_BRANCHES] += 1
-    splits.diverge(sm, warp, target, pc + 1, inst.reconv, taken, rest)
-    if target <= pc and sm.warp[warp].num_splits > 1 and sm.warp[warp].split != NONE8:
-        return splits.count_spin(sm, warp)
-    return 0
+    return splits.diverge(sm, warp, target, pc + 1, inst.reconv, taken, rest)
 
 
 @device

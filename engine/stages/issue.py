@@ -30,6 +30,7 @@ from engine.state import (
 )  # fmt: skip
 
 READY = 255
+LOAD, ATOMIC = 1, 3
 
 
 @device
@@ -330,6 +331,8 @@ def send(sm, rf, spec, rows, insts, warp):
     if entry.ibuffer == 0:
         sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
     wake(sm, warp)
+    if inst.is_memory == ATOMIC or (inst.is_memory == LOAD and inst.flags != 0):
+        entry.polled = 1
     sm.events[INSTRUCTIONS] += 1
     sm.events[THREAD_INSTRUCTIONS] += popcount(np.uint64(lanes))
     if inst.unit == UNIT_CTRL:

@@ -261,23 +261,75 @@ def narrow(sm, warp, index, pc, mask):
 
 @device
 def count_spin(sm, warp):
-    """Count a backward branch while siblings are ready; after spin_limit of them let the next sibling run."""
+    """Count a backward branch of a split while others of its warp are held up; after spin_limit of them, let one run.
+
+    First a ready sibling. With none, and if the loop polls memory, the lanes that wait at a reconvergence point above run
+    ahead of the spinning ones: one of them may hold the lock that is waited for (forward progress as on compute_70).
+    """
     entry = sm.warp[warp]
     here = np.int64(entry.split)
     table = sm.warp_cold[warp].split
-    table[here].spins += 1
+    polled = entry.polled
+    entry.polled = 0
+    other = next_ready(sm, warp, here)
+    if other < 0 and polled == 0:
+        return 0
+    table[here].spins = min(np.int64(table[here].spins) + 1, 255)
     mark_warp(sm, warp)
     if table[here].spins < sm.config.spin_limit:
         return 0
     table[here].spins = 0
+    if other < 0:
+        other = run_ahead(sm, warp, here)
+    if other < 0:
+        return 0
+    store_split(sm, warp)
+    load_split(sm, warp, other)
+    sm.events[SPLIT_YIELDS] += 1
+    return 1
+
+
+@device
+def next_ready(sm, warp, here):
+    """Return the next ready split after `here`, or -1."""
+    table = sm.warp_cold[warp].split
     for step in range(1, MAX_SPLITS):
         index = (here + step) % MAX_SPLITS
         if table[index].state == SPLIT_READY:
-            store_split(sm, warp)
-            load_split(sm, warp, index)
-            sm.events[SPLIT_YIELDS] += 1
-            return 1
-    return 0
+            return index
+    return -1
+
+
+@device
+def run_ahead(sm, warp, here):
+    """Make the lanes that wait at the nearest reconvergence point above `here` a split of their own; -1 if none wait."""
+    table = sm.warp_cold[warp].split
+    at = np.int64(table[here].parent)
+    while at != NONE8:
+        waiting = np.int64(table[at].mask) & ~np.int64(sm.warp[warp].exited) & ~lanes_below(sm, warp, at)
+        if waiting != 0:
+            table[at].mask = np.int64(table[at].mask) & ~waiting
+            return add_child(sm, warp, np.int64(table[at].parent), table[at].pc, table[at].reconv, waiting)
+        at = np.int64(table[at].parent)
+    return -1
+
+
+@device
+def lanes_below(sm, warp, parent):
+    """Return the lanes of all leaves below a parent, the running one included."""
+    entry = sm.warp[warp]
+    table = sm.warp_cold[warp].split
+    lanes = np.int64(0)
+    for index in range(MAX_SPLITS):
+        state = table[index].state
+        if state == SPLIT_FREE or state == SPLIT_PARENT:
+            continue
+        at = np.int64(table[index].parent)
+        while at != NONE8 and at != parent:
+            at = np.int64(table[at].parent)
+        if at == parent:
+            lanes |= np.int64(entry.mask) if index == entry.split else np.int64(table[index].mask)
+    return lanes
 
 
 @device
