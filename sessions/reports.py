@@ -35,7 +35,7 @@ def table(head: list[str], rows: list[list[Any]]) -> str:
     right = [all(isinstance(row[column], int) for row in rows) for column in range(len(head))]
     lines = []
     for row in cells:
-        padded = [cell.rjust(wide) if to_right else cell.ljust(wide) for cell, wide, to_right in zip(row, widths, right)]
+        padded = (cell.rjust(wide) if end else cell.ljust(wide) for cell, wide, end in zip(row, widths, right))
         lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)
 
@@ -142,7 +142,7 @@ def registers(session: Session, text: str) -> Report:
         try:
             values = snapshot.register(warp, reg)
         except IndexError as error:
-            raise InputError(f"info registers {warp}: {error}") from None
+            raise InputError(str(error)) from None
         data[f"R{reg}"] = values.tolist()
         if (values == values[0]).all():
             lines.append(f"R{reg:<3} {int(values[0]):08x} in all lanes")

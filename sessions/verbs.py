@@ -79,7 +79,10 @@ def help_text() -> str:
     width = min(44, max(map(len, heads)))
     lines = []
     for head, entry in zip(heads, VERBS.values()):
-        lines.append(f"  {head:<{width}}  {entry.help}" if len(head) <= width else f"  {head}\n  {'':<{width}}  {entry.help}")
+        if len(head) > width:
+            lines.append(f"  {head}")
+            head = ""
+        lines.append(f"  {head:<{width}}  {entry.help}")
     return "\n".join(lines)
 
 

@@ -1,0 +1,52 @@
+"""A recorded and a live timeline over the simulator double, with its own snapshot at every cycle as the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.snapshot import Snapshot
+from sessions.live import LiveTimeline
+from sessions.record import record
+from sessions.replay import RecordedTimeline, open_recording
+from tests.sessions.double import Double, snapshots
+
+CYCLES, CHUNK = 700, 40
+
+
+@pytest.fixture(scope="session")
+def truth() -> list[Snapshot]:
+    """Return the double's snapshot at every cycle 0..CYCLES."""
+    return snapshots(CYCLES)
+
+
+@pytest.fixture(scope="session")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a recording of the double, 18 chunks."""
+    path = tmp_path_factory.mktemp("sessions") / "double.rfs"
+    record(Double(CYCLES), path, chunk_cycles=CHUNK)
+    return path
+
+
+@pytest.fixture
+def recorded(file: Path) -> Iterator[RecordedTimeline]:
+    """Yield the recording, opened."""
+    timeline = open_recording(file)
+    yield timeline
+    timeline.close()
+
+
+@pytest.fixture
+def live() -> LiveTimeline:
+    """Return a live timeline that has run to its end."""
+    timeline = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
+    timeline.extend(CYCLES)
+    return timeline
+
+
+@pytest.fixture(params=["recorded", "live"])
+def timeline(request: pytest.FixtureRequest) -> LiveTimeline | RecordedTimeline:
+    """Return both kinds of timeline in turn."""
+    return request.getfixturevalue(request.param)

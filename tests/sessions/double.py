@@ -1,0 +1,199 @@
+"""A simulator double: a small machine of its own whose chunks and snapshots are consistent, fast and deterministic.
+
+It changes the real record's fields the way the engine does (states, stamps, program counters, masks, cold blocks, rows,
+memory words, skipped cycles), from a counter-based random stream that is part of its state, so that checkpoints replay.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from engine import stalls, state
+from engine.chunk import Chunk
+from engine.errors import KernelFault
+from engine.snapshot import Snapshot
+
+RF_DTYPE = np.dtype([("writes", "u4"), ("level", "i4", (4,)), ("entry", [("valid", "u1"), ("reg", "u1"), ("pad", "u2")],
+                     (3,)), ("clock", "u8")])  # fmt: skip
+NUM_WARPS, NUM_BANKS, NUM_ROWS, NUM_WORDS, REGISTERS = 8, 4, 40, 512, 4
+BASE = 0x7000_0000_0000
+
+
+def make_info() -> dict[str, Any]:
+    """Return the constants of the double's run."""
+    program = [{"pc": pc, "kernel": "k", "line": 10 + pc // 2, "text": f"op{pc} R1, R2", "mnemonic": f"op{pc}"}
+               for pc in range(16)]  # fmt: skip
+    return {
+        "kernel": "k", "kernels": ["k"], "num_launches": 1, "launches": [{"kernel": "k", "registers": REGISTERS}],
+        "design": "sram", "design_spec": {"chain": ["sram"], "values": {}}, "scheduler": "gto", "preset": "fermi",
+        "parameters": {"sm.num_warps": NUM_WARPS, "sm.num_collectors": 6}, "seed": 0, "engine_version": "double",
+        "num_warps": NUM_WARPS, "num_banks": NUM_BANKS, "num_schedulers": 2, "registers_per_thread": REGISTERS,
+        "stalls": [stall._asdict() for stall in stalls.STALLS], "events": ["instructions", "rf_reads"],
+        "program": program, "ptx": [{"path": "k.ptx", "text": "// nothing"}],
+        "buffers": [{"name": "A", "address": BASE, "word": 128, "bytes": 512},
+                    {"name": "B", "address": BASE + 1024, "word": 384, "bytes": 256}],
+        "symbols": [], "launch_toml": "",
+    }  # fmt: skip
+
+
+class Double:
+    """Behaves like engine.simulator.Simulator for recording, replay and live timelines."""
+
+    def __init__(self, cycles: int = 3000, seed: int = 1, fault_at: int | None = None):
+        self.cycles, self.seed, self.fault_at = cycles, seed, fault_at
+        self.sm_dtype, self.rf_dtype = state.recorded_dtype(), RF_DTYPE
+        self.info = make_info()
+        self.fault: KernelFault | None = None
+        self.printed: list[tuple[int, str]] = []
+        self.cycle = 0
+        self._sm = np.zeros(1, self.sm_dtype)
+        self._rf = np.zeros(1, RF_DTYPE)
+        self._rows = np.arange(NUM_ROWS * 32, dtype=np.uint32).reshape(NUM_ROWS, 32)
+        self.initial_memory = np.arange(NUM_WORDS, dtype=np.uint32) * 3
+        self._memory = self.initial_memory.copy()
+        sm = self._sm[0]
+        sm["resident"] = (1 << NUM_WARPS) - 2
+        sm["launch"]["registers"] = REGISTERS
+        sm["state_count"][stalls.NO_CTA] = NUM_WARPS
+        for warp in range(64):
+            sm["warp"][warp]["reg_base"] = warp * REGISTERS % (NUM_ROWS - REGISTERS)
+            sm["warp"][warp]["cta"] = 0 if 0 < warp < NUM_WARPS else 255
+            sm["warp"][warp]["state"] = stalls.NO_CTA
+
+    @property
+    def finished(self) -> bool:
+        return self.cycle >= self.cycles
+
+    def summary(self) -> dict[str, Any]:
+        return {"cycles": self.cycle, "verified": True}
+
+    def snapshot(self) -> Snapshot:
+        sm, rf = copied(self._sm)[0], copied(self._rf)[0]
+        return Snapshot(self.cycle, sm, rf, self._rows.copy(), self._memory.copy(), self.info)
+
+    def _cycle(self, log: dict[str, list]) -> None:
+        """Run one cycle, noting rows and words written."""
+        rng = np.random.RandomState((self.seed * 1_000_003 + self.cycle) % (1 << 32))
+        sm, rf = self._sm[0], self._rf[0]
+        if self.cycle % 50 < 10:
+            sm["stall_total"] += sm["state_count"]
+            sm["cycle"] += 1
+            self.cycle += 1
+            return
+        warps = sm["warp"]
+        for warp in rng.randint(1, NUM_WARPS, 3):
+            new = int(rng.choice([0, 0, 1, 4, 5, 10]))
+            if new != warps[warp]["state"]:
+                warps[warp]["state_since_cycle"] = self.cycle
+            warps[warp]["state"] = new
+            if new == 0:
+                warps[warp]["pc"] = (warps[warp]["pc"] + 1) % 16
+                warps[warp]["num_issued"] += 1
+                warps[warp]["last_issue_cycle"] = self.cycle
+        sm["state_count"][:] = np.bincount(warps["state"][:NUM_WARPS], minlength=40)
+        sm["events"][0] += 1
+        sm["bank"][rng.randint(NUM_BANKS)]["queue"] = rng.randint(4)
+        if rng.rand() < 0.1:
+            sm["warp_cold"][rng.randint(NUM_WARPS)]["pred"][2] = rng.randint(1 << 31)
+        if rng.rand() < 0.02:
+            sm["resident"] ^= np.uint64(1 << rng.randint(1, NUM_WARPS))
+        rf["writes"] += 7
+        rf["level"][rng.randint(4)] -= rng.randint(9)
+        rf["clock"] += 1 << 31
+        if rng.rand() < 0.6:
+            row = rng.randint(NUM_ROWS)
+            kind = rng.randint(3)
+            base = np.uint32(rng.randint(1 << 31))
+            step = np.uint32([0, 0xFFFFFFFC, 1][kind])
+            self._rows[row] = base + np.arange(32, dtype=np.uint32) * step if kind < 2 else rng.randint(0, 1 << 31, 32)
+            log["row"].append((row, self._rows[row].copy()))
+        if rng.rand() < 0.3:
+            word = 128 + rng.randint(128)
+            self._memory[word] = rng.randint(1 << 31)
+            log["mem"].append((word, self._memory[word]))
+        if self.cycle % 700 == 99:
+            self.printed.append((self.cycle, f"hello {self.cycle}"))
+        sm["stall_total"] += sm["state_count"]
+        sm["cycle"] += 1
+        self.cycle += 1
+        if self.fault_at is not None and self.cycle == self.fault_at:
+            self.fault = KernelFault("out-of-bounds store in line 12")
+
+    def step(self, n: int = 1) -> int:
+        before = self.cycle
+        for _ in range(n):
+            if self.fault is not None:
+                raise self.fault
+            if self.finished:
+                break
+            self._cycle({"row": [], "mem": []})
+        return self.cycle - before
+
+    def _words(self) -> np.ndarray:
+        return np.frombuffer(self._sm.tobytes() + self._rf.tobytes(), np.uint32)
+
+    def record_chunk(self, cycles: int = 1024) -> Chunk:
+        if self.fault is not None:
+            raise self.fault
+        first, printed = self.cycle, len(self.printed)
+        old = self._words()
+        split = self.sm_dtype.itemsize // 4
+        key = (old[:split].copy(), old[split:].copy(), self._rows.copy(), self._memory.copy())
+        log: dict[str, list] = {"row": [], "mem": []}
+        ends: list[list[int]] = [[], [], []]
+        index, value = [], []
+        hot = state.HOT_OFFSET // 4
+        while self.cycle < first + cycles and not self.finished and self.fault is None:
+            self._cycle(log)
+            new = self._words()
+            changed = np.flatnonzero(new[hot:] != old[hot:]) + hot
+            index.append(changed)
+            value.append(new[changed] - old[changed])
+            old = new
+            for end, count in zip(ends, (sum(map(len, index)), len(log["row"]), len(log["mem"]))):
+                end.append(count)
+        join = lambda parts: np.concatenate(parts).astype(np.uint32) if parts else np.empty(0, np.uint32)
+        row_end, mem_end = (np.array(end, np.uint32) for end in ends[1:])
+        return Chunk(
+            first, self.cycle - first, *key, np.array(ends[0], np.uint32), join(index), join(value),
+            row_end, np.array([row for row, _ in log["row"]], np.uint32),
+            np.array([values for _, values in log["row"]], np.uint32).reshape(-1, 32),
+            mem_end, np.array([word for word, _ in log["mem"]], np.uint32),
+            np.array([word for _, word in log["mem"]], np.uint32), self.printed[printed:],
+        )  # fmt: skip
+
+    def checkpoint(self) -> Any:
+        arrays = (copied(self._sm), copied(self._rf), self._rows.copy(), self._memory.copy())
+        parts = (self.cycle, *arrays, len(self.printed))
+        return Checkpoint(self.cycle, parts, copy.copy(self.fault))
+
+    def restore(self, checkpoint: Any) -> None:
+        self.cycle, sm, rf, rows, memory, printed = checkpoint.parts
+        self._sm[:], self._rf[:], self._rows[:], self._memory[:] = sm, rf, rows, memory
+        del self.printed[printed:]
+        self.fault = None
+
+
+def copied(record: np.ndarray) -> np.ndarray:
+    """Return a copy of a structured array, the bytes between its fields included."""
+    return record.view(np.uint8).copy().view(record.dtype)
+
+
+class Checkpoint:
+    """A copy of the double."""
+
+    def __init__(self, cycle: int, parts: tuple, fault: Any):
+        self.cycle, self.parts = cycle, parts
+        self.nbytes = 200_000
+
+
+def snapshots(cycles: int, **options: Any) -> list[Snapshot]:
+    """Return the double's own snapshot at every cycle."""
+    double = Double(cycles, **options)
+    found = [double.snapshot()]
+    while double.fault is None and double.step():
+        found.append(double.snapshot())
+    return found

@@ -1,0 +1,236 @@
+"""Session files: cut, flipped and newer files, what they say, and that replay needs no compiler."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import msgpack
+import numpy as np
+import pytest
+
+from engine.errors import InputError
+from sessions import codec, format
+from sessions.record import Writer, partial_path, record
+from sessions.replay import describe, open_recording
+from tests.sessions.conftest import CHUNK, CYCLES
+from tests.sessions.double import Double
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a recording with a small header, so that random places hit every part."""
+    path = tmp_path_factory.mktemp("files") / "small.rfs"
+    record(Double(CYCLES), path, chunk_cycles=100)
+    return path
+
+
+def frames(data: bytes) -> list[tuple[bytes, int, int]]:
+    """Return (tag, begin, end) of each frame."""
+    found, at = [], len(format.MAGIC)
+    while at < len(data) - format.TRAILER.size:
+        tag, length, _ = format.FRAME.unpack_from(data, at)
+        found.append((tag, at, at + format.FRAME.size + length))
+        at = found[-1][2]
+    return found
+
+
+def test_a_cut_file_opens_to_its_last_whole_chunk(small: Path, tmp_path: Path, truth: list) -> None:
+    data = small.read_bytes()
+    ends = [end for tag, _, end in frames(data) if tag == b"CHNK"]
+    order = random.Random(1)
+    cuts = sorted({*(order.randrange(len(data)) for _ in range(200)), *ends, *(end - 1 for end in ends)})
+    for cut in cuts:
+        path = tmp_path / "cut.rfs"
+        path.write_bytes(data[:cut])
+        whole = sum(end <= cut for end in ends)
+        if whole == 0:
+            with pytest.raises(InputError, match=r"cut\.rfs") as caught:
+                open_recording(path)
+            assert caught.value.exit_code == 2
+            continue
+        timeline = open_recording(path)
+        assert timeline.warnings and timeline.last == whole * 100
+        cycle = order.randint(0, timeline.last)
+        assert timeline.at(cycle).same_as(truth[cycle])
+        assert timeline.at(timeline.last).same_as(truth[timeline.last])
+        assert (timeline.stall_totals(timeline.last) == truth[timeline.last].sm["stall_total"]).all()
+        timeline.close()
+
+
+def flips(data: bytes) -> list[int]:
+    """Return 200 places: spread over the file, and some in every frame's head, the index and the trailer."""
+    order = random.Random(2)
+    places = {order.randrange(len(data)) for _ in range(120)}
+    for _, begin, end in frames(data):
+        places |= {begin + order.randrange(16), begin + 16, end - 1}
+    places |= set(range(len(format.MAGIC))) | set(range(len(data) - format.TRAILER.size, len(data)))
+    while len(places) < 200:
+        places.add(order.randrange(len(data)))
+    return sorted(places)
+
+
+@pytest.mark.parametrize("check", [None, False])
+def test_each_flipped_byte_is_reported_and_shows_no_wrong_state(
+    small: Path, tmp_path: Path, truth: list, check: bool | None
+) -> None:
+    data = small.read_bytes()
+    order = random.Random(4)
+    for place in flips(data):
+        path = tmp_path / "flip.rfs"
+        broken = bytearray(data)
+        broken[place] ^= 1 << order.randrange(8)
+        path.write_bytes(broken)
+        reported = False
+        try:
+            timeline = open_recording(path, check=check)
+        except InputError:
+            continue
+        reported = bool(timeline.warnings)
+        assert reported or check is False, place
+        starts = timeline.chunk_starts()
+        for cycle in [*starts, timeline.last]:
+            try:
+                assert timeline.at(cycle).same_as(truth[cycle]), (place, cycle)
+            except InputError as error:
+                reported = True
+                assert "flip.rfs" in str(error)
+        assert reported, place
+        timeline.close()
+
+
+def test_a_newer_format_is_refused_with_both_numbers(small: Path, tmp_path: Path) -> None:
+    data = small.read_bytes()
+    _, begin, end = frames(data)[0]
+    outer = msgpack.unpackb(data[begin + 16 : end])
+    outer["format"] = format.FORMAT + 6
+    path = tmp_path / "new.rfs"
+    with open(path, "wb") as file:
+        file.write(format.MAGIC)
+        format.write_frame(file, b"HEAD", msgpack.packb(outer))
+        file.write(data[end:])
+    with pytest.raises(InputError, match=rf"{format.FORMAT + 6}.*{format.FORMAT}"):
+        open_recording(path)
+
+
+def test_unknown_fields_are_ignored(small: Path, tmp_path: Path, truth: list) -> None:
+    data = small.read_bytes()
+    path = tmp_path / "more.rfs"
+    with open(path, "wb") as file:
+        file.write(format.MAGIC)
+        for tag, begin, end in frames(data)[:-1]:
+            content = msgpack.unpackb(data[begin + 16 : end], strict_map_key=False)
+            content["of_the_future"] = [1, {"a": 2}]
+            format.write_frame(file, tag, msgpack.packb(content))
+            format.write_frame(file, b"NEWS", b"something else")
+    timeline = open_recording(path)
+    assert timeline.at(CYCLES).same_as(truth[CYCLES])
+
+
+@pytest.mark.parametrize("content", [b"", b"\x89RFV", b"hello, this is text", format.MAGIC, format.MAGIC + b"x" * 99])
+def test_files_that_are_no_sessions_are_one_clear_error(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "no.rfs"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"no\.rfs"):
+        open_recording(path)
+    with pytest.raises(InputError, match=r"missing\.rfs"):
+        open_recording(tmp_path / "missing.rfs")
+
+
+def test_a_killed_recording_leaves_a_file_that_opens(tmp_path: Path, truth: list) -> None:
+    class Killed(Exception):
+        pass
+
+    def kill(cycle: int) -> None:
+        if cycle >= 200:
+            raise Killed
+
+    target = tmp_path / "run.rfs"
+    with pytest.raises(Killed):
+        record(Double(CYCLES), target, chunk_cycles=CHUNK, progress=kill)
+    assert not target.exists()
+    timeline = open_recording(partial_path(target))
+    assert timeline.warnings and timeline.last == 200
+    assert timeline.at(200).same_as(truth[200])
+
+
+def test_a_recording_can_be_stopped_and_limited(tmp_path: Path) -> None:
+    result = record(Double(CYCLES), tmp_path / "a.rfs", chunk_cycles=CHUNK, max_cycles=130)
+    assert (result.cycles, result.finished, result.chunks) == (130, False, 4)
+    assert result.file_bytes == (tmp_path / "a.rfs").stat().st_size
+    result = record(Double(CYCLES), tmp_path / "b.rfs", chunk_cycles=CHUNK, progress=lambda cycle: cycle >= 80)
+    assert (result.cycles, result.finished) == (80, False)
+    assert open_recording(tmp_path / "b.rfs").warnings == []
+
+
+def test_a_fault_is_kept_in_the_recording(tmp_path: Path, truth: list) -> None:
+    result = record(Double(CYCLES, fault_at=333), tmp_path / "f.rfs", chunk_cycles=CHUNK)
+    timeline = open_recording(tmp_path / "f.rfs")
+    assert "line 12" in (result.fault or "") and timeline.fault == result.fault
+    assert timeline.last == 333 and timeline.at(333).same_as(truth[333])
+
+
+def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot write"):
+        record(Double(10), tmp_path / "no" / "run.rfs")
+
+
+def test_describe_says_what_a_file_holds(small: Path) -> None:
+    facts = describe(small)
+    assert facts["cycles"] == CYCLES and facts["kernel"] == "k" and facts["chunks"] == 7
+    assert facts["finished"] is True and facts["verified"] is True and facts["warnings"] == []
+    assert facts["bytes_per_cycle"] > 0
+
+
+def test_replay_and_scripts_never_import_numba(small: Path) -> None:
+    code = ("import sys; from sessions import open_session; from sessions.script import run_lines\n"
+            "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
+            "assert run_lines(s, 'info warps; info registers 3; c; rc; u w3.pc > 2; print w1.R1') == 0\n"
+            "sys.exit(any(name.startswith(('numba', 'llvmlite')) for name in sys.modules))")  # fmt: skip
+    result = subprocess.run([sys.executable, "-c", code, str(small)], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_dtypes_survive_as_json(recorded) -> None:
+    for dtype in (recorded.layout.sm_dtype, recorded.layout.rf_dtype):
+        stored = msgpack.unpackb(msgpack.packb(format.dtype_to_json(dtype)))
+        again = format.dtype_from_json(stored)
+        assert again == dtype and again.itemsize == dtype.itemsize
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_streams_come_back_as_they_were(seed: int) -> None:
+    random_state = np.random.RandomState(seed)
+    count, cycles = random_state.randint(0, 300), 1 + random_state.randint(50)
+    when = np.sort(random_state.randint(0, cycles, count))
+    end = np.searchsorted(when, np.arange(cycles), side="right").astype(np.uint32)
+    index = random_state.randint(0, 1 << random_state.randint(1, 31), count).astype(np.uint32)
+    order = np.lexsort((index, when))
+    keep = np.concatenate([[True], (np.diff(when[order]) != 0) | (np.diff(index[order].astype(np.int64)) != 0)])[:count]
+    index = index[order][keep]
+    end = np.searchsorted(when[order][keep], np.arange(cycles), side="right").astype(np.uint32)
+    value = random_state.randint(0, 1 << 32, len(index), dtype=np.uint64).astype(np.uint32)
+    stored = msgpack.unpackb(msgpack.packb(codec.pack_deltas(end, index, value)))
+    for before, after in zip((end, index, value), codec.unpack_deltas(stored)):
+        assert before.dtype == after.dtype and (before == after).all()
+    rows = random_state.randint(0, 1 << 32, (len(index), 32), dtype=np.uint64).astype(np.uint32)
+    rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
+    rows[::3] = rows[::3, :1]
+    again = codec.unpack_rows(msgpack.unpackb(msgpack.packb(codec.pack_rows(index, rows))))
+    assert (again[0] == index).all() and (again[1] == rows).all()
+    again = codec.unpack_words(msgpack.unpackb(msgpack.packb(codec.pack_words(index, value))))
+    assert (again[0] == index).all() and (again[1] == value).all()
+
+
+def test_the_first_chunk_must_bring_values(tmp_path: Path) -> None:
+    double = Double(10)
+    from sessions.layout import Layout
+
+    writer = Writer(tmp_path / "x.rfs", Layout(double.sm_dtype, double.rf_dtype), double.info, 1024)
+    chunk = double.record_chunk(5)
+    chunk.key_rows = None
+    with pytest.raises(ValueError, match="first chunk"):
+        writer.add(chunk)
+    writer.close()

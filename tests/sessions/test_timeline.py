@@ -1,0 +1,137 @@
+"""Timelines: every cycle's state, columns and totals equal the machine's own, live and recorded alike."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from engine.errors import InputError
+from sessions.live import LiveTimeline
+from sessions.timeline import Timeline
+from tests.sessions.conftest import CHUNK, CYCLES
+from tests.sessions.double import Double
+
+PATHS = ["sm.warp[3].state", "sm.warp[*].pc", "sm.warp[2].state_since_cycle", "sm.bank[2].queue", "rf.writes",
+         "rf.level", "rf.level[2]", "rf.entry[*].valid", "rf.clock", "sm.stall_total[4]", "sm.stall_total",
+         "sm.state_count", "sm.cycle", "sm.warp_cold[*].pred[2]", "sm.resident", "sm.warp_cold[3].split.pc",
+         "sm.launch.grid"]  # fmt: skip
+
+
+def test_every_cycle_equals_the_machines_own_snapshot(timeline: Timeline, truth: list) -> None:
+    assert (timeline.first, timeline.last, timeline.closed) == (0, CYCLES, True)
+    for cycle in range(CYCLES + 1):
+        assert timeline.at(cycle).same_as(truth[cycle]), cycle
+
+
+def test_cycles_in_any_order_equal_the_machines_own_snapshots(timeline: Timeline, truth: list) -> None:
+    order = random.Random(3)
+    for cycle in [order.randint(0, CYCLES) for _ in range(400)] + list(range(CYCLES, CYCLES - 90, -1)):
+        assert timeline.at(cycle).same_as(truth[cycle]), cycle
+
+
+def test_small_caches_change_nothing(recorded, truth: list) -> None:
+    for cache in (recorded._decoded, recorded._frames, recorded._bases):
+        cache.limit_bytes = 1
+    order = random.Random(5)
+    for _ in range(60):
+        cycle = order.randint(0, CYCLES)
+        assert recorded.at(cycle).same_as(truth[cycle]), cycle
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_columns_equal_fields_of_snapshots(timeline: Timeline, truth: list, path: str) -> None:
+    field = timeline.layout.field(path)
+    for start, stop in ((0, CYCLES + 1), (CHUNK - 1, CHUNK + 2), (CYCLES, CYCLES + 1), (33, 33), (65, 230)):
+        column = timeline.column(path, start, stop)
+        assert column.shape == (stop - start, *field.shape)
+        for cycle in range(start, stop):
+            snapshot = truth[cycle]
+            data = np.frombuffer(snapshot.sm.tobytes() + snapshot.rf.tobytes(), np.uint8)
+            expected = data[field.offsets[:, None] + np.arange(field.dtype.itemsize)].view(field.dtype)
+            assert (column[cycle - start].ravel() == expected.ravel()).all(), (path, cycle)
+
+
+def test_row_and_memory_columns_equal_snapshots(timeline: Timeline, truth: list) -> None:
+    for row in (0, 5, 39):
+        column = timeline.row_column(row, 10, 300)
+        assert (column == [truth[cycle].rows[row] for cycle in range(10, 300)]).all()
+    for word in (0, 130, 200):
+        column = timeline.memory_column(word, 10, 300)
+        assert (column == [truth[cycle].memory[word] for cycle in range(10, 300)]).all()
+
+
+def test_states_are_those_of_the_machines_warps(timeline: Timeline, truth: list) -> None:
+    states = timeline.states(100, 200)
+    assert states.shape == (100, 8)
+    assert states.dtype == np.uint8
+    assert (states == [truth[cycle].sm["warp"]["state"][:8] for cycle in range(100, 200)]).all()
+
+
+def test_overview_adds_up_to_the_runs_totals(timeline: Timeline, truth: list) -> None:
+    whole = truth[CYCLES].sm["stall_total"]
+    for buckets in (1, 7, 100, 900):
+        overview = timeline.overview(buckets)
+        assert overview.edges[0] == 0 and overview.edges[-1] == CYCLES
+        assert np.allclose(overview.states.sum(axis=0), whole)
+        lengths = np.diff(overview.edges)
+        assert np.allclose((overview.issue_rate * lengths).sum(), whole[0])
+
+
+def test_short_ranges_of_the_overview_are_exact(timeline: Timeline, truth: list) -> None:
+    overview = timeline.overview(10, 130, 270)
+    for bucket in range(10):
+        low, high = overview.edges[bucket], overview.edges[bucket + 1]
+        expected = truth[high].sm["stall_total"] - truth[low].sm["stall_total"]
+        assert (overview.states[bucket] == expected).all()
+
+
+def test_printed_lines_come_up_to_a_cycle(timeline: Timeline) -> None:
+    assert timeline.printed(99) == []
+    assert timeline.printed(100) == [(99, "hello 99")]
+
+
+def test_unknown_fields_and_cycles_are_named(timeline: Timeline) -> None:
+    with pytest.raises(InputError, match="warp"):
+        timeline.column("sm.wrap[3].state", 0, 1)
+    with pytest.raises(InputError, match=r"0\.\.63"):
+        timeline.column("sm.warp[64].state", 0, 1)
+    with pytest.raises(InputError, match="outside"):
+        timeline.at(CYCLES + 1)
+    with pytest.raises(InputError, match="outside"):
+        timeline.states(-1, 5)
+
+
+def test_a_live_timeline_grows_by_whole_chunks_and_closes_at_the_end(truth: list) -> None:
+    timeline = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
+    assert (timeline.last, timeline.closed) == (CHUNK, False)
+    assert timeline.extend(1) == CHUNK
+    assert timeline.at(3).same_as(truth[3])
+    assert timeline.extend(CHUNK + 1) == 2 * CHUNK
+    assert timeline.at(timeline.last).same_as(truth[4 * CHUNK])
+    timeline.extend(1 << 40)
+    assert (timeline.last, timeline.closed, timeline.extend(1)) == (CYCLES, True, 0)
+
+
+def test_thinned_checkpoints_reach_every_cycle(truth: list) -> None:
+    timeline = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK, budget_bytes=1_000_000)
+    timeline._decoded.limit_bytes = 1
+    order = random.Random(9)
+    while not timeline.closed:
+        timeline.extend(CHUNK)
+        assert len(timeline._checkpoints) <= 6
+        cycle = order.randint(0, timeline.last)
+        assert timeline.at(cycle).same_as(truth[cycle]), cycle
+    for _ in range(30):
+        cycle = order.randint(0, CYCLES)
+        assert timeline.at(cycle).same_as(truth[cycle]), cycle
+
+
+def test_a_fault_closes_the_timeline_after_its_cycle(truth: list) -> None:
+    timeline = LiveTimeline(Double(CYCLES, fault_at=333), chunk_cycles=CHUNK)
+    timeline.extend(1 << 40)
+    assert (timeline.last, timeline.closed, timeline.extend(1)) == (333, True, 0)
+    assert "line 12" in (timeline.fault or "")
+    assert timeline.at(20).same_as(truth[20])
+    assert timeline.at(333).same_as(truth[333])
