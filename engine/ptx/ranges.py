@@ -7,6 +7,7 @@ from engine.ptx.liveness import live_sets
 from engine.ptx.virtual import VirtualProgram
 
 Range = tuple[str, int, int, int, int]
+Piece = tuple[int, int, bool]  # first pc, last pc, begins with a definition
 
 
 def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, ...]:
@@ -16,7 +17,7 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
     """
     variables = program.variables
     live_in, live_out = live_sets(program.blocks, len(variables.names))
-    pieces: dict[int, list[tuple[int, int]]] = {}
+    pieces: dict[int, list[Piece]] = {}
     start = 0
     for block, before, after in zip(program.blocks, live_in, live_out, strict=True):
         last = start + len(block.insts) - 1
@@ -26,14 +27,14 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
             for var in inst.writes():
                 end = ends.get(var, pc)
                 if inst.kills:
-                    pieces.setdefault(var, []).append((pc, end))
+                    pieces.setdefault(var, []).append((pc, end, True))
                     ends.pop(var, None)
                 else:
                     ends.setdefault(var, pc)
             for var in inst.reads():
                 ends.setdefault(var, pc)
         for var in members(before):
-            pieces.setdefault(var, []).append((start, ends.get(var, start)))
+            pieces.setdefault(var, []).append((start, ends.get(var, start), False))
         start += len(block.insts)
     found: list[Range] = []
     for var, spans in pieces.items():
@@ -43,11 +44,11 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
     return tuple(sorted(found, key=lambda item: (item[1], item[3])))
 
 
-def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join spans that touch or overlap."""
+def merged(pieces: list[Piece]) -> list[tuple[int, int]]:
+    """Join pieces that overlap, and those that touch where the value goes on from one block into the next."""
     found: list[tuple[int, int]] = []
-    for first, end in sorted(spans):
-        if found and first <= found[-1][1] + 1:
+    for first, end, is_new in sorted(pieces):
+        if found and (first <= found[-1][1] or first == found[-1][1] + 1 and not is_new):
             found[-1] = (found[-1][0], max(found[-1][1], end))
         elif first <= end:
             found.append((first, end))
