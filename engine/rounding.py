@@ -494,11 +494,11 @@ def half_lane(sub, kind, flags, a, b, c):
 
 # --- conversions ---------------------------------------------------------------------------------------------------
 @jit
-def float_to_int(x, kind, mode):
-    """Round an f64 to an integer type, saturating; NaN gives 0."""
-    if x != x:
-        return Z64
+def float_to_int(x, kind, mode, source):
+    """Round an f64 to an integer type, saturating; NaN gives 0, or the top bit for f64 sources and 64-bit results."""
     width, signed = type_bits(kind), is_signed(kind)
+    if x != x:
+        return ONE64 << (width - ONE64) if source == T_F64 or width == U64(64) else Z64
     whole = round_integral(x, mode)
     if signed:
         limit = power_of_two(I64(width) - I64(1))
@@ -585,7 +585,7 @@ def convert(aux, flags, value):
     else:
         x = half_to_float(value, source == T_BF16)
     if target <= T_S64:
-        return narrow(float_to_int(x, target, mode), target, flags)
+        return narrow(float_to_int(x, target, mode, source), target, flags)
     if has(flags, FLAG_INT_ROUND):
         x = round_integral(x, mode)
     return float_result(x, target, flags)
