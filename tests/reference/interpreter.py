@@ -22,10 +22,12 @@ from engine.program import (
 )
 from tests.reference import floats, operations
 from tests.reference.memory import Area, Fault, Memory, generic
-from tests.reference.operations import M16, M32, Operation, signed
+from tests.reference.operations import M16, M32, M64, Operation, signed
 
 SLICE = 20_000          # steps a thread runs before the others of its CTA get their turn: spin locks end
-MAX_SLICES = 4_000      # turns of a CTA without any progress of its blocked threads before it counts as hung
+CLOCKS = ("clock", "clock64", "globaltimer", "globaltimer_lo")
+MAX_TURNS = 50          # turns in which all that runs only spins before more CTAs begin, or the launch counts as hung
+MAX_CTAS = 8            # CTAs that run at once where they wait for each other
 BLOCKED, ENDED, YIELDED = -1, -2, -3
 
 Step = Callable[["Thread"], int]    # runs one instruction, returns the next pc or BLOCKED, ENDED, YIELDED
@@ -63,28 +65,24 @@ class Cta:
         self.together: dict[int, list[Thread]] = {}     # at an instruction between lanes, by warp
         self.live = len(self.threads)
 
-    def run(self) -> None:
-        """Run every thread to its end; raises Fault for a deadlock."""
-        turns = 0
-        while self.live:
-            ready, self.ready = self.ready, []
-            if not ready:
-                raise Fault(f"deadlock in CTA {self.ctaid}: {self.live} threads wait for what cannot come")
-            progress = False
-            for thread in ready:
-                outcome = self.machine.run_thread(thread)
-                if outcome == YIELDED:
-                    self.ready.append(thread)
-                    continue
-                progress = True
-                if outcome == ENDED:
-                    thread.ended = True
-                    self.live -= 1
-            turns = 0 if progress else turns + 1
-            if turns > MAX_SLICES:
-                raise Fault(f"CTA {self.ctaid} makes no progress")
-            self._release_warps()
-            self._release_barriers()
+    def turn(self) -> bool:
+        """Run every thread that can, once; return whether one ended or came to a meeting. Fault: a deadlock."""
+        ready, self.ready = self.ready, []
+        if not ready:
+            raise Fault(f"deadlock in CTA {self.ctaid}: {self.live} threads wait for what cannot come")
+        progress = False
+        for thread in ready:
+            outcome = self.machine.run_thread(thread)
+            if outcome == YIELDED:
+                self.ready.append(thread)
+                continue
+            progress = True
+            if outcome == ENDED:
+                thread.ended = True
+                self.live -= 1
+        self._release_warps()
+        self._release_barriers()
+        return progress
 
     # --- between lanes ---
 
@@ -141,6 +139,7 @@ class Machine:
             pack_params(launch, kernel.params, memory.addresses, where).ljust(4096, b"\0")))
         self.insts = kernel.insts.copy()
         self.printed: list[str] = []
+        self.clock = 0
         self._relocate()
         self.steps: list[Step] = [self._step(pc, inst) for pc, inst in enumerate(self.insts)]
 
@@ -152,9 +151,19 @@ class Machine:
                 self.insts[reloc.pc]["imm"][reloc.slot + 1] = address >> 32 & M32
 
     def run(self) -> None:
-        """Run the whole grid, CTAs in linear order, one after the other."""
-        for index in range(self.launch.num_ctas):
-            Cta(self, index).run()
+        """Run the whole grid, CTAs in linear order; a next one begins early where those that run only spin."""
+        waiting = deque(range(self.launch.num_ctas))
+        running: list[Cta] = []
+        idle = 0
+        while waiting or running:
+            if not running or (idle > MAX_TURNS and waiting and len(running) < MAX_CTAS):
+                running.append(Cta(self, waiting.popleft()))
+                idle = 0
+            progress = [cta.turn() for cta in running]
+            running = [cta for cta in running if cta.live]
+            idle = 0 if any(progress) else idle + 1
+            if idle > 2 * MAX_TURNS:
+                raise Fault(f"{len(running)} CTAs only spin: they wait for what cannot come")
 
     def run_thread(self, thread: Thread) -> int:
         """Run one thread for at most a slice; return why it stopped."""
@@ -289,7 +298,7 @@ class Machine:
             "dynamic_smem_size": lambda t: launch.shared_bytes,
             "total_smem_size": lambda t: kernel.shared_bytes + launch.shared_bytes,
         }
-        get = values.get(base, lambda t: 0)
+        get = values.get(base, self._tick if base in CLOCKS else lambda t: 0)
         put = store_function(int(inst["dst"][0]), int(inst["dst"][1]), 64 if int(inst["num_dst"]) > 1 else 32)
 
         def step(thread: Thread) -> int:
@@ -297,6 +306,11 @@ class Machine:
             return pc + 1
 
         return step
+
+    def _tick(self, thread: Thread) -> int:
+        """Return a time that no two reads share: there is no timing here, but time passes."""
+        self.clock += 1
+        return self.clock
 
     # --- memory ---
 
@@ -307,16 +321,16 @@ class Machine:
             return lambda thread: (self.params, offset)
         get = source(inst, 0, 64)
         if space == SPACE_SHARED:
-            return lambda thread: (thread.cta.shared, get(thread) + offset)
+            return lambda thread: (thread.cta.shared, get(thread) + offset & M32)
         if space == SPACE_LOCAL:
-            return lambda thread: (thread.local, get(thread) + offset)
+            return lambda thread: (thread.local, get(thread) + offset & M32)
         if space == SPACE_PARAM:
-            return lambda thread: (self.params, get(thread) + offset)
+            return lambda thread: (self.params, get(thread) + offset & M32)
         if space == SPACE_GENERIC:
-            return lambda thread: generic(memory, thread.cta.shared, thread.local, get(thread) + offset)
+            return lambda thread: generic(memory, thread.cta.shared, thread.local, get(thread) + offset & M64)
 
         def direct(thread: Thread) -> tuple[Area, int]:
-            address = get(thread) + offset
+            address = get(thread) + offset & M64
             return memory.find(address), address
 
         return direct
@@ -510,8 +524,9 @@ class Machine:
         get, put = source(inst, 0, 64), store_function(int(inst["dst"][0]), NO_REG, 32)
 
         def step(thread: Thread) -> int:
-            self.printed.append(self._text(thread, get(thread)))
-            put(thread, 1)
+            text = self._text(thread, get(thread))
+            self.printed.append(text)
+            put(thread, text.replace("%%", "").count("%"))
             return pc + 1
 
         return step

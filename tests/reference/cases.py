@@ -1,0 +1,31 @@
+"""The launch files that the reference interpreter runs: the bundled kernels and the corpus, each loaded once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from engine import kernels
+from engine.launch import LaunchSpec, load_launch_file
+from engine.ptx import load_module
+from tests.reference.interpreter import run_launches
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+BUNDLED = kernels.names()
+CASES = tuple(sorted(path.stem for path in CORPUS.glob("*/*.toml") if path.parent.name != "bad"))
+# Cases whose result rests on the lanes of a warp going in step, which PTX does not promise: nothing to compare.
+IN_STEP = frozenset({"dynamic_shared.sm75", "dynamic_shared.sm100"})
+
+
+def path_of(name: str) -> Path:
+    """Return the launch file of a bundled kernel or corpus case."""
+    return kernels.path(name) if name in BUNDLED else CORPUS / name.split(".")[0] / f"{name}.toml"
+
+
+@lru_cache(maxsize=4)
+def reference_run(name: str) -> tuple[LaunchSpec, dict[str, np.ndarray]]:
+    """Return a case's launch file and the memory that the reference interpreter leaves."""
+    spec = load_launch_file(path_of(name))
+    return spec, run_launches(spec, load_module(spec.module_path))

@@ -1,0 +1,37 @@
+"""The reference interpreter against what NumPy says of the bundled kernels and the corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.launch import load_launch_file, verify
+from engine.ptx import load_module
+from tests.reference.cases import BUNDLED, CASES, CORPUS, IN_STEP, reference_run
+from tests.reference.interpreter import run_launches
+from tests.reference.memory import Fault
+
+QUICK = ("hotspot", "histogram")
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in BUNDLED
+])
+def test_bundled_kernels_give_what_numpy_gives(name: str) -> None:
+    spec, memory = reference_run(name)
+    assert not [str(miss) for miss in verify(spec, memory)]
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in IN_STEP])
+def test_corpus_kernels_give_what_numpy_gives(name: str) -> None:
+    spec, memory = reference_run(name)
+    assert not [str(miss) for miss in verify(spec, memory)]
+
+
+@pytest.mark.parametrize("name", [
+    "assert_fails", "barrier_deadlock", "misaligned_access", "misaligned_vector", "null_read", "out_of_bounds_read",
+    "out_of_bounds_write", "shared_out_of_bounds", "trap",
+])
+def test_kernels_that_misbehave_are_faults(name: str) -> None:
+    spec = load_launch_file(CORPUS / "bad" / f"{name}.toml")
+    with pytest.raises(Fault):
+        run_launches(spec, load_module(spec.module_path))
