@@ -1,0 +1,240 @@
+"""The one table of everything a key, the palette, the `:` prompt or a click can do; help and footer are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+TIME, STOP, ASK, SCREEN = "MOVE IN TIME", "STOP AND COME BACK", "ASK", "SCREEN"
+CATEGORIES = (TIME, STOP, ASK, SCREEN)
+ANY = "*"          # in a key sequence: whatever letter or digit comes next is the action's argument
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing to do.
+
+    keys: key sequences, tokens separated by blanks ("g g", "m *"); the first is the one that is shown. command: what
+    `:` takes. sentence: the help. hint: the word in the footer. reverse: the action that undoes the direction; both
+    share a row in the help. panels: only where one of these panels has the keys ((): everywhere).
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    command: str
+    sentence: str
+    category: str
+    hint: str = ""
+    reverse: str = ""
+    panels: tuple[str, ...] = ()
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("step", ("s", "right", "l", "f10"), "step", "one cycle on / back", TIME, "step ±1", "back"),
+    Action("back", ("S", "left", "h", "shift+f10"), "reverse-step", "one cycle back", TIME),
+    Action("step_10", (")",), "step 10", "10 cycles on / back", TIME, "±10", "back_10"),
+    Action("back_10", ("(",), "reverse-step 10", "10 cycles back", TIME),
+    Action("step_100", ("}",), "step 100", "100 cycles on / back", TIME, "", "back_100"),
+    Action("back_100", ("{",), "reverse-step 100", "100 cycles back", TIME),
+    Action("next_issue", ("i", "f11"), "stepi", "next / previous issue of the focused warp", TIME, "issue ±",
+           "previous_issue"),
+    Action("previous_issue", ("I", "shift+f11"), "rsi", "previous issue of the focused warp", TIME),
+    Action("next_stall", ("] s",), "next-stall", "next / previous stall of the focused warp", TIME, "stall ±",
+           "previous_stall"),
+    Action("previous_stall", ("[ s",), "previous-stall", "previous stall of the focused warp", TIME),
+    Action("next_conflict", ("] b",), "next-conflict", "next / previous bank conflict of any warp", TIME, "",
+           "previous_conflict"),
+    Action("previous_conflict", ("[ b",), "previous-conflict", "previous bank conflict of any warp", TIME),
+    Action("next_rf", ("] w",), "next-rf", "next / previous stall caused by the register file", TIME, "register file ±",
+           "previous_rf"),
+    Action("previous_rf", ("[ w",), "previous-rf", "previous stall caused by the register file", TIME),
+    Action("next_mark", ("] m",), "next-mark", "next / previous mark", TIME, "", "previous_mark"),
+    Action("previous_mark", ("[ m",), "previous-mark", "previous mark", TIME),
+    Action("start", ("g g", "0", "home"), "goto start", "begin / end; with a count, that cycle: 1234G", TIME, "", "end"),
+    Action("end", ("G", "$", "end"), "goto end", "the last cycle, or with a count that cycle", TIME),
+    Action("play", ("space",), "play", "play and pause", TIME, "play"),
+    Action("slower", ("<",), "slower", "slower / faster", TIME, "", "faster"),
+    Action("faster", (">",), "faster", "play faster", TIME),
+    Action("continue", ("c", "f5"), "continue", "on / back to the next breakpoint", STOP, "continue ±",
+           "reverse_continue"),
+    Action("reverse_continue", ("C", "shift+f5"), "reverse-continue", "back to the previous breakpoint", STOP),
+    Action("break_here", ("b", "f9"), "break-here", "breakpoint at the focused warp's instruction / list", STOP, "break",
+           "breakpoints"),
+    Action("breakpoints", ("B",), "breakpoints", "list of breakpoints and marks", STOP),
+    Action("run_to_cursor", ("t",), "run-to-cursor", "run to the instruction chosen in CODE, either way", STOP, ""),
+    Action("mark", ("m *",), "mark", "m a: set mark a / ' a: go to it", STOP, "mark", "goto_mark"),
+    Action("goto_mark", ("' *",), "goto-mark", "go to a mark", STOP),
+    Action("previous_stop", ("' '",), "previous-stop", "to the stop before this one, and back again", STOP),
+    Action("history_back", ("ctrl+o",), "history-back", "history back / on", STOP, "", "history_forward"),
+    Action("history_forward", ("alt+o",), "history-forward", "history on", STOP),
+    Action("why", ("e",), "why", "why the focused warp does not issue", ASK, "why"),
+    Action("next_change", (".",), "nextchange", "next / last change of the focused item", ASK, "", "last_change"),
+    Action("last_change", (",",), "last", "last change of the focused item", ASK),
+    Action("diff", ("d",), "diff", "underline what changed since: the cycle before, the last stop", ASK),
+    Action("search", ("/",), "search", "search the program", ASK),
+    Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
+    Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),
+    Action("command", (":",), "", "command line: goto 1234, 50%, break if EXPR, until EXPR", ASK, "command"),
+    Action("help", ("?", "f1"), "help", "this help", ASK, "help"),
+    Action("focus_next", ("tab",), "focus-next", "next / previous panel", SCREEN, "", "focus_previous"),
+    Action("focus_previous", ("shift+tab",), "focus-previous", "previous panel", SCREEN),
+    Action("panel", ("alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8"), "panel",
+           "panel by number, hidden ones too", SCREEN),
+    Action("zoom", ("z",), "zoom", "one panel full screen", SCREEN, "zoom"),
+    Action("down", ("j", "down"), "down", "down / up inside the panel", SCREEN, "", "up"),
+    Action("up", ("k", "up"), "up", "up inside the panel", SCREEN),
+    Action("other_side", ("o",), "other-side", "the warp beside this one, even or odd", SCREEN),
+    Action("open", ("enter",), "open", "open the focused thing", SCREEN),
+    Action("close", ("escape",), "close", "close one layer, cancel a long move", SCREEN),
+    Action("registers", ("r",), "registers", "registers of the focused warp by lane", SCREEN, "registers"),
+    Action("lanes_right", ("L",), "lanes-right", "REGISTERS: more lanes right / left", SCREEN, "lanes", "lanes_left",
+           ("registers",)),
+    Action("lanes_left", ("H",), "lanes-left", "REGISTERS: lanes to the left", SCREEN, "", "", ("registers",)),
+    Action("number_format", ("F",), "format", "REGISTERS: hex, int, uint, float", SCREEN, "format", "", ("registers",)),
+    Action("source", ("p",), "source", "CODE: decoded or PTX source", SCREEN),
+    Action("zoom_in", ("+", "="), "zoom-in", "overview: a shorter / longer stretch of the run", SCREEN, "", "zoom_out"),
+    Action("zoom_out", ("-",), "zoom-out", "overview: a longer stretch of the run", SCREEN),
+    Action("palette", ("ctrl+p",), "palette", "every action by name", SCREEN, "palette"),
+    Action("copy", ("y",), "copy", "copy the command line that shows this again", SCREEN),
+    Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
+)
+BY_NAME = {action.name: action for action in ACTIONS}
+
+FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "play", "why", "break_here", "mark",
+          "command", "help", "registers", "zoom", "palette")
+FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
+FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
+KEY_NAMES = {"right": "→", "left": "←", "up": "↑", "down": "↓", "space": "Space", "tab": "Tab", "enter": "Enter",
+             "escape": "Esc", "home": "Home", "end": "End"}
+
+
+def key_label(sequence: str) -> str:
+    """Return a key sequence as people write it: "g g" is gg, "ctrl+o" is Ctrl+o, "m *" is m a."""
+    words = []
+    for token in sequence.split():
+        if token == ANY:
+            words.append(" a")
+        elif token in KEY_NAMES:
+            words.append(KEY_NAMES[token])
+        elif "+" in token and len(token) > 1:
+            words.append("+".join(part.capitalize() if len(part) > 1 else part for part in token.split("+")))
+        else:
+            words.append(token.upper() if len(token) > 1 and token[0] == "f" and token[1:].isdigit() else token)
+    return "".join(words)
+
+
+def pair_label(action: Action) -> str:
+    """Return the keys of an action and its reverse: "s S"."""
+    label = key_label(action.keys[0])
+    if action.reverse:
+        label += " " + key_label(BY_NAME[action.reverse].keys[0])
+    return label
+
+
+def is_reverse(action: Action) -> bool:
+    """Say whether the action is listed with the one it reverses."""
+    return any(other.reverse == action.name for other in ACTIONS)
+
+
+def footer_hints(panel: str, width: int, has_register_file: bool = True) -> list[tuple[str, str, str]]:
+    """Return (keys, word, action) in the order of use; the painter keeps those that fit."""
+    names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
+    if panel == "registers":
+        names = FOOTER_REGISTERS
+    words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
+             "next_change": "change ±", "close": "close"}
+    out = []
+    for name in names:
+        if name == "next_rf" and not has_register_file or name == "next_stall" and has_register_file:
+            continue
+        action = BY_NAME[name]
+        label = key_label(action.keys[0]) if name in ("break_here", "mark") else pair_label(action)
+        out.append((label.replace(" a", ""), words.get(name, action.hint), name))
+    return out
+
+
+def help_rows(needle: str = "") -> list[tuple[str, str, str]]:
+    """Return (category, keys, sentence) for the help, one row per pair; `needle` keeps rows that contain it."""
+    out = []
+    for action in ACTIONS:
+        if is_reverse(action):
+            continue
+        keys = pair_label(action)
+        if action.name == "panel":
+            keys = "Alt+1–8"
+        extra = [key_label(key) for key in action.keys[1:2]]
+        if action.reverse:
+            extra += [key_label(key) for key in BY_NAME[action.reverse].keys[1:2]]
+        if action.name != "panel" and extra and all(len(key) <= 2 for key in extra):
+            keys += "  " + " ".join(extra)
+        text = f"{keys} {action.sentence} {action.command} {action.name}".lower()
+        if needle.lower() in text:
+            out.append((action.category, keys, action.sentence))
+    return out
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """A complete key sequence: the action, the count before it (None: none) and the letter it took."""
+
+    action: str
+    count: int | None = None
+    argument: str = ""
+
+
+class KeyReader:
+    """Turns single keys into actions: counts, sequences such as gg or ]s, and letters for marks."""
+
+    def __init__(self, keymap: dict[str, str] | None = None):
+        """keymap: key sequence -> action name, laid over the table."""
+        self.table: dict[tuple[str, ...], str] = {}
+        for action in ACTIONS:
+            for key in action.keys:
+                self.table[tuple(key.split())] = action.name
+        for key, name in (keymap or {}).items():
+            if name not in BY_NAME:
+                raise ValueError(f"keymap: no action {name!r}")
+            self.table[tuple(key.split())] = name
+        self.prefixes = {keys[:length] for keys in self.table for length in range(1, len(keys))}
+        self.pending: tuple[str, ...] = ()
+        self.digits = ""
+
+    @property
+    def shown(self) -> str:
+        """What has been typed of an unfinished sequence."""
+        return self.digits + "".join(self.pending)
+
+    def reset(self) -> None:
+        """Forget an unfinished sequence."""
+        self.pending, self.digits = (), ""
+
+    def feed(self, token: str) -> Pressed | None:
+        """Take one key; return an action when a sequence is complete, None while it is not or means nothing."""
+        if not self.pending and token.isdigit() and len(token) == 1 and (self.digits or token != "0"):
+            self.digits = (self.digits + token)[:12]
+            return None
+        sequence = (*self.pending, token)
+        name = self.table.get(sequence)
+        argument = ""
+        if name is None and self.pending and len(token) == 1 and (*self.pending, ANY) in self.table:
+            name, argument = self.table[(*self.pending, ANY)], token
+        if name is None and sequence in self.prefixes:
+            self.pending = sequence
+            return None
+        count = int(self.digits) if self.digits else None
+        unfinished = self.shown
+        self.reset()
+        if name is None or (name == "close" and unfinished):
+            return None
+        if name == "panel":
+            argument = token[-1]
+        return Pressed(name, count, argument)
+
+
+def token_of(key: str, character: str | None) -> str:
+    """Return the token of a key event: the character where it is printable, else Textual's key name."""
+    if character and len(character) == 1 and character.isprintable() and character != " " and not key.startswith(
+        ("alt+", "ctrl+")
+    ):
+        return character
+    return key

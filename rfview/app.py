@@ -1,0 +1,113 @@
+"""The terminal program: one Textual app over one session, and the same screen as plain text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rfview.palette import Palette, choose_theme
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+OPEN_FAILED = 2
+
+
+def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_only: bool = False) -> str:
+    """Return the main screen at the session's cursor as plain text; needs no terminal and no Textual."""
+    from rfview.actions import footer_hints
+    from rfview.render import frame
+    from rfview.screens.source import SceneSource
+
+    source = SceneSource(session)
+    source.columns = max(8, width - 2)
+    scene = source.scene()
+    resident = scene.now.resident if scene.now else 0
+    scene = scene.at(warp=(resident & -resident).bit_length() - 1 if resident else 0, panel="")
+    text = frame.as_text(scene, width, height, footer_hints("warps", width))
+    return Palette("mono", ascii_only).text(text)
+
+
+def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | None = None, ascii_only: bool = False,
+             target: str = "", keymap: dict[str, str] | None = None) -> Any:
+    """Return the app, not yet running. opener(report) opens the session, in a thread after the first frame."""
+    chosen = choose_theme(theme, dict(os.environ))
+    from textual.app import App
+    from textual.theme import Theme
+
+    from rfview.messages import Chosen
+    from rfview.screens.driver import Driver
+    from rfview.screens.main import MainScreen
+    from rfview.screens.palette import ActionProvider
+    from rfview.widgets.panel import StripCache
+
+    palette = Palette(chosen, ascii_only)
+
+    class RfviewApp(App[int]):
+        """One session on the screen."""
+
+        CSS_PATH = "rfview.tcss"
+        TITLE = "rfview"
+        COMMANDS: ClassVar[set[Any]] = {ActionProvider}
+        ENABLE_COMMAND_PALETTE = True
+        failure: Any = None
+        target_command = f"rfview replay {target}" if target.endswith(".rfs") else f"rfview debug {target or title}"
+
+        def __init__(self) -> None:
+            # rfview has its own look without colours; Textual's filter would turn colours into greys instead
+            no_color = os.environ.pop("NO_COLOR", None)
+            super().__init__(ansi_color=chosen in ("ansi16", "mono"))
+            if no_color is not None:
+                os.environ["NO_COLOR"] = no_color
+            self.strips = StripCache(palette)
+            self.driver = Driver(opener, self._from_driver)
+            self.main = MainScreen(self.driver, self.strips, title, keymap)
+
+        def on_mount(self) -> None:
+            self.register_theme(_theme(Theme, palette))
+            self.theme = "rfview"
+            self.push_screen(self.main)
+            self.call_after_refresh(self.driver.start)
+
+        def _from_driver(self, message: Any) -> None:
+            if self.is_running:
+                self.main.post_message(message)
+
+        def on_chosen(self, message: Chosen) -> None:
+            self.main.post_message(message)
+
+        async def on_unmount(self) -> None:
+            self.driver.close()
+
+    return RfviewApp()
+
+
+def _theme(theme_class: Any, palette: Palette) -> Any:
+    """Return the Textual theme for what is not painted by us: prompt, command palette, popups."""
+    text, ground = palette.page
+    if palette.theme in ("ansi16", "mono"):
+        return theme_class(name="rfview", primary="ansi_default", foreground=text, background=ground, surface=ground,
+                           panel=ground, ansi=True, dark=True)
+    light = palette.theme == "light"
+    return theme_class(
+        name="rfview", primary="#2FCFA6" if not light else "#1F866C", foreground=text, background=ground,
+        surface=palette.grounds["popup"], panel=palette.grounds["band"], dark=not light,
+        variables={"border": "#4A5B70", "input-cursor-background": text, "input-cursor-foreground": ground},
+    )
+
+
+def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,
+            ascii_only: bool = False, target: str = "", keymap: dict[str, str] | None = None) -> int:
+    """Show a session in the terminal until the user leaves; return the exit code.
+
+    session: an open session, or opener(report) -> session, called in a thread after the first frame, where report takes
+    (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None goes by NO_COLOR and TERM.
+    """
+    opener = session if callable(session) else lambda report: session
+    name = title or (str(session.info.get("kernel", "")) if not callable(session) else "")
+    app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap)
+    code = app.run()
+    if app.failure is not None:
+        return int(getattr(app.failure, "exit_code", OPEN_FAILED))
+    return int(code or 0)

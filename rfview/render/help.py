@@ -1,0 +1,158 @@
+"""The help: keys by intent, the table of states, and how to read the screen; all made from the tables, all searchable."""
+
+from __future__ import annotations
+
+from rfview.actions import CATEGORIES, help_rows
+from rfview.render.scene import Look, Scene
+from rfview.render.text import Line, Row, blank
+
+READING: tuple[tuple[str, str, str], ...] = (
+    ("13", "changed", "changed in this cycle"),
+    ("▸31", "bold", "focus, keys act on it"),
+    ("L──", "hi:long_scoreboard", "a run: glyph, then a line"),
+    ("↓━━", "fg:wb_drain", "the register file itself stalls"),
+    ("▲ ▼", "p:fast", "bank read, bank written now"),
+    ("■ □", "fg:bank_conflict", "wanted by a collector, due"),
+    ("Σ 48 ✓", "text", "every warp has one state"),
+    ("◄ PAST", "text", "steps lead back to the end: G"),
+)
+
+
+def _head(width: int, text: str) -> Line:
+    return Row(width, "band").add(f" {text}", "title").line()
+
+
+def key_lines(width: int, category: str, needle: str) -> list[Line]:
+    """Return one category of keys, nothing when no row of it matches."""
+    rows = [(keys, sentence) for found, keys, sentence in help_rows(needle) if found == category]
+    if not rows:
+        return []
+    lines = [_head(width, category)]
+    column = 15
+    for keys, sentence in rows:
+        row = Row(width).add(" ").add(keys, "bold").to(min(column, 15))
+        if row.x >= column:
+            row.add(" ")
+        room = width - row.x
+        if len(sentence) <= room:
+            lines.append(row.add(sentence, "dim").line())
+            continue
+        first, rest = _wrap(sentence, room)
+        lines.append(row.add(first, "dim").line())
+        lines.append(Row(width).to(column).add(rest[: width - column], "dim").line())
+    return [*lines, blank(width)]
+
+
+def _wrap(text: str, width: int) -> tuple[str, str]:
+    """Return a sentence in two parts, the first at most `width` long."""
+    at = text.rfind(" ", 0, width + 1)
+    return (text[:at], text[at + 1 :]) if at > 0 else (text[:width], text[width:])
+
+
+def state_lines(scene: Scene, width: int, needle: str) -> list[Line]:
+    """Return the table of states, those of the register file that this run has first."""
+    used = set(scene.common)
+
+    def order(look: Look) -> tuple[bool, int]:
+        return (not (look.is_register_file and look.code in used), look.code)
+
+    rows = [look for look in sorted(scene.looks.values(), key=order)
+            if needle.lower() in f"{look.name} {look.short} {look.sentence} state stall".lower()]
+    if not rows:
+        return []
+    lines = [_head(width, "EACH WARP, EACH CYCLE")]
+    for look in rows:
+        row = Row(width).add(" ").add(look.glyph, "st:" + look.role).add(" ").add(f"{look.short:<9}", "bold")
+        sentence = look.sentence.rstrip(".")
+        for word in ("The warp ", "A register or predicate is held by "):
+            sentence = sentence.removeprefix(word)
+        room = width - row.x
+        lines.append(row.add(sentence if len(sentence) <= room else sentence[: room - 1] + "…", "dim").line())
+    return [*lines, blank(width)]
+
+
+def reading_lines(width: int, needle: str) -> list[Line]:
+    """Return how to read the screen."""
+    rows = [entry for entry in READING if needle.lower() in f"{entry[0]} {entry[2]} reading".lower()]
+    if not rows:
+        return []
+    lines = [_head(width, "READING THE SCREEN")]
+    for sample, role, text in rows:
+        lines.append(Row(width).add(" ").add(sample, role).to(10).add(text[: width - 10], "dim").line())
+    return lines
+
+
+def verb_lines(width: int, verbs: list[tuple[str, str]], needle: str) -> list[Line]:
+    """Return the commands of the `:` prompt."""
+    rows = [(name, text) for name, text in verbs if needle.lower() in f"{name} {text} command".lower()]
+    if not rows:
+        return []
+    lines = [_head(width, "COMMANDS AFTER :")]
+    for name, text in rows:
+        row = Row(width).add(" ").add(name[:26], "bold").to(14)
+        row.add(" " if row.x > 13 else "").add(text[: max(0, width - row.x)], "dim")
+        lines.append(row.line())
+    return [*lines, blank(width)]
+
+
+def columns_for(width: int) -> int:
+    """Return how many columns the help has."""
+    return 3 if width >= 118 else 2 if width >= 96 else 1
+
+
+def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]]) -> list[Line]:
+    """Return the help's rows: three columns side by side where there is room, else below each other.
+
+     MOVE IN TIME                        ASK                             EACH WARP, EACH CYCLE
+     s S  → ←      one cycle on / back   e      why the focused warp ..  █ issued   issued an instruction
+     ) (           10 cycles on / back   . ,    next / last change       ○ not_sel  was ready; another was chosen
+
+    A search keeps the rows that contain the text: keys, words, states and commands.
+    """
+    count = columns_for(width)
+    cell = (width - 2 * (count - 1)) // count
+    groups: list[list[Line]] = [[] for _ in range(count)]
+    parts = [key_lines(cell, name, needle) for name in CATEGORIES]
+    states, reading = state_lines(scene, cell, needle), reading_lines(cell, needle)
+    commands = verb_lines(cell, verbs, needle)
+    if count == 3:
+        groups[0] = [*parts[0], *parts[1]]
+        groups[1] = [*parts[2], *parts[3]]
+        groups[2] = [*states, *reading]
+        shorter = min((0, 1), key=lambda index: len(groups[index]))
+        groups[shorter] += commands
+    elif count == 2:
+        groups[0] = [*parts[0], *parts[1], *parts[2], *parts[3]]
+        groups[1] = [*states, *reading, *commands]
+    else:
+        groups[0] = [*parts[0], *parts[1], *parts[2], *parts[3], *states, *reading, *commands]
+    height = max(len(group) for group in groups)
+    lines = []
+    for index in range(height):
+        row = Row(width)
+        for place, group in enumerate(groups):
+            if index < len(group):
+                line = group[index]
+                row.to(place * (cell + 2))
+                for text, role in line.spans:
+                    row.add(text, f"{role}~{line.ground}" if line.ground else role)
+        lines.append(row.line())
+    return lines or [Row(width).add(f" nothing contains {needle!r}", "dim").line()]
+
+
+def head(width: int, needle: str, searching: bool) -> Line:
+    """Return the title row with the search."""
+    row = Row(width, "band").add(" rfview", "title").add("  help       ", "text").add("/ ", "key")
+    if searching or needle:
+        row.add(needle, "bold").add("▏" if searching else "", "bold")
+    else:
+        row.add("type to search keys, words and stalls", "tinfo")
+    return row.right(width - 1, "Esc closes", "tinfo").line()
+
+
+def foot(width: int, more: bool) -> Line:
+    """Return the last row."""
+    row = Row(width, "band")
+    for keys, word in (("/", "search"), ("j k PgUp PgDn", "scroll"), ("y", "copy key table"), ("Esc", "close")):
+        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+    return row.right(width - 1, "more below" if more else "", "tinfo").line()

@@ -1,0 +1,1 @@
+"""Whole screens: the main one, and the windows that open over it."""

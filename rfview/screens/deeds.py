@@ -1,0 +1,556 @@
+"""What each action of actions.py does on the main screen: a request to the driver, or a change of what is looked at."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from textual.timer import Timer
+
+from rfview.actions import ACTIONS, Pressed
+from rfview.render import code as code_lines
+from rfview.render import overview as overview_lines
+from rfview.render import warps as warp_lines
+from rfview.render.footer import prompt_text
+from rfview.render.layout import PANELS, TITLES, Place, is_tiny, shown
+from rfview.render.registers import FORMATS
+from rfview.render.scene import Scene
+
+if TYPE_CHECKING:
+    from rfview.screens.driver import Driver
+    from rfview.widgets.prompt import Prompt
+
+SPEEDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+          1_000_000)
+FRAME_S = 1 / 30
+
+
+class Deeds:
+    """Mixed into MainScreen: one method do_NAME per action."""
+
+    driver: Driver
+    prompt: Prompt
+    scene: Scene
+    places: list[Place]
+    app: Any
+    zoomed: bool
+    back_to: str
+    needle: str
+    playing: bool
+    busy: str
+    change: Any
+    say: Any
+    lay_out: Any
+    set_interval: Any
+    prompt_place: Any
+    repaint_panels: Any
+    _timer: Timer | None = None
+    _play_debt = 0.0
+    _play_clock = 0.0
+    _play_waiting = False
+
+    # moving in time
+
+    def _step(self, pressed: Pressed, by: int) -> None:
+        self.driver.ask("step", by * (pressed.count or 1))
+
+    def do_step(self, pressed: Pressed) -> None:
+        """Go on one cycle."""
+        self._step(pressed, 1)
+
+    def do_back(self, pressed: Pressed) -> None:
+        """Go back one cycle."""
+        self._step(pressed, -1)
+
+    def do_step_10(self, pressed: Pressed) -> None:
+        """Go on ten cycles."""
+        self._step(pressed, 10)
+
+    def do_back_10(self, pressed: Pressed) -> None:
+        """Go back ten cycles."""
+        self._step(pressed, -10)
+
+    def do_step_100(self, pressed: Pressed) -> None:
+        """Go on a hundred cycles."""
+        self._step(pressed, 100)
+
+    def do_back_100(self, pressed: Pressed) -> None:
+        """Go back a hundred cycles."""
+        self._step(pressed, -100)
+
+    def _until(self, pressed: Pressed, condition: str, forward: bool, what: str) -> None:
+        self.driver.ask("until", condition, forward=forward, count=pressed.count, stay=True, what=what)
+
+    def do_next_issue(self, pressed: Pressed) -> None:
+        """Go to the focused warp's next issue."""
+        self._until(pressed, f"w{self.scene.warp}.state == issued", True, f"an issue of w{self.scene.warp}")
+
+    def do_previous_issue(self, pressed: Pressed) -> None:
+        """Go to the focused warp's previous issue."""
+        self._until(pressed, f"w{self.scene.warp}.state == issued", False, f"an issue of w{self.scene.warp}")
+
+    def _stall_condition(self) -> str:
+        state = f"w{self.scene.warp}.state"
+        return f"{state} != issued and {state} != finished and {state} != no_cta and changed({state})"
+
+    def do_next_stall(self, pressed: Pressed) -> None:
+        """Go to where the focused warp next begins to wait."""
+        self._until(pressed, self._stall_condition(), True, f"a stall of w{self.scene.warp}")
+
+    def do_previous_stall(self, pressed: Pressed) -> None:
+        """Go to where the focused warp last began to wait."""
+        self._until(pressed, self._stall_condition(), False, f"a stall of w{self.scene.warp}")
+
+    def do_next_conflict(self, pressed: Pressed) -> None:
+        """Go to the next cycle with a bank conflict."""
+        self._until(pressed, "stall.bank_conflict > 0", True, "a bank conflict")
+
+    def do_previous_conflict(self, pressed: Pressed) -> None:
+        """Go to the previous cycle with a bank conflict."""
+        self._until(pressed, "stall.bank_conflict > 0", False, "a bank conflict")
+
+    def _rf_condition(self) -> str:
+        names = [look.name for look in self.scene.looks.values() if look.is_register_file]
+        return " or ".join(f"stall.{name} > 0" for name in names)
+
+    def do_next_rf(self, pressed: Pressed) -> None:
+        """Go to the next cycle in which the register file itself stalls a warp."""
+        self._until(pressed, self._rf_condition(), True, "a stall by the register file")
+
+    def do_previous_rf(self, pressed: Pressed) -> None:
+        """Go to the previous such cycle."""
+        self._until(pressed, self._rf_condition(), False, "a stall by the register file")
+
+    def do_next_mark(self, pressed: Pressed) -> None:
+        """Go to the next mark."""
+        self.driver.ask("next_mark", 1)
+
+    def do_previous_mark(self, pressed: Pressed) -> None:
+        """Go to the previous mark."""
+        self.driver.ask("next_mark", -1)
+
+    def do_start(self, pressed: Pressed) -> None:
+        """Go to the first cycle, or to the one counted."""
+        self.driver.ask("goto", pressed.count if pressed.count is not None else "start")
+
+    def do_end(self, pressed: Pressed) -> None:
+        """Go to the last cycle, or to the one counted."""
+        if pressed.count is not None:
+            self.driver.ask("goto", pressed.count)
+        else:
+            self.driver.ask("end")
+
+    # playing
+
+    def do_play(self, pressed: Pressed) -> None:
+        """Play, or pause."""
+        if self.playing:
+            self.stop_playing()
+            return
+        self.playing, self._play_debt, self._play_clock = True, 0.0, time.monotonic()
+        self._timer = self.set_interval(FRAME_S, self._play_frame)
+
+    def _play_frame(self) -> None:
+        """Ask for as many cycles as the speed makes due; wait while the last request is still served."""
+        now = time.monotonic()
+        if not self.driver.is_idle:
+            self._play_clock = now
+            return
+        self._play_debt += min(0.25, now - self._play_clock) * self.scene.speed
+        self._play_clock = now
+        due = int(self._play_debt)
+        if due:
+            self._play_debt -= due
+            self.driver.ask("play", due, speed=self.scene.speed)
+
+    def stop_playing(self) -> None:
+        """Stop playing and show the badge of rest."""
+        if self._timer is not None:
+            self._timer.stop()
+        if self.playing:
+            self.playing, self._timer = False, None
+            self.driver.ask("refresh", self.scene.message)
+
+    def _speed(self, by: int) -> None:
+        at = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - self.scene.speed))
+        speed = SPEEDS[max(0, min(len(SPEEDS) - 1, at + by))]
+        self.change(speed=speed, message=f"{speed:,} cycles a second", message_kind="info")
+
+    def do_slower(self, pressed: Pressed) -> None:
+        """Play slower."""
+        self._speed(-(pressed.count or 1))
+
+    def do_faster(self, pressed: Pressed) -> None:
+        """Play faster."""
+        self._speed(pressed.count or 1)
+
+    # stopping and coming back
+
+    def do_continue(self, pressed: Pressed) -> None:
+        """Go on to the next breakpoint."""
+        self.driver.ask("continue", 1)
+
+    def do_reverse_continue(self, pressed: Pressed) -> None:
+        """Go back to the previous breakpoint."""
+        self.driver.ask("continue", -1)
+
+    def cursor_pc(self) -> int:
+        """Return the instruction that CODE's cursor is on: the focused warp's next one plus the scroll."""
+        assert self.scene.now is not None
+        count = len(self.scene.info.get("program", ()))
+        return max(0, min(count - 1, self.scene.now.pc[self.scene.warp] + self.scene.scroll))
+
+    def do_break_here(self, pressed: Pressed) -> None:
+        """Set or remove a breakpoint; with a count only for that warp."""
+        self.driver.ask("break", self.cursor_pc(), warp=pressed.count)
+
+    def do_breakpoints(self, pressed: Pressed) -> None:
+        """Open the list."""
+        from rfview.screens.windows import BreaksWindow
+
+        self.app.push_screen(BreaksWindow(self))
+
+    def do_run_to_cursor(self, pressed: Pressed) -> None:
+        """Go to where the focused warp next stands at the cursor's instruction."""
+        warp, pc = self.scene.warp, self.cursor_pc()
+        condition = f"w{warp}.pc == {pc} and (changed(w{warp}.pc) or changed(w{warp}.num_issued))"
+        self._until(pressed, condition, True, f"w{warp} at pc {pc}")
+        self.change(scroll=0)
+
+    def do_mark(self, pressed: Pressed) -> None:
+        """Set a mark."""
+        self.driver.ask("mark", pressed.argument)
+
+    def do_goto_mark(self, pressed: Pressed) -> None:
+        """Go to a mark."""
+        self.driver.ask("goto", f"@{pressed.argument}")
+
+    def do_previous_stop(self, pressed: Pressed) -> None:
+        """Go to where the last jump came from."""
+        self.driver.ask("previous_stop")
+
+    def do_history_back(self, pressed: Pressed) -> None:
+        """Go to the stop before."""
+        self.driver.ask("history", -1)
+
+    def do_history_forward(self, pressed: Pressed) -> None:
+        """Go to the stop after."""
+        self.driver.ask("history", 1)
+
+    # asking
+
+    def do_why(self, pressed: Pressed) -> None:
+        """Open the whole chain of reasons."""
+        from rfview.screens.windows import WhyWindow
+
+        self.app.push_screen(WhyWindow(self))
+
+    def focused_item(self) -> str:
+        """Return the focused thing as an expression."""
+        if self.scene.panel == "registers":
+            return f"w{self.scene.warp}.R{self.scene.reg}"
+        if self.scene.panel == "lens":
+            return f"bank[{self.scene.bank}].queue"
+        if self.scene.panel == "code":
+            return f"w{self.scene.warp}.pc"
+        return f"w{self.scene.warp}.state"
+
+    def do_next_change(self, pressed: Pressed) -> None:
+        """Go to the focused thing's next change."""
+        self.driver.ask("change", self.focused_item(), forward=True)
+
+    def do_last_change(self, pressed: Pressed) -> None:
+        """Go to the focused thing's last change."""
+        self.driver.ask("change", self.focused_item(), forward=False)
+
+    def do_diff(self, pressed: Pressed) -> None:
+        """Choose what the underline compares with."""
+        self.driver.ask("diff")
+
+    def _open_prompt(self, mode: str) -> None:
+        self.change(message=(prompt_text(self.scene).rstrip() if mode == ":" else "search the program /"))
+        x, y, width = self.prompt_place()
+        self.prompt.styles.offset = (x, y)
+        self.prompt.styles.width = width
+        self.prompt.open(mode)
+
+    def do_search(self, pressed: Pressed) -> None:
+        """Ask for a text to search in the program."""
+        self._open_prompt("/")
+
+    def do_command(self, pressed: Pressed) -> None:
+        """Ask for a command."""
+        self._open_prompt(":")
+
+    def entered(self, mode: str, text: str) -> None:
+        """Do what was typed at the prompt."""
+        if mode == "/":
+            self.needle = text or self.needle
+            self._search(1, include_here=True)
+            return
+        self.say("")
+        if not text:
+            return
+        word, _, rest = text.partition(" ")
+        named = next((action for action in ACTIONS if action.command and text in (action.command, action.name)), None)
+        if word in ("q", "quit", "exit"):
+            self.app.exit(0)
+        elif word in ("warp", "w") and rest.lstrip("w").isdigit():
+            self.choose_warp(int(rest.lstrip("w")))
+        elif word in ("stepi", "si", "rsi", "reverse-stepi") and not rest:
+            self.driver.ask("command", f"{word} {self.scene.warp}")
+        elif word == "format" and rest in FORMATS:
+            self.change(number_format=rest)
+        elif word == "panel" and rest.isdigit():
+            self.do_panel(Pressed("panel", None, rest))
+        elif named is not None and named.name not in ("goto_mark", "mark") and not _is_verb(word):
+            getattr(self, f"do_{named.name}")(Pressed(named.name))
+        else:
+            self.driver.ask("command", text)
+
+    def _search(self, by: int, include_here: bool = False) -> None:
+        """Move CODE's cursor to the next instruction that contains the text."""
+        if not self.needle:
+            self.say("nothing to search for yet: / asks for a text")
+            return
+        program = self.scene.info.get("program", ())
+        assert self.scene.now is not None
+        here = self.cursor_pc()
+        for offset in range(0 if include_here else 1, len(program) + 1):
+            pc = (here + by * offset) % max(1, len(program))
+            entry = program[pc]
+            if self.needle.lower() in f"{entry['text']} line {entry['line']}".lower():
+                self.change(scroll=pc - self.scene.now.pc[self.scene.warp], panel="code",
+                            message=f"{self.needle}: {entry['text']}, line {entry['line']}; t runs to it",
+                            message_kind="info")
+                return
+        self.say(f"no instruction contains {self.needle!r}", "error")
+
+    def do_search_next(self, pressed: Pressed) -> None:
+        """Go to the next hit."""
+        self._search(1)
+
+    def do_search_previous(self, pressed: Pressed) -> None:
+        """Go to the previous hit."""
+        self._search(-1)
+
+    def do_help(self, pressed: Pressed) -> None:
+        """Open the help."""
+        from rfview.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self.scene))
+
+    def open_text(self, lines: tuple[str, ...]) -> None:
+        """Show several lines in a window."""
+        from rfview.screens.windows import TextWindow
+
+        self.app.push_screen(TextWindow(lines))
+
+    # the screen
+
+    def _focus(self, panel: str) -> None:
+        """Give a panel the keys; hidden ones come out alone."""
+        is_shown = panel in shown(self.places)
+        if panel == "registers" and self.scene.panel != "registers":
+            self.back_to = self.scene.panel
+        tiny = is_tiny(*self.app.size)
+        again = not is_shown or tiny or self.zoomed or "registers" in (panel, self.scene.panel)
+        if not is_shown and panel != "registers" and not tiny:
+            self.zoomed = True
+        self.scene = self.scene.at(panel=panel)
+        if again:
+            self.lay_out()
+        else:
+            self.repaint_panels()
+
+    def _turn(self, by: int) -> None:
+        size = self.app.size
+        order = list(PANELS) if is_tiny(*size) or self.zoomed else shown(self.places)
+        order = [name for name in order if name not in ("registers",) or name == self.scene.panel or self.zoomed]
+        at = order.index(self.scene.panel) if self.scene.panel in order else 0
+        self._focus(order[(at + by) % len(order)])
+
+    def do_focus_next(self, pressed: Pressed) -> None:
+        """Give the next panel the keys."""
+        self._turn(1)
+
+    def do_focus_previous(self, pressed: Pressed) -> None:
+        """Give the previous panel the keys."""
+        self._turn(-1)
+
+    def do_panel(self, pressed: Pressed) -> None:
+        """Give a panel the keys by its number."""
+        number = int(pressed.argument or "0")
+        if 1 <= number <= len(PANELS):
+            self._focus(PANELS[number - 1])
+            self.say(TITLES[PANELS[number - 1]])
+
+    def do_zoom(self, pressed: Pressed) -> None:
+        """Show the focused panel alone, or all again."""
+        self.zoomed = not self.zoomed
+        self.lay_out()
+
+    def do_registers(self, pressed: Pressed) -> None:
+        """Show the focused warp's registers, or leave them."""
+        if self.scene.panel == "registers":
+            self._focus(self.back_to)
+        else:
+            self._focus("registers")
+
+    def do_open(self, pressed: Pressed) -> None:
+        """Open what has the focus."""
+        if self.scene.panel == "warps":
+            self.do_registers(pressed)
+        elif self.scene.panel == "why":
+            self.do_why(pressed)
+        else:
+            self.do_zoom(pressed)
+
+    def do_close(self, pressed: Pressed) -> None:
+        """Cancel a long move, else close one layer; never quits."""
+        if self.busy and self.driver.cancel():
+            self.say("cancelled")
+        elif self.scene.panel == "registers":
+            self._focus(self.back_to)
+        elif self.zoomed:
+            self.do_zoom(pressed)
+        elif self.scene.scroll:
+            self.change(scroll=0)
+        else:
+            self.say("q or Ctrl+q quits" if pressed.action == "close" and not self.scene.message else "")
+
+    def do_quit(self, pressed: Pressed) -> None:
+        """Close a layer, or end the program."""
+        if self.scene.panel == "registers":
+            self._focus(self.back_to)
+        elif self.zoomed:
+            self.do_zoom(pressed)
+        else:
+            self.app.exit(0)
+
+    def choose_warp(self, warp: int) -> None:
+        """Focus a warp."""
+        count = self.scene.now.num_warps if self.scene.now else 1
+        self.change(warp=max(0, min(count - 1, warp)), scroll=0)
+
+    def move(self, by: int) -> None:
+        """Move inside the focused panel."""
+        scene = self.scene
+        assert scene.now is not None
+        if scene.panel == "lens":
+            self.change(bank=max(0, min(scene.now.num_banks - 1, scene.bank + by)))
+        elif scene.panel == "code":
+            count = len(scene.info.get("program", ()))
+            pc = scene.now.pc[scene.warp]
+            self.change(scroll=max(-pc, min(count - 1 - pc, scene.scroll + by)))
+        elif scene.panel == "registers":
+            self.change(reg=max(0, min(scene.now.registers - 1, scene.reg + by)))
+        else:
+            self._move_warp(by)
+
+    def _move_warp(self, by: int) -> None:
+        """Go down or up through even and then odd warps."""
+        assert self.scene.now is not None
+        count = self.scene.now.num_warps
+        order = [*range(0, count, 2), *range(1, count, 2)]
+        at = max(0, min(count - 1, order.index(self.scene.warp) + by))
+        self.choose_warp(order[at])
+
+    def do_down(self, pressed: Pressed) -> None:
+        """Move down."""
+        self.move(pressed.count or 1)
+
+    def do_up(self, pressed: Pressed) -> None:
+        """Move up."""
+        self.move(-(pressed.count or 1))
+
+    def do_other_side(self, pressed: Pressed) -> None:
+        """Focus the warp beside this one; with a count, that warp."""
+        self.choose_warp(pressed.count if pressed.count is not None else self.scene.warp ^ 1)
+
+    def do_lanes_right(self, pressed: Pressed) -> None:
+        """Show lanes further right."""
+        self.change(lane=min(31, self.scene.lane + 4 * (pressed.count or 1)))
+
+    def do_lanes_left(self, pressed: Pressed) -> None:
+        """Show lanes further left."""
+        self.change(lane=max(0, min(self.scene.lane, 28) - 4 * (pressed.count or 1)))
+
+    def do_number_format(self, pressed: Pressed) -> None:
+        """Turn through the number formats."""
+        self.change(number_format=FORMATS[(FORMATS.index(self.scene.number_format) + 1) % len(FORMATS)])
+
+    def do_source(self, pressed: Pressed) -> None:
+        """Turn CODE between decoded instructions and PTX source."""
+        self.change(code_source=not self.scene.code_source)
+
+    def do_zoom_in(self, pressed: Pressed) -> None:
+        """Overview: a shorter stretch."""
+        self.driver.ask("zoom", pressed.count or 1)
+
+    def do_zoom_out(self, pressed: Pressed) -> None:
+        """Overview: a longer stretch."""
+        self.driver.ask("zoom", -(pressed.count or 1))
+
+    def do_palette(self, pressed: Pressed) -> None:
+        """Open the palette."""
+        self.app.action_command_palette()
+
+    def view_command(self) -> str:
+        """Return the command line that shows this view again."""
+        return f"{self.app.target_command} --goto {self.scene.cycle}"
+
+    def do_copy(self, pressed: Pressed) -> None:
+        """Copy the command line and show it."""
+        text = self.view_command()
+        self.app.copy_to_clipboard(text)
+        self.say(f"copied: {text}", "good")
+
+    # mouse
+
+    def clicked(self, place: Place, x: int, y: int, double: bool) -> None:
+        """Focus what was clicked; twice: zoom, or in CODE a breakpoint."""
+        panel = place.panel
+        if panel == "overview":
+            columns = place.width - 2 * overview_lines.MARGIN
+            self.driver.ask("goto", overview_lines.cycle_of(self.scene, x - overview_lines.MARGIN, columns))
+            return
+        if panel not in shown(self.places):
+            return
+        if panel == "warps":
+            warp = warp_lines.warp_at(self.scene, place.width, place.height, x, y)
+            if warp is not None:
+                self.scene = self.scene.at(warp=warp, scroll=0)
+        elif panel == "code":
+            pc = code_lines.pc_at(self.scene, place.height - 1, y)
+            if pc is not None and double:
+                self.driver.ask("break", pc)
+                return
+        elif panel == "lens" and 1 <= y <= (self.scene.now.num_banks if self.scene.now else 0):
+            self.scene = self.scene.at(bank=y - 1)
+        self._focus(panel)
+        if double and panel == "why":
+            self.do_why(Pressed("why"))
+        elif double and panel not in ("warps", "code"):
+            self.do_zoom(Pressed("zoom"))
+
+    def after_arrival(self) -> None:
+        """Keep windows over the main screen in step with it."""
+        top = self.app.screen
+        if top is not self and hasattr(top, "follow"):
+            top.follow()
+
+    def failed(self, text: str, error: Any) -> None:
+        """Say that the session could not be opened; the exit code says so too."""
+        self.app.failure = error
+        self.change(message=f"{text}  q quits", message_kind="error")
+        from rfview.render.scene import Badge
+
+        self.change(badge=Badge("fault", "✕ ERROR"))
+
+
+def _is_verb(word: str) -> bool:
+    """Say whether the command language knows a word itself."""
+    from sessions.verbs import ALIASES
+
+    return word in ALIASES

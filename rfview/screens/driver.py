@@ -1,0 +1,395 @@
+"""The thread that moves in time: takes requests, joins held keys into one step, reports scenes; the screen never waits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import RfviewError
+from rfview.messages import Arrived, Busy, Failed, Said
+from rfview.render.scene import Badge
+from rfview.screens.source import SceneSource
+
+if TYPE_CHECKING:
+    from sessions.session import Session, Stop
+
+Post = Callable[[Any], Any]
+Opener = Callable[[Callable[..., None]], "Session"]
+PATIENCE_S = 0.1        # a move that takes longer shows its progress
+REPORT_S = 0.1          # and reports this often
+JUMPS = frozenset({"goto", "continue", "until", "mark"})
+
+
+@dataclass
+class Request:
+    """One thing for the driver: kind and arguments; steps that wait behind each other are added up."""
+
+    kind: str
+    value: Any = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Driver:
+    """Owns the session; everything that touches it runs in this one thread."""
+
+    def __init__(self, opener: Opener, post: Post):
+        self.opener, self.post = opener, post
+        self.session: Session | None = None
+        self.source: SceneSource | None = None
+        self.columns = 118
+        self._queue: deque[Request] = deque()
+        self._wake = threading.Condition()
+        self._cancel = threading.Event()
+        self._closing = False
+        self._working = True
+        self._began = 0.0
+        self._reported = 0.0
+        self._from = 0
+        self._target: int | None = None
+        self._busy_shown = False
+        self._came_from: int | None = None
+        self.thread = threading.Thread(target=self._main, name="driver", daemon=True)
+
+    # called by the screen
+
+    def start(self) -> None:
+        """Open the session in the background."""
+        self.thread.start()
+
+    def ask(self, kind: str, value: Any = None, **extra: Any) -> None:
+        """Queue a request."""
+        with self._wake:
+            if kind == "columns":
+                self._queue = deque(request for request in self._queue if request.kind != "columns")
+            self._queue.append(Request(kind, value, extra))
+            self._wake.notify()
+
+    def cancel(self) -> bool:
+        """Stop the long move that goes on; return whether there was one."""
+        with self._wake:
+            self._queue.clear()
+        if self._working:
+            self._cancel.set()
+            return True
+        return False
+
+    @property
+    def is_idle(self) -> bool:
+        """Say whether nothing is asked for and nothing goes on."""
+        with self._wake:
+            return not self._queue and not self._working
+
+    def close(self, wait_s: float = 2.0) -> None:
+        """End the thread; a move in progress is cancelled."""
+        with self._wake:
+            self._closing = True
+            self._queue.clear()
+            self._cancel.set()
+            self._wake.notify()
+        if self.thread.is_alive() and threading.current_thread() is not self.thread:
+            self.thread.join(wait_s)
+
+    # the thread
+
+    def _main(self) -> None:
+        try:
+            self.session = self.opener(self._opening)
+        except Exception as error:
+            self.post(Failed(f"{error}" or type(error).__name__, error))
+            self._working = False
+            return
+        self.session.progress = self._progress
+        self.source = SceneSource(self.session)
+        self.source.columns = self.columns
+        warnings = self.session.warnings
+        self._arrive(warnings[0] if warnings else "", "error" if warnings else "info")
+        while not self._closing:
+            request = self._next()
+            if request is None:
+                continue
+            self._serve(request)
+
+    def _opening(self, *facts: Any) -> None:
+        """Report how far opening is: (share, text) or (text,)."""
+        share = next((fact for fact in facts if isinstance(fact, float)), None)
+        text = next((fact for fact in facts if isinstance(fact, str)), "opening")
+        self.post(Busy(f"{share:.0%}" if share is not None else "opening", text))
+
+    def _next(self) -> Request | None:
+        """Return the next request with equal ones behind it joined; look for breakpoint hits while there is none."""
+        with self._wake:
+            if not self._queue:
+                self._working = False
+        while True:
+            with self._wake:
+                if self._queue or self._closing:
+                    break
+            if self.source is None or not self._scan_once():
+                with self._wake:
+                    if not self._queue and not self._closing:
+                        self._wake.wait()
+                    break
+        with self._wake:
+            if self._closing or not self._queue:
+                return None
+            self._working = True
+            self._cancel.clear()
+            request = self._queue.popleft()
+            while request.kind == "step" and self._queue and self._queue[0].kind == "step":
+                request.value += self._queue.popleft().value
+            return request
+
+    def _scan_once(self) -> bool:
+        """Scan one chunk; report the new hits at the end of the scan."""
+        assert self.source is not None
+        before = len(self.source.hits)
+        more = self.source.scan()
+        if not more and self.source.hits_key != getattr(self, "_shown_hits", ()):
+            self._shown_hits = self.source.hits_key
+            self.post(Arrived(self.source.scene()).keep())
+        return more or len(self.source.hits) != before
+
+    def _serve(self, request: Request) -> None:
+        """Do one request; whatever goes wrong becomes a sentence in the event row."""
+        assert self.session is not None
+        self._began, self._reported = time.monotonic(), 0.0
+        self._from, self._target = self.session.cycle, None
+        self._busy_shown = False
+        try:
+            getattr(self, f"_do_{request.kind}")(request)
+        except RfviewError as error:
+            self._safe_arrive(str(error), "error")
+        except (IndexError, KeyError, ValueError, TypeError, OSError) as error:
+            self._safe_arrive(f"{type(error).__name__}: {error}", "error")
+        if self._busy_shown:
+            self.post(Busy(""))
+
+    def _safe_arrive(self, text: str, kind: str) -> None:
+        """Show where the session stands with an error; only the error when even that cannot be shown."""
+        try:
+            self._arrive(text, kind)
+        except Exception as error:
+            self.post(Said(f"{text}; {error}", "error"))
+
+    def _arrive(self, text: str = "", kind: str = "info", badge: Badge | None = None) -> None:
+        assert self.source is not None
+        self.post(Arrived(self.source.scene(text, kind, badge)))
+
+    def _progress(self, cycle: int) -> bool:
+        """Take a long move's report: show it now and then, and say whether to stop there."""
+        now = time.monotonic()
+        if now - self._began > PATIENCE_S and now - self._reported > REPORT_S:
+            self._reported = now
+            self._busy_shown = True
+            self.post(Busy(self._busy_text(cycle, now), "Esc cancels"))
+        return self._cancel.is_set()
+
+    def _busy_text(self, cycle: int, now: float) -> str:
+        """Return the badge of a long move: how far, or how fast when the end is not known."""
+        assert self.session is not None
+        timeline = self.session.timeline
+        if self._target is not None and self._target != self._from:
+            share = (cycle - self._from) / (self._target - self._from)
+            return f"seeking {max(0.0, min(1.0, share)):.0%}"
+        if not timeline.closed and cycle >= timeline.last:
+            speed = max(0, cycle - self._from) / max(1e-6, now - self._began)
+            return f"simulating {_speed(speed)}"
+        share = (cycle - timeline.first) / max(1, timeline.last - timeline.first)
+        return f"at {max(0.0, min(1.0, share)):.0%}"
+
+    # requests; each ends in a scene
+
+    def _land(self, stop: Stop | None, *, jump: bool) -> None:
+        """Report a stop; after a jump say where it came from."""
+        assert self.session is not None and self.source is not None
+        if jump and self.session.cycle != self._from:
+            self._came_from = self._from
+        if self.source.compare is not None and self._came_from is not None:
+            self.source.compare = self._came_from
+        text, kind = "", "info"
+        if stop is not None and (jump or stop.reason not in ("step", "goto")):
+            text = _sentence(stop, self._from)
+            kind = "error" if stop.reason == "fault" else "info"
+        self._arrive(text, kind)
+
+    def _do_step(self, request: Request) -> None:
+        assert self.session is not None
+        count = int(request.value)
+        self._target = self.session.cycle + count
+        stop = self.session.step(count) if count >= 0 else self.session.back(-count)
+        self._land(stop, jump=False)
+
+    def _do_goto(self, request: Request) -> None:
+        assert self.session is not None
+        self._target = self.session.resolve(request.value)
+        self._land(self.session.goto(request.value), jump=True)
+
+    def _do_end(self, request: Request) -> None:
+        """Go to the end of a recording, or to the furthest cycle seen of a live run."""
+        assert self.session is not None and self.source is not None
+        timeline = self.session.timeline
+        self._target = timeline.last if timeline.closed else self.source.seen
+        self._land(self.session.goto(self._target), jump=True)
+
+    def _do_continue(self, request: Request) -> None:
+        assert self.session is not None
+        self._land(self.session.continue_() if request.value >= 0 else self.session.reverse_continue(), jump=True)
+
+    def _do_until(self, request: Request) -> None:
+        """Go on, or back, to where a condition holds, `count` times."""
+        assert self.session is not None
+        start = self.session.cycle
+        stop = None
+        for _ in range(max(1, request.extra.get("count") or 1)):
+            move = self.session.run_until if request.extra.get("forward", True) else self.session.reverse_until
+            here = self.session.cycle
+            stop = move(request.value)
+            if stop.reason in ("end", "start", "fault") and request.extra.get("stay", False):
+                self.session.goto(start if here == start else here)
+                word = "later" if request.extra.get("forward", True) else "earlier"
+                self._arrive(f"no {word} cycle with {request.extra.get('what', request.value)}")
+                return
+            if stop.reason == "interrupted":
+                break
+        self._land(stop, jump=True)
+
+    def _do_change(self, request: Request) -> None:
+        assert self.session is not None
+        move = self.session.next_change if request.extra["forward"] else self.session.last_change
+        self._land(move(request.value), jump=True)
+
+    def _do_history(self, request: Request) -> None:
+        assert self.session is not None
+        self._land(self.session.history_back() if request.value < 0 else self.session.history_forward(), jump=True)
+
+    def _do_previous_stop(self, request: Request) -> None:
+        """Go to where the last jump came from, and so back and forth."""
+        assert self.session is not None
+        if self._came_from is None:
+            self._arrive("no jump yet")
+            return
+        self._target = self._came_from
+        self._land(self.session.goto(self._came_from), jump=True)
+
+    def _do_mark(self, request: Request) -> None:
+        assert self.session is not None
+        mark = self.session.mark(request.value)
+        self._arrive(f"mark {mark.name} is cycle {mark.cycle:,}; ' {mark.name} comes back", "good")
+
+    def _do_next_mark(self, request: Request) -> None:
+        assert self.session is not None
+        cycle = self.session.cycle
+        marks = [mark for mark in self.session.marks if (mark.cycle - cycle) * request.value > 0]
+        if not marks:
+            self._arrive("no mark that way; m and a letter sets one")
+            return
+        nearest = min(marks, key=lambda mark: abs(mark.cycle - cycle))
+        self._land(self.session.goto(nearest.cycle), jump=True)
+
+    def _do_break(self, request: Request) -> None:
+        """Toggle a breakpoint at a pc."""
+        assert self.session is not None
+        pc, warp = request.value, request.extra.get("warp")
+        same = [point for point in self.session.breakpoints.values() if point.kind == "pc" and point.value == pc]
+        if same:
+            for point in same:
+                self.session.remove_breakpoint(point.number)
+            self._arrive(f"breakpoint {same[0].number} removed")
+            return
+        point = self.session.add_breakpoint("pc", pc, warp=warp)
+        self._arrive(f"breakpoint {point.number}: {point.text}; c and C go there", "good")
+
+    def _do_break_switch(self, request: Request) -> None:
+        assert self.session is not None
+        point = self.session.breakpoint(request.value)
+        self.session.enable_breakpoint(point.number, not point.enabled)
+        self._arrive(f"breakpoint {point.number} is {'on' if point.enabled else 'off'}")
+
+    def _do_break_remove(self, request: Request) -> None:
+        assert self.session is not None
+        self.session.remove_breakpoint(request.value)
+        self._arrive(f"breakpoint {request.value} removed")
+
+    def _do_command(self, request: Request) -> None:
+        """Run a line of the command language."""
+        assert self.session is not None
+        from sessions.verbs import execute
+
+        answer = execute(self.session, request.value)
+        lines = tuple(answer.text.splitlines())
+        if answer.stop is not None:
+            self._land(answer.stop, jump=True)
+            return
+        self._arrive(lines[0] if len(lines) == 1 else "")
+        if len(lines) > 1:
+            self.post(Said("", "info", lines))
+
+    def _do_play(self, request: Request) -> None:
+        """Advance by so many cycles, stopping at a breakpoint on the way."""
+        assert self.session is not None and self.source is not None
+        timeline = self.session.timeline
+        target = self.session.cycle + request.value
+        active = [point for point in self.session.breakpoints.values() if point.enabled]
+        badge = Badge("playing", f"► {request.extra['speed']:,}/s")
+        stop = self.session.step(request.value)
+        if active and stop.cycle > self._from:
+            for cycle_range in (range(self._from + 1, min(target, timeline.last) + 1),):
+                hits = [(int(found[0]) + cycle_range.start, point) for point in active
+                        for found in [point.mask(timeline, cycle_range.start, cycle_range.stop).nonzero()[0]] if len(found)]
+                if hits:
+                    cycle, point = min(hits, key=lambda hit: hit[0])
+                    self.session.goto(cycle)
+                    self._arrive(f"breakpoint {point.number}: {point.text}")
+                    self.post(Said("", "stop"))
+                    return
+        if stop.reason in ("end", "fault", "interrupted"):
+            self._arrive(stop.text, "error" if stop.reason == "fault" else "info")
+            self.post(Said("", "stop"))
+            return
+        self._arrive(badge=badge)
+
+    def _do_diff(self, request: Request) -> None:
+        """Turn the underline from the cycle before to the place come from, and back."""
+        assert self.source is not None
+        if self.source.compare is not None:
+            self.source.compare = None
+            self._arrive("underlined: changed since the cycle before")
+        elif self._came_from is None:
+            self._arrive("no jump yet, so there is only the cycle before to compare with")
+        else:
+            self.source.compare = self._came_from
+            self._arrive(f"underlined: changed since {self._came_from:,}, where the last jump came from")
+
+    def _do_zoom(self, request: Request) -> None:
+        assert self.source is not None
+        self.source.zoom = max(0, min(24, self.source.zoom + request.value))
+        first, last = self.source.span()
+        self._arrive(f"overview: {first:,} to {last:,}" if self.source.zoom else "overview: the whole run")
+
+    def _do_columns(self, request: Request) -> None:
+        assert self.source is not None
+        self.columns = self.source.columns = max(8, int(request.value))
+        self._arrive()
+
+    def _do_refresh(self, request: Request) -> None:
+        self._arrive(request.value or "")
+
+
+def _speed(cycles_per_s: float) -> str:
+    """Return cycles per second in a few cells: 1.4 M/s."""
+    if cycles_per_s >= 1e6:
+        return f"{cycles_per_s / 1e6:.1f} M/s"
+    return f"{cycles_per_s / 1e3:.0f} k/s" if cycles_per_s >= 1e3 else f"{cycles_per_s:.0f}/s"
+
+
+def _sentence(stop: Stop, start: int) -> str:
+    """Return what the event row says about a stop: why, and how far from where."""
+    moved = stop.cycle - start
+    if not moved:
+        return stop.text
+    way = "on" if moved > 0 else "back"
+    return f"{stop.text}; from {start:,}, {abs(moved):,} cycle{'s' if abs(moved) != 1 else ''} {way}"

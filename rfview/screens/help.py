@@ -1,0 +1,87 @@
+"""The help screen: every key, state and command, searched with /."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from rfview.actions import help_rows, token_of
+from rfview.render import help as help_lines
+from rfview.render.scene import Scene
+from rfview.widgets.window import WindowView
+
+
+class HelpScreen(ModalScreen[None]):
+    """Keys by intent, the states with their glyphs, the commands; typing after / narrows it."""
+
+    def __init__(self, scene: Scene):
+        super().__init__()
+        self.scene = scene
+        self.needle = ""
+        self.searching = False
+        self.scroll = 0
+
+    def compose(self) -> ComposeResult:
+        yield WindowView(self.app.strips)  # type: ignore[attr-defined]
+
+    def on_mount(self) -> None:
+        self.paint()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.paint()
+
+    def paint(self) -> None:
+        """Paint the whole screen."""
+        from sessions.verbs import VERBS
+
+        width, height = self.app.size
+        view = self.query_one(WindowView)
+        view.styles.width, view.styles.height = width, height
+        verbs = [(f"{name} {verb.signature}".strip(), verb.help) for name, verb in VERBS.items()]
+        body = help_lines.body(self.scene, width - 2, self.needle, verbs)
+        rows = height - 3
+        self.scroll = max(0, min(self.scroll, len(body) - rows))
+        shown = body[self.scroll : self.scroll + rows]
+        blank = help_lines.blank(width)
+        lines = [help_lines.head(width, self.needle, self.searching), blank]
+        lines += [line._replace(spans=((" ", "text"), *line.spans)) for line in shown]
+        lines += [blank] * (height - 1 - len(lines))
+        view.show([*lines, help_lines.foot(width, self.scroll + rows < len(body))])
+
+    async def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        token = token_of(event.key, event.character)
+        if self.searching:
+            self._typed(event.key, token)
+        elif token in ("escape", "q", "?"):
+            if token == "escape" and self.needle:
+                self.needle = ""
+            else:
+                self.dismiss()
+                return
+        elif token == "/":
+            self.searching = True
+        elif token == "y":
+            table = "\n".join(f"{keys:<18} {sentence}" for _, keys, sentence in help_rows())
+            self.app.copy_to_clipboard(table)
+        else:
+            step = {"j": 1, "down": 1, "k": -1, "up": -1, "pagedown": 15, "space": 15, "pageup": -15, "home": -9999,
+                    "end": 9999, "g": -9999, "G": 9999}.get(token, 0)
+            self.scroll += step
+        self.paint()
+
+    def _typed(self, key: str, token: str) -> None:
+        """Edit the search."""
+        if key == "enter":
+            self.searching = False
+        elif key == "escape":
+            self.searching, self.needle = False, ""
+        elif key == "backspace":
+            self.needle = self.needle[:-1]
+        elif key == "space":
+            self.needle += " "
+        elif len(token) == 1:
+            self.needle += token
+        self.scroll = 0

@@ -1,0 +1,222 @@
+"""The main screen: panels in their places, keys and mouse turned into requests, scenes into lines."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from rfview import actions
+from rfview.actions import KeyReader, Pressed, token_of
+from rfview.messages import Arrived, Busy, Chosen, Clicked, Failed, Said, Wheeled
+from rfview.render import footer as footer_lines
+from rfview.render import frame
+from rfview.render.layout import Place, layout, shown
+from rfview.render.scene import Badge, Scene
+from rfview.screens.deeds import Deeds
+from rfview.screens.driver import Driver
+from rfview.widgets.code import CodeView
+from rfview.widgets.collectors import CollectorsView
+from rfview.widgets.event_row import EventView
+from rfview.widgets.footer import FooterView
+from rfview.widgets.lens import LensView
+from rfview.widgets.overview import OverviewView
+from rfview.widgets.panel import PanelView, StripCache
+from rfview.widgets.prompt import Prompt
+from rfview.widgets.registers import RegistersView
+from rfview.widgets.stalls import StallsView
+from rfview.widgets.status import StatusView
+from rfview.widgets.warps import WarpsView
+from rfview.widgets.why import WhyView
+
+VIEWS: tuple[type[PanelView], ...] = (
+    StatusView, OverviewView, WarpsView, LensView, CollectorsView, WhyView, CodeView, StallsView, RegistersView,
+    EventView, FooterView,
+)
+
+
+class MainScreen(Deeds, Screen[None]):
+    """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats."""
+
+    def __init__(self, driver: Driver, strips: StripCache, title: str, keymap: dict[str, str] | None = None):
+        super().__init__(id="main")
+        self.driver, self.strips = driver, strips
+        self.keys = KeyReader(keymap)
+        self.scene = Scene(title=title, badge=Badge("busy", "opening"), message=f"opening {title}")
+        self.places: list[Place] = []
+        self.zoomed = False
+        self.back_to = "warps"
+        self.needle = ""
+        self.playing = False
+        self.busy = ""
+        self.view_dirty = False
+
+    def compose(self) -> ComposeResult:
+        for view in VIEWS:
+            yield view(self.strips)
+        from sessions.verbs import ALIASES
+
+        yield Prompt([*ALIASES, *(action.command for action in actions.ACTIONS if action.command)])
+
+    def on_mount(self) -> None:
+        self.views = {view.panel: view for view in self.query(PanelView)}
+        self.prompt = self.query_one(Prompt)
+        self.lay_out()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.lay_out()
+
+    # layout and painting
+
+    def lay_out(self) -> None:
+        """Put the panels where they belong at this size, and paint."""
+        width, height = self.app.size
+        if width <= 0 or height <= 0:
+            return
+        self.places = layout(width, height, self.scene.panel, self.zoomed)
+        names = {place.panel for place in self.places}
+        for name, view in self.views.items():
+            if name not in names:
+                view.display = False
+        for place in self.places:
+            self.views[place.panel].place(place.x, place.y, place.width, place.height)
+        columns = max(8, width - 2)
+        if columns != self.driver.columns:
+            self.driver.columns = columns
+            self.driver.ask("columns", columns)
+        self.repaint_panels()
+
+    def repaint_panels(self) -> None:
+        """Paint every panel shown; rows that did not change cost nothing."""
+        scene = self.scene
+        width = self.app.size.width
+        for place in self.places:
+            view = self.views[place.panel]
+            if place.panel == "footer":
+                view.show_hints(self.hints(width), width)  # type: ignore[attr-defined]
+            else:
+                view.show(frame.paint(scene, place))
+
+    def hints(self, width: int) -> list[tuple[str, str, str]]:
+        """Return the footer's hints for the focused panel and this design."""
+        has_stalls = any(look.is_register_file for look in self.scene.looks.values())
+        common = [self.scene.look(code).is_register_file for code in self.scene.common]
+        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common))
+
+    def change(self, **facts: object) -> None:
+        """Replace some of the view's facts and paint."""
+        self.scene = self.scene.at(**facts)
+        self.repaint_panels()
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """Write the event row."""
+        self.change(message=text, message_kind=kind)
+
+    # what the driver reports
+
+    def on_arrived(self, message: Arrived) -> None:
+        scene, mine = message.scene, self.scene
+        count = scene.now.num_warps if scene.now else 1
+        facts = {
+            "warp": min(mine.warp, count - 1), "panel": mine.panel, "bank": mine.bank, "lane": mine.lane, "reg": mine.reg,
+            "number_format": mine.number_format, "code_source": mine.code_source, "scroll": mine.scroll,
+            "title": mine.title, "speed": mine.speed,
+        }
+        if message.keeps_message:
+            facts |= {"message": mine.message, "message_kind": mine.message_kind, "badge": mine.badge}
+        first = mine.now is None
+        if first:
+            facts["warp"] = self.first_warp(scene)
+            if not scene.message:
+                facts["message"] = self.greeting(scene)
+        self.scene = scene.at(**facts)
+        if first:
+            self.lay_out()
+        self.repaint_panels()
+        self.after_arrival()
+
+    def first_warp(self, scene: Scene) -> int:
+        """Return the warp that has the focus at the start: the first resident one."""
+        resident = scene.now.resident if scene.now else 0
+        return (resident & -resident).bit_length() - 1 if resident else 0
+
+    def greeting(self, scene: Scene) -> str:
+        """Return the first sentence of a session."""
+        if scene.is_live:
+            return "live: s steps, c runs to a breakpoint or the end, S and C go back; ? help"
+        return f"recorded: {scene.last - scene.first:,} cycles; s S step, G end, c C breakpoints, e why; ? help"
+
+    def on_busy(self, message: Busy) -> None:
+        self.busy = message.text
+        if message.text:
+            self.change(badge=Badge("busy", message.text), message=message.detail or self.scene.message,
+                        message_kind="info")
+
+    def on_said(self, message: Said) -> None:
+        if message.kind == "stop":
+            self.stop_playing()
+        elif message.lines:
+            self.open_text(message.lines)
+        else:
+            self.say(message.text, message.kind)
+
+    def on_failed(self, message: Failed) -> None:
+        self.failed(message.text, message.error)
+
+    # keys and mouse
+
+    async def on_key(self, event: events.Key) -> None:
+        if self.prompt.has_focus:
+            return
+        if event.key in ("ctrl+q", "ctrl+c"):
+            event.stop()
+            event.prevent_default()
+            self.act(Pressed("close" if event.key == "ctrl+c" else "quit"))
+            return
+        event.stop()
+        event.prevent_default()
+        pending = self.keys.shown
+        pressed = self.keys.feed(token_of(event.key, event.character))
+        if pressed is not None:
+            self.act(pressed)
+        elif self.keys.shown:
+            self.say(self.keys.shown)
+        elif pending and self.scene.message == pending:
+            self.say("")
+
+    def act(self, pressed: Pressed) -> None:
+        """Do an action; until a session is open only those that need none."""
+        if self.scene.now is None and pressed.action not in ("quit", "help", "close"):
+            return
+        if pressed.action != "play" and self.playing and pressed.action not in ("faster", "slower"):
+            self.stop_playing()
+        getattr(self, f"do_{pressed.action}")(pressed)
+
+    def on_chosen(self, message: Chosen) -> None:
+        self.act(Pressed(message.action, message.count, message.argument))
+
+    def on_clicked(self, message: Clicked) -> None:
+        place = next((place for place in self.places if place.panel == message.panel), None)
+        if place is not None and self.scene.now is not None:
+            self.clicked(place, message.x, message.y, message.double)
+
+    def on_wheeled(self, message: Wheeled) -> None:
+        if self.scene.now is None:
+            return
+        if message.panel in ("overview", "status"):
+            self.driver.ask("step", message.by)
+        elif message.panel in shown(self.places):
+            self.change(panel=message.panel)
+            self.move(message.by)
+
+    def on_prompt_closed(self, message: Prompt.Closed) -> None:
+        self.say("")
+
+    def on_prompt_sent(self, message: Prompt.Sent) -> None:
+        self.entered(message.mode, message.text)
+
+    def prompt_place(self) -> tuple[int, int, int]:
+        """Return (x, y, width) of the prompt: the event row behind its label."""
+        place = next(place for place in self.places if place.panel == "event")
+        label = len(footer_lines.prompt_text(self.scene)) + 1
+        return label, place.y, max(8, place.width - label)

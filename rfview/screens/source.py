@@ -1,0 +1,174 @@
+"""Builds the scene of a frame from a session: the state at the cursor and the facts around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.errors import RfviewError
+from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Overview, Scene, looks
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+WINDOW = 160          # past cycles kept for the histories of WARPS
+MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
+SCAN_CHUNKS = 512     # longer recordings show only the hits of the chunks visited
+QUIET_STATES = ("issued", "finished", "no_cta")
+
+
+class SceneSource:
+    """Turns a session's cursor into scenes; keeps what does not change from one frame to the next."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self.columns = 118
+        self.zoom = 0
+        self.compare: int | None = None
+        self.seen = session.cycle
+        self.hits: dict[int, int] = {}
+        self.hits_key: tuple[Any, ...] = ()
+        self._overview: tuple[tuple[Any, ...], Overview] | None = None
+        self._common: tuple[int, tuple[int, ...]] | None = None
+        self._machines: dict[int, Machine] = {}
+        self._looks = looks(session.info)
+
+    # what a frame needs
+
+    def machine(self, cycle: int) -> Machine:
+        """Return the machine at a cycle, kept for the few last ones."""
+        found = self._machines.get(cycle)
+        if found is None:
+            if len(self._machines) > 6:
+                self._machines.clear()
+            found = self._machines[cycle] = Machine(self.session.timeline.at(cycle))
+        return found
+
+    @property
+    def is_live(self) -> bool:
+        """Say whether the session can still grow and stands at the furthest cycle seen."""
+        return not self.session.timeline.closed and self.session.cycle >= self.seen
+
+    def scene(self, message: str = "", kind: str = "info", badge: Badge | None = None) -> Scene:
+        """Return the scene at the cursor; raises InputError where a recording is damaged."""
+        session = self.session
+        timeline = session.timeline
+        cycle = session.cycle
+        self.seen = max(self.seen, cycle)
+        before = self.compare if self.compare is not None else cycle - 1
+        start = max(timeline.first, cycle - WINDOW + 1)
+        base = max(timeline.first, cycle - RATE_WINDOW)
+        shares = timeline.stall_totals(cycle) - timeline.stall_totals(base)
+        scene = Scene(
+            now=self.machine(cycle),
+            before=self.machine(before) if timeline.first <= before <= timeline.last else None,
+            info=session.info, first=timeline.first, last=timeline.last,
+            window=timeline.states(start, cycle + 1), shares=tuple(shares.tolist()), shares_cycles=cycle - base,
+            common=self._common_states(), overview=self.overview(), badge=badge or self.badge(),
+            is_live=not timeline.closed, is_closed=timeline.closed, fault=timeline.fault or "",
+            breakpoints=self.break_views(), hits=tuple(self.hits.values()),
+            marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
+        )
+        scene.__dict__["looks"] = self._looks
+        return scene
+
+    def badge(self) -> Badge:
+        """Return the badge of a session at rest."""
+        timeline = self.session.timeline
+        if timeline.fault and self.session.cycle == timeline.last:
+            return Badge("fault", "✕ FAULT")
+        if self.is_live:
+            return Badge("live", "● LIVE")
+        if self.session.cycle == timeline.last and timeline.closed:
+            return Badge("past", "■ END")
+        return Badge("past", "◄ PAST")
+
+    def _common_states(self) -> tuple[int, ...]:
+        """Return the run's five commonest states in table order, looked at again when the run has doubled."""
+        timeline = self.session.timeline
+        size = timeline.last.bit_length()
+        if self._common is None or self._common[0] != size:
+            totals = timeline.stall_totals(timeline.last)
+            order = [int(code) for code in np.argsort(-totals, kind="stable") if totals[code]]
+            order = [code for code in order if code not in (0, *self._named("finished", "no_cta"))][:4]
+            self._common = (size, tuple(sorted([0, *order])))
+        return self._common[1]
+
+    def _named(self, *names: str) -> list[int]:
+        return [code for code, look in self._looks.items() if look.name in names]
+
+    # the overview
+
+    def span(self) -> tuple[int, int]:
+        """Return (first, last) cycle of the overview: the whole run, or a stretch around the cursor when zoomed in."""
+        timeline = self.session.timeline
+        whole = timeline.last - timeline.first
+        if not self.zoom or whole <= 0:
+            return timeline.first, timeline.last
+        length = max(16, whole >> self.zoom)
+        if length >= whole:
+            return timeline.first, timeline.last
+        start = (self.session.cycle - timeline.first) // length * length + timeline.first
+        start = min(start, timeline.last - length)
+        return start, start + length
+
+    def overview(self) -> Overview:
+        """Return the overview for the columns asked for, made anew only when the run or the stretch has changed."""
+        timeline = self.session.timeline
+        first, last = self.span()
+        key = (first, last, self.columns)
+        if self._overview is not None and self._overview[0] == key:
+            return self._overview[1]
+        if last <= first:
+            return Overview()
+        buckets = max(1, min(self.columns, last - first))
+        found = timeline.overview(buckets, first, last)
+        blocking = np.array(found.states, np.float64, copy=True)
+        blocking[:, self._named(*QUIET_STATES)] = 0
+        best = blocking.argmax(axis=1)
+        empty = blocking.max(axis=1, initial=0) <= 0
+        fallback = found.states.argmax(axis=1)
+        states = np.where(empty, np.where(found.states.max(axis=1, initial=0) > 0, fallback, -1), best)
+        overview = Overview(tuple(found.edges.tolist()), tuple(found.issue_rate.tolist()), tuple(states.tolist()),
+                            max(1.0, float(found.issue_rate.max(initial=0))))
+        self._overview = (key, overview)
+        return overview
+
+    # breakpoints
+
+    def break_views(self) -> tuple[BreakView, ...]:
+        """Return the breakpoints as the screen shows them."""
+        return tuple(
+            BreakView(point.number, point.text, point.pcs[0] if point.pcs else None, point.enabled, point.temporary,
+                      point.hits, point.condition)
+            for point in self.session.breakpoints.values()
+        )
+
+    def scan(self) -> bool:
+        """Look for breakpoint hits in one more chunk, for the overview; return False when there is nothing to do.
+
+        Called between moves, so it does one chunk at a time; hits are kept once per column.
+        """
+        timeline = self.session.timeline
+        active = [point for point in self.session.breakpoints.values() if point.enabled]
+        key = tuple((point.number, point.text) for point in active)
+        if key != self.hits_key:
+            self.hits, self.hits_key, self._scanned = {}, key, 0
+        starts = timeline.chunk_starts()
+        if not active or self._scanned >= min(len(starts), SCAN_CHUNKS):
+            return False
+        low = starts[self._scanned]
+        high = starts[self._scanned + 1] if self._scanned + 1 < len(starts) else timeline.last + 1
+        self._scanned += 1
+        try:
+            for point in active:
+                for offset in np.flatnonzero(point.mask(timeline, low, high)).tolist():
+                    cycle = low + offset
+                    column = cycle * MAX_COLUMNS // max(1, timeline.last + 1)
+                    self.hits.setdefault(column, cycle)
+        except RfviewError:
+            return True
+        return True
+
+    _scanned = 0

@@ -1,0 +1,186 @@
+"""The windows that open over the main screen: why, breakpoints and marks, and text; none covers the status row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+
+from rfview.actions import token_of
+from rfview.render import breaks, why
+from rfview.render.chain import links_of
+from rfview.render.text import Line, Row, fill, title
+from rfview.widgets.panel import StripCache
+from rfview.widgets.window import WindowView
+
+if TYPE_CHECKING:
+    from rfview.screens.main import MainScreen
+
+
+class Popup(ModalScreen[None]):
+    """A window with rows to choose from; subclasses paint it and say what its keys do."""
+
+    def __init__(self, main: MainScreen | None = None, wanted: tuple[int, int] = (96, 22)):
+        super().__init__()
+        self.main, self.wanted = main, wanted
+        self.selected = 0
+
+    def compose(self) -> ComposeResult:
+        yield WindowView(self.strips)
+
+    @property
+    def strips(self) -> StripCache:
+        """The app's strips."""
+        return self.app.strips  # type: ignore[attr-defined]
+
+    def on_mount(self) -> None:
+        self.paint()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.paint()
+
+    def follow(self) -> None:
+        """Paint again: the main screen has another scene."""
+        self.paint()
+
+    def paint(self) -> None:
+        """Give the window its size and lines."""
+        width = min(self.wanted[0], self.app.size.width - 2)
+        height = min(self.wanted[1], self.app.size.height - 2)
+        view = self.query_one(WindowView)
+        view.styles.width, view.styles.height = width, height
+        lines = [line if line.ground else Line(line.spans, "popup") for line in self.lines(width, height)]
+        view.show(lines)
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the window's lines."""
+        raise NotImplementedError
+
+    def count(self) -> int:
+        """Return how many rows there are to choose from."""
+        return 0
+
+    async def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        token = token_of(event.key, event.character)
+        if token in ("escape", "q"):
+            self.dismiss()
+        elif token in ("down", "j", "up", "k"):
+            by = 1 if token in ("down", "j") else -1
+            self.selected = max(0, min(self.count() - 1, self.selected + by))
+            self.paint()
+        elif not self.pressed(token):
+            pass
+
+    def on_click(self, event: events.Click) -> None:
+        if event.widget is self:
+            self.dismiss()
+
+    def pressed(self, token: str) -> bool:
+        """Take any other key; return whether it meant something."""
+        return False
+
+
+class WhyWindow(Popup):
+    """The whole chain of reasons of the focused warp."""
+
+    def __init__(self, main: MainScreen):
+        super().__init__(main, (96, 22))
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the chain with evidence and times."""
+        assert self.main is not None
+        return why.render_popup(self.main.scene, width, height, self.selected)
+
+    def count(self) -> int:
+        """Return the links."""
+        assert self.main is not None
+        return len(links_of(self.main.scene, self.main.scene.warp)[0])
+
+    def pressed(self, token: str) -> bool:
+        """Digits and Enter go to a link's first cycle; s and S step with the window open."""
+        assert self.main is not None
+        links, _ = links_of(self.main.scene, self.main.scene.warp)
+        if token.isdigit() and 1 <= int(token) <= len(links):
+            self.selected = int(token) - 1
+            self.paint()
+        elif token == "enter" and links:
+            link = links[min(self.selected, len(links) - 1)]
+            if link.since >= 0:
+                self.main.driver.ask("goto", min(link.since + 1, self.main.scene.last))
+            elif link.until >= 0:
+                self.main.driver.ask("goto", link.until)
+            if 0 <= link.warp < (self.main.scene.now.num_warps if self.main.scene.now else 0):
+                self.main.choose_warp(link.warp)
+            self.dismiss()
+        elif token == "y":
+            self.app.copy_to_clipboard(why.as_text(self.main.scene))
+            self.main.say("copied the chain as text", "good")
+        elif token in ("s", "right", "S", "left"):
+            self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
+        else:
+            return False
+        return True
+
+
+class BreaksWindow(Popup):
+    """Breakpoints and marks."""
+
+    def __init__(self, main: MainScreen):
+        super().__init__(main, (90, 18))
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the list and the keys."""
+        assert self.main is not None
+        hints = Row(width)
+        for keys, word in (("Space", "on / off"), ("Delete", "remove"), ("Enter", "go to mark"), ("c C", "next hit"),
+                           ("Esc", "close")):
+            hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+        return [*breaks.render(self.main.scene, width, height - 1, self.selected), hints.line()]
+
+    def count(self) -> int:
+        """Return breakpoints and marks."""
+        assert self.main is not None
+        return len(self.main.scene.breakpoints) + len(self.main.scene.marks)
+
+    def pressed(self, token: str) -> bool:
+        """Switch, remove, go there."""
+        assert self.main is not None
+        scene, driver = self.main.scene, self.main.driver
+        points = scene.breakpoints
+        if token in ("c", "C"):
+            driver.ask("continue", 1 if token == "c" else -1)
+        elif self.selected < len(points) and token == "space":
+            driver.ask("break_switch", points[self.selected].number)
+        elif self.selected < len(points) and token in ("delete", "backspace", "x"):
+            driver.ask("break_remove", points[self.selected].number)
+            self.selected = max(0, self.selected - 1)
+        elif token == "enter" and len(points) <= self.selected < self.count():
+            driver.ask("goto", scene.marks[self.selected - len(points)][1])
+            self.dismiss()
+        else:
+            return False
+        return True
+
+
+class TextWindow(Popup):
+    """Lines of text, scrolled with j and k."""
+
+    def __init__(self, text: tuple[str, ...]):
+        super().__init__(None, (max(40, min(116, max(map(len, text), default=0) + 4)), max(6, min(34, len(text) + 2))))
+        self.text = text
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the part in sight."""
+        rows = height - 1
+        first = max(0, min(self.selected, len(self.text) - rows))
+        shown = [Row(width).add(" ").add(text, "text").line() for text in self.text[first : first + rows]]
+        more = "j k scroll   " if len(self.text) > rows else ""
+        return [title(width, "ANSWER", "", focus=True, right=f"{more}Esc closes"), *fill(shown, width, rows)]
+
+    def count(self) -> int:
+        """Return the lines."""
+        return len(self.text)

@@ -1,0 +1,39 @@
+"""The footer: the keys that matter here; each hint can be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import events
+
+from rfview.messages import Chosen
+from rfview.render.footer import hints_that_fit, render_keys
+from rfview.widgets.panel import PanelView
+
+
+class FooterView(PanelView):
+    """Key hints made from actions.py; painted by render/footer.py."""
+
+    DEFAULT_CSS = """
+    FooterView { layer: base; }
+    """
+    panel = "footer"
+    help = "Click a hint to do it; click the second key of a pair for the other way."
+    hints: Sequence[tuple[str, str, str]] = ()
+
+    def show_hints(self, hints: Sequence[tuple[str, str, str]], width: int) -> None:
+        """Show the hints that fit as a whole."""
+        self.hints = hints
+        self.show(render_keys(hints, width))
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        from rfview.actions import BY_NAME
+
+        for start, end, keys, _, name in hints_that_fit(self.hints, self.size.width):
+            if start <= event.x < end:
+                first = len(keys.split(" ")[0])
+                reverse = BY_NAME[name].reverse
+                second = reverse and " " in keys and start + first < event.x < start + len(keys)
+                self.post_message(Chosen(reverse if second else name))
+                return

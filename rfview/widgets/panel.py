@@ -1,0 +1,93 @@
+"""The base of every panel: shows lines, repaints only the rows that changed, passes mouse clicks on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from rfview.messages import Clicked, Wheeled
+from rfview.palette import Palette
+from rfview.render.text import Line
+
+MAX_STRIPS = 20_000
+
+
+class StripCache:
+    """Lines turned into strips, each made once; shared by all panels of an app."""
+
+    def __init__(self, palette: Palette):
+        self.palette = palette
+        self._strips: dict[tuple[Line, int], Strip] = {}
+
+    def strip(self, line: Line, width: int) -> Strip:
+        """Return the strip of a line at a width."""
+        key = (line, width)
+        found = self._strips.get(key)
+        if found is None:
+            if len(self._strips) > MAX_STRIPS:
+                self._strips.clear()
+            palette = self.palette
+            segments = [Segment(palette.text(text), palette.style(line.ground, role)) for text, role in line.spans]
+            length = sum(len(text) for text, _ in line.spans)
+            if length < width:
+                segments.append(Segment(" " * (width - length), palette.style(line.ground, "text")))
+            found = Strip(segments, max(length, width)).crop(0, width)
+            self._strips[key] = found
+        return found
+
+
+class PanelView(Widget):
+    """A panel that is given whole lines; `panel` is its name in render.layout."""
+
+    DEFAULT_CSS = """
+    PanelView { position: absolute; width: 1; height: 1; }
+    """
+    panel = ""
+    help = ""
+
+    def __init__(self, strips: StripCache):
+        super().__init__(id=f"panel-{self.panel}")
+        self.strips = strips
+        self.lines: Sequence[Line] = ()
+
+    def place(self, x: int, y: int, width: int, height: int) -> None:
+        """Move to a rectangle of the screen."""
+        self.styles.offset = (x, y)
+        self.styles.width = width
+        self.styles.height = height
+        self.display = True
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show lines; only the rows that differ are painted again."""
+        old = self.lines
+        self.lines = lines
+        if len(old) != len(lines):
+            self.refresh()
+            return
+        changed = [y for y, (before, now) in enumerate(zip(old, lines, strict=True)) if before != now]
+        if changed:
+            width = max(1, self.size.width)
+            self.refresh(*(Region(0, y, width, 1) for y in changed))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y < len(self.lines):
+            return self.strips.strip(self.lines[y], width)
+        return self.strips.strip(Line(()), width)
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(Clicked(self.panel, event.x, event.y, event.chain > 1))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.post_message(Wheeled(self.panel, 1))
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.post_message(Wheeled(self.panel, -1))

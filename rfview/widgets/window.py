@@ -1,0 +1,15 @@
+"""The content of a popup: lines on the popup's ground, of a size that its screen chooses."""
+
+from __future__ import annotations
+
+from rfview.widgets.panel import PanelView
+
+
+class WindowView(PanelView):
+    """Shows whole lines; what is behind stays visible around it."""
+
+    DEFAULT_CSS = """
+    WindowView { position: relative; width: 96; height: 22; }
+    """
+    panel = "window"
+    help = "Esc closes."
