@@ -109,8 +109,10 @@ def _ctz_llvm(typing_context: Any, x: Any) -> Any:
 
 def _exact_fma(a: float, b: float, c: float, significand: int, least: int, most: int) -> float:
     """a * b + c rounded once to nearest even; significand bits, exponents of the least and above the most value."""
-    if not (abs(a) < np.inf and abs(b) < np.inf and abs(c) < np.inf):
+    if not (abs(a) < np.inf and abs(b) < np.inf):
         return a * b + c
+    if not abs(c) < np.inf:
+        return c
     (na, da), (nb, db), (nc, dc) = (float(x).as_integer_ratio() for x in (a, b, c))
     numerator, denominator = na * nb * dc + nc * da * db, da * db * dc      # the denominator is a power of two
     if numerator == 0:

@@ -303,7 +303,6 @@ def fma_directed(a, b, c, mode):
     if not (is_finite(a) and is_finite(b) and is_finite(c)) or a == ZERO or b == ZERO:
         return zero_sum(a * b, c, mode) if nearest == ZERO else nearest
     ea, eb = exponent_of(a), exponent_of(b)
-    product_negative = sign_of(a) != sign_of(b)
     if not is_finite(nearest):
         return adjust64(nearest, -sign_number(nearest), mode, nearest < ZERO)
     # bring the larger of product and addend near 1; what then falls below 2**-1000 only matters by its sign
@@ -321,7 +320,7 @@ def fma_directed(a, b, c, mode):
         top_nearest = scale(nearest, -top)
     residual = fma_residual(x, y, moved_c, top_nearest)
     if nearest == ZERO and residual == 0:
-        return zero_sum(-ZERO if product_negative else ZERO, c, mode)
+        return -ZERO if mode == RM else ZERO
     exact_negative = residual < 0 if nearest == ZERO else nearest < ZERO
     return adjust64(nearest, residual, mode, exact_negative)
 

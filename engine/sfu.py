@@ -199,7 +199,7 @@ def tanh(x):
     if x != x:
         return x
     if abs(x) < F64(0.0001):
-        return x - x * x * x * C3 * F64(2.0)
+        return x * (ONE - x * x * C3 * F64(2.0))
     if abs(x) > F64(40.0):
         return ONE if x > ZERO else -ONE
     power = exp2_f64(x * TWO_LOG2E)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rfview.commands import options, screen
+
+if TYPE_CHECKING:
+    from sessions import Session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,11 +20,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the screen on a live session."""
+    """Open the screen on a live session; on a terminal the first frame comes before the machine is ready."""
+    if not screen.is_terminal():
+        with options.open_target(args) as session:
+            return screen.show_text(session, args, args.target)
     machine = options.machine_of(args)
-    path = options.launch_path(args.target)
-    from sessions import open_session
+    name = options.load_target(args.target).name   # what is wrong with the files is said before the screen opens
+    path = str(options.launch_path(args.target))
 
-    with options.progress() as report:
-        session = open_session(str(path), progress=report, **machine)
-    return screen.show(session, args, target=args.target)
+    def opener(report: Callable[[float, str], None]) -> Session:
+        from sessions import open_session
+
+        session = open_session(path, progress=report, **machine)
+        if args.goto:
+            session.goto(args.goto)
+        return session
+
+    from rfview.app import run_app
+
+    return run_app(opener, title=name, ascii_only=args.ascii, target=args.target)

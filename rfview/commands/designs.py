@@ -18,10 +18,10 @@ def run(args: argparse.Namespace) -> int:
     from engine import designs
 
     if args.name is None:
-        rows = [facts_of(designs.get(name)) for name in designs.names()]
+        rows = [facts_of(designs.design(name)) for name in designs.names()]
         print(json.dumps(rows) if args.json else list_text(rows))
     else:
-        facts = facts_of(designs.get(args.name))
+        facts = facts_of(designs.design(args.name))
         print(json.dumps(facts) if args.json else design_text(facts))
     return 0
 
@@ -30,9 +30,11 @@ def facts_of(design: Any) -> dict[str, Any]:
     """Return what there is to say about a design as plain data."""
     return {
         "name": design.name, "title": design.title, "source": design.source,
+        "paper_scheduler": design.paper_scheduler, "paper_preset": design.paper_preset,
         "parameters": [
-            {"name": p.name, "default": p.default, "unit": p.unit, "meaning": p.meaning, "source": p.source}
-            for p in design.SPEC
+            {"name": p.name, "default": p.default, "unit": p.unit, "meaning": p.meaning, "source": p.source,
+             "choices": list(p.choices)}
+            for p in design.parameters
         ],
     }
 
@@ -47,8 +49,8 @@ def list_text(rows: list[dict[str, Any]]) -> str:
 def design_text(facts: dict[str, Any]) -> str:
     """Return a design's parameters as a table, and how to set one."""
     lines = [f"{facts['name']}: {facts['title']}", f"  {facts['source']}", ""]
-    rows = [("parameter", "default", "unit", "meaning", "source")]
-    rows += [(p["name"], str(p["default"]), p["unit"], p["meaning"], p["source"]) for p in facts["parameters"]]
+    rows = [("parameter", "default or choices", "unit", "meaning", "source")]
+    rows += [(p["name"], " | ".join(p["choices"]) or str(p["default"]), p["unit"], p["meaning"], p["source"]) for p in facts["parameters"]]
     if len(rows) == 1:
         return "\n".join([*lines, "  no parameters of its own"])
     widths = [max(len(row[column]) for row in rows) for column in range(4)]

@@ -8,6 +8,9 @@ from pathlib import Path
 from engine.errors import InputError
 from rfview.commands import screen
 
+NAME = "first"
+BEGIN = "35%"   # where something is to be seen, before the first key
+
 
 def bundled_recording() -> Path:
     """Return the recorded session that comes with rfview."""
@@ -17,17 +20,14 @@ def bundled_recording() -> Path:
     files = sorted(folder.glob("*.rfs"))
     if not files:
         raise InputError(f"{folder}: the bundled recording is missing; try: rfview debug vectoradd")
-    return next((file for file in files if file.stem == "first"), files[0])
+    return next((file for file in files if file.stem == NAME), files[0])
 
 
 def run() -> int:
     """Open the bundled recording."""
-    from sessions import open_session
-
     path = bundled_recording()
-    args = argparse.Namespace(goto=None, ascii=False)
     try:
         shown = str(path.relative_to(Path.cwd()))
     except ValueError:
         shown = str(path)
-    return screen.show(open_session(str(path)), args, target=shown)
+    return screen.show_recording(shown, argparse.Namespace(goto=BEGIN, ascii=False))

@@ -91,11 +91,16 @@ def stalls_text() -> str:
 
 def keys_text() -> str:
     """Return the table of keys and commands that the screens use."""
-    from rfview.actions import ACTIONS
+    from rfview.actions import ACTIONS, CATEGORIES
 
-    rows = [(action.keys_text, action.command, action.help) for action in ACTIONS]
-    widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    return "\n".join(f"  {keys:<{widths[0]}}  {command:<{widths[1]}}  {text}" for keys, command, text in rows)
+    rows = [(action.category, "  ".join(action.keys).replace(" *", " _"), action.command, action.sentence)
+            for action in ACTIONS]
+    wide, wider = (max(len(row[column]) for row in rows) for column in (1, 2))
+    lines = []
+    for category in CATEGORIES:
+        lines += [category, *(f"  {keys:<{wide}}  {command:<{wider}}  {sentence}"
+                              for of, keys, command, sentence in rows if of == category), ""]
+    return "\n".join([*lines, "Digits before a key are a count; the commands are the same behind `:`."])
 
 
 def commands_text() -> str:

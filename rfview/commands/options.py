@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,11 @@ from engine.errors import InputError
 
 if TYPE_CHECKING:
     from engine.launch import LaunchSpec
+    from sessions import Session
 
 DEFAULT_MAX_CYCLES = 100_000_000
 BAR_WIDTH = 24
+QUIET_SECONDS = 10.0    # between two lines of progress where there is no terminal
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -101,29 +103,49 @@ def load_target(target: str) -> LaunchSpec:
     return load_launch_file(path)
 
 
+def warn(warnings: list[str]) -> None:
+    """Print what is wrong with a session that can be shown all the same."""
+    for text in warnings:
+        print(f"rfview: warning: {text}", file=sys.stderr)
+
+
+def open_target(args: argparse.Namespace) -> Session:
+    """Open the session file, launch file or bundled kernel `args.target`, the latter two with the machine options."""
+    from sessions import open_session
+
+    if is_session(args.target):
+        session = open_session(args.target)
+        warn(session.warnings)
+        return session
+    machine = machine_of(args)
+    path = str(launch_path(args.target))
+    with progress() as report:
+        return open_session(path, progress=report, **machine)
+
+
 class Progress:
-    """A progress bar on stderr: redrawn in place on a terminal, a line per change of text elsewhere."""
+    """A progress bar on stderr: redrawn in place on a terminal, elsewhere a line now and then."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
-        self._text = ""
         self._drawn_at = 0.0
         self._open = False
 
-    def __call__(self, fraction: float, text: str) -> None:
-        """Show `text` with a bar filled to `fraction` (0..1)."""
-        if self._is_terminal:
-            now = time.monotonic()
-            if fraction < 1 and text == self._text and now - self._drawn_at < 0.05:
-                return
-            self._drawn_at = now
-            filled = round(BAR_WIDTH * min(max(fraction, 0.0), 1.0))
-            bar = "█" * filled + "░" * (BAR_WIDTH - filled)
-            sys.stderr.write(f"\r\x1b[2K{bar} {fraction:4.0%} {text}")
-            self._open = True
-        elif text != self._text:
+    def __call__(self, fraction: float | None, text: str) -> None:
+        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, nobody knows how far it is)."""
+        now = time.monotonic()
+        if now - self._drawn_at < (0.05 if self._is_terminal else QUIET_SECONDS) and self._drawn_at:
+            return
+        self._drawn_at = now
+        if not self._is_terminal:
             sys.stderr.write(f"rfview: {text}\n")
-        self._text = text
+        else:
+            bar = ""
+            if fraction is not None:
+                filled = round(BAR_WIDTH * min(max(fraction, 0.0), 1.0))
+                bar = "█" * filled + "░" * (BAR_WIDTH - filled) + f" {fraction:4.0%} "
+            sys.stderr.write(f"\r\x1b[2K{bar}{text}")
+            self._open = True
         sys.stderr.flush()
 
     def close(self) -> None:
@@ -135,7 +157,7 @@ class Progress:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[float, str], None]]:
+def progress() -> Iterator[Progress]:
     """Yield a Progress that is cleared at the end, whatever happens."""
     bar = Progress()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from engine.errors import KernelFault
 from rfview.commands import options
 
 
@@ -22,14 +23,21 @@ def run(args: argparse.Namespace) -> int:
     spec = options.load_target(args.target)
     output = options.writable_file(args.output or f"{spec.name}.rfs")
     with options.progress() as report:
+        from engine.simulator import Simulator
         from sessions.record import record
 
-        result = record(spec, output, progress=report, **machine)
+        simulator = Simulator(spec, progress=report, **machine)
+        result = record(simulator, output,
+                        progress=lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}"))
     if args.json:
-        print(json.dumps(result))
+        print(json.dumps({
+            "file": str(output), "cycles": result.cycles, "chunks": result.chunks, "bytes": result.file_bytes,
+            "bytes_per_cycle": round(result.bytes_per_cycle, 2), "finished": result.finished, "fault": result.fault,
+            "wall_s": round(result.wall_s, 6),
+        }))
     else:
-        size = result["bytes"]
-        per_cycle = size / max(result["cycles"], 1)
-        print(f"{output}: {result['cycles']:,} cycles in {size:,} bytes, {per_cycle:.1f} per cycle")
-        print(f"try: rfview replay {output}")
+        print(f"{output}: {result.cycles:,} cycles in {result.file_bytes:,} bytes, "
+              f"{result.bytes_per_cycle:.1f} per cycle\ntry: rfview replay {output}")
+    if result.fault is not None:
+        raise KernelFault(f"{result.fault} (what ran before is in {output})")
     return 0

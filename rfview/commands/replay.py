@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from engine.errors import InputError
-from rfview.commands import options, screen
+from rfview.commands import screen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,8 +16,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen on the recording."""
-    if not options.is_session(args.file) and args.file.endswith((".toml", ".ptx")):
+    if args.file.endswith((".toml", ".ptx")):
         raise InputError(f"{args.file}: not a session; to run it live: rfview debug {args.file}")
-    from sessions import open_session
-
-    return screen.show(open_session(args.file), args, target=args.file)
+    return screen.show_recording(args.file, args)

@@ -8,6 +8,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from rfview.commands import options
+
 if TYPE_CHECKING:
     from sessions import Session
 
@@ -20,31 +22,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
 
 
-def show(session: Session, args: argparse.Namespace, target: str) -> int:
-    """Open the screen and return the exit code; without a terminal print the screen and what to try next."""
-    if args.goto:
-        session.goto(args.goto)
-    if is_terminal():
-        from rfview.app import run_app
-
-        return run_app(session, ascii_only=args.ascii) or 0
-    print_screen(session, target, args.ascii)
-    return 0
-
-
 def is_terminal() -> bool:
     """Say whether a person can see and type."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def print_screen(session: Session, target: str, ascii_only: bool = False) -> None:
+def show_recording(file: str, args: argparse.Namespace) -> int:
+    """Show a recorded session and return the exit code."""
+    from sessions import open_session
+
+    session = open_session(file)
+    if not is_terminal():
+        options.warn(session.warnings)
+        with session:
+            return show_text(session, args, file)
+    if args.goto:
+        session.goto(args.goto)
+    from rfview.app import run_app
+
+    return run_app(session, ascii_only=args.ascii, target=file)
+
+
+def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     """Print the session's screen as text, then what to try next."""
     from rfview.app import render_text
 
+    if args.goto:
+        session.goto(args.goto)
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
-    print(render_text(session, width=max(width, 80), height=max(height, 24), ascii_only=ascii_only))
-    print(f"\nThis is {target} as text, because there is no terminal here. In a terminal it can be stepped through.")
-    print("try: rfview                                    the same in a terminal, with keys (? for help)")
-    print("     rfview run vectoradd                      a kernel on the cycle-level machine")
-    print("     rfview debug gemm --design stt            live, forwards and backwards")
-    print(f'     rfview script {target} -c "goto 50%; print warp[0].pc"')
+    print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii))
+    print(f"""
+This is {target}, as text because there is no terminal here. In a terminal it can be stepped through.
+try: rfview                             a recorded run, with keys; ? lists them
+     rfview run vectoradd               a kernel on the cycle-level machine
+     rfview debug gemm --design stt     a live run, forwards and backwards
+     rfview script {target} -c "goto 50%; print warp[0].pc"
+""".rstrip())
+    return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from engine.errors import InputError
 from rfview.commands import options
 
 EPILOG = """examples:
-  rfview script run.rfs -c "goto 50%; print warp[3].pc; info stalls"
+  rfview script run.rfs -c "goto 50%%; print warp[3].pc; info stalls"
   rfview script gemm --design stt -c "until warp[0].state == stt_write; when"
 `rfview help commands` lists the commands, `rfview help expressions` what can be printed and waited for"""
 
@@ -28,20 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the commands in order; the first that fails ends the script with its error."""
-    machine = options.machine_of(args)
     text = args.command if args.command is not None else read_commands(args.file)
-    from sessions import open_session, script
+    from sessions.script import run_lines
 
-    with options.progress() as report:
-        if options.is_session(args.target):
-            session = open_session(args.target)
-        else:
-            session = open_session(str(options.launch_path(args.target)), progress=report, **machine)
-    for result in script.run_script(session, text):
-        line = json.dumps(result.data) if args.json else result.text
-        if line:
-            print(line, flush=True)
-    return 0
+    with options.open_target(args) as session:
+        return run_lines(session, text, json=args.json)
 
 
 def read_commands(name: str) -> str:

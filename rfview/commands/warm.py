@@ -50,10 +50,10 @@ def design_names() -> list[str]:
 
 
 def check_design(text: str) -> None:
-    """Raise InputError where a design does not exist or cannot be configured so."""
+    """Raise InputError where a design does not exist or is not spelt as one."""
     from engine import designs
 
-    designs.parse(text)
+    designs.find(designs.parse_variant(text)[0])
 
 
 def compile_design(name: str, report: Callable[[float], None]) -> tuple[int, str]:
