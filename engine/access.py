@@ -3,6 +3,7 @@
 `resolve` turns the address operands of one instruction into byte offsets in the arena, checks alignment and bounds, and
 finds the 128-byte lines and the shared-memory passes it takes; `load`, `store`, `atomic` then move the values. All lanes
 ascending: of colliding stores the highest lane wins. Nothing here touches a word that `resolve` did not check.
+`access` is the entry point; inside, `rows`, `memory`, `scratch` and the journal's `words` are handles (engine/lanes.py).
 
 The arena is one u4 array, `memory`. `regions` describes what of it is mapped in the global address space (REGION dtype,
 sorted by base, `num_regions` in use). Shared, local and parameter memory are given by their first arena word and size.
@@ -27,8 +28,8 @@ from engine import faults, isa, program
 from engine.arithmetic import I64, M32, ONE64, S32, U32, U64, Z64, ctz, bits_f64, bits_f32, clz, extend, f32_bits, f64_bits, jit
 from engine.jit import entry
 from engine.lanes import (
-    UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, copy_words, handle, load as lane_load, load_word, run,
-    store as lane_store, store_word,
+    UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, copy_words, fill_series, handle, load as lane_load, load_long,
+    load_word, run, store as lane_store, store_long, store_word,
 )
 from engine.rounding import NAN32, NAN64, half_lane
 
@@ -86,12 +87,22 @@ def note_word(log, mem_index, word):
 
 
 @jit
+def journal(on, words, capacity, at, word):
+    """Append a word index to the handle `words` at position `at`; gives the next position."""
+    if not on:
+        return at
+    if at < capacity:
+        store_word(words, at, U32(word))
+    return at + I64(1)
+
+
+@jit
 def find_region(regions, num_regions, address):
     """Index of the last region that begins at or below `address`, or -1."""
     low, high = I64(0), I64(num_regions)
     while low < high:
-        middle = (low + high) // I64(2)
-        if U64(regions[middle].base_address) <= address:
+        middle = (low + high) >> I64(1)
+        if region_base_address(regions, middle)) <= address:
             low = middle + I64(1)
         else:
             high = middle
@@ -101,8 +112,8 @@ def find_region(regions, num_regions, address):
 @jit
 def fault(scratch, code, lane, address):
     """Note the first faulting lane."""
-    scratch[FAULT_LANE] = I64(lane)
-    scratch[FAULT_ADDRESS] = I64(address)
+    store_long(scratch, FAULT_LANE, I64(lane))
+    store_long(scratch, FAULT_ADDRESS, I64(address))
     return code
 
 
@@ -117,15 +128,17 @@ def lane_address(inst, rows, src, lane):
 
 
 @jit
-def add_line(scratch, line):
-    """Add a line id if it is not there yet."""
-    count = scratch[NUM_LINES]
-    for k in range(count - 1, -1, -1):
-        if scratch[LINES + k] == line:
-            return
+def add_line(scratch, line, highest):
+    """Add a line id if it is not there yet; gives the highest one so far."""
+    count = load_long(scratch, NUM_LINES)
+    if line <= highest:
+        for k in range(count - 1, -1, -1):
+            if load_long(scratch, LINES + k) == line:
+                return highest
     if count < MAX_LINES:
-        scratch[LINES + count] = line
-        scratch[NUM_LINES] = count + 1
+        store_long(scratch, LINES + count, line)
+        store_long(scratch, NUM_LINES, count + 1)
+    return max(line, highest)
 
 
 @jit
@@ -133,16 +146,15 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
             param_word, param_bytes, scratch):
     """Resolve the addresses of a load, store or atomic into `scratch`; gives 0 or an ERR_* code.
 
-    rows: row array; address in slots 0 and 1 from `src` on, inst.offset added. mask: u4 active lanes.
+    rows: handle; address in slots 0 and 1 from `src` on, inst.offset added. mask: u4 active lanes.
     *_word: first arena word of the CTA's shared, the SM's local and the launch's parameter memory; *_bytes: sizes;
     local_words: words per thread; warp_slot: of the warp.
     """
-    base, mask = handle(rows), U32(mask)
-    src = I64(src)
-    scratch[NUM_LINES] = 0
-    scratch[PASSES] = 0
-    scratch[USED_SPACES] = 0
-    scratch[UNIT] = 0
+    base, mask, src = rows, U32(mask), I64(src)
+    store_long(scratch, NUM_LINES, 0)
+    store_long(scratch, PASSES, 0)
+    store_long(scratch, USED_SPACES, 0)
+    store_long(scratch, UNIT, 0)
     if mask == U32(0):
         return ERR_OK
     size = I64(inst.width) * I64(inst.count)
@@ -150,7 +162,7 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
         code = resolve_unit(inst, base, src, mask, regions, num_regions, size, shared_word, shared_bytes, scratch)
         if code >= 0:
             return code
-    region = I64(-1)
+    region, highest, used = I64(-1), I64(-1), I64(0)
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
             continue
@@ -163,36 +175,37 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
         if space == SPACE_SHARED:
             if offset >= U64(shared_bytes) or I64(offset) + size > shared_bytes:
                 return fault(scratch, ERR_SHARED_RANGE, lane, offset)
-            scratch[ADDR + lane] = I64(shared_word) * 4 + I64(offset)
+            store_long(scratch, ADDR + lane, I64(shared_word) * 4 + I64(offset))
         elif space == SPACE_LOCAL:
             limit = I64(local_words) * 4
             if offset >= U64(limit) or I64(offset) + size > limit:
                 return fault(scratch, ERR_LOCAL_RANGE, lane, offset)
-            word = I64(local_word) + (I64(warp_slot) * I64(local_words) + I64(offset) // 4) * 32 + lane
-            scratch[ADDR + lane] = word * 4 + (I64(offset) & 3)
-            for k in range(max(size // 4, 1)):
-                add_line(scratch, (word + 32 * k) // 32)
+            word = I64(local_word) + (I64(warp_slot) * I64(local_words) + I64(offset) >> 2) * 32 + lane
+            store_long(scratch, ADDR + lane, word * 4 + (I64(offset) & 3))
+            for k in range(max(size >> 2, 1)):
+                highest = add_line(scratch, (word + 32 * k) >> 5, highest)
         elif space == SPACE_PARAM:
             if offset >= U64(param_bytes) or I64(offset) + size > param_bytes:
                 return fault(scratch, ERR_PARAM_RANGE, lane, offset)
-            scratch[ADDR + lane] = I64(param_word) * 4 + I64(offset)
-            add_line(scratch, I64(offset) // LINE_BYTES)
+            store_long(scratch, ADDR + lane, I64(param_word) * 4 + I64(offset))
+            highest = add_line(scratch, I64(offset) >> 7, highest)
         else:
-            if region < 0 or address < U64(regions[region].base_address) or address >= U64(
-                    regions[region].end_address):
+            if region < 0 or address < region_base_address(regions, region)) or address >= U64(
+                    region_end_address(regions, region)):
                 region = find_region(regions, num_regions, address)
-            if region < 0 or U64(regions[region].end_address) - address < U64(size) or address >= U64(
-                    regions[region].end_address):
+            if region < 0 or region_end_address(regions, region)) - address < U64(size) or address >= U64(
+                    region_end_address(regions, region)):
                 return fault(scratch, ERR_UNMAPPED, lane, address)
-            if not regions[region].writable and inst.is_memory != IS_LOAD:
+            if not region_writable(regions, region) and inst.is_memory != IS_LOAD:
                 return fault(scratch, ERR_READ_ONLY, lane, address)
-            within = I64(address - U64(regions[region].base_address))
-            scratch[ADDR + lane] = I64(regions[region].word_offset) * 4 + within
-            add_line(scratch, I64(address >> U64(7)))
-        scratch[SPACES + lane] = space
-        scratch[USED_SPACES] |= I64(1) << space
-    if scratch[USED_SPACES] & (I64(1) << I64(SPACE_SHARED)):
-        scratch[PASSES] = count_passes(mask, size, scratch)
+            within = I64(address - region_base_address(regions, region)))
+            store_long(scratch, ADDR + lane, region_word_offset(regions, region)) * 4 + within)
+            highest = add_line(scratch, I64(address >> U64(7)), highest)
+        store_long(scratch, SPACES + lane, space)
+        used |= I64(1) << space
+    store_long(scratch, USED_SPACES, used)
+    if used & (I64(1) << I64(SPACE_SHARED)):
+        store_long(scratch, PASSES, count_passes(mask, size, scratch))
     return ERR_OK
 
 
@@ -226,6 +239,7 @@ def is_unit_stride(inst, rows, src, mask, size):
 @jit
 def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word, shared_bytes, scratch):
     """resolve for unit stride within one region or within shared memory; -1 if the general way must decide."""
+    shift = ctz_size(size)
     first, last = I64(ctz(U64(mask))), I64(63) - I64(clz(U64(mask)))
     low = lane_address(inst, rows, src, first)
     space = I64(inst.space)
@@ -238,42 +252,40 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word,
         if low >= U64(shared_bytes) or low + bytes_used > U64(shared_bytes):
             return -1
         start = I64(shared_word) * 4 + I64(low)
-        scratch[PASSES] = used_groups(mask, size)
+        store_long(scratch, PASSES, used_groups(mask, size))
     elif space == SPACE_GLOBAL or space == SPACE_CONST:
         region = find_region(regions, num_regions, low)
         if region < 0:
             return -1
-        end = U64(regions[region].end_address)
-        if low >= end or end - low < bytes_used or (not regions[region].writable and inst.is_memory != IS_LOAD):
+        end = region_end_address(regions, region))
+        if low >= end or end - low < bytes_used or (not region_writable(regions, region) and inst.is_memory != IS_LOAD):
             return -1
-        start = I64(regions[region].word_offset) * 4 + I64(low - U64(regions[region].base_address))
+        start = region_word_offset(regions, region)) * 4 + I64(low - region_base_address(regions, region)))
         from_line, to_line = I64(low >> U64(7)), I64((low + bytes_used - ONE64) >> U64(7))
         count = I64(0)
         for line in range(from_line, to_line + 1):
             # lanes of this line: one line at most holds no active lane only if the mask has a hole there
-            begin = max((line * LINE_BYTES - I64(low)) // size + first, first)
-            stop = min(((line + 1) * LINE_BYTES - 1 - I64(low)) // size + first, last)
+            begin = max(((line * LINE_BYTES - I64(low)) >> shift) + first, first)
+            stop = min((((line + 1) * LINE_BYTES - 1 - I64(low)) >> shift) + first, last)
             lanes = (U64(mask) >> U64(begin)) & (~Z64 >> U64(63 - (stop - begin)))
             if lanes != Z64:
-                scratch[LINES + count] = line
+                store_long(scratch, LINES + count, line)
                 count += 1
-        scratch[NUM_LINES] = count
+        store_long(scratch, NUM_LINES, count)
     else:
         return -1
     start -= first * size
-    for lane in range(32):
-        scratch[ADDR + lane] = start + lane * size
-    for lane in range(32):
-        scratch[SPACES + lane] = space
-    scratch[USED_SPACES] = I64(1) << space
-    scratch[UNIT] = I64(size == 4 and start & 3 == 0)
+    fill_series(scratch, ADDR, start, size)
+    fill_series(scratch, SPACES, space, 0)
+    store_long(scratch, USED_SPACES, I64(1) << space)
+    store_long(scratch, UNIT, I64(size == 4 and start & 3 == 0))
     return ERR_OK
 
 
 @jit
 def used_groups(mask, size):
     """Passes of conflict-free shared accesses: 32, 16 or 8 lanes at a time for up to 4, 8 and 16 bytes."""
-    group = min(I64(32), max(I64(128) // size, I64(1)))
+    group = min(I64(32), max(I64(128) >> ctz_size(size), I64(1)))
     passes = I64(0)
     for first in range(0, 32, group):
         if (U64(mask) >> U64(first)) & ((ONE64 << U64(group)) - ONE64) != Z64:
@@ -283,28 +295,35 @@ def used_groups(mask, size):
 
 @jit
 def count_passes(mask, size, scratch):
-    """Shared-memory passes: per group of lanes, the most distinct 4-byte words in one of 32 banks."""
-    group = min(I64(32), max(I64(128) // size, I64(1)))
-    words = max(size // 4, 1)
+    """Shared-memory passes: per group of lanes, the most distinct 4-byte words in one of 32 banks.
+
+    Each pass serves one word per bank, and with it every lane that wants that word.
+    """
+    group = min(I64(32), max(I64(128) >> ctz_size(size), I64(1)))
+    words = max(size >> 2, I64(1))
     passes = I64(0)
     for first in range(0, 32, group):
-        filled, worst = I64(0), I64(0)          # distinct words of the group so far, in WORK
+        items, waiting = I64(0), Z64           # at most 32 words wanted, in WORK; the word of each bank in WORK + 32
         for lane in range(first, first + group):
-            if (mask >> U32(lane)) & U32(1) == U32(0) or scratch[SPACES + lane] != SPACE_SHARED:
-                continue
-            for k in range(words):
-                word = scratch[ADDR + lane] // 4 + k
-                same_bank, known = I64(1), False
-                for other in range(filled):
-                    if scratch[WORK + other] == word:
-                        known = True
-                    elif (scratch[WORK + other] ^ word) & 31 == 0:
-                        same_bank += 1
-                if not known:
-                    scratch[WORK + filled] = word
-                    filled += 1
-                    worst = max(worst, same_bank)
-        passes += worst
+            if (mask >> U32(lane)) & U32(1) != U32(0) and load_long(scratch, SPACES + lane) == SPACE_SHARED:
+                for k in range(words):
+                    store_long(scratch, WORK + items, load_long(scratch, ADDR + lane) >> 2 + k)
+                    waiting |= ONE64 << U64(items)
+                    items += 1
+        while waiting != Z64:
+            passes += 1
+            left, taken, refused = waiting, Z64, Z64
+            while left != Z64:
+                item = I64(ctz(left))
+                left &= left - ONE64
+                word = load_long(scratch, WORK + item)
+                bank = word & 31
+                if (taken >> U64(bank)) & ONE64 == Z64:
+                    taken |= ONE64 << U64(bank)
+                    store_long(scratch, WORK + 32 + bank, word)
+                elif load_long(scratch, WORK + 32 + bank) != word:
+                    refused |= ONE64 << U64(item)
+            waiting = refused
     return passes
 
 
@@ -321,19 +340,19 @@ def load(inst, rows, dst, mask, memory, scratch):
     Element j of the vector fills one row, or two with 64-bit registers; narrow elements are sign- or zero-extended to
     inst.reg_bits (16-bit registers have zero upper bits).
     """
-    rows, memory, mask, dst = handle(rows), handle(memory), U32(mask), I64(dst)
+    mask, dst = U32(mask), I64(dst)
     width, count = I64(inst.width), I64(inst.count)
     wide = inst.reg_bits == 64
-    if scratch[UNIT] and width == 4 and not wide and mask == U32(0xFFFFFFFF):
-        copy_words(rows, dst * 32, memory, scratch[ADDR] // 4)
+    if load_long(scratch, UNIT) and width == 4 and not wide and mask == U32(0xFFFFFFFF):
+        copy_words(rows, dst * 32, memory, load_long(scratch, ADDR) >> 2)
         return
     bits, signed = U64(8 * width), inst.signed != 0
     kept = U64(0xFFFF) if inst.reg_bits <= 16 else M32
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
             continue
-        word, step = scratch[ADDR + lane] // 4, word_step(scratch[SPACES + lane])
-        shift = U64(8 * (scratch[ADDR + lane] & 3))
+        word, step = load_long(scratch, ADDR + lane) >> 2, word_step(load_long(scratch, SPACES + lane))
+        shift = U64(8 * (load_long(scratch, ADDR + lane) & 3))
         row = dst
         for element in range(count):
             if width >= 4:
@@ -356,33 +375,33 @@ def load(inst, rows, dst, mask, memory, scratch):
 
 
 @jit
-def store(inst, rows, src, mask, memory, scratch, log, mem_index):
-    """Store elements from the rows src + 2 ... to the resolved addresses and note every word written."""
-    rows, memory, mask, row0 = handle(rows), handle(memory), U32(mask), I64(src) + 2
+def store(inst, rows, src, mask, memory, scratch, on, words, capacity, noted):
+    """Store elements from the rows src + 2 ... to the resolved addresses; gives the journal's new length."""
+    mask, row0 = U32(mask), I64(src) + 2
     width, count = I64(inst.width), I64(inst.count)
     per_element = 2 if inst.reg_bits == 64 else 1
-    if scratch[UNIT] and width == 4 and mask == U32(0xFFFFFFFF):
-        first = scratch[ADDR] // 4
+    if load_long(scratch, UNIT) and width == 4 and mask == U32(0xFFFFFFFF):
+        first = load_long(scratch, ADDR) >> 2
         copy_words(memory, first, rows, row0 * 32)
-        if log.on:
+        if on:
             for k in range(32):
-                note_word(log, mem_index, first + k)
-        return
+                noted = journal(on, words, capacity, noted, first + k)
+        return noted
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
             continue
-        word, step = scratch[ADDR + lane] // 4, word_step(scratch[SPACES + lane])
-        shift = U64(8 * (scratch[ADDR + lane] & 3))
+        word, step = load_long(scratch, ADDR + lane) >> 2, word_step(load_long(scratch, SPACES + lane))
+        shift = U64(8 * (load_long(scratch, ADDR + lane) & 3))
         for element in range(count):
             row = row0 + element * per_element
             value = lane_load(rows, row, lane)
             if width >= 4:
                 store_word(memory, word, value)
-                note_word(log, mem_index, word)
+                noted = journal(on, words, capacity, noted, word)
                 if width == 8:
                     word += step
                     store_word(memory, word, lane_load(rows, row + 1, lane))
-                    note_word(log, mem_index, word)
+                    noted = journal(on, words, capacity, noted, word)
                 word += step
             else:
                 place = shift + U64(element * width * 8)
@@ -390,7 +409,8 @@ def store(inst, rows, src, mask, memory, scratch, log, mem_index):
                 field = ((ONE64 << U64(8 * width)) - ONE64) << (place & U64(31))
                 old = U64(load_word(memory, at))
                 store_word(memory, at, U32((old & ~field) | ((U64(value) << (place & U64(31))) & field)))
-                note_word(log, mem_index, at)
+                noted = journal(on, words, capacity, noted, at)
+    return noted
 
 
 @jit
@@ -434,18 +454,18 @@ def atomic_result(sub, kind, old, b, c):
 
 
 @jit
-def atomic(inst, rows, src, dst, mask, memory, scratch, log, mem_index):
-    """Do an atomic or reduction at the resolved addresses, lanes ascending; operand b in slots 2, 3, c in slots 4, 5.
+def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
+    """Do an atomic or reduction, lanes ascending; operand b in slots 2, 3, c in slots 4, 5; gives the journal's length.
 
     Old values go to the rows from `dst` on unless it is a reduction (inst.is_memory 4).
     inst.aux: ATOM_* | type << 8. 16-bit operations (cas, exch, f16 add) work on their half of the word.
     """
-    rows, memory, mask, src, dst = handle(rows), handle(memory), U32(mask), I64(src), I64(dst)
+    mask, src, dst = U32(mask), I64(src), I64(dst)
     sub, kind, width = I64(inst.aux) & 255, (I64(inst.aux) >> 8) & 255, I64(inst.width)
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
             continue
-        word, step = scratch[ADDR + lane] // 4, word_step(scratch[SPACES + lane])
+        word, step = load_long(scratch, ADDR + lane) >> 2, word_step(load_long(scratch, SPACES + lane))
         b, c = U64(lane_load(rows, src + 2, lane)), U64(lane_load(rows, src + 4, lane))
         whole = U64(load_word(memory, word))
         old, place = whole, U64(0)
@@ -454,31 +474,32 @@ def atomic(inst, rows, src, dst, mask, memory, scratch, log, mem_index):
             c |= U64(lane_load(rows, src + 5, lane)) << S32
             old |= U64(load_word(memory, word + step)) << S32
         elif width == 2:
-            place = U64(8 * (scratch[ADDR + lane] & 2))
+            place = U64(8 * (load_long(scratch, ADDR + lane) & 2))
             old, b, c = (whole >> place) & U64(0xFFFF), b & U64(0xFFFF), c & U64(0xFFFF)
         new = atomic_result(sub, kind, old, b, c)
         if width == 2:
             new = (whole & ~(U64(0xFFFF) << place)) | ((new & U64(0xFFFF)) << place)
         store_word(memory, word, U32(new & M32))
-        note_word(log, mem_index, word)
+        noted = journal(on, words, capacity, noted, word)
         if width == 8:
             store_word(memory, word + step, U32(new >> S32))
-            note_word(log, mem_index, word + step)
+            noted = journal(on, words, capacity, noted, word + step)
         if inst.is_memory != IS_RED:
             lane_store(rows, dst, lane, U32(old & M32))
             if width == 8:
                 lane_store(rows, dst + 1, lane, U32(old >> S32))
+    return noted
 
 
 @jit
-def perform(inst, rows, src, dst, mask, memory, scratch, log, mem_index):
+def perform(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
     """Move the values of an instruction whose addresses are resolved."""
     if inst.is_memory == IS_LOAD:
         load(inst, rows, dst, mask, memory, scratch)
-    elif inst.is_memory == IS_STORE:
-        store(inst, rows, src, mask, memory, scratch, log, mem_index)
-    else:
-        atomic(inst, rows, src, dst, mask, memory, scratch, log, mem_index)
+        return noted
+    if inst.is_memory == IS_STORE:
+        return store(inst, rows, src, mask, memory, scratch, on, words, capacity, noted)
+    return atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted)
 
 
 @entry
@@ -488,8 +509,10 @@ def access(key, inst, rows, src, dst, mask, memory, regions, num_regions, shared
 
     key: record whose type carries the source hash; the other arguments as in `resolve`, `load`, `store`, `atomic`.
     """
+    rows, memory, scratch = handle(rows), handle(memory), handle(scratch)
     code = resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_bytes, local_word, local_words,
                    warp_slot, param_word, param_bytes, scratch)
     if code == ERR_OK:
-        perform(inst, rows, src, dst, mask, memory, scratch, log, mem_index)
+        log.mem_count = perform(inst, rows, src, dst, mask, memory, scratch, log.on != 0, handle(mem_index),
+                                mem_index.size, log.mem_count)
     return code

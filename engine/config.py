@@ -21,6 +21,7 @@ LATENCY_CLASSES = (
 MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
 PARITIES = ("off", "prefer", "strict")
+SUSPENDS = ("pending", "marked")
 MAXIMA = {
     "sm.num_warps": state.MAX_WARPS,
     "sm.max_ctas": state.MAX_CTAS,
@@ -30,7 +31,8 @@ MAXIMA = {
     "sm.num_sp": 2,
     "memory.mshrs": state.MAX_MSHRS,
 }
-CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES}
+CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
+           "scheduler.suspend": SUSPENDS}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
     "memory.dram_cycles",
@@ -83,6 +85,7 @@ class Config:
         record.active_set = int(self["scheduler.active_set"])
         record.inner_policy = INNER_POLICIES.index(self["scheduler.inner"])
         record.parity = PARITIES.index(self["scheduler.parity"])
+        record.suspend = SUSPENDS.index(self["scheduler.suspend"])
         for index, name in enumerate(LATENCY_CLASSES):
             record.latency_cycles[index] = int(self[f"latency.{name}"])
             record.initiation_cycles[index] = int(self[f"initiation.{name}"])

@@ -50,7 +50,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "parameters": {**simulator.config.values(), **simulator.built.values},
         "seed": simulator.seed,
         "engine_version": engine_version(),
-        "source_hash": jit.source_hash(jit.engine_files()),
+        "source_hash": jit.source_hash(jit.engine_files(compiled=False)),
         "num_warps": int(simulator.config["sm.num_warps"]),
         "num_banks": int(simulator.config["sm.num_banks"]),
         "num_schedulers": int(simulator.config["sm.num_schedulers"]),
@@ -65,7 +65,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "param_word": placement.param_word,
         "stalls": [stall._asdict() for stall in (*STALLS, *design.stalls)],
         "events": [name for name, _ in events.EVENTS],
-        "design_events": [name for name, _ in design.events],
+        "design_events": [name for name, _ in simulator.built.events],
         "panels": [dict(panel) for panel in design.panels],
         "energy_pj": {name: [pj, source] for name, (pj, source) in (design.energy_pj or {}).items()},
         "technology": {name: list(entry) for name, entry in (design.technology or {}).items()},
@@ -74,7 +74,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "virtual": {kernel.name: [list(entry) for entry in kernel.virtual] for kernel, _ in placement.kernels},
         "buffers": [_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
         "symbols": [_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
-        "launch_toml": simulator.spec.path.read_text(encoding="utf-8"),
+        "launch_toml": simulator.spec.path.read_text(encoding="utf-8") if simulator.spec.path.is_file() else "",
     }  # fmt: skip
 
 

@@ -35,11 +35,15 @@ def source_hash(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def engine_files() -> list[Path]:
-    """Return every source file of the engine that is compiled into the step, in a fixed order."""
+HOST_ONLY = frozenset("simulator info host launch placement snapshot chunk errors warm".split())
+
+
+def engine_files(*, compiled: bool = True) -> list[Path]:
+    """Return the engine's source files in a fixed order; compiled: only those that can go into the compiled step."""
     root = Path(__file__).parent
     names = ["*.py", "stages/*.py", "schedulers/*.py"]
-    return sorted(file for name in names for file in root.glob(name))
+    files = sorted(file for name in names for file in root.glob(name))
+    return [file for file in files if not (compiled and file.parent == root and file.stem in HOST_ONLY)]
 
 
 import numba  # noqa: E402  (kept below the functions that need no numba)

@@ -583,6 +583,50 @@ def _store_word(typing_context: Any, memory: Any, index: Any, value: Any) -> Any
     return types.void(types.int64, types.int64, types.uint32), code
 
 
+def _long(builder: Any, base: Any, index: Any) -> Any:
+    address = builder.add(base, builder.shl(index, ir.Constant(_I64, 3)))
+    return builder.inttoptr(address, _I64.as_pointer())
+
+
+@intrinsic
+def _load_long(typing_context: Any, longs: Any, index: Any) -> Any:
+    """Typing and code of `load_long` under JIT."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_long(builder, args[0], args[1]))
+
+    return types.int64(types.int64, types.int64), code
+
+
+@intrinsic
+def _store_long(typing_context: Any, longs: Any, index: Any, value: Any) -> Any:
+    """Typing and code of `store_long` under JIT."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], _long(builder, args[0], args[1]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), code
+
+
+@intrinsic
+def _fill_series(typing_context: Any, longs: Any, index: Any, start: Any, step: Any) -> Any:
+    """Typing and code of `fill_series` under JIT."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.VectorType(_I64, 32)
+        empty, first = ir.Constant(kind, ir.Undefined), ir.Constant(_I32, 0)
+        zeros = ir.Constant(ir.VectorType(_I32, 32), [first] * 32)
+        begin, by = (builder.shuffle_vector(builder.insert_element(empty, x, first), empty, zeros) for x in args[2:])
+        ramp = ir.Constant(kind, [ir.Constant(_I64, k) for k in range(32)])
+        place = builder.bitcast(_long(builder, args[0], args[1]), kind.as_pointer())
+        stored = builder.store(builder.add(begin, builder.mul(by, ramp)), place)
+        stored.align = 8
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), code
+
+
 @intrinsic
 def _copy_words(typing_context: Any, to: Any, to_index: Any, source: Any, source_index: Any) -> Any:
     """Typing and code of `copy_words` under JIT."""
@@ -613,6 +657,18 @@ def _store_word_python(memory: Any, index: int, value: Any) -> None:
     _words(memory)[index] = value
 
 
+def _load_long_python(longs: Any, index: int) -> Any:
+    return longs.view(np.ndarray).view("i8")[index] if longs.dtype.fields else longs[index]
+
+
+def _store_long_python(longs: Any, index: int, value: Any) -> None:
+    longs[index] = value
+
+
+def _fill_series_python(longs: Any, index: int, start: Any, step: Any) -> None:
+    longs[index : index + 32] = int(start) + int(step) * np.arange(32)
+
+
 def _copy_words_python(to: Any, to_index: int, source: Any, source_index: int) -> None:
     _words(to)[to_index : to_index + 32] = _words(source)[source_index : source_index + 32]
 
@@ -635,10 +691,14 @@ def _same(rows: Any) -> Any:
 #   on, results in the rows from `dst` on; pred: mask for selp; gives the predicate mask of comparisons, else 0
 # load_word(memory, index) -> u4 and store_word(memory, index, value): one word of a handle's array, rows or plain u4
 # copy_words(to, to_index, source, source_index): 32 words from one handle's array to another's
+# load_long(longs, index), store_long(longs, index, value), fill_series(longs, index, start, step): the same for i8 arrays,
+#   the last for 32 elements at once
 # load(rows, row, lane) -> u4 and store(rows, row, lane, value): one lane of one row
 if OFF:
     handle, run, load, store = _same, _interpreted, _load_python, _store_python
     load_word, store_word, copy_words = _load_word_python, _store_word_python, _copy_words_python
+    load_long, store_long, fill_series = _load_long_python, _store_long_python, _fill_series_python
 else:
     handle, run, load, store = _address, _compiled, _load, _store
     load_word, store_word, copy_words = _load_word, _store_word, _copy_words
+    load_long, store_long, fill_series = _load_long, _store_long, _fill_series

@@ -12,12 +12,13 @@ import numpy as np
 from engine import cycle as machine
 from engine import designs, events, faults, jit, ptx, state
 from engine.chunk import Chunk
-from engine.config import Config, load_preset
+from engine.config import load_preset
 from engine.errors import InputError, KernelFault
 from engine.host import HostCalls
 from engine.journal import Journal
 from engine.launch import LaunchSpec, verify
 from engine.info import describe
+from engine.program import Module
 from engine.placement import PARAM_BYTES, Placement, PlacedLaunch, Variable, place
 from engine.snapshot import Snapshot
 from engine.stalls import NO_CTA, STALLS
@@ -56,7 +57,8 @@ class Simulator:
     """One SM running one launch file under one register-file design.
 
     spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
-    progress(fraction, text) is called while compiled code is prepared. Raises InputError for anything that cannot run.
+    progress(fraction, text) is called while compiled code is prepared. module: decoded already, instead of the launch
+    file's. Raises InputError for anything that cannot run.
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class Simulator:
         max_cycles: int = 100_000_000,
         seed: int = 0,
         progress: Progress | None = None,
+        module: Module | None = None,
     ) -> None:
         self.spec = spec
+        self._given_module = module
         self.max_cycles = max_cycles
         self.seed = seed
         self._progress = progress
@@ -83,12 +87,17 @@ class Simulator:
         if scheduler not in state.SCHEDULERS:
             raise InputError(f"--scheduler {scheduler}: there are {', '.join(state.SCHEDULERS)}")
         self.scheduler = scheduler
-        self.config = self._configure(preset, settings, chosen)
-        own = {key: value for key, value in settings.items() if key not in self.config.numbers}
+        config = load_preset(preset)
+        sections = {name.split(".")[0] for name in config.numbers}
+        own = {key: value for key, value in settings.items() if key.split(".")[0] not in sections}
         self.built = designs.build(design, own, engine_hash())
         for key in own:
             if key not in self.built.values:
                 raise InputError(f"--set {key}: neither the preset nor the design {design} has such a parameter")
+        for key, value in {**self.built.settings, **settings}.items():
+            if key not in own:
+                config = config.with_setting(key, value)
+        self.config = config
         self._load()
         self._allocate()
         self.fault: KernelFault | None = None
@@ -99,22 +108,10 @@ class Simulator:
         self._journal: Journal | None = None
         self.info = describe(self)
 
-    def _configure(self, preset: str, settings: Mapping[str, Any], chosen: designs.Design) -> Config:
-        """Apply the design's wishes, then the user's, to a preset."""
-        config = load_preset(preset)
-        if chosen.num_schedulers:
-            config = config.with_setting("sm.num_schedulers", chosen.num_schedulers)
-        if chosen.num_banks:
-            config = config.with_setting("sm.num_banks", chosen.num_banks)
-        names = {name.split(".")[0] for name in config.numbers}
-        for key, value in settings.items():
-            if key.split(".")[0] in names:
-                config = config.with_setting(key, value)
-        return config
-
     def _load(self) -> None:
         """Decode the module and lay everything out."""
-        self.module = ptx.load_module(self.spec.module_path, max_registers=int(self.config["kernel.max_registers"]))
+        limit = int(self.config["kernel.max_registers"])
+        self.module = self._given_module or ptx.load_module(self.spec.module_path, max_registers=limit)
         self.main_rows = int(self.config["sm.num_banks"]) * int(self.config["sm.rows_per_bank"])
         self.placement: Placement = place(self.spec, self.module, self.config, self.main_rows)
 
@@ -128,7 +125,7 @@ class Simulator:
         self.sm = self._sm_array.view(np.recarray)[0]
         self.rf = self._rf_array.view(np.recarray)[0]
         self.spec_record = np.zeros(1, self.built.spec_dtype).view(np.recarray)[0]
-        self.built.fill(self.spec_record)
+        self.built.fill(self.spec_record, self.main_rows)
         self.key = jit.record(jit.key_dtype())
         config = self.sm.config
         self.config.fill(config, self.scheduler)
@@ -167,6 +164,7 @@ class Simulator:
             sm.scheduler_mask[index] = sum(1 << warp for warp in range(index, warps, number))
             sm.scheduler[index].last_warp = state.NONE8
             sm.scheduler[index].issued_warp = state.NONE8
+            sm.scheduler[index].joined_warp = state.NONE8
         sm.wheel[:] = state.NONE8
         sm.next_due[:] = state.NONE8
         sm.ldst_head = state.NONE8
@@ -363,7 +361,7 @@ class Simulator:
     def counts(self) -> dict[str, int]:
         """Return every event count by name; `<reason>_wait_cycles` are accesses refused, not warp-cycles."""
         found = {name: int(self.sm.events[index]) for index, (name, _) in enumerate(events.EVENTS)}
-        for index, (name, _) in enumerate(self.design.events):
+        for index, (name, _) in enumerate(self.built.events):
             found[name] = int(self.sm.events[events.FIRST_DESIGN_EVENT + index])
         for stall in STALLS:
             if waited := int(self.sm.access_wait[stall.code]):
@@ -372,11 +370,8 @@ class Simulator:
 
     def energy(self) -> dict[str, float]:
         """Return dynamic, leakage and refresh energy of the register file so far in pJ: counts and cycles x the tables."""
-        counts = self.counts()
-        dynamic = sum(counts.get(name, 0) * pj for name, (pj, _) in (self.design.energy_pj or {}).items())
-        leakage_mw = (self.design.technology or {}).get("leakage_mw", (0.0, "mW", ""))[0]
-        leakage = leakage_mw * 1e3 * self.cycle / float(self.config["sm.clock_mhz"])
-        return {"dynamic": dynamic, "leakage": leakage, "refresh": 0.0, "total": dynamic + leakage}
+        run = designs.Run(self.counts(), self.cycle, float(self.config["sm.clock_mhz"]), self.built.values)
+        return designs.energy(self.built.chain, run)
 
     def summary(self) -> dict[str, Any]:
         """Return the run's result: the JSON object of `rfview run --json`, without wall time."""

@@ -91,7 +91,9 @@ WARP = np.dtype(
         ("stores_pending", "u1"),     # stores and atomics that have not reached memory yet
         ("num_collecting", "u1"),     # collector units held
         ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
-        ("is_active", "u1"),          # in the scheduler's active set (two_level, switch_on_stall)
+        ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
+        ("leave_code", "u1"),         # stall code that holds a leaving warp back
+        ("suspended_pc", "u4"),       # suspend = marked: instruction for which the warp has already left once
     ],
     align=True,
 )
@@ -168,7 +170,9 @@ SCHEDULER = np.dtype(
         ("pointer", "u1"),            # round-robin position (warp id looked at next)
         ("fetch_pointer", "u1"),
         ("issued_warp", "u1"),        # this cycle, NONE8 = none
-        ("join_pointer", "u1"),
+        ("join_pointer", "u1"),       # warp id looked at first when a place is free
+        ("joined_warp", "u1"),        # last warp that joined, NONE8 = none
+        ("parity_pointer", "u1", (2,)),
     ],
     align=True,
 )
@@ -248,7 +252,7 @@ CONFIG = np.dtype(
         for name in (
             "num_warps max_ctas max_threads num_schedulers num_banks rows_per_bank bank_ports max_banks_per_cycle "
             "num_collectors result_buses num_sp ibuffer_entries fetch_width branch_cycles shared_bytes clock_mhz "
-            "mapping scheduler active_set inner_policy parity "
+            "mapping scheduler active_set inner_policy parity suspend "
             "sp_queue sfu_queue ldst_queue "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
             "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles const_cycles param_cycles "

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 
 from engine import hooks
 from engine.errors import InputError
+from engine.events import FIRST_DESIGN_EVENT
 
 BUILT_IN = ("sram", "stt")
 
@@ -41,10 +42,12 @@ class Parameter:
 class Design:
     """A register-file design as data; its hooks are functions of the same module.
 
-    state: dtype list of what it keeps, whatever is not in it cannot be rewound. extra_rows: value rows of its own places.
-    events: (name, meaning) counted from events.FIRST_DESIGN_EVENT on. stalls: foreign stall rows, codes from 32 on.
-    energy_pj: event name -> (pJ per event, source). technology: name -> (value, unit, source). panels: plain dicts.
-    takes_main: whether it is built over another main register file (rfc).
+    state: dtype list of what it keeps, whatever is not in it cannot be rewound. extra_rows: value rows of its own places,
+    rows spec.first_row ... of the row array. events: (name, meaning), counted in sm.events[spec.first_event + k].
+    stalls: foreign stall rows, codes from 32 on. settings: machine parameters that the paper's machine has otherwise
+    ("sm.num_banks": 2). energy_pj: event name -> (pJ per event, source). technology: name -> (value, unit, source).
+    panels: plain dicts. takes_main: whether it is built over another main register file (rfc). A module may also have
+    energy(run) -> {"dynamic", "leakage", "refresh"} in pJ (default: table_energy) and area_mm2(values) -> float.
     """
 
     name: str
@@ -53,7 +56,7 @@ class Design:
     parameters: tuple[Parameter, ...]
     state: tuple[Any, ...]
     extra_rows: int = 0
-    num_banks: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
     events: tuple[tuple[str, str], ...] = ()
     stalls: tuple[Any, ...] = ()
     energy_pj: Mapping[str, tuple[float, str]] | None = None
@@ -62,7 +65,35 @@ class Design:
     takes_main: bool = False
     paper_scheduler: str = "gto"
     paper_preset: str = "fermi"
-    num_schedulers: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What energy is computed from: event counts by name, cycles, clock, and the design's parameter values."""
+
+    counts: Mapping[str, int]
+    cycles: int
+    clock_mhz: float
+    values: Mapping[str, Any]
+
+    def leakage_pj(self, milliwatts: float) -> float:
+        """Return the energy of a constant power over the run."""
+        return milliwatts * 1e3 * self.cycles / self.clock_mhz
+
+
+def table_energy(found: Design, run: Run) -> dict[str, float]:
+    """Return dynamic, leakage and refresh energy in pJ: counts x energy_pj, and cycles x technology["leakage_mw"]."""
+    dynamic = sum(run.counts.get(name, 0) * pj for name, (pj, _) in (found.energy_pj or {}).items())
+    leakage = run.leakage_pj((found.technology or {}).get("leakage_mw", (0.0, "mW", ""))[0])
+    return {"dynamic": dynamic, "leakage": leakage, "refresh": 0.0}
+
+
+def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
+    """Return the energy of a run under the outermost design of a chain, its own way or by its table; with the total."""
+    outer = find(chain[0])
+    own = getattr(outer, "energy", None)
+    parts: dict[str, float] = own(run) if own else table_energy(outer.DESIGN, run)
+    return {**parts, "total": sum(parts.values())}
 
 
 @lru_cache
@@ -133,9 +164,27 @@ class Built:
     values: Mapping[str, Any]
     extra_rows: int
 
-    def fill(self, spec: Any) -> None:
-        """Write the parameter values into a spec record."""
+    @property
+    def events(self) -> list[tuple[str, str]]:
+        """Return the chain's own events in the order of their counters."""
+        return [event for name in self.chain for event in find(name).DESIGN.events]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return the machine parameters that the chain's papers have otherwise, the outermost design last."""
+        found: dict[str, Any] = {}
+        for name in reversed(self.chain):
+            found |= find(name).DESIGN.settings
+        return found
+
+    def fill(self, spec: Any, first_row: int = 0) -> None:
+        """Write the parameter values into a spec record; first_row: where the designs' own value rows begin."""
+        first_event = FIRST_DESIGN_EVENT
         for level, name in enumerate(self.chain):
+            spec.first_row = first_row
+            spec.first_event = first_event
+            first_row += find(name).DESIGN.extra_rows
+            first_event += len(find(name).DESIGN.events)
             for parameter in find(name).DESIGN.parameters:
                 if parameter.dtype:
                     value = self.values[f"{name}.{parameter.name}"]
@@ -179,7 +228,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
 def _types(found: Design, files: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
     digest = hashlib.sha256(engine_hash.encode() + b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
-    spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1")]
+    spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
     spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
     state = list(found.state) or [("unused", "u4")]
     if inner_state is not None:
@@ -219,16 +268,16 @@ def locate(snapshot: Any, warp: int, reg: int) -> np.ndarray:
     found = [find(name) for name in spec["chain"]]
     if not any(hasattr(part, "locate") for part in found):
         return np.array(snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg])
-    record = spec_record(spec)
+    record = spec_record(spec, int(snapshot.info["main_rows"]))
     rows = [int(hooks.locate(snapshot.sm, snapshot.rf, record, warp, reg, lane)) for lane in range(32)]
     return np.array(snapshot.rows[rows, np.arange(32)])
 
 
-def spec_record(spec: Mapping[str, Any]) -> Any:
+def spec_record(spec: Mapping[str, Any], first_row: int) -> Any:
     """Rebuild a design's parameter record from the chain and the plain values that a run's info holds."""
     chain = list(spec["chain"])
     variant = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
     built = build(variant, spec["values"], "recorded")
     record = np.zeros(1, built.spec_dtype).view(np.recarray)[0]
-    built.fill(record)
+    built.fill(record, first_row)
     return record

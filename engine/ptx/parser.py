@@ -436,7 +436,7 @@ class _Parser:
             return Negated(Name(self.word("a predicate")))
         if kind == NUMBER or text in ("-", "~", "+"):
             return self.expression()
-        raise self.fail("an operand")
+        raise self.fail("';' or an operand")
 
     def list_until(self, close: str) -> list[object]:
         self.at += 1

@@ -17,16 +17,17 @@ from engine.program import (
     NO_PRED, NO_REG, UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP, WAIT_LONG, WAIT_SHORT,
 )  # fmt: skip
 from engine.registers import refresh_reads, wake
+from engine.schedulers import active_set
 from engine.stages import control, splits
 from engine.stages.inflight import allocate
 from engine.stalls import (
     BANK_CONFLICT, BARRIER, COLLECTOR_FULL, FINISHED, ISSUED, LONG_SCOREBOARD, NO_INSTRUCTION, NOT_SELECTED, PIPE_THROTTLE,
-    SHORT_SCOREBOARD, WAIT,
+    SHORT_SCOREBOARD, SUSPENDED, WAIT,
 )  # fmt: skip
 from engine.state import (
     BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_FETCH, BLOCK_MEMORY, BLOCK_NONE, BLOCK_PREDICATE, BLOCK_READER,
     BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, EXECUTE, FOREVER, MAX_COLLECTORS,
-    MAX_INFLIGHT, MEMORY, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0,
+    MAX_INFLIGHT, MEMORY, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, TWO_LEVEL,
 )  # fmt: skip
 
 READY = 255
@@ -81,6 +82,8 @@ def issue(sm, rf, spec, rows, insts, freeze):
     ready_all = np.uint64(0)
     sm.issued_this_cycle = 0
     book_ended(sm)
+    if sm.config.scheduler >= TWO_LEVEL:
+        active_set.manage(sm, rf, spec, rows, insts)
     for turn in range(number):
         scheduler = (np.int64(sm.cycle) + turn) % number
         ready = np.uint64(0)
@@ -126,6 +129,8 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
             block(sm, warp, BLOCK_SYNC, 0)
         sleep(sm, warp)
         return BARRIER
+    if sm.config.scheduler >= TWO_LEVEL and entry.is_active != active_set.ACTIVE:
+        return outside_code(sm, warp, insts)
     if entry.ibuffer == 0:
         block(sm, warp, BLOCK_FETCH, 0)
         return NO_INSTRUCTION
@@ -146,6 +151,26 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
         block(sm, warp, BLOCK_DESIGN, 0)
         return freeze
     return code
+
+
+@device
+def outside_code(sm, warp, insts):
+    """Book a warp that is not in the active set: what holds it back as it leaves, what it waits for, or suspended."""
+    entry = sm.warp[warp]
+    if entry.is_active == active_set.LEAVING:
+        block(sm, warp, BLOCK_DESIGN, 0)
+        return np.int64(entry.leave_code)
+    waited = np.uint64(entry.sb_long) & np.uint64(insts[entry.pc].need_regs)
+    sleep(sm, warp)
+    if waited != 0:
+        block(sm, warp, BLOCK_REGISTER, ctz64(waited))
+        return LONG_SCOREBOARD
+    if entry.mem_pending != 0 and control.waits_for_memory(insts[entry.pc]):
+        wake(sm, warp)
+        block(sm, warp, BLOCK_MEMORY, 0)
+        return BARRIER
+    block(sm, warp, BLOCK_SCHEDULER, NONE8)
+    return SUSPENDED
 
 
 @device
