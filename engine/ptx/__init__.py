@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from engine.errors import PtxError
 from engine.program import MAX_REGS, Kernel, Module
@@ -51,8 +52,8 @@ def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimi
     """
     source = Source(text, path)
     syntax = parse_module(source)
-    kernels = Kernels(source, syntax, min(max_registers, MAX_REGS), optimize)
-    return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))  # type: ignore[arg-type]
+    kernels: Any = Kernels(source, syntax, min(max_registers, MAX_REGS), optimize)
+    return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))
 
 
 def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True) -> Module:

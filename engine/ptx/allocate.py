@@ -14,6 +14,9 @@ from engine.ptx.liveness import live_sets, reached_sets
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
 
+_EVEN = sum(1 << k for k in range(0, 1024, 2))   # even registers, far beyond any count before spilling
+
+
 @dataclass
 class Interference:
     """Which variables conflict, which are joined by moves, and the most words live at once (per block and place)."""
@@ -176,7 +179,7 @@ def _lowest_pair(taken: int) -> int:
 def _lowest_single(taken: int, top: int) -> int:
     """Prefer the free half of a pair whose other half is taken, below the highest register in use."""
     free = ~taken
-    half_free = free & ((taken << 1) & 0xAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA | (taken >> 1) & 0x5555555555555555555555555555555555555)
+    half_free = free & ((taken << 1) & 2 * _EVEN | (taken >> 1) & _EVEN)
     below = half_free & ((1 << top) - 1)
     if below:
         return (below & -below).bit_length() - 1

@@ -39,8 +39,9 @@ def lower_table(low: Lowering, statement: Instruction) -> None:
     operands = list(statement.operands)
     if not operands:
         raise low.fail(f"'{statement.opcode}' needs operands")
-    if info.op == isa.OP_LOP3 and len(operands) == 5 and isinstance(operands[4], Number):
-        inst.aux = operands.pop().value & 0xFF
+    if info.op == isa.OP_LOP3 and isinstance(operands[-1], Number) and len(operands) == 5:
+        inst.aux = operands[-1].value & 0xFF
+        operands.pop()
     if not (info.op == isa.OP_PRED and lower_predicate_constant(low, inst, operands)):
         fill_sources(low, statement, inst, info, operands[1:])
     widen = fill_destination(low, inst, info, operands[0])
@@ -117,7 +118,8 @@ def fit_destination(low: Lowering, inst: VirtualInst, info: isa.OpInfo, bits: in
     if bits < 32 and info.op == isa.OP_CVT:
         inst.flags |= isa.FLAG_WIDE_DST
     signed = (info.dst_type or "u")[0] == "s"
-    second = VirtualInst(isa.OP_SEXT64 if signed else isa.OP_ZEXT64, "cvt.s64.s32" if signed else "cvt.u64.u32", low.line)
+    op, name = (isa.OP_SEXT64, "cvt.s64.s32") if signed else (isa.OP_ZEXT64, "cvt.u64.u32")
+    second = VirtualInst(op, name, low.line)
     second.wait_class, second.types = WAIT_FIXED, ("s32" if signed else "u32",)
     second.set_row(0, inst.dst[0])
     second.dst = wide

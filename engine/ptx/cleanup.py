@@ -160,7 +160,8 @@ class Propagation:
         source = row >> 1
         if self.counts[source] != 1 or self.words[source] != self.words[target] and self.words[source] == 2:
             return None
-        if self.classes[source] | self.classes[target] == _FLOAT | _INT and self.classes[source] != self.classes[target]:
+        own, other = self.classes[source], self.classes[target]
+        if own | other == _FLOAT | _INT and own != other:
             return None
         return ("row", row)
 

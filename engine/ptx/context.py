@@ -180,7 +180,8 @@ class Lowering:
         if register.bits == 1:
             raise self.fail(f"expected a {type_name} operand, found the predicate {describe(operand)}")
         if wide != (register.bits == 64) and not (is_loose and not wide):
-            raise self.fail(f"{describe(operand)} has {register.bits} bits, the instruction needs {TYPE_BITS[type_name]}")
+            needed = TYPE_BITS[type_name]
+            raise self.fail(f"{describe(operand)} has {register.bits} bits, the instruction needs {needed}")
         rows = self.rows(register)
         inst.set_row(slot, rows[0])
         if wide:

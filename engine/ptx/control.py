@@ -87,7 +87,8 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
         var, negated = low.predicate(operands.pop())
         inst.psrc, inst.psrc_negate = [var], [negated]
     if not operands or mode == isa.BAR_ARRIVE and len(operands) < 2:
-        raise low.fail(f"'{statement.opcode}' needs a barrier number" + " and a thread count" * (mode == isa.BAR_ARRIVE))
+        more = " and a thread count" if mode == isa.BAR_ARRIVE else ""
+        raise low.fail(f"'{statement.opcode}' needs a barrier number{more}")
     low.fill(inst, 0, operands[0], "u32")
     low.fill(inst, 2, operands[1] if len(operands) > 1 else Number("int", 0), "u32")
     inst.types = ("u32", "u32") if len(operands) > 1 else ("u32",)

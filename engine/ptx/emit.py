@@ -1,4 +1,4 @@
-"""Virtual instructions with their registers to INST arrays: masks, last-use and long-source bits, texts, live ranges."""
+"""Allocated instructions to INST arrays: masks, last-use and long-source bits, texts, live ranges."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engine.ptx.ranges import Range, live_ranges
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
 _PLAIN_FIELDS = (
-    "op", "flags", "aux", "line", "imm_mask", "unit", "latency_class", "wait_class", "space", "width", "count", "signed",
-    "reg_bits", "is_float", "is_memory", "offset",
+    "op", "flags", "aux", "line", "imm_mask", "unit", "latency_class", "wait_class", "space", "width", "count",
+    "signed", "reg_bits", "is_float", "is_memory", "offset",
 )  # fmt: skip
 
 

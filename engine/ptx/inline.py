@@ -42,12 +42,11 @@ def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str
     operands = list(statement.operands)
     returns: list[object] = []
     if operands and isinstance(operands[0], Group):
-        returns = operands.pop(0).items
+        returns, operands = operands[0].items, operands[1:]
     if not operands or not isinstance(operands[0], Name):
         raise low.fail("expected a function name in the call")
-    name = operands.pop(0).text
-    arguments = operands[0].items if operands and isinstance(operands[0], Group) else []
-    return returns, name, arguments
+    arguments = operands[1].items if len(operands) > 1 and isinstance(operands[1], Group) else []
+    return returns, operands[0].text, arguments
 
 
 def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],

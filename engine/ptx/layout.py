@@ -1,4 +1,4 @@
-"""Where declared variables live: kernel parameters, static and dynamic shared memory, module symbols and their bytes."""
+"""Where declared variables live: kernel parameters, shared memory, module symbols and their bytes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from engine.errors import PtxError
 from engine.program import Param, Symbol
 from engine.ptx.names import Place, declared_variables
 from engine.ptx.source import Source
-from engine.ptx.syntax import TYPE_BYTES, Address, Function, Group, Instruction, Name, Number, Scope, SyntaxModule, Variable
-from engine.ptx.syntax import Vector
+from engine.ptx.syntax import (
+    TYPE_BYTES, Address, Function, Group, Instruction, Name, Number, Scope, SyntaxModule, Variable, Vector,
+)  # fmt: skip
 
 PARAM_BYTES = 4096
 DYNAMIC_ALIGN = 16
@@ -115,7 +116,8 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
             relocs.append((at, value.text, value.addend))
         elif isinstance(value, Number):
             data[at : at + size] = _initial_bytes(source, variable, value, size)
-    return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs), variable.type)
+    return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs),
+                  variable.type)  # fmt: skip
 
 
 def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, value: Name, size: int) -> None:

@@ -32,7 +32,7 @@ class Tokens:
         self.offsets: list[int] = []
         kinds, texts, offsets = self.kinds, self.texts, self.offsets
         for match in _TOKEN.finditer(source.text):
-            kind = match.lastgroup
+            kind = match.lastgroup or "bad"
             if kind == "skip":
                 continue
             if kind == "bad":

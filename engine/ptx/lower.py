@@ -38,6 +38,7 @@ _UNSUPPORTED = {
     "mbarrier": "asynchronous barrier", "alloca": "dynamic stack", "stacksave": "dynamic stack",
     "stackrestore": "dynamic stack", "mapa": "cluster", "getctarank": "cluster",
 }  # fmt: skip
+_ASYNC_COPIES = [["async", kind] for kind in ("ca", "cg", "commit_group", "wait_group", "wait_all")]
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
 
@@ -126,12 +127,12 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         handler(low, statement)
     elif base == "call":
         lower_call(low, statement, lower_scope)
-    elif statement.opcode.startswith("cp.async") and "bulk" not in statement.opcode and "mbarrier" not in statement.opcode:
+    elif base == "cp" and statement.opcode.split(".")[1:3] in _ASYNC_COPIES:
         lower_async_copy(low, statement)
     elif base in _UNSUPPORTED:
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported")
     elif base == "cp":
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'cp.async.ca.shared.global'")
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
     else:
         lower_table(low, statement)
 

@@ -239,7 +239,7 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
         low.emit(low.guard_of(inst, statement))
 
 
-# --- parameters of calls -----------------------------------------------------------------------------------------------
+# --- parameters of calls ----------------------------------------------------------------------------------------------
 
 
 def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset: int, access: Access,
@@ -312,7 +312,7 @@ def store_pieces(low: Lowering, param: CallParam) -> None:
         low.emit(inst)
 
 
-# --- atomics and the rest ----------------------------------------------------------------------------------------------
+# --- atomics and the rest ---------------------------------------------------------------------------------------------
 
 
 def lower_atomic(low: Lowering, statement: Instruction) -> None:

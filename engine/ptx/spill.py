@@ -1,4 +1,4 @@
-"""Spilling: variables that find no register live in local memory, loaded before each use and stored after each write."""
+"""Spilling: variables without a register live in local memory, loaded before each use, stored after each write."""
 
 from __future__ import annotations
 
@@ -119,11 +119,11 @@ def spill(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
 
 def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]:
     """Give the chosen variables whose one definition is a constant, a parameter or a fixed special register."""
-    counts = definition_counts(program.blocks)
+    counts, words = definition_counts(program.blocks), program.variables.words
     return {
         inst.dst[0] >> 1: inst
         for block in program.blocks for inst in block.insts
-        if inst.dst and inst.dst[0] >> 1 in chosen and len({r >> 1 for r in inst.dst}) == 1 and is_sinkable(inst, counts)
+        if inst.dst and inst.dst[0] >> 1 in chosen and is_sinkable(inst, counts) and len(inst.dst) <= words[inst.dst[0] >> 1]
     }  # fmt: skip
 
 
@@ -131,7 +131,8 @@ def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], r
             kept: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:  # fmt: skip
     """Put temporaries in place of spilled operands; give the loads before and the stores after the instruction."""
     variables = program.variables
-    before, after = [], []
+    before: list[VirtualInst] = []
+    after: list[VirtualInst] = []
     temps: dict[int, int] = {}
     for slot, row in enumerate(inst.src):
         var = row >> 1
@@ -160,7 +161,8 @@ def _stored(after: list[VirtualInst], homes: dict[int, int]) -> list[int]:
     return [var for var, home in homes.items() if home in places]
 
 
-def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[VirtualInst], after: list[VirtualInst]) -> None:
+def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[VirtualInst],
+                after: list[VirtualInst]) -> None:  # fmt: skip
     """Store under the instruction's own guard; where it overwrites that predicate, under a copy made before."""
     guard = inst.guard
     if guard in inst.pdst:
@@ -179,7 +181,8 @@ def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[Virtual
 def _local(inst: VirtualInst, op: int, home: int, words: int, kind: int) -> VirtualInst:
     name = "st.local" if kind == 2 else "ld.local"
     made = VirtualInst(op, f"{name}.b{32 * words}", inst.line)
-    made.unit, made.form, made.is_memory, made.space, made.wait_class = UNIT_LDST, "memory", kind, SPACE_LOCAL, WAIT_LONG
+    made.unit, made.form, made.is_memory = UNIT_LDST, "memory", kind
+    made.space, made.wait_class = SPACE_LOCAL, WAIT_LONG
     made.width, made.count, made.reg_bits = 4 * words, 1, 32 * words
     made.is_removable = False
     made.set_imm(0, home)

@@ -1,0 +1,290 @@
+"""Decoding of small kernels: every field of the INST arrays that the machine reads, and the errors of lowering."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import isa
+from engine.errors import PtxError
+from engine.program import (
+    NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP,
+    WAIT_LONG, WAIT_SHORT, Param, Reloc,
+)  # fmt: skip
+from engine.ptx import decode_module, load_module
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+HEAD = ".version 9.0\n.target sm_75\n.address_size 64\n"
+REGISTERS = ".reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;\n"
+
+
+def decode(body: str, params: str = ".param .u64 a", module: str = "", **options):
+    text = f"{HEAD}{module}.visible .entry k({params}) {{ {REGISTERS}{body}\n}}\n"
+    return decode_module(text, "m.ptx", **options).kernels["k"]
+
+
+def plain(body: str, **more):
+    """Decode without clean-up."""
+    return decode(body, optimize=False, **more)
+
+
+def only(kernel, op: int):
+    (pc,) = np.flatnonzero(kernel.insts["op"] == op)
+    return kernel.insts[pc]
+
+
+def test_a_small_kernel_as_a_whole():
+    kernel = decode("""ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; setp.ge.s32 %p1, %r1, 100; @%p1 bra DONE;
+        mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+16]; add.f32 %f2, %f1, 0f3F800000;
+        st.global.f32 [%rd3], %f2; DONE: ret;""")
+    assert kernel.registers == 4 and kernel.texts == (
+        "mov.u32 R0, %tid.x", "setp.ge.s32 P0, R0, 100", "@P0 bra -> 9", "mul.wide.s32 R0, R0, 4",
+        "ld.param.u64 R2, [0x0]", "add.s64 R0, R2, R0", "ld.global.f32 R2, [R0+16]", "add.f32 R2, R2, 0f3F800000",
+        "st.global.f32 [R0], R2", "ret")
+    assert kernel.virtual[:3] == (("%r1", 0, 3, 0, 1), ("%rd2", 3, 5, 0, 2), ("%rd1", 4, 5, 2, 2))
+    branch = only(kernel, isa.OP_BRA)
+    assert branch["target"] == branch["reconv"] == len(kernel.insts) - 1
+    assert (branch["guard"], branch["guard_negate"], branch["unit"]) == (0, 0, UNIT_CTRL)
+    load, add = only(kernel, isa.OP_LD), only(kernel, isa.OP_FADD)
+    assert (load["space"], load["width"], load["count"], load["offset"], load["is_memory"]) == (SPACE_GLOBAL, 4, 1, 16, 1)
+    assert (load["unit"], load["wait_class"]) == (UNIT_LDST, WAIT_LONG)
+    assert add["long_source"] == 1 and add["last_use"] == 1 and add["imm"][2] == 0x3F800000 and add["imm_mask"] == 4
+    assert kernel.params == (Param("a", "u64", 8, 8, 0),)
+    assert kernel.predicates == 1 and kernel.local_bytes == kernel.shared_bytes == 0
+
+
+def test_masks_name_what_is_read_and_written():
+    kernel = plain("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; setp.eq.s32 %p1, %r1, 0; "
+                   "@!%p1 add.s32 %r3, %r1, %r2; st.shared.u32 [%r3], %r1; ret;")  # fmt: skip
+    add = only(kernel, isa.OP_ADD32)
+    src = [int(add["src"][0]), int(add["src"][2])]
+    assert add["src_mask"] == 0b101 and add["guard_negate"] == 1
+    assert int(add["dst_regs"]) == 1 << int(add["dst"][0])
+    assert int(add["need_regs"]) == int(add["dst_regs"]) | 1 << src[0] | 1 << src[1]
+    assert add["need_preds"] == 1 and add["dst_preds"] == 0
+    store = only(kernel, isa.OP_ST)
+    assert (store["imm_mask"], store["src_mask"], store["space"]) == (2, 5, SPACE_SHARED)
+
+
+@pytest.mark.parametrize("text, op, fields", [
+    ("ld.param.u32 %r1, [a+4];", isa.OP_LDPARAM, {"offset": 4, "unit": UNIT_SP, "wait_class": WAIT_SHORT, "width": 4,
+                                                  "space": SPACE_PARAM}),
+    ("ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r1+8];", isa.OP_LD, {"count": 4, "num_dst": 4, "wait_class": WAIT_SHORT,
+                                                                    "offset": 8, "imm_mask": 2}),
+    ("ld.global.s8 %r1, [%rd1];", isa.OP_LD, {"width": 1, "signed": 1, "reg_bits": 32}),
+    ("ld.global.u16 %rs1, [%rd1];", isa.OP_LD, {"width": 2, "signed": 0, "reg_bits": 16}),
+    ("ld.volatile.global.u64 %rd2, [%rd1+-8];", isa.OP_LD, {"width": 8, "reg_bits": 64, "num_dst": 2, "offset": -8}),
+    ("ld.u32 %r1, [%rd1];", isa.OP_LD, {"space": SPACE_GENERIC, "wait_class": WAIT_LONG}),
+    ("ld.const.u32 %r1, [64];", isa.OP_LD, {"space": SPACE_CONST, "imm_mask": 3, "wait_class": WAIT_SHORT}),
+    ("ld.acquire.gpu.global.L1::no_allocate.L2::128B.u32 %r1, [%rd1];", isa.OP_LD, {"space": SPACE_GLOBAL}),
+    ("st.local.v2.b64 [%rd1], {%rd2, %rd3};", isa.OP_ST, {"space": SPACE_LOCAL, "count": 2, "src_mask": 0b111111}),
+    ("atom.global.cas.b32 %r1, [%rd1], %r2, %r3;", isa.OP_ATOM, {"aux": isa.ATOM_CAS | isa.T_U32 << 8, "is_memory": 3,
+                                                                 "src_mask": 0b10111}),
+    ("red.shared.add.f32 [%r1], %f1;", isa.OP_RED, {"aux": isa.ATOM_ADD | isa.T_F32 << 8, "is_memory": 4}),
+    ("atom.add.release.gpu.u64 %rd1, [%rd2], 5;", isa.OP_ATOM, {"width": 8, "imm_mask": 0b1100}),
+    ("bar.sync 1, 64;", isa.OP_BAR, {"aux": isa.BAR_SYNC, "imm_mask": 0b101}),
+    ("barrier.sync 0;", isa.OP_BAR, {"aux": isa.BAR_SYNC}),
+    ("bar.red.popc.u32 %r1, 0, %p1;", isa.OP_BAR, {"aux": isa.BAR_RED_POPC, "num_dst": 1}),
+    ("bar.warp.sync %r1;", isa.OP_BAR_WARP, {"src_mask": 1}),
+    ("membar.gl;", isa.OP_MEMBAR, {"unit": UNIT_CTRL}), ("fence.sc.cta;", isa.OP_MEMBAR, {}),
+    ("trap;", isa.OP_TRAP, {}), ("nanosleep.u32 40;", isa.OP_NANOSLEEP, {"imm_mask": 1}),
+    ("prefetch.global.L2 [%rd1];", isa.OP_NOP, {}),
+    ("shfl.sync.down.b32 %r1|%p1, %r2, 16, 31, -1;", isa.OP_SHFL, {"imm_mask": 0b110100, "aux": isa.SHFL_DOWN}),
+    ("vote.sync.ballot.b32 %r1, !%p1, -1;", isa.OP_VOTE, {"imm_mask": 1}),
+    ("mov.b32 %r1, {%rs1, %rs2};", isa.OP_PACK16, {"num_dst": 1}),
+    ("mov.b32 {%rs1, %rs2}, %r1;", isa.OP_UNPACK16, {"num_dst": 2}),
+    ("mov.b64 %rd1, {%r1, %r2};", isa.OP_MOV64, {"src_mask": 3}),
+    ("mov.b64 {_, %r2}, %rd1;", isa.OP_MOV32, {"src_mask": 1}),
+    ("mov.u64 %rd1, %clock64;", isa.OP_SREG, {"aux": isa.SREG_CLOCK64, "num_dst": 2}),
+    ("mov.pred %p1, 1;", isa.OP_PRED, {"aux": isa.PRED_TRUE}),
+    ("cvt.u8.u32 %r1, %r2;", isa.OP_ZEXT8, {}),
+    ("cvt.s8.s32 %r1, %r2;", isa.OP_CVT, {"flags": isa.FLAG_WIDE_DST}),
+    ("cvta.global.u64 %rd1, %rd2;", isa.OP_MOV64, {}),
+    ("cvta.to.shared.u64 %rd1, %rd2;", isa.OP_CVTA, {"aux": isa.CVTA_TO_SHARED}),
+    ("lop3.b32 %r1, %r2, %r3, %r4, 0x1e;", isa.OP_LOP3, {"aux": 0x1E}),
+    ("mov.f32 %f1, 0d3FF0000000000000;", isa.OP_MOV32, {}),
+    ("bfi.b32 %r1, %r2, %r3, 4, 8;", isa.OP_INT, {"imm_mask": 0b110000}),
+])  # fmt: skip
+def test_fields_of_one_instruction(text, op, fields):
+    define = "".join(f"mov.u32 %r{k}, %tid.x; cvt.u64.u32 %rd{k}, %r{k}; mov.b32 %f{k}, %r{k}; cvt.u16.u32 %rs{k}, %r{k};"
+                     f"setp.eq.u32 %p{k}, %r{k}, 0;" for k in range(1, 5))  # fmt: skip
+    kernel = plain(define + "\n" + text + "\nret;", params=".param .u32 z, .param .align 4 .b8 a[16]") \
+        if "param" not in text else plain(text + "ret;", params=".param .align 4 .b8 a[16]")
+    line = max(int(n) for n in kernel.insts["line"] if n <= (6 if "param" not in text else 5))
+    inst = kernel.insts[kernel.insts["line"] == line][0] if "param" not in text else kernel.insts[0]
+    assert inst["op"] == op
+    for name, value in fields.items():
+        assert inst[name] == value, name
+
+
+def test_wide_vectors_are_split_and_keep_their_address():
+    kernel = plain("mov.u64 %rd1, 64; ld.global.v4.b64 {%rd1, %rd2, %rd3, %rd4}, [%rd1+8]; "
+                   "st.global.v4.b64 [%rd1], {%rd1, %rd2, %rd3, %rd4}; ret;")  # fmt: skip
+    loads = kernel.insts[kernel.insts["op"] == isa.OP_LD]
+    stores = kernel.insts[kernel.insts["op"] == isa.OP_ST]
+    assert list(loads["offset"]) == [8, 24] and list(stores["offset"]) == [0, 16]
+    assert list(loads["count"]) == [2, 2]
+    assert not int(loads[0]["dst_regs"]) & 1 << int(loads[1]["src"][0])
+
+
+def test_symbols_become_relocations_and_shared_offsets():
+    module = """.global .align 4 .u32 table[4] = {1, 2, 3, 4};\n.const .align 8 .u64 pointers[2] = {table, table+8};
+        .extern .shared .align 16 .b8 dyn[];\n.shared .align 4 .b8 unused[64];\n.shared .align 8 .b8 used[20];\n"""
+    kernel = decode(""".shared .align 4 .b8 own[8]; mov.u64 %rd1, table; ld.global.u32 %r1, [table+4];
+        ld.global.u32 %r2, [%rd1+8]; mov.u32 %r3, used; mov.u32 %r4, own; st.shared.u32 [%r4+4], %r1;
+        st.shared.u32 [used+12], %r2; mov.u32 %r5, dyn; st.shared.u32 [%r5], %r3; ret;""", module=module)
+    assert kernel.shared_bytes == 32
+    assert [(r.symbol, r.addend, r.slot, r.wide) for r in kernel.relocs] == [("table", 4, 0, True), ("table", 0, 0, True)]
+    stores = kernel.insts[kernel.insts["op"] == isa.OP_ST]
+    assert [int(s["imm"][0]) + int(s["offset"]) for s in stores] == [24, 12, 32]
+    assert isinstance(kernel.relocs[0], Reloc)
+    symbols = decode_module(HEAD + module, "m.ptx").symbols
+    assert symbols["table"].init == bytes([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0])
+    assert symbols["pointers"].relocs == ((0, "table", 0), (8, "table", 8)) and symbols["pointers"].space == "const"
+
+
+CALLEE = """.func (.param .b32 r) f(.param .b32 x, .param .align 4 .b8 s[8]) { .reg .pred %p<3>; .reg .b32 %r<9>;
+  ld.param.b32 %r1, [x]; ld.param.b32 %r2, [s+4]; setp.gt.s32 %p1, %r1, 3; @%p1 bra BIG;
+  st.param.b32 [r+0], %r2; ret; BIG: add.s32 %r3, %r1, %r2; st.param.b32 [r+0], %r3; ret; }\n"""
+CALL = """{ .param .b32 p0; .param .align 4 .b8 p1[8]; .param .b32 q; st.param.b32 [p0+0], %r1;
+  st.param.b32 [p1+0], 7; st.param.b32 [p1+4], %r2; call.uni (q), f, (p0, p1); ld.param.b32 %r3, [q+0]; }"""
+
+
+def test_calls_are_inlined_with_parameters_in_registers():
+    kernel = decode("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;" + CALL + "st.shared.u32 [%r1], %r3; ret;", module=CALLEE)
+    assert kernel.local_bytes == 0 and np.count_nonzero(kernel.insts["op"] == isa.OP_EXIT) == 1
+    branch = only(kernel, isa.OP_BRA)
+    assert branch["reconv"] != NO_PC
+
+
+def test_two_calls_of_one_function_have_their_own_registers_and_labels():
+    kernel = decode("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;" + CALL + CALL.replace("%r1", "%r3") +
+                    "st.shared.u32 [%r1], %r3; ret;", module=CALLEE)  # fmt: skip
+    assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
+
+
+def test_an_aggregate_read_in_another_layout_goes_through_local_memory():
+    module = CALLEE.replace("ld.param.b32 %r2, [s+4]", "ld.param.u8 %r2, [s+5]")
+    kernel = decode("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;" + CALL + "st.shared.u32 [%r1], %r3; ret;", module=module)
+    assert kernel.local_bytes >= 8
+    assert np.count_nonzero((kernel.insts["op"] == isa.OP_ST) & (kernel.insts["space"] == SPACE_LOCAL)) == 2
+
+
+def test_printf_and_assert_become_machine_instructions():
+    module = """.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+    .global .align 1 .b8 $str[3] = {104, 105, 0};\n"""
+    kernel = decode("""mov.u64 %rd1, $str; cvta.global.u64 %rd2, %rd1; mov.u64 %rd3, 0;
+      { .param .b64 p0; .param .b64 p1; .param .b32 q; st.param.b64 [p0], %rd2; st.param.b64 [p1], %rd3;
+      call.uni (q), vprintf, (p0, p1); ld.param.b32 %r1, [q]; } ret;""", module=module)
+    inst = only(kernel, isa.OP_PRINTF)
+    assert inst["imm_mask"] == 0b1111 and inst["num_dst"] == 1
+    assert kernel.relocs[0].symbol == "$str"
+
+
+def test_indexed_branches_become_a_chain():
+    kernel = decode("mov.u32 %r1, %tid.x; T: .branchtargets A, B, C; brx.idx %r1, T; A: st.shared.u32 [0], 1; ret; "
+                    "B: st.shared.u32 [0], 2; ret; C: ret;")  # fmt: skip
+    assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
+
+
+def test_clean_up_propagates_copies_but_not_between_floats_and_integers():
+    kernel = decode("""mov.u32 %r1, %tid.x; mov.u32 %r2, %r1; mov.u32 %r3, 5; add.s32 %r4, %r2, %r3; cvt.rn.f32.s32 %f1, %r4;
+        add.f32 %f2, %f1, %f1; mov.b32 %r5, %f2; shl.b32 %r6, %r5, 1; st.shared.u32 [%r1], %r6; ret;""")
+    ops = list(kernel.insts["op"])
+    assert ops.count(isa.OP_MOV32) == 1
+    assert only(kernel, isa.OP_ADD32)["imm"][2] == 5
+
+
+def test_a_dead_atomic_stays_and_a_dead_load_goes():
+    kernel = decode("ld.param.u64 %rd1, [a]; ld.global.u32 %r1, [%rd1]; atom.global.add.u32 %r2, [%rd1], 1; "
+                    "ld.volatile.global.u32 %r3, [%rd1]; ret;")  # fmt: skip
+    assert list(kernel.insts["op"]) == [isa.OP_LDPARAM, isa.OP_ATOM, isa.OP_LD, isa.OP_EXIT]
+
+
+def test_code_after_a_return_is_dropped_and_the_end_always_exits():
+    kernel = plain("ret; add.s32 %r1, %r2, %r3;")
+    assert list(kernel.insts["op"]) == [isa.OP_EXIT]
+    assert list(plain("bar.sync 0;").insts["op"]) == [isa.OP_BAR, isa.OP_EXIT]
+
+
+def test_names_in_an_inner_scope_hide_those_outside():
+    kernel = plain("mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; L: } st.shared.u32 [0], %r1; ret;")
+    store, outer = only(kernel, isa.OP_ST), kernel.insts[0]
+    assert store["src"][2] == outer["dst"][0]
+
+
+@pytest.mark.parametrize("body, words", [
+    ("addd.s32 %r1, %r2, %r3;", ["unsupported instruction 'addd.s32'", "add.s32"]),
+    ("add.q32 %r1, %r2, %r3;", ["add.q32", "nearest supported form"]),
+    ("ld.globl.u32 %r1, [%rd1];", ["'.globl'", ".global"]),
+    ("atom.global.foo.u32 %r1, [%rd1], 1;", ["'.foo'"]),
+    ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["tensor-core"]),
+    ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["texture"]),
+    ("bra NOWHERE;", ["unknown label 'NOWHERE'"]),
+    ("add.s32 %r77, %r1, %r2;", ["unknown register '%r77'"]),
+    ("mov.u32 %r1, %tid.w;", ["%tid.w"]),
+    ("ld.global.u32 %r1, [nothing];", ["unknown name 'nothing'"]),
+    ("add.s32 %r1, %r2;", ["needs 2 source operands, found 1"]),
+    ("add.s32 %rd1, %r2, %r3;", ["64 bits"]),
+    ("add.s64 %rd1, %r2, %rd3;", ["'%r2' has 32 bits"]),
+    ("add.s32 %r1, %p1, %r3;", ["predicate"]),
+    ("selp.b32 %r1, %r2, %r3, %r4;", ["predicate"]),
+    ("st.global.v2.u32 [%rd1], %r1;", ["moves 2 elements, found 1"]),
+    ("ld.global.v2.u32 {%r1, %r1}, [%rd1];", ["stands twice"]),
+    ("st.const.u32 [0], %r1;", ["cannot store"]),
+    ("@%r1 ret;", ["predicate register"]),
+    ("call nobody, ();", ["unknown function 'nobody'"]),
+    ("call %rd1, ();", ["indirect"]),
+    ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
+    ("mbarrier.init.shared.b64 [%rd1], 1;", ["asynchronous barrier"]),
+])
+def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
+    with pytest.raises(PtxError) as caught:
+        decode(f"\n{body}\nret;")
+    message = str(caught.value)
+    assert message.startswith("m.ptx:6: "), message
+    assert all(word in message for word in words), message
+    assert message.endswith(f"\n    {body}")
+
+
+def test_recursion_names_the_chain():
+    module = ".func f() { call f, (); ret; }\n"
+    with pytest.raises(PtxError, match="recursive call cannot be inlined: k -> f -> f"):
+        decode("call f, (); ret;", module=module)
+
+
+def test_a_bad_kernel_does_not_spoil_a_good_one():
+    text = HEAD + ".entry bad() { wmma.foo; ret; }\n.entry good() { ret; }\n"
+    module = decode_module(text, "m.ptx")
+    assert set(module.kernels) == {"bad", "good"} and len(module.kernels["good"].insts) == 1
+    with pytest.raises(PtxError):
+        _ = module.kernels["bad"]
+    with pytest.raises(KeyError):
+        _ = module.kernels["ugly"]
+
+
+def test_a_missing_file_is_an_input_error(tmp_path):
+    with pytest.raises(PtxError, match="cannot read PTX"):
+        load_module(tmp_path / "no.ptx")
+
+
+MODULES = sorted([*REPOSITORY.glob("engine/kernels/*/*.ptx"), *REPOSITORY.glob("tests/corpus/*/*.ptx")])
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parent.name != "bad"], ids=lambda p: p.stem)
+@pytest.mark.parametrize("optimize", [True, False])
+def test_every_module_at_hand_decodes(path, optimize):
+    start = time.perf_counter()
+    module = load_module(path, optimize=optimize)
+    for kernel in module.kernels.values():
+        insts = kernel.insts
+        assert 1 <= kernel.registers <= 63 and kernel.predicates <= 32 and len(kernel.texts) == len(insts)
+        assert insts[-1]["op"] in (isa.OP_EXIT, isa.OP_BRA_UNI, isa.OP_BRA, isa.OP_TRAP)
+        branches = insts[np.isin(insts["op"], (isa.OP_BRA, isa.OP_BRA_UNI))]
+        assert (branches["target"] < len(insts)).all()
+        assert not (insts["src_mask"] & insts["imm_mask"]).any()
+        assert all(reloc.symbol in module.symbols for reloc in kernel.relocs)
+    assert time.perf_counter() - start < 2

@@ -1,0 +1,149 @@
+"""Parsing of every dialect feature, and the errors of broken text."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import PtxError
+from engine.ptx.parser import parse_module
+from engine.ptx.source import Source
+from engine.ptx.syntax import (
+    Address, BranchTargets, Function, Group, Instruction, Label, Name, Negated, Number, Pair, RegisterDeclaration, Scope,
+    Vector,
+)  # fmt: skip
+
+VERSION = ".version 9.0\n.target sm_75\n.address_size 64\n"
+
+
+def parse(text: str):
+    return parse_module(Source(VERSION + text, "m.ptx"))
+
+
+def body(text: str) -> list[object]:
+    return parse(f".entry k() {{ {text} }}").functions["k"].body.items
+
+
+def operands(text: str) -> list[object]:
+    (instruction,) = body(text)
+    assert isinstance(instruction, Instruction)
+    return instruction.operands
+
+
+@pytest.mark.parametrize("text, kind, value", [
+    ("17", "int", 17), ("-17", "int", -17), ("0x1F", "int", 31), ("0xFFu".replace("u", "U"), "int", 255),
+    ("017", "int", 15), ("0b101", "int", 5), ("4U", "int", 4), ("0f3F800000", "f32", 0x3F800000),
+    ("0d3FF0000000000000", "f64", 0x3FF0000000000000), ("-0f3F800000", "f32", 0xBF800000),
+    ("1.5", "f64", 0x3FF8000000000000),
+    ("~0", "int", -1), ("3+4", "int", 7), ("1<<4", "int", 16),
+])  # fmt: skip
+def test_numbers(text, kind, value):
+    assert operands(f"mov.u32 %r1, {text};")[1] == Number(kind, value)
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("[%rd1]", Address(Name("%rd1"), 0)), ("[%rd1+16]", Address(Name("%rd1"), 16)),
+    ("[%rd1+-16]", Address(Name("%rd1"), -16)),
+    ("[%rd1-4]", Address(Name("%rd1"), -4)), ("[ sym + 4 ]", Address(Name("sym"), 4)), ("[4096]", Address(None, 4096)),
+    ("{ %r1 }", Vector([Name("%r1")])), ("{%r1, _}", Vector([Name("%r1"), Name("_")])),
+    ("%r1|%p2", Pair(Name("%r1"), Name("%p2"))),
+    ("!%p1", Negated(Name("%p1"))), ("sym+8", Name("sym", 8)), ("(%r1, 2)", Group([Name("%r1"), Number("int", 2)])),
+])  # fmt: skip
+def test_operands(text, expected):
+    assert operands(f"op.b32 {text};")[0] == expected
+
+
+def test_guards_and_statements_over_several_lines():
+    items = body("@!%p1 ld.global.b32\n { %r1 },\n [ %rd1 + 0 ]; @p bra $L__BB0_1; $L__BB0_1: ret;")
+    assert (items[0].guard, items[0].guard_negate, items[0].line) == ("%p1", True, 4)
+    assert items[1].guard == "p" and not items[1].guard_negate
+    assert items[2] == Label(6, "$L__BB0_1")
+
+
+def test_comments_directives_and_pragmas_are_passed_over():
+    items = body('// line\n /* block\n */ .loc 1 2 3, function_name $L1, inlined_at 1 4 5\n .pragma "nounroll";\n ret;')
+    assert [type(item) for item in items] == [Instruction]
+    assert items[0].line == 8
+
+
+def test_scopes_registers_and_tables():
+    items = body(".reg .b32 a, b; { .reg .pred %p<3>; t: .branchtargets x, y; } x: y: ret;")
+    assert items[:2] == [RegisterDeclaration(4, "b32", "a", -1), RegisterDeclaration(4, "b32", "b", -1)]
+    assert isinstance(items[2], Scope) and items[2].items[0] == RegisterDeclaration(4, "pred", "%p", 3)
+    assert items[2].items[1] == BranchTargets(4, "t", ["x", "y"])
+
+
+def test_parameters_of_all_dialects():
+    kernel = parse(""".visible .entry k(.param .u64 .ptr .global .align 1 a, .param .align 4 .b8 s[12], .param .u64 .ptr
+        .align 16 b, .param .f32 f) .reqntid 128, 1, 1 .minnctapersm 2 { ret; }""").functions["k"]
+    assert [(p.name, p.type, p.size, p.alignment) for p in kernel.params] == [
+        ("a", "u64", 8, 8), ("s", "b8", 12, 4), ("b", "u64", 8, 8), ("f", "f32", 4, 4)]
+    assert kernel.required == (128, 1, 1) and kernel.max_threads == 128
+
+
+def test_module_variables_and_initialisers():
+    variables = parse("""
+        .global .align 4 .u32 t[4] = {1, 2, 0x3};
+        .const .align 8 .u64 p[2] = {t, generic(t)+8};
+        .extern .shared .align 16 .b8 dyn[];
+        .global .align 1 .b8 $str[3] = {104, 105};
+        .global .f32 m[2][2] = {{0f3F800000}, {1.0, 2.0}};
+        .visible .global .u32 one = 5;
+        .shared .align 1 .u8 flag;""").variables
+    assert (variables["t"].size, variables["t"].init) == (16, [Number("int", k) for k in (1, 2, 3)])
+    assert variables["p"].init == [Name("t"), Name("t", 8)]
+    assert variables["dyn"].is_extern and variables["dyn"].size == 0
+    assert len(variables["m"].init) == 4 and variables["one"].init == [Number("int", 5)]
+    assert variables["flag"].size == 1
+
+
+def test_functions_prototypes_and_calls():
+    module = parse(""".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
+        .func (.param .b32 r) f(.param .b32 a);
+        .func (.param .b32 r) f(.param .b32 a) { ret; }
+        .entry k() { { .param .b32 x; call.uni (x), f, (x); }
+        proto: .callprototype (.param .b32 _) _ (.param .b32 _); ret; }""")
+    assert isinstance(module.functions["f"], Function) and module.functions["f"].body is not None
+    assert module.functions["vprintf"].body is None
+    call = module.functions["k"].body.items[0].items[1]
+    assert call.operands == [Group([Name("x")]), Name("f"), Group([Name("x")])]
+
+
+def test_debug_sections_of_triton_are_passed_over():
+    module = parse("""// .globl k
+        .visible .entry k() .maxntid 64 { .loc 1 5 0
+        $L__tmp0: .loc 1 6 10 // k.py:6:10
+        ret; $L__func_end0: }
+        .file 1 "/k.py"
+        .section .debug_abbrev { .b8 1 .b8 17 }
+        .section .debug_info { .b32 $L__tmp0-$L__tmp0
+        .b64 .debug_abbrev }""")
+    assert module.functions["k"].max_threads == 64
+
+
+@pytest.mark.parametrize("text, line, words", [
+    (".entry k() { add.s32 %r1 %r2; }", 4, ["';' or ','", "%r2"]),
+    (".entry k() {\n ret;", 4, ["'{' without its '}'"]),
+    (".entry k() {\n ret\n}", 5, ["';'"]),
+    (".entry k() { mov.u32 %r1, `; }", 4, ["unexpected character"]),
+    (".entry k() { x: x: ret; }", 4, ["'x' is defined twice"]),
+    (".entry k() { .reg .b32 %r<4>;\n .reg .b32 %r<5>; ret; }", 5, ["%r", "declared twice"]),
+    (".global .u32 a;\n.global .u32 a;", 5, ["'a' is declared twice", "line 4"]),
+    (".entry k() { ret; }\n.entry k() { ret; }", 5, ["'k' is defined twice"]),
+    (".entry k(.param .u32 a, .param .u32 a) { ret; }", 4, ["parameter 'a' is declared twice"]),
+    (".global .quux a;", 4, ["expected a type"]),
+    ("hello;", 4, ["expected a module directive"]),
+    (".entry k() { .bogus 1; }", 4, ["directive"]),
+    (".entry k() { .shared .b32 v; .shared .b32 v; ret; }", 4, ["'v' is declared twice"]),
+])
+def test_errors_name_file_line_and_text(text, line, words):
+    with pytest.raises(PtxError) as caught:
+        parse(text)
+    message = str(caught.value)
+    assert message.startswith(f"m.ptx:{line}: ")
+    assert all(word in message for word in words)
+    assert (VERSION + text).split("\n")[line - 1].strip() in message
+
+
+def test_text_without_a_version_is_no_ptx():
+    with pytest.raises(PtxError, match="version"):
+        parse_module(Source("\n", "m.ptx"))
