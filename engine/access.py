@@ -3,7 +3,8 @@
 `resolve` turns the address operands of one instruction into byte offsets in the arena, checks alignment and bounds, and
 finds the 128-byte lines and the shared-memory passes it takes; `load`, `store`, `atomic` then move the values. All lanes
 ascending: of colliding stores the highest lane wins. Nothing here touches a word that `resolve` did not check.
-`access` is the entry point; inside, `rows`, `memory`, `scratch` and the journal's `words` are handles (engine/lanes.py).
+`access` is the entry point; inside, `rows`, `memory`, `regions`, `scratch` and the journal's `words` are
+handles (engine/lanes.py).
 
 The arena is one u4 array, `memory`. `regions` describes what of it is mapped in the global address space (REGION dtype,
 sorted by base, `num_regions` in use). Shared, local and parameter memory are given by their first arena word and size.
@@ -97,12 +98,42 @@ def journal(on, words, capacity, at, word):
 
 
 @jit
+def region_base(regions, region):
+    """First address of a region; `regions` is a handle: a REGION is four 8-byte words."""
+    return U64(load_long(regions, 4 * region))
+
+
+@jit
+def region_end(regions, region):
+    """Address after the last of a region."""
+    return U64(load_long(regions, 4 * region + 1))
+
+
+@jit
+def region_word(regions, region):
+    """Arena word of the first address of a region."""
+    return load_long(regions, 4 * region + 2)
+
+
+@jit
+def region_writable(regions, region):
+    """True unless the region is read-only."""
+    return load_long(regions, 4 * region + 3) & 255 != 0
+
+
+@jit
+def ctz_size(size):
+    """Logarithm of an access size, which is a power of two."""
+    return I64(ctz(U64(size)))
+
+
+@jit
 def find_region(regions, num_regions, address):
     """Index of the last region that begins at or below `address`, or -1."""
     low, high = I64(0), I64(num_regions)
     while low < high:
         middle = (low + high) >> I64(1)
-        if region_base_address(regions, middle)) <= address:
+        if region_base(regions, middle) <= address:
             low = middle + I64(1)
         else:
             high = middle
@@ -180,7 +211,7 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
             limit = I64(local_words) * 4
             if offset >= U64(limit) or I64(offset) + size > limit:
                 return fault(scratch, ERR_LOCAL_RANGE, lane, offset)
-            word = I64(local_word) + (I64(warp_slot) * I64(local_words) + I64(offset) >> 2) * 32 + lane
+            word = I64(local_word) + (I64(warp_slot) * I64(local_words) + (I64(offset) >> 2)) * 32 + lane
             store_long(scratch, ADDR + lane, word * 4 + (I64(offset) & 3))
             for k in range(max(size >> 2, 1)):
                 highest = add_line(scratch, (word + 32 * k) >> 5, highest)
@@ -190,16 +221,15 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
             store_long(scratch, ADDR + lane, I64(param_word) * 4 + I64(offset))
             highest = add_line(scratch, I64(offset) >> 7, highest)
         else:
-            if region < 0 or address < region_base_address(regions, region)) or address >= U64(
-                    region_end_address(regions, region)):
+            if region < 0 or address < region_base(regions, region) or address >= region_end(regions, region):
                 region = find_region(regions, num_regions, address)
-            if region < 0 or region_end_address(regions, region)) - address < U64(size) or address >= U64(
-                    region_end_address(regions, region)):
+            if region < 0 or address >= region_end(regions, region) or region_end(regions, region) - address < U64(
+                    size):
                 return fault(scratch, ERR_UNMAPPED, lane, address)
             if not region_writable(regions, region) and inst.is_memory != IS_LOAD:
                 return fault(scratch, ERR_READ_ONLY, lane, address)
-            within = I64(address - region_base_address(regions, region)))
-            store_long(scratch, ADDR + lane, region_word_offset(regions, region)) * 4 + within)
+            within = I64(address - region_base(regions, region))
+            store_long(scratch, ADDR + lane, region_word(regions, region) * 4 + within)
             highest = add_line(scratch, I64(address >> U64(7)), highest)
         store_long(scratch, SPACES + lane, space)
         used |= I64(1) << space
@@ -257,10 +287,12 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word,
         region = find_region(regions, num_regions, low)
         if region < 0:
             return -1
-        end = region_end_address(regions, region))
-        if low >= end or end - low < bytes_used or (not region_writable(regions, region) and inst.is_memory != IS_LOAD):
+        end = region_end(regions, region)
+        if low >= end or end - low < bytes_used:
             return -1
-        start = region_word_offset(regions, region)) * 4 + I64(low - region_base_address(regions, region)))
+        if inst.is_memory != IS_LOAD and not region_writable(regions, region):
+            return -1
+        start = region_word(regions, region) * 4 + I64(low - region_base(regions, region))
         from_line, to_line = I64(low >> U64(7)), I64((low + bytes_used - ONE64) >> U64(7))
         count = I64(0)
         for line in range(from_line, to_line + 1):
@@ -307,7 +339,7 @@ def count_passes(mask, size, scratch):
         for lane in range(first, first + group):
             if (mask >> U32(lane)) & U32(1) != U32(0) and load_long(scratch, SPACES + lane) == SPACE_SHARED:
                 for k in range(words):
-                    store_long(scratch, WORK + items, load_long(scratch, ADDR + lane) >> 2 + k)
+                    store_long(scratch, WORK + items, (load_long(scratch, ADDR + lane) >> 2) + k)
                     waiting |= ONE64 << U64(items)
                     items += 1
         while waiting != Z64:
@@ -509,7 +541,7 @@ def access(key, inst, rows, src, dst, mask, memory, regions, num_regions, shared
 
     key: record whose type carries the source hash; the other arguments as in `resolve`, `load`, `store`, `atomic`.
     """
-    rows, memory, scratch = handle(rows), handle(memory), handle(scratch)
+    rows, memory, scratch, regions = handle(rows), handle(memory), handle(scratch), handle(regions)
     code = resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_bytes, local_word, local_words,
                    warp_slot, param_word, param_bytes, scratch)
     if code == ERR_OK:
