@@ -12,6 +12,8 @@ from engine.errors import InputError
 
 LEVEL = 1
 UNIFORM, AFFINE, RAW = 0, 1, 2
+DIFFERENCE, XOR, NEW, STAMP = range(4)
+NUM_MODES = 4
 LANES = np.arange(32, dtype=np.uint32)
 
 
@@ -75,46 +77,116 @@ def unzigzag(codes: np.ndarray) -> np.ndarray:
     return (codes >> np.uint32(1)) ^ (np.uint32(0) - (codes & np.uint32(1)))
 
 
-def pack_deltas(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
-    """Store deltas word by word: which words change, how often, in which cycles, by how much.
+class Deltas:
+    """A chunk's deltas word by word, with the new values behind them; see format.py, deltas.
 
-    end: (cycles,) prefix counts; index, value: (k,) u4. Words ascend; cycles of a word are stored as differences.
+    key: (num_words,) u4 state before; end, index, value: as in engine.chunk.Chunk. word, when: (k,) of each change,
+    words ascending; begin: (w,) where each changing word's changes begin; times: (w,) how many; old, new: (k,) u4.
     """
-    counts = np.diff(end.astype(np.int64), prepend=0)
-    cycle = np.repeat(np.arange(len(end), dtype=np.uint32), counts)
-    order = np.argsort(index, kind="stable")
-    word, when = index[order], cycle[order]
-    first = np.flatnonzero(np.diff(word, prepend=np.uint32(0xFFFFFFFF)) != 0)
-    words = word[first]
-    gap = np.diff(when, prepend=np.uint32(0))
-    gap[first] = when[first]
+
+    def __init__(self, key: np.ndarray, end: np.ndarray, index: np.ndarray, value: np.ndarray):
+        narrow = np.uint16 if len(key) <= 1 << 16 else np.uint32
+        order = np.argsort(index.astype(narrow), kind="stable")
+        counts = np.diff(end.astype(np.int64), prepend=0)
+        self.cycles = len(end)
+        self.word = index[order].astype(np.int32)
+        self.when = np.repeat(np.arange(len(end), dtype=np.int32), counts)[order]
+        self.begin = np.flatnonzero(np.diff(self.word, prepend=-1))
+        self.times = np.diff(np.append(self.begin, len(order)))
+        self.words = self.word[self.begin]
+        self.value = value[order]
+        self.new = _restart(np.cumsum(self.value, dtype=np.uint32), self.begin, self.times, np.subtract)
+        self.new += np.repeat(key[self.words], self.times)
+        self.old = self.new - self.value
+
+    def codes(self, mode: int, first_cycle: int, at: Any = slice(None)) -> np.ndarray:
+        """Return the u4 codes of changes under one mode: small or repeating numbers where the mode fits."""
+        if mode == XOR:
+            return self.old[at] ^ self.new[at]
+        if mode == NEW:
+            return self.new[at]
+        if mode == STAMP:
+            return zigzag(self.new[at] - self.when[at].astype(np.uint32) - np.uint32(first_cycle & 0xFFFFFFFF))
+        return zigzag(self.value[at])
+
+
+def _restart(running: np.ndarray, begin: np.ndarray, times: np.ndarray, undo: Any) -> np.ndarray:
+    """Make a running sum (or xor) over all changes start anew at each word."""
+    if not len(begin):
+        return running
+    carried = np.concatenate([np.zeros(1, running.dtype), running[begin[1:] - 1]])
+    return undo(running, np.repeat(carried, times))
+
+
+def choose_modes(deltas: Deltas, first_cycle: int, kinds: np.ndarray) -> dict[int, int]:
+    """Return the mode that codes each kind of word shortest, by the entropy of its codes in these deltas.
+
+    kinds: (num_words,) number of the field, or set of fields, that a word holds (Layout.kinds).
+    """
+    kind = kinds[deltas.word].astype(np.uint64) << np.uint64(32)
+    costs = []
+    present = np.unique(kinds[deltas.words])
+    for mode in range(NUM_MODES):
+        pairs, counts = np.unique(kind | deltas.codes(mode, first_cycle), return_counts=True)
+        position = np.searchsorted(present, (pairs >> np.uint64(32)).astype(np.int64))
+        total = np.bincount(position, counts, len(present))
+        bits = total * np.log2(total) - np.bincount(position, counts * np.log2(counts), len(present))
+        costs.append(bits + 12 * np.bincount(position, minlength=len(present)))
+    return dict(zip(present.tolist(), np.argmin(costs, axis=0).tolist()))
+
+
+def pack_deltas(deltas: Deltas, first_cycle: int, modes: np.ndarray) -> dict[str, Any]:
+    """Store deltas word by word: which words change, how often, in which cycles, and how; modes: (num_words,) u1."""
+    gap = np.diff(deltas.when, prepend=0)
+    gap[deltas.begin] = deltas.when[deltas.begin]
+    chosen = modes[deltas.words]
+    each = np.repeat(chosen, deltas.times)
     return {
-        "cycles": len(end),
-        "words": pack(np.diff(words, prepend=np.uint32(0))),
-        "times": pack(np.diff(np.append(first, len(word)))),
+        "cycles": deltas.cycles,
+        "words": pack(np.diff(deltas.words, prepend=0)),
+        "times": pack(deltas.times),
         "gaps": pack(gap),
-        "values": pack(zigzag(np.ascontiguousarray(value[order]))),
+        "modes": pack(chosen),
+        "codes": [pack(deltas.codes(mode, first_cycle, np.flatnonzero(each == mode))) for mode in range(NUM_MODES)],
     }
 
 
-def unpack_deltas(stored: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (end, index, value) by cycle."""
+def unpack_deltas(
+    stored: dict[str, Any], key: np.ndarray, first_cycle: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (end, index, value) by cycle; key: (num_words,) u4 state at the chunk's first cycle."""
     cycles = int(stored["cycles"])
-    words = np.cumsum(unpack(stored["words"]), dtype=np.uint32)
+    words = np.cumsum(unpack(stored["words"]), dtype=np.int64)
     times = unpack(stored["times"], np.int64)
     index = np.repeat(words, times)
-    when = np.cumsum(unpack(stored["gaps"], np.int64))
     begin = np.cumsum(times) - times
-    # the running sum restarts at each word
-    if len(begin):
-        carried = np.concatenate([[0], when[begin[1:] - 1]])
-        when = when - np.repeat(carried, times)
-    value = unzigzag(unpack(stored["values"]))
-    if not len(index) == len(when) == len(value) or (len(when) and not 0 <= when.min() <= when.max() < cycles):
+    when = _restart(np.cumsum(unpack(stored["gaps"], np.int64)), begin, times, np.subtract)
+    if len(index) != len(when) or (len(when) and not (0 <= when.min() <= when.max() < cycles and words[-1] < len(key))):
         raise ValueError("delta streams do not fit together")
+    each = np.repeat(unpack(stored["modes"], np.uint8), times)
+    before = np.repeat(key[words], times)
+    new = np.empty(len(index), np.uint32)
+    for mode, packed in enumerate(stored["codes"]):
+        at = np.flatnonzero(each == mode)
+        codes = unpack(packed)
+        if mode == NEW:
+            new[at] = codes
+        elif mode == STAMP:
+            new[at] = unzigzag(codes) + when[at].astype(np.uint32) + np.uint32(first_cycle & 0xFFFFFFFF)
+        elif len(at):
+            starts = np.flatnonzero(np.diff(index[at], prepend=-1))
+            lengths = np.diff(np.append(starts, len(at)))
+            if mode == XOR:
+                new[at] = before[at] ^ _restart(np.bitwise_xor.accumulate(codes), starts, lengths, np.bitwise_xor)
+            else:
+                running = np.cumsum(unzigzag(codes), dtype=np.uint32)
+                new[at] = before[at] + _restart(running, starts, lengths, np.subtract)
+    value = np.empty_like(new)
+    value[1:] = new[1:] - new[:-1]
+    value[begin] = new[begin] - before[begin]
     order = np.argsort(when.astype(np.uint16 if cycles <= 1 << 16 else np.int64), kind="stable")
     end = np.cumsum(np.bincount(when, minlength=cycles)).astype(np.uint32)
-    return end, index[order], value[order]
+    return end, index[order].astype(np.uint32), value[order]
 
 
 def pack_log(end: np.ndarray) -> list[Any]:

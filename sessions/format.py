@@ -22,11 +22,13 @@ CHNK payload, a msgpack map; c0 = first
     first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
     totals       stall totals at c0 (warp-cycles per stall code)
     key          blob: the state at c0, bytes of [sm recorded | rf], of every chunk
-    deltas       blob {cycles, words, times, gaps, values}: for each changing word (ascending, stored as differences)
-                 how often it changes, in which cycles (gaps since the change before, at first since c0), and by how
-                 much (new - old modulo 2**32, zigzag: 0, -1, 1, -2 ... -> 0, 1, 2, 3 ...). A change in cycle
-                 offset i shows in the state at c0 + i + 1. Not in deltas: sm.cycle, and sm.stall_total, which grows
-                 in each cycle by the sm.state_count that the cycle leaves behind.
+    deltas       blob {cycles, words, times, gaps, modes, codes}: for each changing word (ascending, stored as
+                 differences) how often it changes, in which cycles (gaps since the change before, at first since c0),
+                 and its mode; codes[mode] holds the changes of all words of a mode, word after word: mode 0 new - old,
+                 1 new xor old, 2 new, 3 new - cycle (small for stamps of the running cycle); 0 and 3 as zigzag
+                 (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in cycle offset i shows in the state
+                 at c0 + i + 1. Not in deltas: sm.cycle, and sm.stall_total, which grows in each cycle by the
+                 sm.state_count that the cycle leaves behind.
     rows         blob {counts, index, kind, base, step, raw}: row writes in order; counts per cycle; index as zigzag
                  differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step, 2 = 32 words in raw
     memory       blob {counts, index, value}: u4 memory words written, in order, likewise

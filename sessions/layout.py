@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,14 @@ class Layout:
         """Return the u4 words of the SM record and the design's record together."""
         return (self.sm_dtype.itemsize + self.rf_dtype.itemsize) // 4
 
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """Return (num_words,) i4: equal numbers for words that hold the same fields of different array elements."""
+        numbers: dict[str, int] = {}
+        both = np.concatenate([_kinds_of(self.sm_dtype, "sm", numbers), _kinds_of(self.rf_dtype, "rf", numbers)])
+        quads = np.ascontiguousarray(both[: self.num_words * 4].reshape(-1, 4).astype("<u2")).view("<u8").ravel()
+        return np.unique(quads, return_inverse=True)[1].astype(np.int32)
+
     def field(self, path: str) -> Field:
         """Resolve a path; raises InputError naming the part that does not exist and what is close to it."""
         return _resolve(self, path)
@@ -59,6 +67,18 @@ class Layout:
         sm = data[: self.sm_bytes].view(self.sm_dtype).view(np.recarray)[0]
         rf = data[self.sm_bytes : self.sm_bytes + self.rf_dtype.itemsize].view(self.rf_dtype).view(np.recarray)[0]
         return sm, rf
+
+
+def _kinds_of(dtype: np.dtype, path: str, numbers: dict[str, int]) -> np.ndarray:
+    """Return (itemsize,) a number for each byte, equal for the same byte of the same field of any array element."""
+    if dtype.names is None:
+        return np.array([numbers.setdefault(f"{path}/{byte // 4}", len(numbers) + 1) for byte in range(dtype.itemsize)])
+    pattern = np.zeros(dtype.itemsize, np.int64)
+    for name in dtype.names:
+        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+        whole = np.tile(_kinds_of(inner.base, f"{path}.{name}", numbers), inner.itemsize // max(1, inner.base.itemsize))
+        pattern[offset : offset + inner.itemsize] = whole
+    return pattern
 
 
 def suggest(name: str, names: Any) -> str:

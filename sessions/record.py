@@ -21,6 +21,10 @@ from sessions import codec, format
 from sessions.layout import Layout
 
 
+# Modes are chosen in chunks 0, 1, 2, 4, ... and then in every 64th.
+LEARN_CHUNKS = 64
+
+
 @dataclass(frozen=True)
 class RecordResult:
     """What was recorded: cycles, chunks and file bytes; fault: why the kernel was stopped, or None; wall_s: seconds."""
@@ -79,6 +83,7 @@ class Writer:
         self._rows: Newest | None = None
         self._memory: Newest | None = None
         self._totals: np.ndarray | None = None
+        self._modes = np.full(layout.num_words, codec.XOR, np.uint8)
 
     def add(self, chunk: Chunk) -> None:
         """Code and write one chunk; the first must bring rows and memory. Raises OSError, as on a full disk."""
@@ -101,8 +106,10 @@ class Writer:
         """Return the CHNK map of format.py."""
         assert self._rows is not None and self._memory is not None
         key = np.concatenate([chunk.key_sm, chunk.key_rf])
+        deltas = codec.Deltas(key, chunk.delta_end, chunk.delta_index, chunk.delta_value)
+        self._learn(deltas, chunk.first_cycle)
         touched = np.zeros(-(-self.layout.num_words // 8) * 8, bool)
-        touched[chunk.delta_index] = True
+        touched[deltas.words] = True
         rows = {"counts": codec.pack_log(chunk.row_end), **codec.pack_rows(chunk.row_index, chunk.row_value)}
         memory = {"counts": codec.pack_log(chunk.mem_end), **codec.pack_words(chunk.mem_index, chunk.mem_value)}
         content = {
@@ -110,7 +117,7 @@ class Writer:
             "num": chunk.num_cycles,
             "totals": _read_totals(key, self.layout).tolist(),
             "key": codec.compress(key.astype("<u4").tobytes()),
-            "deltas": codec.compress(codec.pack_deltas(chunk.delta_end, chunk.delta_index, chunk.delta_value)),
+            "deltas": codec.compress(codec.pack_deltas(deltas, chunk.first_cycle, self._modes)),
             "rows": codec.compress(rows),
             "memory": codec.compress(memory),
             "row_writes": len(chunk.row_index),
@@ -129,6 +136,14 @@ class Writer:
                 "mem_sums": len(mem_places),
             }
         return content
+
+    def _learn(self, deltas: codec.Deltas, first_cycle: int) -> None:
+        """Choose anew, now and then, how each kind of word is coded."""
+        number = len(self.index.first)
+        if (number < LEARN_CHUNKS and number & (number - 1) == 0) or number % LEARN_CHUNKS == 0:
+            kinds = self.layout.kinds
+            for kind, mode in codec.choose_modes(deltas, first_cycle, kinds).items():
+                self._modes[kinds == kind] = mode
 
     def finish(self, end: dict[str, Any]) -> int:
         """Write index and trailer; return the file's size in bytes."""

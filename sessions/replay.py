@@ -39,9 +39,8 @@ class StoredChunk:
         if len(words) != layout.num_words:
             raise InputError(f"{what}: its keyframe has {len(words)} words, expected {layout.num_words}")
         self.key_sm, self.key_rf = np.split(words, [layout.sm_bytes // 4])
-        self.delta_end, self.delta_index, self.delta_value = self._read(codec.unpack_deltas, "deltas")
-        if len(self.delta_index) and int(self.delta_index.max()) >= layout.num_words:
-            raise InputError(f"{what}: a delta lies outside the state")
+        deltas = self._read(lambda stored: codec.unpack_deltas(stored, words, self.first_cycle), "deltas")
+        self.delta_end, self.delta_index, self.delta_value = deltas
 
     def _read(self, unpack: Any, name: str) -> Any:
         try:

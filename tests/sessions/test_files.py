@@ -206,14 +206,18 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     count, cycles = random_state.randint(0, 300), 1 + random_state.randint(50)
     when = np.sort(random_state.randint(0, cycles, count))
     end = np.searchsorted(when, np.arange(cycles), side="right").astype(np.uint32)
-    index = random_state.randint(0, 1 << random_state.randint(1, 31), count).astype(np.uint32)
+    words = 1 << random_state.randint(1, 20)
+    index = random_state.randint(0, words, count).astype(np.uint32)
     order = np.lexsort((index, when))
     keep = np.concatenate([[True], (np.diff(when[order]) != 0) | (np.diff(index[order].astype(np.int64)) != 0)])[:count]
     index = index[order][keep]
     end = np.searchsorted(when[order][keep], np.arange(cycles), side="right").astype(np.uint32)
     value = random_state.randint(0, 1 << 32, len(index), dtype=np.uint64).astype(np.uint32)
-    stored = msgpack.unpackb(msgpack.packb(codec.pack_deltas(end, index, value)))
-    for before, after in zip((end, index, value), codec.unpack_deltas(stored)):
+    key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
+    modes = random_state.randint(0, 4, words).astype(np.uint8)
+    deltas = codec.Deltas(key, end, index, value)
+    stored = msgpack.unpackb(msgpack.packb(codec.pack_deltas(deltas, 12345, modes)))
+    for before, after in zip((end, index, value), codec.unpack_deltas(stored, key, 12345)):
         assert before.dtype == after.dtype and (before == after).all()
     rows = random_state.randint(0, 1 << 32, (len(index), 32), dtype=np.uint64).astype(np.uint32)
     rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
