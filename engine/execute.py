@@ -248,19 +248,12 @@ def float_rows(op, rows, src, dst, mask, aux, flags):
 
 @jit
 def bit_rows(op, rows, src, dst, aux):
-    """OP_SHF, OP_PRMT, OP_DP4A, OP_DP2A, OP_COPYSIGN*, OP_CVTA: lane by lane."""
+    """OP_PRMT, OP_DP4A, OP_DP2A, OP_COPYSIGN*, OP_CVTA: lane by lane."""
     mode = I64(aux)
     for lane in range(32):
         a, b, c = pair(rows, src, lane), pair(rows, src + 2, lane), U64(load(rows, src + 4, lane))
         value, wide = Z64, False
-        if op == OP_SHF:
-            amount = min(c, S32) if mode == SHF_L_CLAMP or mode == SHF_R_CLAMP else c & U64(31)
-            both_words = (a & M32) | (b << S32)
-            if mode >= SHF_R_CLAMP:
-                value = both_words >> amount
-            else:
-                value = both_words >> (S32 - amount)
-        elif op == OP_PRMT:
+        if op == OP_PRMT:
             value = permute_bytes(a, b, c, mode)
         elif op == OP_DP4A:
             value = dot_product(a, b, c, aux, False)
@@ -502,7 +495,7 @@ def rare(op, rows, src, dst, mask, p0, aux, flags):
         return test_rows(op, rows, src, aux)
     elif OP_PACK16 <= op <= OP_UNPACK8X4:
         pack_rows(op, rows, src, dst)
-    elif (OP_SHF <= op <= OP_DP2A) or op == OP_COPYSIGN32 or op == OP_COPYSIGN64 or op == OP_CVTA:
+    elif (OP_PRMT <= op <= OP_DP2A) or op == OP_COPYSIGN32 or op == OP_COPYSIGN64 or op == OP_CVTA:
         bit_rows(op, rows, src, dst, aux)
     return Z64
 
@@ -685,6 +678,12 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_CVT_F64_U32)
     elif op == OP_LOP3:
         run(rows, src, dst, p0, aux, OP_LOP3)
+    elif op == OP_SHF:
+        run(rows, src, dst, p0, aux, OP_SHF)
+    elif op == OP_MUL_HI_U32:
+        run(rows, src, dst, p0, aux, OP_MUL_HI_U32)
+    elif op == OP_MUL_HI_S32:
+        run(rows, src, dst, p0, aux, OP_MUL_HI_S32)
     elif op == OP_SETP_S16:
         return both(flags, run(rows, src, dst, p0, truth_table(aux), OP_SETP_S16), p0)
     elif op < OP_LD and op != OP_NOP:

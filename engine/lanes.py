@@ -215,9 +215,9 @@ class NumpyFrame:
         """`mask` if bit `bit` of aux is set, else 0."""
         return mask if self.aux >> bit & 1 else np.uint32(0)
 
-    def splat_aux_bit(self, bit: int) -> int:
+    def splat_aux_bit(self, bit: int) -> np.uint32:
         """All ones if bit `bit` of aux is set, else 0, for `&` with a u4 value."""
-        return 0xFFFFFFFF if self.aux >> bit & 1 else 0
+        return np.uint32(0xFFFFFFFF if self.aux >> bit & 1 else 0)
 
 
 class IrFrame:
@@ -392,6 +392,21 @@ def _lop3(frame: Any) -> None:
     frame.put(result)
 
 
+def _funnel_shift(frame: Any) -> None:
+    """shf: aux bit 0 wrap (else clamp), bit 1 right (else left)."""
+    a, b, c = (frame.get(k, "u4") for k in range(3))
+    wrap, right = frame.splat_aux_bit(0), frame.splat_aux_bit(1)
+    amount = ((c & 31) & wrap) | (where(c < 32, c, 32) & ~wrap)
+    amount = (amount & right) | ((~amount + 33) & ~right)
+    frame.put(cast((cast(a, "u8") | cast(b, "u8") << 32) >> cast(amount, "u8"), "u4"))
+
+
+def _high_product(frame: Any, kind: str) -> None:
+    wide = kind[0] + "8"
+    product = bits(cast(frame.get(0, kind), wide) * cast(frame.get(1, kind), wide), "u8")
+    frame.put(cast(product >> 32, "u4"))
+
+
 def _wide(frame: Any, kind: str, with_add: bool) -> None:
     wide = kind[0] + "8"
     product = cast(frame.get(0, kind), wide) * cast(frame.get(1, kind), wide)
@@ -498,6 +513,9 @@ BODIES: dict[int, Callable[[Any], Any]] = {
     isa.OP_CVT_F64_S32: lambda x: x.put(cast(x.get(0, "i4"), "f8")),
     isa.OP_CVT_F64_U32: lambda x: x.put(cast(x.get(0, "u4"), "f8")),
     isa.OP_LOP3: _lop3,
+    isa.OP_SHF: _funnel_shift,
+    isa.OP_MUL_HI_U32: lambda x: _high_product(x, "u4"),
+    isa.OP_MUL_HI_S32: lambda x: _high_product(x, "i4"),
     # addresses (operand 0): lanes whose address follows that of lane `pred` at unit stride, for 4-, 8-, 16-byte accesses
     UNIT_STRIDE_4: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 4)),
     UNIT_STRIDE_8: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 8)),
