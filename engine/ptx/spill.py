@@ -123,7 +123,8 @@ def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]
     return {
         inst.dst[0] >> 1: inst
         for block in program.blocks for inst in block.insts
-        if inst.dst and inst.dst[0] >> 1 in chosen and is_sinkable(inst, counts) and len(inst.dst) <= words[inst.dst[0] >> 1]
+        if inst.dst and inst.dst[0] >> 1 in chosen
+        and is_sinkable(inst, counts) and len(inst.dst) <= words[inst.dst[0] >> 1]
     }  # fmt: skip
 
 

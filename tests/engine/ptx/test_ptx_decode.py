@@ -11,8 +11,8 @@ import pytest
 from engine import isa
 from engine.errors import PtxError
 from engine.program import (
-    NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP,
-    WAIT_LONG, WAIT_SHORT, Param, Reloc,
+    NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST,
+    UNIT_SP, WAIT_LONG, WAIT_SHORT, Param, Reloc,
 )  # fmt: skip
 from engine.ptx import decode_module, load_module
 
@@ -49,7 +49,8 @@ def test_a_small_kernel_as_a_whole():
     assert branch["target"] == branch["reconv"] == len(kernel.insts) - 1
     assert (branch["guard"], branch["guard_negate"], branch["unit"]) == (0, 0, UNIT_CTRL)
     load, add = only(kernel, isa.OP_LD), only(kernel, isa.OP_FADD)
-    assert (load["space"], load["width"], load["count"], load["offset"], load["is_memory"]) == (SPACE_GLOBAL, 4, 1, 16, 1)
+    assert (load["space"], load["width"], load["count"]) == (SPACE_GLOBAL, 4, 1)
+    assert (load["offset"], load["is_memory"]) == (16, 1)
     assert (load["unit"], load["wait_class"]) == (UNIT_LDST, WAIT_LONG)
     assert add["long_source"] == 1 and add["last_use"] == 1 and add["imm"][2] == 0x3F800000 and add["imm_mask"] == 4
     assert kernel.params == (Param("a", "u64", 8, 8, 0),)
@@ -109,8 +110,8 @@ def test_masks_name_what_is_read_and_written():
     ("bfi.b32 %r1, %r2, %r3, 4, 8;", isa.OP_INT, {"imm_mask": 0b110000}),
 ])  # fmt: skip
 def test_fields_of_one_instruction(text, op, fields):
-    define = "".join(f"mov.u32 %r{k}, %tid.x; cvt.u64.u32 %rd{k}, %r{k}; mov.b32 %f{k}, %r{k}; cvt.u16.u32 %rs{k}, %r{k};"
-                     f"setp.eq.u32 %p{k}, %r{k}, 0;" for k in range(1, 5))  # fmt: skip
+    define = "".join(f"mov.u32 %r{k}, %tid.x; cvt.u64.u32 %rd{k}, %r{k}; mov.b32 %f{k}, %r{k};"
+                     f"cvt.u16.u32 %rs{k}, %r{k}; setp.eq.u32 %p{k}, %r{k}, 0;" for k in range(1, 5))  # fmt: skip
     kernel = plain(define + "\n" + text + "\nret;", params=".param .u32 z, .param .align 4 .b8 a[16]") \
         if "param" not in text else plain(text + "ret;", params=".param .align 4 .b8 a[16]")
     line = max(int(n) for n in kernel.insts["line"] if n <= (6 if "param" not in text else 5))
@@ -137,7 +138,8 @@ def test_symbols_become_relocations_and_shared_offsets():
         ld.global.u32 %r2, [%rd1+8]; mov.u32 %r3, used; mov.u32 %r4, own; st.shared.u32 [%r4+4], %r1;
         st.shared.u32 [used+12], %r2; mov.u32 %r5, dyn; st.shared.u32 [%r5], %r3; ret;""", module=module)
     assert kernel.shared_bytes == 32
-    assert [(r.symbol, r.addend, r.slot, r.wide) for r in kernel.relocs] == [("table", 4, 0, True), ("table", 0, 0, True)]
+    assert [(r.symbol, r.addend, r.slot, r.wide) for r in kernel.relocs] == [
+        ("table", 4, 0, True), ("table", 0, 0, True)]
     stores = kernel.insts[kernel.insts["op"] == isa.OP_ST]
     assert [int(s["imm"][0]) + int(s["offset"]) for s in stores] == [24, 12, 32]
     assert isinstance(kernel.relocs[0], Reloc)
@@ -149,26 +151,27 @@ def test_symbols_become_relocations_and_shared_offsets():
 CALLEE = """.func (.param .b32 r) f(.param .b32 x, .param .align 4 .b8 s[8]) { .reg .pred %p<3>; .reg .b32 %r<9>;
   ld.param.b32 %r1, [x]; ld.param.b32 %r2, [s+4]; setp.gt.s32 %p1, %r1, 3; @%p1 bra BIG;
   st.param.b32 [r+0], %r2; ret; BIG: add.s32 %r3, %r1, %r2; st.param.b32 [r+0], %r3; ret; }\n"""
+START = "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;"
 CALL = """{ .param .b32 p0; .param .align 4 .b8 p1[8]; .param .b32 q; st.param.b32 [p0+0], %r1;
   st.param.b32 [p1+0], 7; st.param.b32 [p1+4], %r2; call.uni (q), f, (p0, p1); ld.param.b32 %r3, [q+0]; }"""
 
 
 def test_calls_are_inlined_with_parameters_in_registers():
-    kernel = decode("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;" + CALL + "st.shared.u32 [%r1], %r3; ret;", module=CALLEE)
+    kernel = decode(START + CALL + "st.shared.u32 [%r1], %r3; ret;", module=CALLEE)
     assert kernel.local_bytes == 0 and np.count_nonzero(kernel.insts["op"] == isa.OP_EXIT) == 1
     branch = only(kernel, isa.OP_BRA)
     assert branch["reconv"] != NO_PC
 
 
 def test_two_calls_of_one_function_have_their_own_registers_and_labels():
-    kernel = decode("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;" + CALL + CALL.replace("%r1", "%r3") +
+    kernel = decode(START + CALL + CALL.replace("%r1", "%r3") +
                     "st.shared.u32 [%r1], %r3; ret;", module=CALLEE)  # fmt: skip
     assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
 
 
 def test_an_aggregate_read_in_another_layout_goes_through_local_memory():
     module = CALLEE.replace("ld.param.b32 %r2, [s+4]", "ld.param.u8 %r2, [s+5]")
-    kernel = decode("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y;" + CALL + "st.shared.u32 [%r1], %r3; ret;", module=module)
+    kernel = decode(START + CALL + "st.shared.u32 [%r1], %r3; ret;", module=module)
     assert kernel.local_bytes >= 8
     assert np.count_nonzero((kernel.insts["op"] == isa.OP_ST) & (kernel.insts["space"] == SPACE_LOCAL)) == 2
 
@@ -191,8 +194,8 @@ def test_indexed_branches_become_a_chain():
 
 
 def test_clean_up_propagates_copies_but_not_between_floats_and_integers():
-    kernel = decode("""mov.u32 %r1, %tid.x; mov.u32 %r2, %r1; mov.u32 %r3, 5; add.s32 %r4, %r2, %r3; cvt.rn.f32.s32 %f1, %r4;
-        add.f32 %f2, %f1, %f1; mov.b32 %r5, %f2; shl.b32 %r6, %r5, 1; st.shared.u32 [%r1], %r6; ret;""")
+    kernel = decode("""mov.u32 %r1, %tid.x; mov.u32 %r2, %r1; mov.u32 %r3, 5; add.s32 %r4, %r2, %r3;
+        cvt.rn.f32.s32 %f1, %r4; add.f32 %f2, %f1, %f1; mov.b32 %r5, %f2; shl.b32 %r6, %r5, 1; st.shared.u32 [%r1], %r6; ret;""")
     ops = list(kernel.insts["op"])
     assert ops.count(isa.OP_MOV32) == 1
     assert only(kernel, isa.OP_ADD32)["imm"][2] == 5

@@ -8,8 +8,8 @@ from engine.errors import PtxError
 from engine.ptx.parser import parse_module
 from engine.ptx.source import Source
 from engine.ptx.syntax import (
-    Address, BranchTargets, Function, Group, Instruction, Label, Name, Negated, Number, Pair, RegisterDeclaration, Scope,
-    Vector,
+    Address, BranchTargets, Function, Group, Instruction, Label, Name, Negated, Number, Pair, RegisterDeclaration,
+    Scope, Vector,
 )  # fmt: skip
 
 VERSION = ".version 9.0\n.target sm_75\n.address_size 64\n"
