@@ -50,7 +50,8 @@ def design_text(facts: dict[str, Any]) -> str:
     """Return a design's parameters as a table, and how to set one."""
     lines = [f"{facts['name']}: {facts['title']}", f"  {facts['source']}", ""]
     rows = [("parameter", "default or choices", "unit", "meaning", "source")]
-    rows += [(p["name"], " | ".join(p["choices"]) or str(p["default"]), p["unit"], p["meaning"], p["source"]) for p in facts["parameters"]]
+    rows += [(p["name"], " | ".join(p["choices"]) or str(p["default"]), p["unit"], p["meaning"], p["source"])
+             for p in facts["parameters"]]
     if len(rows) == 1:
         return "\n".join([*lines, "  no parameters of its own"])
     widths = [max(len(row[column]) for row in rows) for column in range(4)]

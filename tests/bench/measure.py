@@ -1,0 +1,151 @@
+"""The measurements of the bench, each a function that returns plain data; nothing is judged here."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.launch import LaunchSpec, load_launch_file
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+WORKLOADS = Path(__file__).parent / "workloads"
+SEEKS = 400
+# GPGPU-Sim 4.2.0, GTX480 configuration, one SM, execution-driven, on a 2-core machine: cycles and wall seconds of the
+# whole run, medians of 3. The machine differs from run to run, so only the order of magnitude compares.
+PEER = {
+    "vecadd_262144": (123_619, 3.7), "sgemm_96": (87_706, 2.2), "reduce_524288": (180_230, 3.7),
+    "fma_15360_20": (211_523, 4.6),
+}
+
+
+def machine() -> dict[str, Any]:
+    """Return what the numbers were measured on."""
+    from importlib.metadata import version
+
+    return {"python": platform.python_version(), "platform": platform.platform(terse=True), "cores": os.cpu_count(),
+            "numba": version("numba"), "numpy": version("numpy")}
+
+
+def warm_up(spec: LaunchSpec) -> None:
+    """Load compiled code, so that what follows is stepping alone."""
+    from engine.simulator import Simulator
+
+    simulator = Simulator(spec)
+    simulator.step(64)
+    simulator.record_chunk(64)
+
+
+def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
+    """Run a launch file without recording; median of `runs`."""
+    from engine.simulator import Simulator
+
+    walls, cycles = [], 0
+    for _ in range(runs):
+        simulator = Simulator(spec)
+        began = time.perf_counter()
+        simulator.run()
+        walls.append(time.perf_counter() - began)
+        cycles = simulator.cycle
+    wall = statistics.median(walls)
+    return {"cycles": cycles, "stepping_s": round(wall, 4), "sm_cycles_per_s": round(cycles / wall)}
+
+
+def recording(spec: LaunchSpec, path: Path, runs: int) -> dict[str, Any]:
+    """Record a launch file; median of `runs`."""
+    from engine.simulator import Simulator
+    from sessions.record import record
+
+    walls = []
+    for _ in range(runs):
+        simulator = Simulator(spec)
+        began = time.perf_counter()
+        result = record(simulator, path)
+        walls.append(time.perf_counter() - began)
+    wall = statistics.median(walls)
+    return {"recording_s": round(wall, 4), "sm_cycles_per_s": round(result.cycles / wall),
+            "bytes_per_cycle": round(result.bytes_per_cycle, 2), "file_bytes": result.file_bytes}
+
+
+def seeking(path: Path, seed: int = 1) -> dict[str, Any]:
+    """Open a recording and look at random cycles, each a whole snapshot."""
+    from sessions import open_session
+
+    began = time.perf_counter()
+    session = open_session(path)
+    opened = time.perf_counter() - began
+    cycles = np.random.RandomState(seed).randint(session.timeline.first, session.timeline.last + 1, SEEKS)
+    walls = []
+    for cycle in cycles:
+        began = time.perf_counter()
+        session.goto(int(cycle))
+        session.snapshot()
+        walls.append(1000 * (time.perf_counter() - began))
+    session.close()
+    return {"open_ms": round(1000 * opened, 2), "seeks": SEEKS, "median_ms": round(statistics.median(walls), 3),
+            "p99_ms": round(float(np.percentile(walls, 99)), 3), "max_ms": round(max(walls), 3)}
+
+
+def workload(name: str, folder: Path, runs: int) -> dict[str, Any]:
+    """Measure one of the peer's workloads with and without recording, beside the peer's own numbers."""
+    spec = load_launch_file(WORKLOADS / f"{name}.toml")
+    plain, recorded = stepping(spec, runs), recording(spec, folder / f"{name}.rfs", runs)
+    cycles, wall = PEER[name]
+    return {
+        "plain": plain, "recording": recorded, "seek": seeking(folder / f"{name}.rfs"),
+        "peer": {"cycles": cycles, "wall_s": wall, "sm_cycles_per_s": round(cycles / wall)},
+        "ratios": {
+            "cycles_to_peer": round(plain["cycles"] / cycles, 3),
+            "speed_to_peer": round(plain["sm_cycles_per_s"] / (cycles / wall), 2),
+            "wall_to_peer": round(plain["stepping_s"] / wall, 4),
+            "recording_to_plain": round(recorded["recording_s"] / plain["stepping_s"], 2),
+        },
+    }
+
+
+def child(*args: str, **env: str) -> float:
+    """Return the wall seconds of `rfview ARGS` in a fresh process."""
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "rfview", *args], cwd=REPOSITORY, env={**os.environ, **env}, check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return round(time.perf_counter() - began, 3)
+
+
+def starting(recorded: Path, with_cold: bool) -> dict[str, Any]:
+    """Return the seconds from the shell to the end of small commands: nothing compiled, all compiled, no machine."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        if with_cold:
+            found["cold_run_hotspot_s"] = child("run", "hotspot", RFVIEW_CACHE_DIR=cache)
+            found["warm_run_hotspot_s"] = child("run", "hotspot", RFVIEW_CACHE_DIR=cache)
+        else:
+            found["warm_run_hotspot_s"] = child("run", "hotspot")
+    found["replay_as_text_s"] = child("replay", str(recorded))
+    found["version_s"] = child("--version")
+    return found
+
+
+def registers() -> dict[str, Any]:
+    """Return registers per thread after our allocation beside what ptxas reports for the same PTX."""
+    from engine.ptx import load_module
+
+    table = json.loads((REPOSITORY / "tests" / "corpus" / "ptxas_registers.json").read_text(encoding="utf-8"))
+    rows, ratios = {}, []
+    for file, kernels in table.items():
+        module = load_module(REPOSITORY / file)
+        for name, theirs in kernels.items():
+            kernel = module.kernels[name]
+            rows[f"{Path(file).stem}:{name}"] = {"rfview": kernel.registers, "ptxas": theirs,
+                                                 "spilled_words": kernel.spilled_words}
+            ratios.append(kernel.registers / theirs)
+    return {"ratio_median": round(statistics.median(ratios), 3), "ratio_min": round(min(ratios), 3),
+            "ratio_max": round(max(ratios), 3), "kernels": rows}

@@ -1,0 +1,185 @@
+"""The commands that run the machine: summary, exit codes, recording, scripts, each as a user would call it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfview import cli
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+BAD = Path(__file__).resolve().parent.parent / "corpus" / "bad"
+KEYS = {
+    "kernel", "design", "scheduler", "preset", "parameters", "seed", "launches", "registers_per_thread", "cycles",
+    "warp_instructions", "thread_instructions", "ipc", "warp_cycles", "issued", "stalls", "war_stalls", "counts",
+    "energy_pj", "verified", "mismatches", "wall_s", "version",
+}
+SMALL = """
+module = "copy.ptx"
+[[launch]]
+grid = [2]
+block = [64]
+args = [{buffer = "data"}, {value = 1}]
+[buffers.data]
+shape = [128]
+dtype = "int32"
+value = 6
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a launch file that runs in a few hundred cycles and expects nothing."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "copy.ptx").write_text((BAD / "copy.ptx").read_text())
+    (folder / "small.toml").write_text(SMALL)
+    return folder / "small.toml"
+
+
+@pytest.fixture(scope="module")
+def recording(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a recording of the small launch file."""
+    path = tmp_path_factory.mktemp("recording") / "small.rfs"
+    assert cli.main(["record", str(small), "-o", str(path)]) == 0
+    return path
+
+
+def summary_of(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:
+    """Run `rfview run ... --json` and return its object."""
+    assert cli.main(["run", *words, "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_has_every_key_and_its_sums_balance(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = summary_of(capsys, str(small))
+    assert set(summary) >= KEYS
+    assert summary["issued"] + sum(summary["stalls"].values()) == summary["warp_cycles"]
+    assert summary["verified"] is None and summary["mismatches"] == []
+    assert set(summary["energy_pj"]) == {"dynamic", "leakage", "refresh", "total"}
+
+
+def test_a_wrong_result_is_exit_1_and_names_the_first_element(capsys: pytest.CaptureFixture[str]) -> None:
+    summary = summary_of(capsys, str(BAD / "not_verified.toml"), code=1)
+    assert summary["verified"] is False and summary["mismatches"][0]["name"] == "data"
+    assert cli.main(["run", str(BAD / "not_verified.toml")]) == 1
+    assert "NOT VERIFIED" in capsys.readouterr().out
+
+
+def test_a_misbehaving_kernel_is_exit_3_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(BAD / "out_of_bounds_write.toml")]) == 3
+    error = capsys.readouterr().err.splitlines()
+    assert len(error) == 1 and "out_of_bounds_write" in error[0] and "warp" in error[0] and "lane" in error[0]
+
+
+def test_the_cycle_limit_is_exit_3_and_says_how_to_raise_it(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(small), "--max-cycles", "20"]) == 3
+    assert "--max-cycles" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "part"), [
+    (["--design", "no_such"], "no_such"),
+    (["--design", "stt[stall=never]"], "never"),
+    (["--design", "stt[stal=bank]"], "stt.stall"),
+    (["--scheduler", "fifo"], "fifo"),
+    (["--preset", "kepler"], "kepler"),
+    (["--set", "sm.num_bank=8"], "sm.num_banks"),
+    (["--set", "sm.num_banks=99"], "99"),
+    (["--set", "sm.num_banks=four"], "four"),
+])
+def test_a_machine_that_cannot_be_is_exit_2(words: list[str], part: str, small: Path,
+                                            capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(small), *words]) == 2
+    error = capsys.readouterr().err.splitlines()
+    assert len(error) == 1 and part in error[0]
+
+
+def test_variants_schedulers_and_settings_reach_the_machine(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = summary_of(capsys, str(small), "--design", "stt[stall=bank]", "--scheduler", "lrr",
+                         "--set", "stt.write_cycles=9", "--set", "sm.num_collectors=4")
+    assert summary["design"].startswith("stt") and summary["scheduler"] == "lrr"
+    assert summary["parameters"]["stt.write_cycles"] == 9 and summary["parameters"]["sm.num_collectors"] == 4
+
+
+def test_buffers_are_saved_as_numpy_files(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(small), "--save-buffers", str(tmp_path / "new" / "folder")]) == 0
+    saved = np.load(tmp_path / "new" / "folder" / "data.npy")
+    assert saved.dtype == np.int32 and saved.shape == (128,)
+
+
+def test_a_recording_says_what_it_holds(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["info", str(recording), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["design"] == "sram" and facts["cycles"] > 10 and facts["warnings"] == []
+    assert cli.main(["info", str(recording)]) == 0
+    assert "bytes per cycle" in capsys.readouterr().out
+
+
+def test_a_recording_of_a_fault_is_kept_and_exit_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "fault.rfs"
+    assert cli.main(["record", str(BAD / "trap.toml"), "-o", str(path)]) == 3
+    assert "trap" in capsys.readouterr().err
+    assert cli.main(["info", str(path), "--json"]) == 0
+    assert "trap" in json.loads(capsys.readouterr().out)["fault"]
+
+
+def test_scripts_answer_in_text_and_json(recording: Path, small: Path, tmp_path: Path,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    commands = tmp_path / "commands"
+    commands.write_text("# first ten cycles\nstep 10; when\nprint cycle\n")
+    assert cli.main(["script", str(recording), "-x", str(commands)]) == 0
+    recorded = capsys.readouterr().out
+    assert "cycle" in recorded and "10" in recorded
+    assert cli.main(["script", str(small), "-x", str(commands)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == recorded.splitlines()[-1]
+    assert cli.main(["script", str(recording), "--json", "-c", "step 3; print cycle"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert answers[-1]["value"] == 3
+
+
+def test_a_script_stops_at_the_first_bad_command(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["script", str(recording), "-c", "step; print no_such_name; print cycle"]) == 2
+    captured = capsys.readouterr()
+    assert "no_such_name" in captured.err and captured.err.count("\n") == 1
+
+
+def test_replay_and_debug_without_a_terminal_print_the_screen(recording: Path, small: Path,
+                                                              rfview_process: Run) -> None:
+    for words in (["replay", str(recording)], ["debug", str(small)]):
+        done = rfview_process(*words, "--goto", "50%")
+        assert done.returncode == 0, done.stderr
+        assert "WARPS" in done.stdout and "try: rfview" in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 120
+
+
+def test_plain_rfview_without_a_terminal_prints_the_bundled_session(rfview_process: Run, tmp_path: Path) -> None:
+    done = rfview_process(cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "WARPS" in done.stdout and "try: rfview" in done.stdout
+
+
+def test_replay_never_imports_numba(recording: Path, repository: Path) -> None:
+    import sys
+
+    code = (f"import sys; from rfview.cli import main; code = main(['replay', {str(recording)!r}, '--goto', '50%'])\n"
+            "assert code == 0 and 'numba' not in sys.modules and 'llvmlite' not in sys.modules")
+    done = subprocess.run([sys.executable, "-c", code], cwd=repository, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_interrupted_run_ends_at_once_without_a_traceback(repository: Path) -> None:
+    import signal
+    import sys
+    import time
+
+    child = subprocess.Popen([sys.executable, "-m", "rfview", "run", str(BAD / "endless_loop.toml")], cwd=repository,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(5)
+    child.send_signal(signal.SIGINT)
+    _, error = child.communicate(timeout=60)
+    assert "Traceback" not in error and child.returncode in (130, 3)
