@@ -1,7 +1,7 @@
 """What a memory instruction does: addresses to arena words, coalescing, loads, stores and atomics of 32 lanes.
 
 `resolve` turns the address operands of one instruction into byte offsets in the arena, checks alignment and bounds, and
-finds the 128-byte lines and the shared-memory passes it takes; `load`, `store`, `atomic` then move the values. All lanes
+finds the 128-byte lines and the shared-memory passes it takes; `load`, `store`, `atomic` then move the values. Lanes go
 ascending: of colliding stores the highest lane wins. Nothing here touches a word that `resolve` did not check.
 `access` is the entry point; inside, `rows`, `memory`, `regions`, `scratch` and the journal's `words` are
 handles (engine/lanes.py).
@@ -26,7 +26,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine import faults, isa, program
-from engine.arithmetic import I64, M32, ONE64, S32, U32, U64, Z64, ctz, bits_f64, bits_f32, clz, extend, f32_bits, f64_bits, jit
+from engine.arithmetic import (
+    I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz, extend, f32_bits, f64_bits, jit,
+)
 from engine.jit import entry
 from engine.lanes import (
     UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, copy_words, fill_series, handle, load as lane_load, load_long,

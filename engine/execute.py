@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from engine import isa
 from engine.arithmetic import (
     I64, M32, ONE64, S32, SIGN64, U32, U64, Z64, bits_f32, carry_out, carry_value, ctz, dot_product, extend, f64_bits,
-    integer, jit, permute_bytes, popcount, shift_right,
+    integer, jit, permute_bytes,
 )
 from engine.isa import *  # noqa: F403  (opcode constants must be globals of this module for the compiler)
 from engine.jit import OFF, entry
@@ -26,7 +25,7 @@ from engine.rounding import (
 from engine.sfu import special
 
 # truth table over (less, equal, greater, unordered) of each CMP_* code, four bits each
-COMPARE_TABLE = U64(sum(table << (4 * code) for code, table in enumerate((2, 5, 1, 3, 4, 6, 10, 13, 9, 11, 12, 14, 7, 8))))
+COMPARE_TABLE = U64(0x87_EC_B9_DA_64_31_52)
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = (
     U64(0x0100_0000_0000), U64(0x0200_0000_0000), U64(0x0300_0000_0000), U64(1 << 24))
 ALL_LANES = U32(0xFFFFFFFF)
@@ -328,7 +327,8 @@ def pack_rows(op, rows, src, dst):
             store(rows, dst + 1, lane, value >> U32(16))
         elif op == OP_PACK16X4:
             store(rows, dst, lane, (load(rows, src, lane) & U32(0xFFFF)) | (load(rows, src + 2, lane) << U32(16)))
-            store(rows, dst + 1, lane, (load(rows, src + 4, lane) & U32(0xFFFF)) | (load(rows, src + 5, lane) << U32(16)))
+            low, high = load(rows, src + 4, lane), load(rows, src + 5, lane)
+            store(rows, dst + 1, lane, (low & U32(0xFFFF)) | (high << U32(16)))
         elif op == OP_UNPACK16X4:
             low, high = load(rows, src, lane), load(rows, src + 1, lane)
             store(rows, dst, lane, low & U32(0xFFFF))
@@ -504,9 +504,9 @@ def rare(op, rows, src, dst, mask, p0, aux, flags):
 def execute(key, inst, rows, src, dst, mask, p0, p1):
     """Compute one warp instruction; gives q0 | q1 << 32, the two predicate results.
 
-    key: record whose type carries the source hash. inst: INST record. rows: (n,) ROW; source row slot k is rows[src + k],
-    results go to rows[dst + j]; the two ranges must not overlap. mask: u4, active lanes: other lanes of the results and
-    of the predicates are arbitrary. p0, p1: u4 lane masks of the predicate sources, negation applied.
+    key: record whose type carries the source hash. inst: INST record. rows: (n,) ROW; source row slot k is
+    rows[src + k], results go to rows[dst + j]; the two ranges must not overlap. mask: u4, active lanes: other lanes of
+    the results and of the predicates are arbitrary. p0, p1: u4 lane masks of the predicate sources, negation applied.
     Opcodes from OP_LD on are the machine's: here they do nothing.
     """
     rows = handle(rows)

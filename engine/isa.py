@@ -3,8 +3,8 @@
 `lookup("mul", ("wide", "u32"))` gives the `OpInfo` of an instruction that `engine/execute.py` computes. Loads, stores,
 atomics, branches, barriers and special registers have their constants here, but the front end builds those itself.
 
-Operands. `src_types[k]` is the PTX type of source operand k in PTX order. Operands 0, 1, 2 go to row slots 2k (and 2k + 1
-for 64 bits); a fourth operand (bfi's length, shfl's member mask) goes to slot 5. Predicate operands are not in
+Operands. `src_types[k]` is the PTX type of source operand k in PTX order. Operands 0, 1, 2 go to row slots 2k (and
+2k + 1 for 64 bits); a fourth operand (bfi's length, shfl's member mask) goes to slot 5. Predicate operands are not in
 `src_types`: `num_psrc` counts them, in order, for `psrc`. `num_pdst` is the *most* predicate results an instruction can
 have (setp p|q: 2; shfl d|p: 1; add.cc: 1, the carry); unused ones are NO_PRED. lop3's immediate table goes to `aux`.
 Immediates of 16-bit operands are masked to 16 bits by the front end: upper bits of narrow values are zero in every row.
@@ -787,7 +787,8 @@ def _testp(form: _Form) -> OpInfo:
     test = form.one_of(TESTP_KINDS)
     form.done()
     latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_INT_ADD, UNIT_SP)
-    return _info(OP_TESTP, (kind,), "pred", latency, unit, aux=test + TESTP_F64 * (kind == "f64"), pdst=1, is_float=True)
+    aux = test + TESTP_F64 * (kind == "f64")
+    return _info(OP_TESTP, (kind,), "pred", latency, unit, aux=aux, pdst=1, is_float=True)
 
 
 def _copysign(form: _Form) -> OpInfo:

@@ -516,7 +516,7 @@ BODIES: dict[int, Callable[[Any], Any]] = {
     isa.OP_SHF: _funnel_shift,
     isa.OP_MUL_HI_U32: lambda x: _high_product(x, "u4"),
     isa.OP_MUL_HI_S32: lambda x: _high_product(x, "i4"),
-    # addresses (operand 0): lanes whose address follows that of lane `pred` at unit stride, for 4-, 8-, 16-byte accesses
+    # addresses (operand 0): lanes whose address follows that of lane `pred` at unit stride, for 4, 8, 16 bytes each
     UNIT_STRIDE_4: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 4)),
     UNIT_STRIDE_8: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 8)),
     UNIT_STRIDE_16: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 16)),
@@ -703,14 +703,14 @@ def _same(rows: Any) -> Any:
     return rows
 
 
-# handle(rows): what `run`, `load` and `store` take as rows: under JIT the address of the row array, so that no reference
-#   count is touched; the caller keeps the array alive
-# run(rows, src, dst, pred, aux, op) -> u4: do opcode `op` (a constant with a body) on all 32 lanes of the rows from `src`
-#   on, results in the rows from `dst` on; pred: mask for selp; gives the predicate mask of comparisons, else 0
+# handle(rows): what the functions below take as rows or memory: under JIT the address of the array, so that no
+#   reference count is touched; the caller keeps the array alive
+# run(rows, src, dst, pred, aux, op) -> u4: do opcode `op` (a constant with a body) on all 32 lanes of the rows from
+#   `src` on, results in the rows from `dst` on; pred: mask for selp; gives the predicate mask of comparisons, else 0
 # load_word(memory, index) -> u4 and store_word(memory, index, value): one word of a handle's array, rows or plain u4
 # copy_words(to, to_index, source, source_index): 32 words from one handle's array to another's
-# load_long(longs, index), store_long(longs, index, value), fill_series(longs, index, start, step): the same for i8 arrays,
-#   the last for 32 elements at once
+# load_long(longs, index), store_long(longs, index, value), fill_series(longs, index, start, step): the same for i8
+#   arrays, the last for 32 elements at once
 # load(rows, row, lane) -> u4 and store(rows, row, lane, value): one lane of one row
 if OFF:
     handle, run, load, store = _same, _interpreted, _load_python, _store_python

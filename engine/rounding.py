@@ -7,7 +7,6 @@ or roots of f32 are (53 bits are more than twice 24 plus two), sums and fused su
 
 from __future__ import annotations
 
-import numpy as np
 
 from engine import isa
 from engine.arithmetic import (

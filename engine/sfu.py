@@ -1,7 +1,7 @@
 """The special function unit of one lane: approximate reciprocal, roots, powers, logarithm, sine and cosine.
 
-Computed in f64 with + - * / fma and square root only, then rounded once to f32: the same bits on every machine, within a
-fraction of an ulp of the true value (PTX allows 1 to 4 ulp), exact where the true result is a power of two. Special
+Computed in f64 with + - * / fma and square root only, then rounded once to f32: the same bits on every machine, within
+a fraction of an ulp of the true value (PTX allows 1 to 4 ulp), exact where the true result is a power of two. Special
 values follow the tables of the PTX manual.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine import isa
-from engine.arithmetic import F64, I64, M32, ONE64, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, jit, sqrt64
+from engine.arithmetic import F64, I64, M32, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, jit, sqrt64
 from engine.rounding import (
-    INFINITY64, MAGNITUDE64, MANTISSA64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half, half_to_float, has,
+    INFINITY64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half, half_to_float, has,
     is_finite, load32, power_of_two, round_half, round_integral, scale, sign_of,
 )
 

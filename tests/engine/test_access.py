@@ -7,13 +7,38 @@ import pytest
 
 from engine import isa, program
 from engine.access import (
-    ADDR, ERR_LOCAL_RANGE, ERR_MISALIGNED, ERR_OK, ERR_PARAM_RANGE, ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_UNMAPPED,
-    FAULT_ADDRESS, FAULT_LANE, FIRST_GLOBAL_ADDRESS, LINES, LOCAL_WINDOW, LOG_FIELDS, NUM_LINES, PASSES, REGION,
-    SCRATCH_SIZE, SHARED_WINDOW, SPACES, UNIT, access,
+    ADDR,
+    ERR_LOCAL_RANGE,
+    ERR_MISALIGNED,
+    ERR_OK,
+    ERR_PARAM_RANGE,
+    ERR_READ_ONLY,
+    ERR_SHARED_RANGE,
+    ERR_UNMAPPED,
+    FAULT_ADDRESS,
+    FAULT_LANE,
+    FIRST_GLOBAL_ADDRESS,
+    LINES,
+    LOCAL_WINDOW,
+    LOG_FIELDS,
+    NUM_LINES,
+    PASSES,
+    REGION,
+    SCRATCH_SIZE,
+    SHARED_WINDOW,
+    SPACES,
+    UNIT,
+    access,
 )
 from engine.jit import key_dtype, record
 from engine.program import (
-    INST, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED,
+    INST,
+    SPACE_CONST,
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_LOCAL,
+    SPACE_PARAM,
+    SPACE_SHARED,
 )
 from engine.state import ROW
 
@@ -30,8 +55,8 @@ class Machine:
         self.regions = np.zeros(4, REGION).view(np.recarray)
         self.regions[0] = (A, A + 4096, 128, 1, 0)
         self.regions[1] = (B, B + 1000, 2048, 0, 1)
-        self.shared = (4096, 2048)                # word, bytes
-        self.local = (8192, 20, 3)                # word, words per thread, warp slot
+        self.shared = (4096, 2048)  # word, bytes
+        self.local = (8192, 20, 3)  # word, words per thread, warp slot
         self.param = (60000, 64)
         self.rows = np.zeros(32, ROW).view(np.recarray)
         self.rows.u[:] = np.random.RandomState(2).randint(0, 2**32, (32, 32), dtype=np.uint64)
@@ -41,8 +66,19 @@ class Machine:
         self.mem_index = np.zeros(4096, "u4")
         self.key = record(key_dtype())
 
-    def run(self, addresses: np.ndarray, kind: int = LOAD, space: int = SPACE_GLOBAL, width: int = 4, count: int = 1,
-            mask: int = FULL, reg_bits: int = 32, signed: int = 0, offset: int = 0, aux: int = 0) -> int:
+    def run(
+        self,
+        addresses: np.ndarray,
+        kind: int = LOAD,
+        space: int = SPACE_GLOBAL,
+        width: int = 4,
+        count: int = 1,
+        mask: int = FULL,
+        reg_bits: int = 32,
+        signed: int = 0,
+        offset: int = 0,
+        aux: int = 0,
+    ) -> int:
         inst = record(INST)
         inst.is_memory, inst.space, inst.width, inst.count, inst.offset = kind, space, width, count, offset
         inst.reg_bits, inst.signed, inst.aux = reg_bits, signed, aux
@@ -51,8 +87,25 @@ class Machine:
         self.rows[1].u[:] = addresses >> np.uint64(32)
         self.log.mem_count = 0
         with np.errstate(all="ignore"):
-            return int(access(self.key, inst, self.rows, 0, 8, np.uint32(mask), self.memory, self.regions, 2,
-                              *self.shared, *self.local, *self.param, self.scratch, self.log, self.mem_index))
+            return int(
+                access(
+                    self.key,
+                    inst,
+                    self.rows,
+                    0,
+                    8,
+                    np.uint32(mask),
+                    self.memory,
+                    self.regions,
+                    2,
+                    *self.shared,
+                    *self.local,
+                    *self.param,
+                    self.scratch,
+                    self.log,
+                    self.mem_index,
+                )
+            )
 
     def lines(self) -> list[int]:
         return self.scratch[LINES : LINES + self.scratch[NUM_LINES]].tolist()
@@ -112,10 +165,16 @@ SHAPES = [(1, 1), (2, 1), (4, 1), (8, 1), (1, 4), (2, 2), (2, 4), (4, 2), (4, 4)
 def test_loads_and_stores_move_the_right_bytes(machine: Machine, pattern: str, width: int, count: int) -> None:
     rng = np.random.RandomState(width * 10 + count)
     size = width * count
-    for space, origin, mask in ((SPACE_GLOBAL, A, FULL), (SPACE_GLOBAL, A + 64, 0x0FF0F00F), (SPACE_SHARED, 0, FULL),
-                                (SPACE_SHARED, 128, 0x7FFFFFFE), (SPACE_GENERIC, SHARED_WINDOW, FULL),
-                                (SPACE_GENERIC, A, 1 << 31), (SPACE_LOCAL, 0, FULL),
-                                (SPACE_GENERIC, LOCAL_WINDOW, 0xF0F0F0F0)):
+    for space, origin, mask in (
+        (SPACE_GLOBAL, A, FULL),
+        (SPACE_GLOBAL, A + 64, 0x0FF0F00F),
+        (SPACE_SHARED, 0, FULL),
+        (SPACE_SHARED, 128, 0x7FFFFFFE),
+        (SPACE_GENERIC, SHARED_WINDOW, FULL),
+        (SPACE_GENERIC, A, 1 << 31),
+        (SPACE_LOCAL, 0, FULL),
+        (SPACE_GENERIC, LOCAL_WINDOW, 0xF0F0F0F0),
+    ):
         offsets = PATTERNS[pattern](rng, size).astype(np.int64)
         if space == SPACE_LOCAL or origin == LOCAL_WINDOW:
             offsets %= 64
@@ -155,8 +214,11 @@ def test_loads_and_stores_move_the_right_bytes(machine: Machine, pattern: str, w
                 at = [int(offsets[lane]) + (origin & 0xFFFF) if mask >> lane & 1 else None for lane in range(32)]
                 assert machine.scratch[PASSES] == passes(at, size) and machine.lines() == []
             else:
-                touched = {machine.byte(int(addresses[lane]) + k, space, lane) >> 7
-                           for lane in lanes_of(mask) for k in range(size)}
+                touched = {
+                    machine.byte(int(addresses[lane]) + k, space, lane) >> 7
+                    for lane in lanes_of(mask)
+                    for k in range(size)
+                }
                 assert set(machine.lines()) == touched and len(machine.lines()) == len(touched)
             machine.rows.u[:] = real
 
@@ -165,9 +227,16 @@ def test_narrow_loads_extend_to_the_register(machine: Machine) -> None:
     machine.memory[128:160] = 0x80FF7F81
     address = A + np.arange(32) * 4
     for width, byte, reg_bits, signed, want in (
-            (1, 0, 32, 1, 0xFFFFFF81), (1, 0, 16, 1, 0xFF81), (1, 0, 32, 0, 0x81), (1, 1, 32, 1, 0x7F),
-            (2, 2, 32, 1, 0xFFFF80FF), (2, 2, 16, 0, 0x80FF), (4, 0, 64, 1, 0xFFFFFFFF80FF7F81),
-            (4, 0, 64, 0, 0x80FF7F81), (1, 0, 64, 1, 0xFFFFFFFFFFFFFF81)):
+        (1, 0, 32, 1, 0xFFFFFF81),
+        (1, 0, 16, 1, 0xFF81),
+        (1, 0, 32, 0, 0x81),
+        (1, 1, 32, 1, 0x7F),
+        (2, 2, 32, 1, 0xFFFF80FF),
+        (2, 2, 16, 0, 0x80FF),
+        (4, 0, 64, 1, 0xFFFFFFFF80FF7F81),
+        (4, 0, 64, 0, 0x80FF7F81),
+        (1, 0, 64, 1, 0xFFFFFFFFFFFFFF81),
+    ):
         assert machine.run(address, LOAD, SPACE_GLOBAL, width, 1, FULL, reg_bits, signed, byte) == ERR_OK
         low, high = machine.rows[8].u, machine.rows[9].u
         assert (low == want & FULL).all()
@@ -198,7 +267,9 @@ def test_faults_name_the_first_lane_and_its_address(machine: Machine) -> None:
         before = machine.memory.copy()
         assert machine.run(addresses, kind, space) == code
         assert machine.scratch[FAULT_LANE] == lane
-        offset = int(np.asarray(addresses, "u8")[lane]) - (SHARED_WINDOW if space == SPACE_GENERIC and kind == STORE else 0)
+        offset = int(np.asarray(addresses, "u8")[lane]) - (
+            SHARED_WINDOW if space == SPACE_GENERIC and kind == STORE else 0
+        )
         assert int(machine.scratch[FAULT_ADDRESS]) & (2**64 - 1) == offset
         assert (machine.memory == before).all()
     assert machine.run(np.zeros(32), LOAD, mask=0) == ERR_OK
@@ -210,7 +281,7 @@ def test_an_access_just_inside_the_bounds_is_fine(machine: Machine) -> None:
     assert machine.run(np.full(32, B + 996), LOAD, SPACE_CONST) == ERR_OK
     assert machine.run(np.full(32, 76), STORE, SPACE_LOCAL) == ERR_OK
     assert machine.run(np.full(32, 60), LOAD, SPACE_PARAM) == ERR_OK
-    assert machine.run(np.full(32, 0xFFFFFFFC), LOAD, SPACE_SHARED, offset=8) == ERR_OK     # 32-bit addresses wrap
+    assert machine.run(np.full(32, 0xFFFFFFFC), LOAD, SPACE_SHARED, offset=8) == ERR_OK  # 32-bit addresses wrap
 
 
 def test_lanes_of_one_generic_access_may_lie_in_different_windows(machine: Machine) -> None:
@@ -235,16 +306,31 @@ def model_atomic(op: str, kind: str, old: int, b: int, c: int) -> int:
         code = {"f32": ("u4", "f4"), "f64": ("u8", "f8")}[kind]
         total = np.array([old], code[0]).view(code[1]) + np.array([b], code[0]).view(code[1])
         return int(total.view(code[0])[0])
-    return {"add": (old + b) % top, "and": old & b, "or": old | b, "xor": old ^ b, "exch": b,
-            "min": old if signed(old) <= signed(b) else b, "max": old if signed(old) >= signed(b) else b,
-            "inc": 0 if old >= b else old + 1, "dec": b if old == 0 or old > b else old - 1,
-            "cas": c if old == b else old}[op]
+    return {
+        "add": (old + b) % top,
+        "and": old & b,
+        "or": old | b,
+        "xor": old ^ b,
+        "exch": b,
+        "min": old if signed(old) <= signed(b) else b,
+        "max": old if signed(old) >= signed(b) else b,
+        "inc": 0 if old >= b else old + 1,
+        "dec": b if old == 0 or old > b else old - 1,
+        "cas": c if old == b else old,
+    }[op]
 
 
-@pytest.mark.parametrize("op,kind", [
-    *[(op, kind) for op in ("add", "min", "max") for kind in ("u32", "s32", "u64", "s64")],
-    *[(op, kind) for op in ("and", "or", "xor", "exch", "cas") for kind in ("b32", "b64")],
-    ("inc", "u32"), ("dec", "u32"), ("add", "f32"), ("add", "f64")])
+@pytest.mark.parametrize(
+    "op,kind",
+    [
+        *[(op, kind) for op in ("add", "min", "max") for kind in ("u32", "s32", "u64", "s64")],
+        *[(op, kind) for op in ("and", "or", "xor", "exch", "cas") for kind in ("b32", "b64")],
+        ("inc", "u32"),
+        ("dec", "u32"),
+        ("add", "f32"),
+        ("add", "f64"),
+    ],
+)
 def test_atomics_follow_the_lanes_in_order(machine: Machine, op: str, kind: str) -> None:
     rng = np.random.RandomState(7)
     width = 8 if "64" in kind else 4

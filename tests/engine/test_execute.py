@@ -19,7 +19,7 @@ from engine.state import ROW
 
 FULL = 0xFFFFFFFF
 KEY = record(key_dtype())
-ROUNDS = 3                      # warps of random operands per form
+ROUNDS = 3  # warps of random operands per form
 MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 
 
@@ -36,8 +36,16 @@ class Result:
         return self.u[0].tolist()
 
 
-def run(form: str, *operands: Any, mask: int = FULL, p0: int = 0, p1: int = 0, flags: int = 0, aux: int = 0,
-        slots: tuple[int, ...] = (0, 2, 4, 5)) -> Result:
+def run(
+    form: str,
+    *operands: Any,
+    mask: int = FULL,
+    p0: int = 0,
+    p1: int = 0,
+    flags: int = 0,
+    aux: int = 0,
+    slots: tuple[int, ...] = (0, 2, 4, 5),
+) -> Result:
     """Execute one form on 32-lane operands (lists of raw bit patterns)."""
     base, *modifiers = form.split(".")
     info = isa.lookup(base, tuple(modifiers))
@@ -46,8 +54,15 @@ def run(form: str, *operands: Any, mask: int = FULL, p0: int = 0, p1: int = 0, f
     return run_inst(inst, info.src_types, operands, mask, p0, p1, slots)
 
 
-def run_inst(inst: Any, kinds: tuple[str, ...], operands: Any, mask: int = FULL, p0: int = 0, p1: int = 0,
-             slots: tuple[int, ...] = (0, 2, 4, 5)) -> Result:
+def run_inst(
+    inst: Any,
+    kinds: tuple[str, ...],
+    operands: Any,
+    mask: int = FULL,
+    p0: int = 0,
+    p1: int = 0,
+    slots: tuple[int, ...] = (0, 2, 4, 5),
+) -> Result:
     rows = np.zeros(24, ROW).view(np.recarray)
     rows.u[:] = 0xDEADBEEF
     for kind, slot, operand in zip(kinds, slots[: len(kinds)], operands, strict=True):
@@ -63,16 +78,76 @@ def rng_for(name: str) -> np.random.RandomState:
     return np.random.RandomState(sum(name.encode()) % 1000)
 
 
-SPECIAL32 = [0x00000000, 0x80000000, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001,
-             0x00000001, 0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x4B000000, 0x3F000000, 0x3FC00000,
-             0x34000000, 0x33800000, 0x4F000000, 0xCF000000, 0x4F800000, 0x40490FDB]
-SPECIAL64 = [0x0, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000, 0x7FF0000000000000, 0xFFF0000000000000,
-             0x7FF8000000000000, 0xFFF8000000012345, 0x7FF0000000000001, 1, 0x8000000000000001, 0x000FFFFFFFFFFFFF,
-             0x0010000000000000, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFF, 0x4330000000000000, 0x3FE0000000000000,
-             0x43E0000000000000, 0xC3E0000000000000, 0x43F0000000000000, 0x3CA0000000000000, 0x3690000000000000,
-             0x47EFFFFFF0000000, 0x36A8000000000000]
-SPECIAL16 = [0x0000, 0x8000, 0x3C00, 0xBC00, 0x7C00, 0xFC00, 0x7E00, 0xFE01, 0x0001, 0x8001, 0x03FF, 0x0400, 0x7BFF,
-             0xFBFF, 0x3800, 0x3E00]
+SPECIAL32 = [
+    0x00000000,
+    0x80000000,
+    0x3F800000,
+    0xBF800000,
+    0x7F800000,
+    0xFF800000,
+    0x7FC00000,
+    0xFFC12345,
+    0x7F800001,
+    0x00000001,
+    0x80000001,
+    0x007FFFFF,
+    0x00800000,
+    0x7F7FFFFF,
+    0xFF7FFFFF,
+    0x4B000000,
+    0x3F000000,
+    0x3FC00000,
+    0x34000000,
+    0x33800000,
+    0x4F000000,
+    0xCF000000,
+    0x4F800000,
+    0x40490FDB,
+]
+SPECIAL64 = [
+    0x0,
+    0x8000000000000000,
+    0x3FF0000000000000,
+    0xBFF0000000000000,
+    0x7FF0000000000000,
+    0xFFF0000000000000,
+    0x7FF8000000000000,
+    0xFFF8000000012345,
+    0x7FF0000000000001,
+    1,
+    0x8000000000000001,
+    0x000FFFFFFFFFFFFF,
+    0x0010000000000000,
+    0x7FEFFFFFFFFFFFFF,
+    0xFFEFFFFFFFFFFFFF,
+    0x4330000000000000,
+    0x3FE0000000000000,
+    0x43E0000000000000,
+    0xC3E0000000000000,
+    0x43F0000000000000,
+    0x3CA0000000000000,
+    0x3690000000000000,
+    0x47EFFFFFF0000000,
+    0x36A8000000000000,
+]
+SPECIAL16 = [
+    0x0000,
+    0x8000,
+    0x3C00,
+    0xBC00,
+    0x7C00,
+    0xFC00,
+    0x7E00,
+    0xFE01,
+    0x0001,
+    0x8001,
+    0x03FF,
+    0x0400,
+    0x7BFF,
+    0xFBFF,
+    0x3800,
+    0x3E00,
+]
 
 
 def floats(rng: np.random.RandomState, bits: int) -> list[int]:
@@ -86,8 +161,13 @@ def floats(rng: np.random.RandomState, bits: int) -> list[int]:
             out.append(special[rng.randint(len(special))])
         elif kind == 1:
             x = rng.randn() * 2.0 ** rng.randint(-3, 4)
-            out.append({16: lambda v: int(np.float16(v).view("u2")), 32: lambda v: int(np.float32(v).view("u4")),
-                        64: lambda v: int(np.float64(v).view("u8"))}[bits](x))
+            out.append(
+                {
+                    16: lambda v: int(np.float16(v).view("u2")),
+                    32: lambda v: int(np.float32(v).view("u4")),
+                    64: lambda v: int(np.float64(v).view("u8")),
+                }[bits](x)
+            )
         else:
             out.append(int(rng.randint(0, 2**32)) << 32 & (2**bits - 1) | int(rng.randint(0, 2**32)) & (2**bits - 1))
     return out
@@ -112,7 +192,12 @@ def signed(x: int, bits: int) -> int:
 
 
 # --- exact float model ---------------------------------------------------------------------------------------------
-FORMATS = {"f16": (11, -14, 15, 16), "bf16": (8, -126, 127, 16), "f32": (24, -126, 127, 32), "f64": (53, -1022, 1023, 64)}
+FORMATS = {
+    "f16": (11, -14, 15, 16),
+    "bf16": (8, -126, 127, 16),
+    "f32": (24, -126, 127, 32),
+    "f64": (53, -1022, 1023, 64),
+}
 
 
 def decode(pattern: int, kind: str) -> Fraction | str | None:
@@ -146,8 +231,12 @@ def encode(value: Fraction, kind: str, mode: int = 0, zero_sign: int = 0) -> int
     scaled = magnitude / Fraction(2) ** quantum
     count = math.floor(scaled)
     rest = scaled - count
-    up = {0: rest > Fraction(1, 2) or (rest == Fraction(1, 2) and count & 1), 1: False, 2: negative and rest > 0,
-          3: not negative and rest > 0}[mode]
+    up = {
+        0: rest > Fraction(1, 2) or (rest == Fraction(1, 2) and count & 1),
+        1: False,
+        2: negative and rest > 0,
+        3: not negative and rest > 0,
+    }[mode]
     count += bool(up)
     pattern = count + ((quantum + digits - 1 - least) << (digits - 1)) if count else 0
     infinity = (2 ** (bits - digits) - 1) << (digits - 1)
@@ -231,8 +320,9 @@ def model_choose(a: int, b: int, kind: str, smallest: bool, want_nan: bool) -> i
         if want_nan or (x is None and y is None):
             return NANS[kind]
         return b if x is None else a
-    order = [(math.inf if v == "inf" else -math.inf if v == "-inf" else v, -sign_of(p, kind), p)
-             for v, p in ((x, a), (y, b))]
+    order = [
+        (math.inf if v == "inf" else -math.inf if v == "-inf" else v, -sign_of(p, kind), p) for v, p in ((x, a), (y, b))
+    ]
     return (min if smallest else max)(order, key=lambda item: item[:2])[2]
 
 
@@ -266,7 +356,15 @@ def float_forms() -> list[str]:
     for name in ("add", "sub", "mul", "fma", "div", "rcp", "sqrt"):
         for mode in MODES:
             forms += [f"{name}.{mode}.f32", f"{name}.{mode}.f64", f"{name}.{mode}.ftz.f32"]
-    forms += ["add.f32", "mul.ftz.f32", "fma.rn.sat.f32", "add.rz.ftz.sat.f32", "sub.sat.f32", "mul.sat.f32", "mad.rn.f32"]
+    forms += [
+        "add.f32",
+        "mul.ftz.f32",
+        "fma.rn.sat.f32",
+        "add.rz.ftz.sat.f32",
+        "sub.sat.f32",
+        "mul.sat.f32",
+        "mad.rn.f32",
+    ]
     for name in ("min", "max"):
         forms += [f"{name}.f32", f"{name}.f64", f"{name}.ftz.f32", f"{name}.NaN.f32", f"{name}.f16", f"{name}.NaN.bf16"]
     for name in ("neg", "abs"):
@@ -315,8 +413,13 @@ def test_fused_multiply_add_survives_cancellation(kind: str, mode: str) -> None:
         for x, y in zip(a, b, strict=True):
             near = negate(model_mul(x, y, kind, 0), kind)
             pick = rng.randint(0, 4)
-            c.append(near ^ rng.randint(0, 4) if pick < 2 else max(near - (rng.randint(0, 3 * digits) << (digits - 1)), 1)
-                     if pick == 2 else floats(rng, bits)[0])
+            c.append(
+                near ^ rng.randint(0, 4)
+                if pick < 2
+                else max(near - (rng.randint(0, 3 * digits) << (digits - 1)), 1)
+                if pick == 2
+                else floats(rng, bits)[0]
+            )
         form = f"fma.{mode}.{kind}"
         got = run(form, a, b, c)
         values = got.wide() if bits == 64 else got.narrow()
@@ -333,8 +436,10 @@ def test_packed_halves_work_on_both_parts() -> None:
         for lane in range(32):
             want = 0
             for shift in (0, 16):
-                want |= model_fma(a[lane] >> shift & 0xFFFF, b[lane] >> shift & 0xFFFF, c[lane] >> shift & 0xFFFF, kind,
-                                  0) << shift
+                want |= (
+                    model_fma(a[lane] >> shift & 0xFFFF, b[lane] >> shift & 0xFFFF, c[lane] >> shift & 0xFFFF, kind, 0)
+                    << shift
+                )
             assert got[lane] == want
 
 
@@ -386,32 +491,57 @@ def int_model(name: str, form: str, bits: int, is_signed: bool) -> Callable[...,
         return signed(x * y >> 16, 32) if high and is_signed else (x * y >> 16) & FULL if high else x * y
 
     return {
-        "add": lambda a, b: sat(s(a) + s(b)), "sub": lambda a, b: sat(s(a) - s(b)),
+        "add": lambda a, b: sat(s(a) + s(b)),
+        "sub": lambda a, b: sat(s(a) - s(b)),
         "mul": lambda a, b: s(a) * s(b) >> (bits if high else 0),
-        "mad": lambda a, b, c: sat((s(a) * s(b) >> (bits if high else 0)) + (signed(c, 2 * bits) if ".wide" in form and
-                                                                             is_signed else c if ".wide" in form else s(c))),
-        "mul24": mul24, "mad24": lambda a, b, c: sat((mul24(a, b) if high else signed(mul24(a, b), 32)) + s(c)),
+        "mad": lambda a, b, c: sat(
+            (s(a) * s(b) >> (bits if high else 0))
+            + (signed(c, 2 * bits) if ".wide" in form and is_signed else c if ".wide" in form else s(c))
+        ),
+        "mul24": mul24,
+        "mad24": lambda a, b, c: sat((mul24(a, b) if high else signed(mul24(a, b), 32)) + s(c)),
         "div": lambda a, b: trunc_div(s(a), s(b)) if b else -1,
         "rem": lambda a, b: s(a) - s(b) * trunc_div(s(a), s(b)) if b else a,
-        "min": lambda a, b: min(s(a), s(b)), "max": lambda a, b: max(s(a), s(b)), "abs": lambda a: abs(s(a)),
-        "neg": lambda a: -a, "sad": lambda a, b, c: abs(s(a) - s(b)) + c, "and": lambda a, b: a & b,
-        "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b, "not": lambda a: ~a, "cnot": lambda a: int(a == 0),
-        "shl": lambda a, b: a << b if b < bits else 0, "shr": lambda a, b: s(a) >> min(b, bits), "mov": lambda a: a,
+        "min": lambda a, b: min(s(a), s(b)),
+        "max": lambda a, b: max(s(a), s(b)),
+        "abs": lambda a: abs(s(a)),
+        "neg": lambda a: -a,
+        "sad": lambda a, b, c: abs(s(a) - s(b)) + c,
+        "and": lambda a, b: a & b,
+        "or": lambda a, b: a | b,
+        "xor": lambda a, b: a ^ b,
+        "not": lambda a: ~a,
+        "cnot": lambda a: int(a == 0),
+        "shl": lambda a, b: a << b if b < bits else 0,
+        "shr": lambda a, b: s(a) >> min(b, bits),
+        "mov": lambda a: a,
         "bfe": lambda a, b, c: model_bfe(a, b, c, bits, is_signed),
         "bfi": lambda a, b, c, d: model_bfi(a, b, c, d, bits),
         "bfind": lambda a: model_bfind(a, bits, is_signed, ".shiftamt" in form),
-        "brev": lambda a: int(f"{a:0{bits}b}"[::-1], 2), "clz": lambda a: bits - a.bit_length(),
+        "brev": lambda a: int(f"{a:0{bits}b}"[::-1], 2),
+        "clz": lambda a: bits - a.bit_length(),
         "popc": lambda a: a.bit_count(),
     }[name]
 
 
-INT_FORMS = [f"{name}.{kind}" for name in ("add", "sub", "div", "rem", "min", "max", "sad")
-             for kind in ("u16", "s16", "u32", "s32", "u64", "s64")]
-INT_FORMS += [f"{name}.{half}.{kind}" for name in ("mul", "mad") for half in ("lo", "hi")
-              for kind in ("u16", "s16", "u32", "s32", "u64", "s64")]
+INT_FORMS = [
+    f"{name}.{kind}"
+    for name in ("add", "sub", "div", "rem", "min", "max", "sad")
+    for kind in ("u16", "s16", "u32", "s32", "u64", "s64")
+]
+INT_FORMS += [
+    f"{name}.{half}.{kind}"
+    for name in ("mul", "mad")
+    for half in ("lo", "hi")
+    for kind in ("u16", "s16", "u32", "s32", "u64", "s64")
+]
 INT_FORMS += [f"{name}.wide.{kind}" for name in ("mul", "mad") for kind in ("u16", "s16", "u32", "s32")]
-INT_FORMS += [f"{name}.{half}.{kind}" for name in ("mul24", "mad24") for half in ("lo", "hi") for kind in ("u32", "s32")]
-INT_FORMS += [f"{name}.{kind}" for name in ("and", "or", "xor", "not", "cnot", "shl", "mov") for kind in ("b16", "b32", "b64")]
+INT_FORMS += [
+    f"{name}.{half}.{kind}" for name in ("mul24", "mad24") for half in ("lo", "hi") for kind in ("u32", "s32")
+]
+INT_FORMS += [
+    f"{name}.{kind}" for name in ("and", "or", "xor", "not", "cnot", "shl", "mov") for kind in ("b16", "b32", "b64")
+]
 INT_FORMS += [f"shr.{kind}" for kind in ("b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64")]
 INT_FORMS += [f"{name}.{kind}" for name in ("neg", "abs") for kind in ("s16", "s32", "s64")]
 INT_FORMS += [f"{name}.{kind}" for name in ("bfe", "bfind", "bfind.shiftamt") for kind in ("u32", "s32", "u64", "s64")]
@@ -447,9 +577,13 @@ def test_extended_precision_chains_carry(kind: str) -> None:
     top = 2**bits
     s = (lambda x: signed(x, bits)) if kind[0] == "s" else (lambda x: x)
     models = {
-        "add.cc": lambda a, b, c, k: a + b, "addc.cc": lambda a, b, c, k: a + b + k, "addc": lambda a, b, c, k: a + b + k,
-        "sub.cc": lambda a, b, c, k: a - b, "subc.cc": lambda a, b, c, k: a - b - k,
-        "mad.lo.cc": lambda a, b, c, k: a * b % top + c, "madc.lo.cc": lambda a, b, c, k: a * b % top + c + k,
+        "add.cc": lambda a, b, c, k: a + b,
+        "addc.cc": lambda a, b, c, k: a + b + k,
+        "addc": lambda a, b, c, k: a + b + k,
+        "sub.cc": lambda a, b, c, k: a - b,
+        "subc.cc": lambda a, b, c, k: a - b - k,
+        "mad.lo.cc": lambda a, b, c, k: a * b % top + c,
+        "madc.lo.cc": lambda a, b, c, k: a * b % top + c + k,
         "madc.hi.cc": lambda a, b, c, k: (s(a) * s(b) >> bits) % top + c + k,
         "madc.hi": lambda a, b, c, k: (s(a) * s(b) >> bits) % top + c + k,
     }
@@ -473,9 +607,14 @@ def test_byte_permute_funnel_shift_logic_and_dot_products() -> None:
     rng = rng_for("misc")
     a, b, c = (integers(rng, 32) for _ in range(3))
     pool = [list((x | y << 32).to_bytes(8, "little")) for x, y in zip(a, b, strict=True)]
-    tables = {"f4e": lambda k: [k, k + 1, k + 2, k + 3], "b4e": lambda k: [k % 8, (k + 7) % 8, (k + 6) % 8, (k + 5) % 8],
-              "rc8": lambda k: [k] * 4, "ecl": lambda k: [max(k, i) for i in range(4)],
-              "ecr": lambda k: [min(k, i) for i in range(4)], "rc16": lambda k: [0, 1, 0, 1] if k % 2 == 0 else [2, 3, 2, 3]}
+    tables = {
+        "f4e": lambda k: [k, k + 1, k + 2, k + 3],
+        "b4e": lambda k: [k % 8, (k + 7) % 8, (k + 6) % 8, (k + 5) % 8],
+        "rc8": lambda k: [k] * 4,
+        "ecl": lambda k: [max(k, i) for i in range(4)],
+        "ecr": lambda k: [min(k, i) for i in range(4)],
+        "rc16": lambda k: [0, 1, 0, 1] if k % 2 == 0 else [2, 3, 2, 3],
+    }
     generic = run("prmt.b32", a, b, c).narrow()
     for lane in range(32):
         want = 0
@@ -499,8 +638,10 @@ def test_byte_permute_funnel_shift_logic_and_dot_products() -> None:
     for lut in (0x80, 0xFE, 0x96, 0xCA, 0x1D, 0, 0xFF):
         got = run("lop3.b32", a, b, c, aux=lut).narrow()
         for lane in range(32):
-            want = sum((lut >> ((a[lane] >> i & 1) * 4 + (b[lane] >> i & 1) * 2 + (c[lane] >> i & 1)) & 1) << i
-                       for i in range(32))
+            want = sum(
+                (lut >> ((a[lane] >> i & 1) * 4 + (b[lane] >> i & 1) * 2 + (c[lane] >> i & 1)) & 1) << i
+                for i in range(32)
+            )
             assert got[lane] == want
     for ka in "us":
         for kb in "us":
@@ -508,6 +649,7 @@ def test_byte_permute_funnel_shift_logic_and_dot_products() -> None:
             low = run(f"dp2a.lo.{ka}32.{kb}32", a, b, c).narrow()
             high = run(f"dp2a.hi.{ka}32.{kb}32", a, b, c).narrow()
             for lane in range(32):
+
                 def part(x: int, i: int, bits: int, kind: str) -> int:
                     field = x >> bits * i & (2**bits - 1)
                     return signed(field, bits) if kind == "s" else field
@@ -515,7 +657,9 @@ def test_byte_permute_funnel_shift_logic_and_dot_products() -> None:
                 x, y = a[lane], b[lane]
                 assert got[lane] == (c[lane] + sum(part(x, i, 8, ka) * part(y, i, 8, kb) for i in range(4))) & FULL
                 assert low[lane] == (c[lane] + sum(part(x, i, 16, ka) * part(y, i, 8, kb) for i in range(2))) & FULL
-                assert high[lane] == (c[lane] + sum(part(x, i, 16, ka) * part(y, i + 2, 8, kb) for i in range(2))) & FULL
+                assert (
+                    high[lane] == (c[lane] + sum(part(x, i, 16, ka) * part(y, i + 2, 8, kb) for i in range(2))) & FULL
+                )
 
 
 def test_rare_bit_operations() -> None:
@@ -543,16 +687,30 @@ def test_rare_bit_operations() -> None:
 
 
 # --- comparisons, selection, predicates ----------------------------------------------------------------------------
-COMPARE = {"eq": lambda o: o == 0, "ne": lambda o: o in (-1, 1), "lt": lambda o: o == -1, "le": lambda o: o in (-1, 0),
-           "gt": lambda o: o == 1, "ge": lambda o: o in (0, 1), "equ": lambda o: o in (0, None), "neu": lambda o: o != 0,
-           "ltu": lambda o: o in (-1, None), "leu": lambda o: o in (-1, 0, None), "gtu": lambda o: o in (1, None),
-           "geu": lambda o: o in (0, 1, None), "num": lambda o: o is not None, "nan": lambda o: o is None}
+COMPARE = {
+    "eq": lambda o: o == 0,
+    "ne": lambda o: o in (-1, 1),
+    "lt": lambda o: o == -1,
+    "le": lambda o: o in (-1, 0),
+    "gt": lambda o: o == 1,
+    "ge": lambda o: o in (0, 1),
+    "equ": lambda o: o in (0, None),
+    "neu": lambda o: o != 0,
+    "ltu": lambda o: o in (-1, None),
+    "leu": lambda o: o in (-1, 0, None),
+    "gtu": lambda o: o in (1, None),
+    "geu": lambda o: o in (0, 1, None),
+    "num": lambda o: o is not None,
+    "nan": lambda o: o is None,
+}
 
 
 def order(a: int, b: int, kind: str) -> int | None:
     if kind in FORMATS:
-        x, y = ({"inf": math.inf, "-inf": -math.inf}.get(v, v) if isinstance(v, str) else v
-                for v in (decode(a, kind), decode(b, kind)))
+        x, y = (
+            {"inf": math.inf, "-inf": -math.inf}.get(v, v) if isinstance(v, str) else v
+            for v in (decode(a, kind), decode(b, kind))
+        )
         if x is None or y is None:
             return None
     else:
@@ -561,10 +719,14 @@ def order(a: int, b: int, kind: str) -> int | None:
     return (x > y) - (x < y)
 
 
-@pytest.mark.parametrize("kind", ["s16", "u16", "b16", "s32", "u32", "b32", "s64", "u64", "b64", "f32", "f64", "f16", "bf16"])
+@pytest.mark.parametrize(
+    "kind", ["s16", "u16", "b16", "s32", "u32", "b32", "s64", "u64", "b64", "f32", "f64", "f16", "bf16"]
+)
 def test_comparisons(kind: str) -> None:
     rng, bits = rng_for(kind), isa.TYPE_BITS[kind]
-    names = list(COMPARE) if kind in FORMATS else ["eq", "ne"] if kind[0] == "b" else ["eq", "ne", "lt", "le", "gt", "ge"]
+    names = (
+        list(COMPARE) if kind in FORMATS else ["eq", "ne"] if kind[0] == "b" else ["eq", "ne", "lt", "le", "gt", "ge"]
+    )
     for name in names:
         make = floats if kind in FORMATS else integers
         a = make(rng, bits)
@@ -580,7 +742,8 @@ def test_comparisons(kind: str) -> None:
             continue
         assert run(f"set.{name}.u32.{kind}", a, b).narrow() == [FULL * (want >> lane & 1) for lane in range(32)]
         assert run(f"set.{name}.and.f32.{kind}", a, b, p0=other).narrow() == [
-            0x3F800000 * ((want & other) >> lane & 1) for lane in range(32)]
+            0x3F800000 * ((want & other) >> lane & 1) for lane in range(32)
+        ]
 
 
 def test_flushed_and_packed_comparisons() -> None:
@@ -595,16 +758,29 @@ def test_selection_and_predicate_logic() -> None:
     rng = rng_for("sel")
     p, q = int(rng.randint(0, 2**32)), int(rng.randint(0, 2**32))
     a, b = integers(rng, 64), integers(rng, 64)
-    assert run("selp.b64", a, b, p0=p).wide() == [x if p >> k & 1 else y for k, (x, y) in enumerate(zip(a, b, strict=True))]
+    assert run("selp.b64", a, b, p0=p).wide() == [
+        x if p >> k & 1 else y for k, (x, y) in enumerate(zip(a, b, strict=True))
+    ]
     a32, b32 = integers(rng, 32), integers(rng, 32)
-    assert run("selp.f32", a32, b32, p0=p).narrow() == [x if p >> k & 1 else y
-                                                        for k, (x, y) in enumerate(zip(a32, b32, strict=True))]
+    assert run("selp.f32", a32, b32, p0=p).narrow() == [
+        x if p >> k & 1 else y for k, (x, y) in enumerate(zip(a32, b32, strict=True))
+    ]
     c = floats(rng, 32)
-    for form, test in (("slct.b32.s32", lambda x: signed(x, 32) >= 0),
-                       ("slct.b32.f32", lambda x: decode(x, "f32") is not None and order(x, 0, "f32") >= 0)):
+    for form, test in (
+        ("slct.b32.s32", lambda x: signed(x, 32) >= 0),
+        ("slct.b32.f32", lambda x: decode(x, "f32") is not None and order(x, 0, "f32") >= 0),
+    ):
         assert run(form, a32, b32, c).narrow() == [x if test(z) else y for x, y, z in zip(a32, b32, c, strict=True)]
-    assert run("slct.f64.s32", a, b, c).wide() == [x if signed(z, 32) >= 0 else y for x, y, z in zip(a, b, c, strict=True)]
-    for form, want in (("and.pred", p & q), ("or.pred", p | q), ("xor.pred", p ^ q), ("not.pred", ~p & FULL), ("mov.pred", p)):
+    assert run("slct.f64.s32", a, b, c).wide() == [
+        x if signed(z, 32) >= 0 else y for x, y, z in zip(a, b, c, strict=True)
+    ]
+    for form, want in (
+        ("and.pred", p & q),
+        ("or.pred", p | q),
+        ("xor.pred", p ^ q),
+        ("not.pred", ~p & FULL),
+        ("mov.pred", p),
+    ):
         assert run(form, p0=p, p1=q).q0 == want
 
 
@@ -625,12 +801,17 @@ def test_integer_conversions(dst: str) -> None:
         numbers = [signed(x, isa.TYPE_BITS[src]) if src[0] == "s" else x for x in values]
         bits = isa.TYPE_BITS[dst]
         low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if dst[0] == "s" else (0, 2**bits - 1)
-        for form, model in ((f"cvt.{dst}.{src}", lambda x: x), (f"cvt.sat.{dst}.{src}", lambda x: max(low, min(high, x)))):
+        for form, model in (
+            (f"cvt.{dst}.{src}", lambda x: x),
+            (f"cvt.sat.{dst}.{src}", lambda x: max(low, min(high, x))),
+        ):
             got = run(form, values)
             out = got.wide() if bits == 64 else got.narrow()
             assert out == [register(model(x), dst) for x in numbers], form
     wide = run(f"cvt.sat.{'s8' if dst == 'u8' else dst}.s32", [0xFFFFFF85] * 32, flags=isa.FLAG_WIDE_DST).narrow()[0]
-    assert wide == {"u8": 0xFFFFFF85, "s8": 0xFFFFFF85, "s16": 0xFFFFFF85, "s32": 0xFFFFFF85, "s64": 0xFFFFFF85}.get(dst, 0)
+    assert wide == {"u8": 0xFFFFFF85, "s8": 0xFFFFFF85, "s16": 0xFFFFFF85, "s32": 0xFFFFFF85, "s64": 0xFFFFFF85}.get(
+        dst, 0
+    )
 
 
 @pytest.mark.parametrize("src", ["f16", "bf16", "f32", "f64"])
@@ -640,13 +821,23 @@ def test_float_to_integer_rounds_and_saturates(src: str) -> None:
         out = isa.TYPE_BITS[dst]
         low, high = (-(2 ** (out - 1)), 2 ** (out - 1) - 1) if dst[0] == "s" else (0, 2**out - 1)
         for mode, to_whole in (("rni", round), ("rzi", math.trunc), ("rmi", math.floor), ("rpi", math.ceil)):
-            values = floats(rng, bits)[:20] + [encode(Fraction(int(rng.randint(-1000, 1000)), 2), src) for _ in range(12)]
+            values = floats(rng, bits)[:20] + [
+                encode(Fraction(int(rng.randint(-1000, 1000)), 2), src) for _ in range(12)
+            ]
             got = run(f"cvt.{mode}.{dst}.{src}", values)
             results = got.wide() if out == 64 else got.narrow()
             for lane in range(32):
                 x = decode(values[lane], src)
-                odd = 1 << (out - 1) if src == "f64" or out == 64 else 0        # NaN, as the PTX manual's table says
-                want = odd if x is None else high if x == "inf" else low if x == "-inf" else max(low, min(high, to_whole(x)))
+                odd = 1 << (out - 1) if src == "f64" or out == 64 else 0  # NaN, as the PTX manual's table says
+                want = (
+                    odd
+                    if x is None
+                    else high
+                    if x == "inf"
+                    else low
+                    if x == "-inf"
+                    else max(low, min(high, to_whole(x)))
+                )
                 assert results[lane] == register(want, dst), (mode, dst, src, hex(values[lane]))
 
 
@@ -691,8 +882,12 @@ def test_float_to_float(dst: str, src: str) -> None:
             whole = x if x is None or isinstance(x, str) else Fraction(to_whole(x))
             if whole is not None and not isinstance(whole, str) and abs(whole) > 2**1020:
                 continue
-            if dst == src or whole is None or isinstance(whole, str) or encode(whole, dst) == encode(
-                    whole, dst, {"rni": 0, "rzi": 1, "rmi": 2, "rpi": 3}[mode]):
+            if (
+                dst == src
+                or whole is None
+                or isinstance(whole, str)
+                or encode(whole, dst) == encode(whole, dst, {"rni": 0, "rzi": 1, "rmi": 2, "rpi": 3}[mode])
+            ):
                 assert results[lane] == to(whole, 0, sign_of(values[lane], src)), (mode, dst, src, hex(values[lane]))
 
 
@@ -717,11 +912,15 @@ def value(pattern: int) -> float:
     return struct.unpack("<f", struct.pack("<I", pattern))[0]
 
 
-SFU_CASES = {                       # form: (true function, ulp allowed, domain)
-    "rcp.approx.f32": (lambda x: 1 / x, 1, (-100, 100)), "sqrt.approx.f32": (math.sqrt, 1, (0, 1e6)),
-    "rsqrt.approx.f32": (lambda x: 1 / math.sqrt(x), 1, (1e-6, 1e6)), "ex2.approx.f32": (lambda x: 2.0**x, 1, (-100, 100)),
-    "lg2.approx.f32": (math.log2, 1, (1e-5, 1e5)), "sin.approx.f32": (math.sin, 1, (-3.2, 3.2)),
-    "cos.approx.f32": (math.cos, 1, (-3.2, 3.2)), "tanh.approx.f32": (math.tanh, 1, (-9, 9)),
+SFU_CASES = {  # form: (true function, ulp allowed, domain)
+    "rcp.approx.f32": (lambda x: 1 / x, 1, (-100, 100)),
+    "sqrt.approx.f32": (math.sqrt, 1, (0, 1e6)),
+    "rsqrt.approx.f32": (lambda x: 1 / math.sqrt(x), 1, (1e-6, 1e6)),
+    "ex2.approx.f32": (lambda x: 2.0**x, 1, (-100, 100)),
+    "lg2.approx.f32": (math.log2, 1, (1e-5, 1e5)),
+    "sin.approx.f32": (math.sin, 1, (-3.2, 3.2)),
+    "cos.approx.f32": (math.cos, 1, (-3.2, 3.2)),
+    "tanh.approx.f32": (math.tanh, 1, (-9, 9)),
 }
 
 
@@ -752,7 +951,9 @@ def test_large_angles_are_reduced_exactly() -> None:
 def test_approximations_are_exact_on_powers_of_two() -> None:
     exponents = list(range(-16, 16))
     powers = [f32(2.0**e) for e in exponents]
-    assert run("ex2.approx.f32", [f32(float(e * 8)) for e in exponents]).narrow() == [f32(2.0 ** (e * 8)) for e in exponents]
+    assert run("ex2.approx.f32", [f32(float(e * 8)) for e in exponents]).narrow() == [
+        f32(2.0 ** (e * 8)) for e in exponents
+    ]
     assert run("ex2.approx.f32", [f32(-140.0)] * 32).narrow()[0] == 1 << 9
     assert run("ex2.approx.ftz.f32", [f32(-140.0)] * 32).narrow()[0] == 0
     assert run("lg2.approx.f32", powers).narrow() == [f32(float(e)) for e in exponents]
@@ -808,8 +1009,10 @@ def test_number_tests_and_copysign() -> None:
         patterns = (special * 2)[:32]
         digits, _, _, bits = FORMATS[kind]
         for name, test in {
-            "finite": lambda x, p: isinstance(x, Fraction), "infinite": lambda x, p: isinstance(x, str),
-            "number": lambda x, p: x is not None, "notanumber": lambda x, p: x is None,
+            "finite": lambda x, p: isinstance(x, Fraction),
+            "infinite": lambda x, p: isinstance(x, str),
+            "number": lambda x, p: x is not None,
+            "notanumber": lambda x, p: x is None,
             "normal": lambda x, p: isinstance(x, Fraction) and flushed(p, kind) == p and x != 0,
             "subnormal": lambda x, p: flushed(p, kind) != p,
         }.items():
@@ -819,7 +1022,8 @@ def test_number_tests_and_copysign() -> None:
         got = run(f"copysign.{kind}", other, patterns)
         sign = 1 << (bits - 1)
         assert (got.wide() if bits == 64 else got.narrow()) == [
-            p & ~sign | o & sign for p, o in zip(patterns, other, strict=True)]
+            p & ~sign | o & sign for p, o in zip(patterns, other, strict=True)
+        ]
 
 
 # --- moves, packing, addresses, lanes ------------------------------------------------------------------------------
@@ -902,8 +1106,11 @@ def test_votes_matches_and_reductions() -> None:
     numbers = integers(rng_for("redux"), 32)
     inside = [x for k, x in enumerate(numbers) if active >> k & 1]
     for form, want in {
-        "add.s32": sum(inside) & FULL, "min.u32": min(inside), "max.u32": max(inside),
-        "min.s32": min(signed(x, 32) for x in inside) & FULL, "max.s32": max(signed(x, 32) for x in inside) & FULL,
+        "add.s32": sum(inside) & FULL,
+        "min.u32": min(inside),
+        "max.u32": max(inside),
+        "min.s32": min(signed(x, 32) for x in inside) & FULL,
+        "max.s32": max(signed(x, 32) for x in inside) & FULL,
         "and.b32": math.prod([1]) and int(np.bitwise_and.reduce(np.array(inside, "u4"))),
         "or.b32": int(np.bitwise_or.reduce(np.array(inside, "u4"))),
         "xor.b32": int(np.bitwise_xor.reduce(np.array(inside, "u4"))),

@@ -21,10 +21,27 @@ def test_every_example_form_is_supported(form: str) -> None:
     assert isa.mnemonic(info.op) == isa.REVERSE[info.op]
 
 
-@pytest.mark.parametrize("form", [
-    "add.sat.u32", "add.pred", "mul.s32", "mul.wide.s64", "cvt.s32.f32", "cvt.rni.f32.s32", "setp.lt.b32", "nosuch.f32",
-    "sqrt.f16", "add.bogus.s32", "cvta.global", "setp.ltu.s32", "vote.sync.ballot.pred", "add.ftz.f64", "add", "fma.lo.f32",
-])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "add.sat.u32",
+        "add.pred",
+        "mul.s32",
+        "mul.wide.s64",
+        "cvt.s32.f32",
+        "cvt.rni.f32.s32",
+        "setp.lt.b32",
+        "nosuch.f32",
+        "sqrt.f16",
+        "add.bogus.s32",
+        "cvta.global",
+        "setp.ltu.s32",
+        "vote.sync.ballot.pred",
+        "add.ftz.f64",
+        "add",
+        "fma.lo.f32",
+    ],
+)
 def test_an_unknown_form_names_a_supported_one(form: str) -> None:
     with pytest.raises(isa.UnsupportedOpcode) as caught:
         find(form)
