@@ -25,12 +25,8 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
         for pc in range(last, start - 1, -1):
             inst = block.insts[pc - start]
             for var in inst.writes():
-                end = ends.get(var, pc)
-                if inst.kills:
-                    pieces.setdefault(var, []).append((pc, end, True))
-                    ends.pop(var, None)
-                else:
-                    ends.setdefault(var, pc)
+                if inst.kills or var not in ends:  # a guarded definition goes on from the value before it
+                    pieces.setdefault(var, []).append((pc, ends.pop(var, pc), True))
             for var in inst.reads():
                 ends.setdefault(var, pc)
         for var in members(before):

@@ -195,7 +195,8 @@ def test_indexed_branches_become_a_chain():
 
 def test_clean_up_propagates_copies_but_not_between_floats_and_integers():
     kernel = decode("""mov.u32 %r1, %tid.x; mov.u32 %r2, %r1; mov.u32 %r3, 5; add.s32 %r4, %r2, %r3;
-        cvt.rn.f32.s32 %f1, %r4; add.f32 %f2, %f1, %f1; mov.b32 %r5, %f2; shl.b32 %r6, %r5, 1; st.shared.u32 [%r1], %r6; ret;""")
+        cvt.rn.f32.s32 %f1, %r4; add.f32 %f2, %f1, %f1; mov.b32 %r5, %f2; shl.b32 %r6, %r5, 1;
+        st.shared.u32 [%r1], %r6; ret;""")
     ops = list(kernel.insts["op"])
     assert ops.count(isa.OP_MOV32) == 1
     assert only(kernel, isa.OP_ADD32)["imm"][2] == 5
