@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import tomllib
+from typing import Any
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,11 +27,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def listing() -> list[dict[str, object]]:
+def listing() -> list[dict[str, Any]]:
     """Return one dict per bundled kernel; reads the launch files only, not the arrays they name."""
     from engine import kernels
 
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for name in kernels.names():
         path = kernels.path(name)
         launch = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import subprocess
 import sys
 import time
@@ -27,13 +28,18 @@ def run(args: argparse.Namespace) -> int:
     with options.progress() as bar:
         for number, name in enumerate(names):
             text = f"compiling {name} ({number + 1} of {len(names)})"
-            code, output = compile_design(name, lambda part, text=text, number=number: bar(
-                (number + part) / len(names), text))
+            share = functools.partial(_report, bar, text, number, len(names))
+            code, output = compile_design(name, share)
             if code:
                 lines = output.strip().splitlines() or [f"exit code {code}"]
                 raise WarmError(f"compiling {name} failed: {lines[-1]}")
     print(f"{len(names)} design{'s' if len(names) > 1 else ''} ready: {', '.join(names)}")
     return 0
+
+
+def _report(bar: options.Progress, text: str, number: int, count: int, part: float) -> None:
+    """Show how far compile `number` of `count` is."""
+    bar((number + part) / count, text)
 
 
 class WarmError(RfviewError):

@@ -22,6 +22,7 @@ KEYS = {
 SMALL = """
 module = "copy.ptx"
 [[launch]]
+kernel = "copy"
 grid = [2]
 block = [64]
 args = [{buffer = "data"}, {value = 1}]
