@@ -66,6 +66,7 @@ WARP = np.dtype(
         ("sb_long", "u8"),            # registers whose pending write is long-latency
         ("state_since_cycle", "i8"),  # first cycle of the current run of `state`
         ("last_issue_cycle", "i8"),
+        ("open_cycle", "i8"),         # cycle in which its barrier opened: it goes on in the next
         ("wake_cycle", "i8"),         # nanosleep: cannot issue before
         ("sb_pred", "u4"),            # predicates with a pending write
         ("mask", "u4"),               # active lanes of the running split

@@ -222,8 +222,11 @@ class Machine:
         return (read(snapshot) for snapshot in self.snapshots[1:])
 
     def register(self, warp: int, reg: int, at: int = -1) -> np.ndarray:
-        """Return a register's newest value, at the end or after cycle `at`."""
-        return self.snapshots[at if at < 0 else at + 1].register(warp, reg)
+        """Return a register's newest value after cycle `at`, or in the last cycle in which the warp was resident."""
+        if at >= 0:
+            return self.snapshots[at + 1].register(warp, reg)
+        last = next(shot for shot in reversed(self.snapshots) if int(shot.sm.resident) >> warp & 1)
+        return last.register(warp, reg)
 
     def count(self, name: str) -> int:
         """Return an event count at the end."""

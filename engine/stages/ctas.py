@@ -106,6 +106,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     entry.num_collecting = 0
     entry.mem_pending = 0
     entry.wake_cycle = 0
+    entry.open_cycle = -1
     entry.is_active = 0
     entry.leave_code = 0
     entry.polled = 0

@@ -26,7 +26,7 @@ from engine.stalls import (
 )  # fmt: skip
 from engine.state import (
     BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_FETCH, BLOCK_MEMORY, BLOCK_NONE, BLOCK_PREDICATE, BLOCK_READER,
-    BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, EXECUTE, FOREVER, MAX_COLLECTORS,
+    BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, COLLECT, EXECUTE, FOREVER, MAX_COLLECTORS,
     MAX_INFLIGHT, MEMORY, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, TWO_LEVEL,
 )  # fmt: skip
 
@@ -82,6 +82,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
     ready_all = np.uint64(0)
     sm.issued_this_cycle = 0
     book_ended(sm)
+    sm.awake = np.uint64(sm.awake) & np.uint64(sm.unfinished)
     if sm.config.scheduler >= TWO_LEVEL:
         active_set.manage(sm, rf, spec, rows, insts)
     for turn in range(number):
@@ -129,27 +130,29 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
             block(sm, warp, BLOCK_SYNC, 0)
         sleep(sm, warp)
         return BARRIER
+    if entry.open_cycle == sm.cycle:
+        return BARRIER
+    if entry.wake_cycle > sm.cycle:
+        block(sm, warp, BLOCK_SLEEP, 0)
+        return WAIT
     if sm.config.scheduler >= TWO_LEVEL and entry.is_active != active_set.ACTIVE:
         return outside_code(sm, warp, insts)
     if entry.ibuffer == 0:
         block(sm, warp, BLOCK_FETCH, 0)
         return NO_INSTRUCTION
     inst = insts[entry.pc]
-    if entry.wake_cycle > sm.cycle:
-        block(sm, warp, BLOCK_SLEEP, 0)
-        return WAIT
     need = np.uint64(inst.need_regs)
     held = np.uint64(entry.sb_write) & need
     war = np.uint64(entry.sb_read) & np.uint64(inst.dst_regs)
     preds = np.int64(entry.sb_pred) & np.int64(inst.need_preds)
     if held != 0 or war != 0 or preds != 0:
-        code = held_code(sm, warp, held, war, preds, insts)
+        code = held_code(sm, warp, held, war, preds, insts, freeze)
         note_losers(sm, entry, inst)
-        return freeze if freeze != 0 and code >= BANK_CONFLICT else code
+        return np.int64(freeze) if freeze != 0 and code >= BANK_CONFLICT else code
     code = unit_code(sm, rf, spec, rows, warp, entry, inst)
     if freeze != 0 and (code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL):
         block(sm, warp, BLOCK_DESIGN, 0)
-        return freeze
+        return np.int64(freeze)
     return code
 
 
@@ -187,7 +190,7 @@ def note_losers(sm, entry, inst):
 
 
 @device
-def held_code(sm, warp, held, war, preds, insts):
+def held_code(sm, warp, held, war, preds, insts, freeze):
     """Book where the youngest producer (RAW, WAW) or the oldest reader (WAR) of a held register stands."""
     cold = sm.warp_cold[warp]
     best = np.int64(-1)
@@ -219,6 +222,8 @@ def held_code(sm, warp, held, war, preds, insts):
         best = oldest_reader(sm, warp, war)
     block(sm, warp, kind, what)
     flight = sm.inflight[best]
+    if freeze != 0 and flight.stage == COLLECT:
+        return np.int64(freeze)
     if flight.code != 0:
         return np.int64(flight.code)
     if kind != BLOCK_READER and (flight.stage == EXECUTE or flight.stage == MEMORY):

@@ -50,6 +50,7 @@ def begin_warp(sm, warp, pc, mask):
     root.sync_mask = 0
     entry = sm.warp[warp]
     entry.num_splits = 1
+    flush_ibuffer(sm, warp)
     return load_split(sm, warp, 0)
 
 
@@ -58,11 +59,12 @@ def load_split(sm, warp, index):
     """Make split `index` the running one: copy it into the hot record."""
     entry = sm.warp[warp]
     split = sm.warp_cold[warp].split[index]
+    if entry.pc != split.pc:
+        flush_ibuffer(sm, warp)
     entry.split = index
     entry.pc = split.pc
     entry.mask = split.mask
     entry.reconv = split.reconv
-    flush_ibuffer(sm, warp)
     mark_warp(sm, warp)
     return wake(sm, warp)
 
@@ -369,7 +371,7 @@ def park_at_barrier(sm, warp, barrier):
 
 @device
 def leave_barrier(sm, warp, barrier):
-    """Make the splits of a warp that wait at `barrier` ready again."""
+    """Make the splits of a warp that wait at `barrier` ready again, from the next cycle on."""
     table = sm.warp_cold[warp].split
     entry = sm.warp[warp]
     found = 0
@@ -385,6 +387,7 @@ def leave_barrier(sm, warp, barrier):
         return 0
     if others == 0:
         entry.barrier = NONE8
+    entry.open_cycle = sm.cycle
     mark_warp(sm, warp)
     settle_arrived(sm, warp)
     if entry.split == NONE8:

@@ -37,6 +37,7 @@ def write_back(sm, rf, spec, rows, insts, freeze):
         last_seq = np.int64(flight.seq)
         inst = insts[flight.pc]
         if freeze != 0 and inst.wait_class != WAIT_LONG:
+            refuse(sm, slot, freeze)
             continue
         if flight.unit == UNIT_LDST:
             memory_port = 0
@@ -89,10 +90,7 @@ def write_result(sm, rf, spec, rows, insts, slot):
                 flight.bank = hooks.bank_of(sm, rf, spec, warp, reg)
     touch_inflight(sm, slot)
     if refused != 0:
-        if flight.code != refused:
-            flight.code = refused
-            wake(sm, warp)
-        return refused
+        return refuse(sm, slot, refused)
     flight.code = 0
     word = np.int64(slot) >> 6
     sm.writing[word] = np.uint64(sm.writing[word]) & ~bit64(np.int64(slot) & 63)
@@ -101,3 +99,14 @@ def write_result(sm, rf, spec, rows, insts, slot):
         flight.stage = WRITTEN
         flight.since_cycle = sm.cycle
     return 0
+
+
+@device
+def refuse(sm, slot, code):
+    """Note why a result could not be written in this cycle; who waits for it books that reason."""
+    flight = sm.inflight[slot]
+    if flight.code != code:
+        flight.code = code
+        touch_inflight(sm, slot)
+        wake(sm, np.int64(flight.warp))
+    return code
