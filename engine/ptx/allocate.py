@@ -19,7 +19,7 @@ _EVEN = sum(1 << k for k in range(0, 1024, 2))   # even registers, far beyond an
 
 @dataclass
 class Interference:
-    """Which variables conflict, which are joined by moves, and the most words live at once (per block and place)."""
+    """Which variables conflict, which are joined by moves, order of definition, most words live after a definition."""
 
     neighbours: list[set[int]]
     moves: dict[int, list[int]]
@@ -45,6 +45,9 @@ def interference(program: VirtualProgram) -> Interference:
     adjacent: dict[int, int] = {}
     moves: dict[int, list[int]] = {}
     order: list[int] = []
+    pressure = 0
+    singles = sum(1 << var for var, count in enumerate(words) if count == 1)
+    pairs = sum(1 << var for var, count in enumerate(words) if count == 2)
     for index, block in enumerate(blocks):
         masks = _unset_masks(block, suspects, reached[index]) if suspects else None
         live = live_out[index]
@@ -56,6 +59,7 @@ def interference(program: VirtualProgram) -> Interference:
                 after = live & ~masks[place] if masks is not None else live
                 for var in writes:
                     after |= 1 << var
+                pressure = max(pressure, (after & singles).bit_count() + 2 * (after & pairs).bit_count())
                 kept = after & ~(1 << copied(inst)) if copied(inst) >= 0 else after
                 for var in writes:
                     adjacent[var] = adjacent.get(var, 0) | kept
@@ -71,7 +75,7 @@ def interference(program: VirtualProgram) -> Interference:
                 moves.setdefault(source, []).append(writes[0])
         order += reversed(found)
     order = list(dict.fromkeys(order))
-    return Interference(_neighbour_sets(adjacent, words), moves, order, 0)
+    return Interference(_neighbour_sets(adjacent, words), moves, order, pressure)
 
 
 def copied(inst: VirtualInst) -> int:
@@ -129,17 +133,20 @@ def members(mask: int) -> list[int]:
     return found
 
 
-def colour(graph: Interference, words: list[int], limit: int) -> Colouring:
-    """Colour the data registers; tries orders until one reaches the fewest, and keeps the best."""
+def colour(graph: Interference, words: list[int]) -> Colouring:
+    """Colour the data registers; tries orders until one needs no more than are live at once, and keeps the best."""
     live = [var for var in graph.order if words[var]]
-    pairs_first = [v for v in live if words[v] == 2] + [v for v in live if words[v] == 1]
-    best: Colouring | None = None
-    for order in (live, _smallest_last(graph, live, words), pairs_first):
-        found = _colour_in_order(graph, order, words)
-        if best is None or found.count < best.count:
-            best = found
-    assert best is not None
+    best = _colour_in_order(graph, live, words)
+    for make in (_pairs_first, _smallest_last):
+        if best.count > graph.pressure:
+            found = _colour_in_order(graph, make(graph, live, words), words)
+            if found.count < best.count:
+                best = found
     return best
+
+
+def _pairs_first(graph: Interference, live: list[int], words: list[int]) -> list[int]:
+    return [var for var in live if words[var] == 2] + [var for var in live if words[var] == 1]
 
 
 def _colour_in_order(graph: Interference, order: list[int], words: list[int]) -> Colouring:

@@ -23,7 +23,7 @@ def allocate_data(program: VirtualProgram, limit: int) -> tuple[Interference, Co
     """Colour the data registers within `limit`, spilling to local memory as needed. Raises TooFewRegisters."""
     kept: set[int] = set()
     graph = interference(program)
-    found = colour(graph, program.variables.words, limit)
+    found = colour(graph, program.variables.words)
     rounds = 0
     while found.count > limit:
         rounds += 1
@@ -35,7 +35,7 @@ def allocate_data(program: VirtualProgram, limit: int) -> tuple[Interference, Co
             raise TooFewRegisters(f"needs more than {limit} registers for a single instruction; raise max_registers")
         spill(program, chosen, kept)
         graph = interference(program)
-        found = colour(graph, program.variables.words, limit)
+        found = colour(graph, program.variables.words)
     return graph, found
 
 
