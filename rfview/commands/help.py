@@ -41,16 +41,6 @@ EXIT_CODES = """\
 70   a defect of rfview itself (RFVIEW_TRACEBACK=1 shows where)
 130  interrupted"""
 
-EXPRESSIONS = """\
-Conditions and prints name the machine's state at one cycle:
-
-  cycle                     warp[3].pc            warp[3].state == long_scoreboard
-  warp[3].R5[0]             warp[3].R5[7].f       bank[2].queue > 1
-  sm.num_active             stt.busy[4]           issued and warp[3].active != 0
-
-with and, or, not, comparisons, + - * // % & | ^ << >>, min, max, any, all, count. In commands: `until EXPR`,
-`reverse-until EXPR`, `break 42 if EXPR`, `print EXPR`."""
-
 ENVIRONMENT = """\
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
 RFVIEW_TRACEBACK      set: internal errors show where they happened
@@ -110,6 +100,13 @@ def commands_text() -> str:
     return script.help_text()
 
 
+def expressions_text() -> str:
+    """Return what conditions and prints can name, as the expression compiler itself says it."""
+    from sessions import expressions
+
+    return (expressions.__doc__ or "").strip()
+
+
 def schedulers_text() -> str:
     """Return the warp schedulers."""
     return (
@@ -125,7 +122,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
     "keys": keys_text,
     "commands": commands_text,
-    "expressions": lambda: EXPRESSIONS,
+    "expressions": expressions_text,
     "stalls": stalls_text,
     "schedulers": schedulers_text,
     "exit": lambda: EXIT_CODES,
