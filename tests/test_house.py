@@ -19,8 +19,8 @@ ENGINE_FOR_VIEWS = {
     "engine.bits", "engine.config", "engine.designs", "engine.errors", "engine.events", "engine.isa", "engine.kernels",
     "engine.launch", "engine.panels", "engine.program", "engine.snapshot", "engine.stalls", "engine.state",
 }
-# The one place of rfview that runs a machine; it imports the simulator inside a function.
-RUNS_THE_MACHINE = {"rfview/commands/run.py": {"engine.simulator"}}
+# The commands that run a machine themselves; they import the simulator inside a function.
+RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"engine.simulator"} for name in ("run", "record")}
 TOP_LEVEL = {
     ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "engine", "pyproject.toml", "rfview", "screenshots",
     "sessions", "tests",

@@ -154,7 +154,8 @@ def test_replay_and_debug_without_a_terminal_print_the_screen(recording: Path, s
         done = rfview_process(*words, "--goto", "50%")
         assert done.returncode == 0, done.stderr
         assert "WARPS" in done.stdout and "try: rfview" in done.stdout
-        assert max(map(len, done.stdout.splitlines())) <= 120
+        screen = done.stdout.split("\nThis is ")[0].splitlines()
+        assert len(screen) <= 41 and max(map(len, screen)) <= 120
 
 
 def test_plain_rfview_without_a_terminal_prints_the_bundled_session(rfview_process: Run, tmp_path: Path) -> None:
