@@ -19,7 +19,12 @@ LANES = np.arange(32, dtype=np.uint32)
 
 def compress(content: Any) -> bytes:
     """Return a msgpack value under zstd."""
-    return zstandard.ZstdCompressor(level=LEVEL).compress(msgpack.packb(content, default=_plain))
+    return squeeze(msgpack.packb(content, default=_plain))
+
+
+def squeeze(data: bytes) -> bytes:
+    """Return bytes under zstd."""
+    return zstandard.ZstdCompressor(level=LEVEL).compress(data)
 
 
 def expand(data: bytes, what: str) -> Any:
@@ -77,6 +82,13 @@ def unzigzag(codes: np.ndarray) -> np.ndarray:
     return (codes >> np.uint32(1)) ^ (np.uint32(0) - (codes & np.uint32(1)))
 
 
+def per_cycle(end: np.ndarray) -> np.ndarray:
+    """Return (cycles,) i8 counts per cycle from prefix counts."""
+    counts = end.astype(np.int64)
+    counts[1:] -= end[:-1].astype(np.int64)
+    return counts
+
+
 class Deltas:
     """A chunk's deltas word by word, with the new values behind them; see format.py, deltas.
 
@@ -87,7 +99,7 @@ class Deltas:
     def __init__(self, key: np.ndarray, end: np.ndarray, index: np.ndarray, value: np.ndarray):
         narrow = np.uint16 if len(key) <= 1 << 16 else np.uint32
         order = np.argsort(index.astype(narrow), kind="stable")
-        counts = np.diff(end.astype(np.int64), prepend=0)
+        counts = per_cycle(end)
         self.cycles = len(end)
         self.word = index[order].astype(np.int32)
         self.when = np.repeat(np.arange(len(end), dtype=np.int32), counts)[order]
@@ -191,7 +203,7 @@ def unpack_deltas(
 
 def pack_log(end: np.ndarray) -> list[Any]:
     """Store the prefix counts of a log as counts per cycle."""
-    return pack(np.diff(end.astype(np.int64), prepend=0))
+    return pack(per_cycle(end))
 
 
 def unpack_log(stored: list[Any]) -> np.ndarray:

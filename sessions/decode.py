@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.chunk import Chunk
 from engine.snapshot import Snapshot
+from sessions.codec import per_cycle
 from sessions.layout import Field, Layout
 
 Value = TypeVar("Value")
@@ -128,8 +129,8 @@ class DecodedChunk:
     def _offsets(self) -> np.ndarray:
         """Return for each delta the offset 1..num_cycles of the first cycle that shows it."""
         if self._event_offset is None:
-            counts = np.diff(self.chunk.delta_end.astype(np.int64), prepend=0)
-            self._event_offset = np.repeat(np.arange(1, self.num_cycles + 1, dtype=np.int32), counts)
+            offsets = np.arange(1, self.num_cycles + 1, dtype=np.int32)
+            self._event_offset = np.repeat(offsets, per_cycle(self.chunk.delta_end))
         return self._event_offset
 
     def word_column(self, words: np.ndarray) -> np.ndarray:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import ast
 import re
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.events import FIRST_DESIGN_EVENT
 from sessions.layout import suggest
 from sessions.timeline import Timeline
 
@@ -498,10 +498,11 @@ class _Compiler:
                 raise self.fail(where, f"unknown stall {what!r}{suggest(what, self.stalls)}")
             stored = "state_count" if name == "stall" else "stall_total"
             return self._field(where, f"sm.{stored}[{self.stalls[what]}]", [])
-        events = list(self.info.get("events", []))
+        events = {name: index for index, name in enumerate(self.info.get("events", []))}
+        events |= {name: FIRST_DESIGN_EVENT + index for index, name in enumerate(self.info.get("design_events", []))}
         if what not in events:
             raise self.fail(where, f"unknown event {what!r}{suggest(what, events)}")
-        return self._field(where, f"sm.events[{events.index(what)}]", [])
+        return self._field(where, f"sm.events[{events[what]}]", [])
 
     def _field(self, where: ast.AST, path: str, steps: list[tuple[ast.expr, str | int]], limit: int = 0,
                over: str = "elements") -> Node:  # fmt: skip
@@ -597,7 +598,7 @@ def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
     base = timeline.layout.field(f"sm.warp[{warp}].reg_base")
     resident = timeline.layout.field("sm.resident")
     uses.words += [base.words, resident.words]
-    if timeline.info.get("design") not in MAIN_ONLY:
+    if not _in_main_file(timeline.info):
         uses.words.append(np.arange(timeline.layout.num_words))
         return lambda start, stop: _located(timeline, warp, register, start, stop)
 
@@ -613,8 +614,12 @@ def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
     return run
 
 
-# Designs whose newest register values are always in the main register file's own row.
-MAIN_ONLY = ("sram",)
+def _in_main_file(info: dict[str, Any]) -> bool:
+    """Say whether the design keeps the newest value of every register in its row of the main register file."""
+    from engine import designs
+
+    chain = info.get("design_spec", {}).get("chain", [info.get("design", "sram")])
+    return not any(hasattr(designs.find(name), "locate") for name in chain)
 
 
 def _located(timeline: Timeline, warp: int, register: int, start: int, stop: int) -> np.ndarray:
@@ -626,8 +631,3 @@ def _located(timeline: Timeline, warp: int, register: int, start: int, stop: int
         except IndexError:
             continue
     return values
-
-
-def float_of(bits: int) -> float:
-    """Return the float whose 32 bits these are."""
-    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]

@@ -83,8 +83,11 @@ def _kinds_of(dtype: np.dtype, path: str, numbers: dict[str, int]) -> np.ndarray
 
 def suggest(name: str, names: Any) -> str:
     """Return '; did you mean a, b?' for an unknown name, or ''."""
-    close = difflib.get_close_matches(name, [str(known) for known in names], 3, 0.55)
-    return f"; did you mean {', '.join(close)}?" if close else ""
+    known = [str(name) for name in names]
+    close = difflib.get_close_matches(name, known, 3, 0.55)
+    if len(name) > 2:
+        close += [other for other in known if name in other and other not in close]
+    return f"; did you mean {', '.join(close[:3])}?" if close else ""
 
 
 def _steps(path: str) -> list[str | int]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgpack
 import numpy as np
-import zstandard
 
 from engine.chunk import Chunk
 from engine.errors import InputError
@@ -82,7 +81,7 @@ class Writer:
         self._file.write(format.MAGIC)
         self._rows: Newest | None = None
         self._memory: Newest | None = None
-        self._totals: np.ndarray | None = None
+        self._last: Chunk | None = None
         self._modes = np.full(layout.num_words, codec.XOR, np.uint8)
 
     def add(self, chunk: Chunk) -> None:
@@ -98,7 +97,7 @@ class Writer:
         offset = format.write_frame(self._file, format.CHUNK, msgpack.packb(content, default=codec._plain))
         self._file.flush()
         self.index.add(content, offset)
-        self._totals = _totals_after(chunk, self.layout)
+        self._last = chunk
         self._rows.add(chunk.row_index, chunk.row_value)
         self._memory.add(chunk.mem_index, chunk.mem_value)
 
@@ -122,7 +121,7 @@ class Writer:
             "memory": codec.compress(memory),
             "row_writes": len(chunk.row_index),
             "mem_writes": len(chunk.mem_index),
-            "changed": zstandard.ZstdCompressor(level=codec.LEVEL).compress(np.packbits(touched, bitorder="little")),
+            "changed": codec.squeeze(np.packbits(touched, bitorder="little").tobytes()),
             "printed": chunk.printed,
         }
         level = format.level_of(len(self.index.first))
@@ -147,8 +146,8 @@ class Writer:
 
     def finish(self, end: dict[str, Any]) -> int:
         """Write index and trailer; return the file's size in bytes."""
-        if self._totals is not None:
-            self.index.totals.append(self._totals)
+        if self._last is not None:
+            self.index.totals.append(_totals_after(self._last, self.layout))
         self.index.end = end
         format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack()))
         self._file.flush()

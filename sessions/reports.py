@@ -89,7 +89,8 @@ def stalls(session: Session, text: str) -> Report:
     total = snapshot.sm["stall_total"]
     whole = max(1, int(total.sum()))
     now = snapshot.sm["state_count"]
-    data = [{"state": name, "now": int(now[code]), "total": int(total[code]), "share": float(total[code]) / whole}
+    data: list[dict[str, Any]] = [
+            {"state": name, "now": int(now[code]), "total": int(total[code]), "share": float(total[code]) / whole}
             for code, name in stall_names(session.info).items() if total[code] or now[code]]  # fmt: skip
     data.sort(key=lambda entry: -entry["total"])
     rows = [[e["state"], e["now"], e["total"], f"{e['share']:.1%}"] for e in data]
@@ -151,10 +152,11 @@ def registers(session: Session, text: str) -> Report:
     return "\n".join(lines) or "no registers", data
 
 
-def output(session: Session, text: str) -> Report:
+def output(session: Session, topic: str) -> Report:
     """List what the kernel has printed so far."""
-    data = [{"cycle": cycle, "text": line} for cycle, line in session.printed()]
-    return "\n".join(f"{entry['cycle']:>9,}  {entry['text'].rstrip()}" for entry in data) or "nothing printed yet", data
+    lines = session.printed()
+    text = "\n".join(f"{cycle:>9,}  {line.rstrip()}" for cycle, line in lines)
+    return text or "nothing printed yet", [{"cycle": cycle, "text": line} for cycle, line in lines]
 
 
 TOPICS: dict[str, Callable[[Any, str], Report]] = {

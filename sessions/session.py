@@ -51,6 +51,7 @@ class Session:
         self.progress: Callable[[int], bool | None] | None = None
         self._next_number = 1
         self._history: list[int] = [self.cycle]
+        self._history_is_step = False
         self._history_at = 0
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
@@ -105,10 +106,13 @@ class Session:
         """Put the cursor at `cycle`, remember it in the history and return the stop."""
         self.cycle = cycle
         if self._history[self._history_at] != cycle:
-            del self._history[self._history_at + 1 :]
+            # a walk of single steps leaves one place, not one per step
+            walking = reason == "step" and self._history_is_step and self._history_at + 1 == len(self._history)
+            del self._history[self._history_at + (0 if walking else 1) :]
             self._history.append(cycle)
             del self._history[:-MAX_HISTORY]
             self._history_at = len(self._history) - 1
+            self._history_is_step = reason == "step"
         return Stop(cycle, reason, text, breakpoint)
 
     def _end_stop(self, why: str = "") -> Stop:
@@ -271,9 +275,9 @@ class Session:
             start, stop = (cycle, high) if forward else (low, cycle + 1)
             if watched is not None and not watched.may_change(timeline.chunk_number(cycle)):
                 start, stop = (start, start) if start > low else (low, low + 1)
-            hits = np.flatnonzero(mask(start, stop)) if stop > start else ()
-            if len(hits):
-                return start + int(hits[0] if forward else hits[-1])
+            hits = np.flatnonzero(mask(start, stop)).tolist() if stop > start else []
+            if hits:
+                return start + hits[0 if forward else -1]
             cycle = high if forward else low - 1
             if self._interrupted(cycle):
                 return self._land(cycle if forward else low, "interrupted", f"interrupted at cycle {cycle:,}")

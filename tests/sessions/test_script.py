@@ -1,0 +1,124 @@
+"""Command files: every command's text and data, and what a mistyped one says."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InputError
+from sessions.live import LiveTimeline
+from sessions.script import commands, help_text, run_lines, run_script
+from sessions.session import Session, open_session
+from sessions.verbs import ALIASES, VERBS, execute
+from tests.sessions.conftest import CHUNK, CYCLES
+from tests.sessions.double import Double
+
+ALL = """
+# every command once
+step 10; s; back 3
+goto 50%; goto +5; 123; 25%
+mark here a note; goto start; @here
+until any(w.state == barrier); ru w3.pc == 2
+next w3.pc; last bank[1].queue
+si 3; rsi w3
+break pc 5 warp 3; tb cycle 200; b if w2.state == issued; b line 12 if cycle > 20; break 300
+info breakpoints; c; rc; disable 1; enable 1; ignore 1 2; delete 3; delete
+print w3.pc; p any(w.state == barrier); p w3.R1; p f32(w3.R1[0]); p 0 / 0; p cycle > 1
+info warps; info banks; info stalls; info time; info marks; info output; i b
+goto 20; info registers 3
+when; earlier; later; unmark here; help; help step
+"""
+
+
+@pytest.fixture
+def session(recorded) -> Session:
+    return Session(recorded)
+
+
+def test_every_command_answers_in_text_and_in_json(session: Session) -> None:
+    answers = list(run_script(session, ALL))
+    assert all(answer.text for answer in answers)
+    for answer in answers:
+        data = json.loads(json.dumps(answer.data, allow_nan=False))
+        assert data["command"]
+    used = {ALIASES[answer.data["command"].split()[0]] for answer in answers
+            if answer.data["command"].split()[0] in ALIASES}  # fmt: skip
+    assert used == set(VERBS)
+
+
+def test_json_has_one_object_per_command(session: Session) -> None:
+    out = io.StringIO()
+    assert run_lines(session, "step 5; print cycle * 2 # twice\nwhen", json=True, out=out) == 0
+    step, value, when = map(json.loads, out.getvalue().splitlines())
+    assert (step["cycle"], step["reason"], value["value"]) == (5, "step", 10)
+    assert (when["cycle"], when["last"], when["kernel"]) == (5, CYCLES, "k")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("step\nstpe 5", ["line 2", "stpe 5", "did you mean", "step"]),
+        ("goto", ["goto", "missing"]),
+        ("step x", ["step x", "whole number"]),
+        ("step -4", ["at least 1"]),
+        ("info wraps", ["warps"]),
+        ("info registers", ["name a warp"]),
+        ("info registers 63", ["warp slot 63"]),
+        ("break", ["expected"]),
+        ("break pc", ["expected"]),
+        ("break if", ["condition is missing"]),
+        ("break pc five", ["whole number"]),
+        ("break if w9.pc > 1", ["no warp 9"]),
+        ("delete 7", ["no breakpoint 7"]),
+        ("print w3.pcc", ["pcc"]),
+        ("until", ["missing"]),
+        ("until w.pc == 3", ["any(...)"]),
+        ("help nothing", ["no such command"]),
+        ("goto @nowhere", ["no mark"]),
+        ("mark a@b", ["mark name"]),
+        ("ignore 1", ["count"]),
+        ("frobnicate", ["help"]),
+    ],
+)
+def test_mistakes_name_line_command_and_what_was_meant(session: Session, text: str, parts: list[str]) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    assert run_lines(session, text, out=out, err=err) == 2
+    assert len(err.getvalue().strip().splitlines()) == 1
+    for part in parts:
+        assert part in err.getvalue()
+    with pytest.raises(InputError):
+        list(run_script(session, text))
+
+
+def test_commands_before_a_mistake_have_run(session: Session) -> None:
+    out = io.StringIO()
+    assert run_lines(session, "goto 7; nonsense; goto 9", out=out, err=io.StringIO()) == 2
+    assert session.cycle == 7 and "cycle 7" in out.getvalue()
+
+
+def test_ending_at_the_kernels_fault_is_exit_3() -> None:
+    session = Session(LiveTimeline(Double(CYCLES, fault_at=333), chunk_cycles=CHUNK))
+    assert run_lines(session, "continue", out=io.StringIO()) == 3
+    assert run_lines(session, "continue; back 5", out=io.StringIO()) == 0
+
+
+def test_comments_and_separators() -> None:
+    assert list(commands("a; b # c; d\n\n;;\n  e  ")) == [(1, "a"), (1, "b"), (4, "e")]
+    assert list(commands(["x", "y;z"])) == [(1, "x"), (2, "y"), (2, "z")]
+
+
+def test_help_lists_every_command() -> None:
+    text = help_text()
+    for name, verb in VERBS.items():
+        assert name in text and verb.help in text
+
+
+def test_live_and_recorded_scripts_say_the_same(file: Path) -> None:
+    live = Session(LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK))
+    live.timeline.extend(CYCLES)
+    with open_session(file) as recorded:
+        for number, (_, command) in enumerate(commands(ALL)):
+            assert execute(live, command) == execute(recorded, command), (number, command)
