@@ -32,7 +32,7 @@ BLOCKED, ENDED, YIELDED = -1, -2, -3
 
 Step = Callable[["Thread"], int]    # runs one instruction, returns the next pc or BLOCKED, ENDED, YIELDED
 
-_TOGETHER = (isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMASK, isa.OP_BAR_WARP)
+TOGETHER = (isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMASK, isa.OP_BAR_WARP)
 
 
 class Thread:
@@ -205,7 +205,7 @@ class Machine:
             return self._access(pc, inst)
         if op in (isa.OP_ATOM, isa.OP_RED):
             return self._atomic(pc, inst)
-        if op in _TOGETHER:
+        if op in TOGETHER:
             return _wait_together
         if op == isa.OP_BAR:
             return self._barrier(pc, inst)

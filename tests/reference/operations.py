@@ -68,6 +68,8 @@ SIMPLE: dict[int, Operation] = {
     isa.OP_ADD32: Operation((A32, B32), 32, lambda a, b: a + b),
     isa.OP_SUB32: Operation((A32, B32), 32, lambda a, b: a - b),
     isa.OP_MUL_LO32: Operation((A32, B32), 32, lambda a, b: a * b),
+    isa.OP_MUL_HI_U32: Operation((A32, B32), 32, lambda a, b: a * b >> 32),
+    isa.OP_MUL_HI_S32: Operation((A32, B32), 32, lambda a, b: S(a, 32) * S(b, 32) >> 32),
     isa.OP_MAD_LO32: Operation((A32, B32, C32), 32, lambda a, b, c: a * b + c),
     isa.OP_AND32: Operation((A32, B32), 32, lambda a, b: a & b),
     isa.OP_OR32: Operation((A32, B32), 32, lambda a, b: a | b),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from engine import isa
 from engine.launch import load_launch_file, verify
+from engine.program import INST
 from engine.ptx import load_module
 from tests.reference.cases import BUNDLED, CASES, CORPUS, IN_STEP, reference_run
-from tests.reference.interpreter import run_launches
+from tests.reference.interpreter import TOGETHER, run_launches
 from tests.reference.memory import Fault
+from tests.reference.operations import operation
 
 QUICK = ("hotspot", "histogram")
 
@@ -25,6 +29,15 @@ def test_bundled_kernels_give_what_numpy_gives(name: str) -> None:
 def test_corpus_kernels_give_what_numpy_gives(name: str) -> None:
     spec, memory = reference_run(name)
     assert not [str(miss) for miss in verify(spec, memory)]
+
+
+def test_every_opcode_that_the_table_can_give_has_a_meaning_here() -> None:
+    for example in isa.EXAMPLES:
+        base, *modifiers = example.split(".")
+        info = isa.lookup(base, tuple(modifiers))
+        inst = np.zeros(1, INST)[0]
+        inst["op"], inst["aux"], inst["flags"] = info.op, info.aux, info.flags
+        assert operation(inst) is not None or info.op in TOGETHER, example
 
 
 @pytest.mark.parametrize("name", [
