@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
+@lru_cache
 def key_dtype() -> np.dtype:
     """Return the dtype of the `key` record that shared, design-free entry points take."""
     return np.dtype([("engine", "u1"), (f"src_{source_hash(engine_files())}", "u1")], align=True)

@@ -306,7 +306,7 @@ def is_collective(inst):
     """Say whether an instruction needs all lanes of a member mask together."""
     op = inst.op
     return (op == OP_SHFL or op == OP_VOTE or op == OP_MATCH or op == OP_REDUX or op == OP_BAR_WARP) and (
-        inst.flags & FLAG_NO_SYNC
+        inst["flags"] & FLAG_NO_SYNC
     ) == 0
 
 
@@ -361,7 +361,7 @@ def send(sm, rf, spec, rows, insts, warp):
     if entry.ibuffer == 0:
         sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
     wake(sm, warp)
-    if inst.is_memory == ATOMIC or (inst.is_memory == LOAD and inst.flags != 0):
+    if inst.is_memory == ATOMIC or (inst.is_memory == LOAD and inst["flags"] != 0):
         entry.polled = 1
     sm.events[INSTRUCTIONS] += 1
     sm.events[THREAD_INSTRUCTIONS] += popcount(np.uint64(lanes))

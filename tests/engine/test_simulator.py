@@ -1,0 +1,166 @@
+"""The whole machine on the bundled kernels: right results, balanced accounts, and the same run however it is stepped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import kernels
+from engine.errors import InputError, KernelFault
+from engine.launch import load_launch_file
+from engine.simulator import Simulator
+from tests.harness import Assembly, Machine
+
+JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+needs_jit = pytest.mark.skipif(JIT_OFF, reason="whole kernels take minutes without JIT")
+
+
+def simulator(name: str, **more: Any) -> Simulator:
+    """Return a simulator of a bundled kernel."""
+    return Simulator(load_launch_file(kernels.path(name)), **more)
+
+
+@needs_jit
+@pytest.mark.parametrize("scheduler", ["lrr", "gto"])
+@pytest.mark.parametrize("design", ["sram", "stt", "stt[stall=bank]"])
+@pytest.mark.parametrize("name", kernels.names())
+def test_bundled_kernel_is_right_and_its_account_balances(name: str, design: str, scheduler: str) -> None:
+    run = simulator(name, design=design, scheduler=scheduler)
+    run.run()
+    summary = run.summary()
+    assert summary["verified"] is True, summary["mismatches"]
+    assert summary["issued"] + sum(summary["stalls"].values()) == summary["warp_cycles"]
+    assert summary["issued"] == summary["warp_instructions"]
+    assert 5_000 <= summary["cycles"] <= 500_000
+    placed = run.placement.launches[0]
+    assert placed.launch.num_ctas >= 2 * placed.resident_ctas
+
+
+@needs_jit
+@pytest.mark.parametrize("name", ["vectoradd", "reduction", "bfs"])
+def test_one_big_step_equals_many_small_ones(name: str) -> None:
+    a, b = simulator(name), simulator(name)
+    a.step(3000)
+    for _ in range(3000):
+        b.step(1)
+    assert a.snapshot().same_as(b.snapshot())
+
+
+@needs_jit
+@pytest.mark.parametrize("design", ["sram", "stt", "stt[stall=bank]"])
+@pytest.mark.parametrize("name", ["vectoradd", "bfs"])
+def test_skipping_idle_cycles_changes_nothing(name: str, design: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # stepping one cycle at a time never skips more than that cycle; whole states are compared at odd places
+    a, b = simulator(name, design=design), simulator(name, design=design)
+    for stop in (1, 97, 500, 1003, 2500):
+        a.step(stop - a.cycle)
+        while b.cycle < stop:
+            b.step(1)
+            b.sm.settled = 0
+        assert a.snapshot().same_as(b.snapshot()), stop
+
+
+@needs_jit
+def test_checkpoint_restores_the_whole_machine() -> None:
+    run = simulator("bfs", design="stt")
+    run.step(5000)
+    kept = run.checkpoint()
+    before = run.snapshot()
+    run.step(4000)
+    after = run.snapshot()
+    run.restore(kept)
+    assert run.snapshot().same_as(before)
+    run.step(4000)
+    assert run.snapshot().same_as(after)
+
+
+@needs_jit
+def test_recording_changes_nothing() -> None:
+    a, b = simulator("reduction"), simulator("reduction")
+    a.run()
+    while b.record_chunk().num_cycles:
+        pass
+    assert a.snapshot().same_as(b.snapshot())
+
+
+def test_final_state_is_the_same_with_and_without_jit() -> None:
+    code = (
+        "import sys; from tests.engine.test_simulator import small; from hashlib import sha256; s = small();"
+        "shot = s.snapshot(); h = sha256(shot.sm.tobytes() + shot.rf.tobytes() + shot.rows.tobytes() + shot.memory.tobytes());"
+        "print(s.cycle, h.hexdigest())"
+    )
+    outputs = []
+    for off in ("0", "1"):
+        env = {**os.environ, "NUMBA_DISABLE_JIT": off}
+        outputs.append(subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=env, capture_output=True, text=True,
+                                      check=True).stdout)  # fmt: skip
+    assert outputs[0] == outputs[1]
+    assert int(outputs[0].split()[0]) == 700
+
+
+def small() -> Simulator:
+    """Return the histogram kernel (shared and global atomics, barriers, divergence) after 700 cycles."""
+    run = simulator("histogram", design="stt[stall=bank]", scheduler="lrr")
+    run.step(700)
+    return run
+
+
+def test_unknown_names_are_one_clear_error() -> None:
+    spec = load_launch_file(kernels.path("vectoradd"))
+    with pytest.raises(InputError, match="no register-file design 'srma'.*sram"):
+        Simulator(spec, design="srma")
+    with pytest.raises(InputError, match="--scheduler greedy: there are lrr, gto"):
+        Simulator(spec, scheduler="greedy")
+    with pytest.raises(InputError, match="sm.num_warp: no such parameter.*sm.num_warps"):
+        Simulator(spec, settings={"sm.num_warp": 8})
+    with pytest.raises(InputError, match="expected 1..64"):
+        Simulator(spec, settings={"sm.num_warps": 65})
+    with pytest.raises(InputError, match="stt.stall=maybe: expected one of pipeline, bank"):
+        Simulator(spec, design="stt[stall=maybe]")
+    with pytest.raises(InputError, match="stt.write_cycle: no such parameter; did you mean stt.write_cycles"):
+        Simulator(spec, design="stt[write_cycle=3]")
+
+
+def test_wild_address_names_kernel_line_warp_lane_and_address() -> None:
+    machine = Machine(Assembly().mov(1, 8192).ld(2, 1).exit())
+    with pytest.raises(KernelFault, match=r"reads or writes 4 bytes at 0x700000002000.*test.ptx:2.*warp 0, lane 0"):
+        machine.run()
+    assert machine.simulator.cycle > 0
+
+
+def test_cycle_limit_names_the_hottest_line() -> None:
+    machine = Machine(Assembly().bra(0).exit(), max_cycles=50)
+    with pytest.raises(KernelFault, match="did not end within 50 cycles; raise the limit with --max-cycles.*line 1"):
+        machine.run()
+
+
+def test_barrier_that_cannot_open_is_a_deadlock_at_once() -> None:
+    machine = Machine(Assembly().bar(count=64).exit())
+    with pytest.raises(KernelFault, match="waits at a barrier that can never complete"):
+        machine.run(limit=100)
+
+
+def test_registers_live_where_hcrf_says() -> None:
+    # HC-RF section IV-A, n = 20: warp 0 R0..R15 = row 0, R16..R19 = row 1 of banks 0..3; warp 1 R0 = row 1 of bank 4
+    machine = Machine(Assembly().mov(0, 1).exit(), warps=2, registers=20).run()
+    bases = [int(shot.sm.warp[1].reg_base) for shot in machine.snapshots if int(shot.sm.resident) & 2]
+    assert set(bases) == {20}
+    places = {(warp, reg): divmod(warp * 20 + reg, 16) for warp in (0, 1) for reg in range(20)}
+    assert [places[0, reg] for reg in (0, 15, 16, 19)] == [(0, 0), (0, 15), (1, 0), (1, 3)]
+    assert [places[1, reg] for reg in (0, 11, 12, 19)] == [(1, 4), (1, 15), (2, 0), (2, 7)]
+    from engine.registers import default_bank
+
+    sm = machine.snapshots[3].sm
+    assert [int(default_bank(sm, warp, reg)) for (warp, reg) in places] == [bank for _, bank in places.values()]
+
+
+def test_unwritten_registers_and_shared_memory_are_zero() -> None:
+    program = Assembly().ld(1, shared=True, offset=8).add(2, 1, imm=3).mov(3, 64).st(2, 3, shared=True, offset=8).exit()
+    machine = Machine(program, ctas=20, warps=1)
+    machine.simulator.run()
+    assert np.array_equal(machine.simulator.buffers()["data"], np.zeros(1024, np.uint32))
