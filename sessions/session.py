@@ -144,10 +144,9 @@ class Session:
             return self._land(timeline.last, "interrupted", f"interrupted at cycle {timeline.last:,}")
         if cycle > timeline.last:
             return self._end_stop()
-        text = f"cycle {cycle:,}"
         if cycle == timeline.last and timeline.closed and timeline.fault:
-            text += f": {timeline.fault}"
-        return self._land(cycle, reason, text)
+            return self._end_stop()
+        return self._land(cycle, reason, f"cycle {cycle:,}")
 
     def step(self, n: int = 1) -> Stop:
         """Go n cycles forward."""
@@ -185,7 +184,7 @@ class Session:
     def run_until(self, expression: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the condition holds, else to the end."""
         compiled = self._expression(expression)
-        found = self._search(lambda start, stop: compiled.truth(start, stop), True)
+        found = self._search(compiled.truth, True, compiled, constant=True)
         if isinstance(found, Stop):
             return found
         if found is None:
@@ -195,7 +194,7 @@ class Session:
     def reverse_until(self, expression: str) -> Stop:
         """Go backward to the last cycle before the cursor at which the condition holds, else to the start."""
         compiled = self._expression(expression)
-        found = self._search(lambda start, stop: compiled.truth(start, stop), False)
+        found = self._search(compiled.truth, False, compiled, constant=True)
         if isinstance(found, Stop):
             return found
         if found is None:
@@ -257,14 +256,20 @@ class Session:
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
 
     def _search(
-        self, mask: Callable[[int, int], np.ndarray], forward: bool, watched: Expression | None = None
+        self,
+        mask: Callable[[int, int], np.ndarray],
+        forward: bool,
+        watched: Expression | None = None,
+        constant: bool = False,
     ) -> int | Stop | None:
         """Return the nearest cycle beyond the cursor where `mask(start, stop)` is true, None, or the interruption.
 
-        watched: where this expression certainly keeps its value within a chunk, only the chunk's first cycle is asked.
+        watched: chunks in which this expression certainly keeps its value are not searched cycle by cycle. constant:
+        the mask keeps its value there, too; otherwise it is false there, except perhaps at the chunk's first cycle.
         """
         timeline = self.timeline
         cycle = self.cycle + 1 if forward else self.cycle - 1
+        known = False  # the mask is known to be false where this stretch meets the next one
         while True:
             if cycle < timeline.first:
                 return None
@@ -273,8 +278,12 @@ class Session:
                     return None
             low, high = timeline.window(cycle)
             start, stop = (cycle, high) if forward else (low, cycle + 1)
-            if watched is not None and not watched.may_change(timeline.chunk_number(cycle)):
+            quiet = watched is not None and not watched.may_change(timeline.chunk_number(cycle))
+            if quiet and constant:
+                start, stop = cycle, cycle if known else cycle + 1
+            elif quiet:
                 start, stop = (start, start) if start > low else (low, low + 1)
+            known = quiet or not forward
             hits = np.flatnonzero(mask(start, stop)).tolist() if stop > start else []
             if hits:
                 return start + hits[0 if forward else -1]

@@ -79,7 +79,10 @@ class Timeline(ABC):
         return 0
 
     def may_change(self, number: int, words: np.ndarray, rows: bool, memory: bool) -> bool:
-        """Say whether these state words, rows or memory may change in chunk `number`; no means certainly not."""
+        """Say whether these state words, rows or memory may change in chunk `number`; no means certainly not.
+
+        What the chunk's last cycle changes shows in the next chunk's first state, and counts as a change in this one.
+        """
         return True
 
     def close(self) -> None:  # noqa: B027 - most timelines hold nothing

@@ -100,6 +100,8 @@ class Double:
             sm["warp_cold"][rng.randint(NUM_WARPS)]["pred"][2] = rng.randint(1 << 31)
         if rng.rand() < 0.02:
             sm["resident"] ^= np.uint64(1 << rng.randint(1, NUM_WARPS))
+        if self.cycle in (279, 412):
+            sm["launch"]["index"] ^= 1
         rf["writes"] += 7
         rf["level"][rng.randint(4)] -= rng.randint(9)
         rf["clock"] += 1 << 31

@@ -22,6 +22,8 @@ CONDITIONS = {
     "w3.pc == 7": lambda t, c: t[c].sm["warp"][3]["pc"] == 7,
     "bank[1].queue == 3 and w2.state == issued": lambda t, c: t[c].sm["bank"][1]["queue"] == 3
     and t[c].sm["warp"][2]["state"] == 0,
+    "sm.launch.index == 1": lambda t, c: t[c].sm["launch"]["index"] == 1,
+    "sm.launch.index == 0": lambda t, c: t[c].sm["launch"]["index"] == 0,
     "cycle % 97 == 5": lambda t, c: c % 97 == 5,
     "cycle > 100000": lambda t, c: False,
     "rf.level[1] < -200": lambda t, c: t[c].rf["level"][1] < -200,
