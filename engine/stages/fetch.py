@@ -21,7 +21,8 @@ def fetch(sm):
         pointer = np.int64(sm.scheduler[scheduler].fetch_pointer)
         warp = next_from(waiting, pointer)
         entry = sm.warp[warp]
-        if sm.config.branch_cycles > 0 and entry.last_issue_cycle + sm.config.branch_cycles > sm.cycle:
+        jumped = entry.pc != entry.last_pc + 1
+        if jumped and sm.config.branch_cycles > 0 and entry.last_issue_cycle + sm.config.branch_cycles > sm.cycle:
             continue
         entry.ibuffer = width
         sm.need_fetch = np.uint64(sm.need_fetch) & ~bit64(warp)
