@@ -65,8 +65,11 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
             self.main = MainScreen(self.driver, self.strips, title, keymap)
 
         def on_mount(self) -> None:
-            self.register_theme(_theme(Theme, palette))
-            self.theme = "rfview"
+            if chosen in ("ansi16", "mono"):
+                self.theme = "ansi-dark"
+            else:
+                self.register_theme(_theme(Theme, palette))
+                self.theme = "rfview"
             self.push_screen(self.main)
             self.call_after_refresh(self.driver.start)
 
@@ -86,9 +89,6 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
 def _theme(theme_class: Any, palette: Palette) -> Any:
     """Return the Textual theme for what is not painted by us: prompt, command palette, popups."""
     text, ground = palette.page
-    if palette.theme in ("ansi16", "mono"):
-        return theme_class(name="rfview", primary="ansi_default", foreground=text, background=ground, surface=ground,
-                           panel=ground, ansi=True, dark=True)
     light = palette.theme == "light"
     return theme_class(
         name="rfview", primary="#2FCFA6" if not light else "#1F866C", foreground=text, background=ground,

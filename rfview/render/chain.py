@@ -9,6 +9,7 @@ from rfview.render.operation import (
     PIPE_NAMES,
     UNIT_NAMES,
     barrier_progress,
+    is_shared,
     operation,
     producer_of,
     register_list,
@@ -81,7 +82,7 @@ class Chain:
 
     def _not_selected(self, warp: int, code: int, since: int, so_far: int) -> None:
         machine = self.machine
-        self.add(f"w{warp} is ready; the scheduler chose another", f"ready for {plural(so_far, 'cycle')}", code, since,
+        self.add(f"w{warp} is ready; another was chosen", f"ready for {plural(so_far, 'cycle')}", code, since,
                  warp=warp)
         which = warp % machine.num_schedulers
         chosen = int(machine.sm["scheduler"][which]["issued_warp"])
@@ -93,7 +94,7 @@ class Chain:
         others = sum(1 for w, state in enumerate(machine.state)
                      if w != warp and w % machine.num_schedulers == which and state == code)
         if others:
-            self.add(f"{plural(others, 'other warp')} of this scheduler waited too")
+            self.add(f"{plural(others, 'other warp')} waited too")
 
     def _finished(self, warp: int, code: int, since: int, so_far: int) -> None:
         machine = self.machine
@@ -104,7 +105,7 @@ class Chain:
         live = [w for w in range(machine.num_warps) if machine.cta[w] == cta
                 and self.scene.look(machine.state[w]).name not in ("finished", "no_cta")]
         if live:
-            self.add(f"its CTA keeps the slot: {plural(len(live), 'warp')} still run",
+            self.add(f"its CTA still runs {plural(len(live), 'warp')}",
                      " ".join(f"w{w}" for w in live[:8]), warp=live[0])
 
     def _empty(self, warp: int, code: int, since: int, so_far: int) -> None:
@@ -112,7 +113,7 @@ class Chain:
         self.add(f"slot {warp} holds no warp", "", code, warp=warp)
         total, begun = int(launch["num_ctas"]), int(launch["next_cta"])
         if total and begun >= total:
-            self.add("every CTA of the launch has been dispatched", f"{number(begun)} of {number(total)}")
+            self.add("all CTAs have been dispatched", f"{number(begun)} of {number(total)}")
         elif total:
             self.add("the next CTA does not fit yet", f"{number(begun)} of {number(total)} dispatched")
 
@@ -120,7 +121,7 @@ class Chain:
         machine = self.machine
         if machine.blocker_kind[warp] == layout.BLOCK_MEMORY:
             stores = int(machine.sm["warp"][warp]["stores_pending"])
-            self.add(f"w{warp} waits for its own memory operations", f"{plural(stores, 'store')} on the way", code, since,
+            self.add(f"w{warp} waits for its own stores", f"{plural(stores, 'store')} on the way", code, since,
                      warp=warp)
             return
         arrived, expected = barrier_progress(machine, warp)
@@ -143,7 +144,7 @@ class Chain:
 
     def _fetch(self, warp: int, code: int, since: int, so_far: int) -> None:
         machine = self.machine
-        self.add(f"w{warp} has no decoded instruction, {plural(so_far, 'cycle')}", f"since {number(since)}", code, since,
+        self.add(f"w{warp} has nothing decoded, {plural(so_far, 'cycle')}", f"since {number(since)}", code, since,
                  warp=warp)
         last = operation(machine, machine.last_pc[warp])
         if last in ("bra", "brx", "call", "ret", "exit"):
@@ -176,7 +177,7 @@ class Chain:
     def _collectors(self, warp: int, code: int, since: int, so_far: int) -> None:
         machine = self.machine
         units = [entry for entry in machine.collectors if entry is not None]
-        self.add(f"w{warp}: all {len(machine.collectors)} collectors are taken, {plural(so_far, 'cycle')}",
+        self.add(f"all {len(machine.collectors)} collectors are taken, {plural(so_far, 'cycle')}",
                  f"since {number(since)}", code, since, warp=warp)
         if units:
             oldest = min(units, key=lambda entry: int(machine.inflight[entry]["issue_cycle"]))
@@ -216,7 +217,7 @@ class Chain:
         missing = register_list(reg for slot, reg in enumerate(sources[:6]) if (unread >> slot) & 1)
         names = " ".join(f"R{reg}" for reg in missing)
         where = f"collector {int(row['collector'])}" if int(row["collector"]) != NONE else "a collector"
-        self.add(f"it gathers operands in {where}" + (f": {names} not read" if names else ""), "", -1,
+        self.add(f"{names} not read yet, in {where}" if names else f"it leaves {where}", "", -1,
                  int(row["since_cycle"]))
         if lost or int(row["code"]):
             self._bank(int(row["bank"]), int(row["code"]))
@@ -253,9 +254,8 @@ class Chain:
         left = int(row["transactions"])
         done = int(row["done_cycle"])
         known = machine.cycle <= done < layout.FOREVER
-        instruction = machine.instruction(int(row["pc"]))
-        shared = instruction is not None and ".shared" in str(instruction["mnemonic"])
-        what = "is in shared memory" if shared else "missed L1" if int(row["missed"]) else "is in the memory system"
+        shared = is_shared(machine, int(row["pc"]))
+        what = "is in shared memory" if shared else "missed L1" if int(row["missed"]) else "is in memory"
         self.add(f"it {what} since {number(int(row['since_cycle']))}",
                  f"{plural(left, 'pass' if shared else 'line')} still to send" if left else "all sent", -1,
                  int(row["since_cycle"]), done if known else -1)
@@ -275,7 +275,7 @@ class Chain:
     def _writing(self, entry: int) -> None:
         row = self.machine.inflight[entry]
         rows = int(row["unwritten"])
-        self.add(f"its result waits to be written: {plural(rows, 'row')}", f"since {number(int(row['since_cycle']))}",
+        self.add(f"result not written yet: {plural(rows, 'row')}", f"since {number(int(row['since_cycle']))}",
                  int(row["code"]) or -1, int(row["since_cycle"]))
         if int(row["code"]):
             self._bank(int(row["bank"]), 0)

@@ -53,8 +53,13 @@ def _unit(row: Row, scene: Scene, entry: int | None, number: int, cell: int, x: 
 
 def _pipes(machine: Machine) -> list[tuple[str, int]]:
     """Return (name, index) of the pipes that this machine has."""
-    has_two = int(machine.sm["config"]["num_sp"]) >= 2
+    has_two = machine.config["num_sp"] >= 2
     return [(name, index) for index, name in PIPE_NAMES.items() if has_two or index != layout.PIPE_SP1]
+
+
+def mshrs_in_use(machine: Machine) -> int:
+    """Return the miss registers whose line has not come back."""
+    return max(int(machine.sm["mshrs_used"]), int((machine.sm["mshr"]["until_cycle"] > machine.cycle).sum()))
 
 
 def _pipe_rows(scene: Scene, width: int) -> list[Line]:
@@ -74,9 +79,9 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
         total = max(1, pipe["until_cycle"] - pipe["since_cycle"])
         done = min(total, max(0, machine.cycle - pipe["since_cycle"]))
         row.add(progress(done, total), "p:good").add(f" w{warp:<2}", "bold" if warp == scene.warp else "text")
-        row.add(f" {pipe['inflight']} in", "text" if pipe["inflight"] else "faint")
-    used, most = int(machine.sm["mshrs_used"]), int(machine.sm["config"]["mshrs"])
-    before = int(scene.before.sm["mshrs_used"]) if scene.before else used
+        row.add(f" ×{pipe['inflight']}", "text" if pipe["inflight"] else "faint")
+    used, most = mshrs_in_use(machine), machine.config["mshrs"]
+    before = mshrs_in_use(scene.before) if scene.before else used
     if most:
         second.at(1 + cell, "L1   ", "dim").add(f"{used}", "text" if used == before else "changed")
         second.add(f"/{most} MSHR", "text")
@@ -91,10 +96,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      COLLECTORS  7 of 8 busy                 ■ here □ waits x conflict
       0 w12 fma  R12■ R5□ R9■      1 w21 fma  R16■ R5■ R13■
       2 w4  mul  R16x R6■          3 w18 add  R8■ R2□
-     SP0  ━━━╌ w12 2 in     SP1  ━━━━ w21 1 in     LDST ━━╌╌ w17 3 in
+     SP0  ━━━╌ w12 ×2      SP1  ━━━━ w21 ×1      LDST ━━╌╌ w17 ×3
 
     A unit leaves when all its operands are here. x: another access had the bank in this cycle. A pipe's bar: how far it
-    is until it takes the next instruction; "2 in" = instructions inside it.
+    is until it takes the next instruction; ×2 = instructions inside it.
     """
     focus = scene.panel == "collectors"
     machine = scene.now

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from rfview.actions import CATEGORIES, help_rows
 from rfview.render.scene import Look, Scene
 from rfview.render.text import Line, Row, blank
@@ -10,12 +12,23 @@ READING: tuple[tuple[str, str, str], ...] = (
     ("13", "changed", "changed in this cycle"),
     ("▸31", "bold", "focus, keys act on it"),
     ("L──", "hi:long_scoreboard", "a run: glyph, then a line"),
-    ("↓━━", "fg:wb_drain", "the register file itself stalls"),
+    ("↓━━", "fg:wb_drain", "register file stalls it"),
     ("▲ ▼", "p:fast", "bank read, bank written now"),
     ("■ □", "fg:bank_conflict", "wanted by a collector, due"),
     ("Σ 48 ✓", "text", "every warp has one state"),
-    ("◄ PAST", "text", "steps lead back to the end: G"),
+    ("◄ PAST", "text", "G leads to the end"),
 )
+
+# shorter than the table's sentences, for a narrow column; a state without one shows its sentence
+MEANINGS = {
+    "issued": "issued an instruction", "not_selected": "ready, not chosen", "wait": "fixed-latency result",
+    "short_scoreboard": "shared memory, SFU", "long_scoreboard": "global, local, texture", "barrier": "bar.sync, membar",
+    "no_instruction": "I-buffer empty", "suspended": "not in the active set", "pipe_throttle": "unit busy",
+    "collector_full": "no collector free", "bank_conflict": "bank taken this cycle", "stt_write": "slow STT write",
+    "wb_drain": "no buffer drained yet", "wb_full": "buffer has no entry", "x_transfer": "moves SRAM to STT",
+    "refresh": "bank refreshes a row", "shift": "tape not at the port", "rfc_flush": "live registers to MRF",
+    "finished": "warp has ended", "no_cta": "no block resident",
+}
 
 
 def _head(width: int, text: str) -> Line:
@@ -28,25 +41,18 @@ def key_lines(width: int, category: str, needle: str) -> list[Line]:
     if not rows:
         return []
     lines = [_head(width, category)]
-    column = 15
+    column = 11
     for keys, sentence in rows:
-        row = Row(width).add(" ").add(keys, "bold").to(min(column, 15))
-        if row.x >= column:
+        row = Row(width).add(" ").add(keys, "bold")
+        row.to(column)
+        if row.x > column:
             row.add(" ")
-        room = width - row.x
-        if len(sentence) <= room:
-            lines.append(row.add(sentence, "dim").line())
-            continue
-        first, rest = _wrap(sentence, room)
+        first, *rest = wrap(sentence, max(8, width - row.x)) or [""]
+        if rest:
+            first, *rest = wrap(sentence, max(8, width - max(row.x, column)))
         lines.append(row.add(first, "dim").line())
-        lines.append(Row(width).to(column).add(rest[: width - column], "dim").line())
+        lines += [Row(width).to(column).add(part, "dim").line() for part in rest]
     return [*lines, blank(width)]
-
-
-def _wrap(text: str, width: int) -> tuple[str, str]:
-    """Return a sentence in two parts, the first at most `width` long."""
-    at = text.rfind(" ", 0, width + 1)
-    return (text[:at], text[at + 1 :]) if at > 0 else (text[:width], text[width:])
 
 
 def state_lines(scene: Scene, width: int, needle: str) -> list[Line]:
@@ -63,9 +69,7 @@ def state_lines(scene: Scene, width: int, needle: str) -> list[Line]:
     lines = [_head(width, "EACH WARP, EACH CYCLE")]
     for look in rows:
         row = Row(width).add(" ").add(look.glyph, "st:" + look.role).add(" ").add(f"{look.short:<9}", "bold")
-        sentence = look.sentence.rstrip(".")
-        for word in ("The warp ", "A register or predicate is held by "):
-            sentence = sentence.removeprefix(word)
+        sentence = MEANINGS.get(look.name) or look.sentence.rstrip(".")
         room = width - row.x
         lines.append(row.add(sentence if len(sentence) <= room else sentence[: room - 1] + "…", "dim").line())
     return [*lines, blank(width)]
@@ -89,9 +93,8 @@ def verb_lines(width: int, verbs: list[tuple[str, str]], needle: str) -> list[Li
         return []
     lines = [_head(width, "COMMANDS AFTER :")]
     for name, text in rows:
-        row = Row(width).add(" ").add(name[:26], "bold").to(14)
-        row.add(" " if row.x > 13 else "").add(text[: max(0, width - row.x)], "dim")
-        lines.append(row.line())
+        lines.append(Row(width).add(" ").add(name if len(name) < width else name[: width - 2] + "…", "bold").line())
+        lines += [Row(width).to(4).add(part, "dim").line() for part in wrap(text, width - 4)]
     return [*lines, blank(width)]
 
 
@@ -118,9 +121,8 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]]) ->
     if count == 3:
         groups[0] = [*parts[0], *parts[1]]
         groups[1] = [*parts[2], *parts[3]]
-        groups[2] = [*states, *reading]
-        shorter = min((0, 1), key=lambda index: len(groups[index]))
-        groups[shorter] += commands
+        groups[2] = [*states, *reading, blank(cell)]
+        groups[2] += commands
     elif count == 2:
         groups[0] = [*parts[0], *parts[1], *parts[2], *parts[3]]
         groups[1] = [*states, *reading, *commands]

@@ -23,6 +23,14 @@ def base_design(design: str) -> str:
     return design.partition("[")[0]
 
 
+def variant(scene: Scene) -> str:
+    """Return the design's parameters that are words, as "[stall=bank]"; "" when the name has them already."""
+    design = str(scene.info.get("design", ""))
+    words = [f"{key.partition('.')[2]}={value}" for key, value in scene.info.get("parameters", {}).items()
+             if key.startswith(base_design(design) + ".") and isinstance(value, str)]
+    return f"[{','.join(words)}]" if words and "[" not in design else ""
+
+
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the lens: title with fixed facts, places, this cycle's accesses, totals.
 
@@ -35,9 +43,12 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     A design without a lens of its own is shown by its data panels, then by its banks.
     """
     design = str(scene.info.get("design", ""))
-    info = design
+    info = design + variant(scene)
     if width >= WIDE and scene.info.get("design_title"):
-        info = f"{design}   {scene.info['design_title']}"
+        info = f"{info}   {scene.info['design_title']}"
+    if width >= WIDE and scene.now is not None:
+        size = f"{scene.now.num_banks} banks × {scene.now.config['rows_per_bank']} rows"
+        info += f", {size}" if len(info) + len(size) + 20 <= width else ""
     heading = title(width, "REGISTER FILE", info, focus=scene.panel == "lens")
     if scene.now is None:
         return fill([heading], width, height)

@@ -9,30 +9,38 @@ from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.render.scene import Machine, Scene
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
-UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LD/ST"}
+UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LDST"}
 PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "SFU", layout.PIPE_LDST: "LDST"}
 NONE = layout.NONE8
 _short: dict[str, str] = {}
 
 
-def short_op(mnemonic: str) -> str:
-    """Return at most five letters: "ld.global.f32" is ld.g, "fma.rn.f32" fma, "bar.sync" bar, "@!P0 bra" bra."""
-    known = _short.get(mnemonic)
+def short_op(text: str) -> str:
+    """Return at most five letters of an instruction: "ld.global.f32 R1, [R2]" is ld.g, "@!P0 bra L4" is bra."""
+    known = _short.get(text)
     if known is None:
-        words = mnemonic.split()
-        parts = (words[-1] if words else "?").split(".")
+        words = text.split()
+        if len(words) > 1 and words[0].startswith("@"):
+            words = words[1:]
+        parts = (words[0] if words else "?").rstrip(";").split(".")
         known = parts[0]
         if known in ("ld", "st", "atom", "red") and len(parts) > 1:
             space = next((SPACES[part] for part in parts[1:] if part in SPACES), "")
             known = (known if known in ("ld", "st") else known[:3]) + (f".{space}" if space else "")
-        _short[mnemonic] = known = known[:5]
+        _short[text] = known = known[:5]
     return known
 
 
 def operation(machine: Machine, pc: int) -> str:
     """Return the short operation at a pc, "?" outside the program."""
     entry = machine.instruction(pc)
-    return short_op(str(entry["mnemonic"])) if entry else "?"
+    return short_op(str(entry["text"])) if entry else "?"
+
+
+def is_shared(machine: Machine, pc: int) -> bool:
+    """Say whether the instruction at a pc goes to shared memory."""
+    entry = machine.instruction(pc)
+    return entry is not None and ".shared" in str(entry["text"]).partition("[")[0]
 
 
 def register_list(regs: Any) -> list[int]:
@@ -94,7 +102,7 @@ def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:
 
 
 def waits_for(scene: Scene, warp: int) -> str:
-    """Return, in at most ten cells, what a warp waits for: "R12 miss", "bank 4", "3 of 8", "ready"."""
+    """Return, in at most nine cells, what a warp waits for: "R12 miss", "bank 4", "3 of 8", "ready"."""
     machine = scene.now
     assert machine is not None
     name = scene.look(machine.state[warp]).name
@@ -109,7 +117,7 @@ def waits_for(scene: Scene, warp: int) -> str:
         return simple[name]
     if name == "barrier":
         if machine.blocker_kind[warp] == layout.BLOCK_MEMORY:
-            return "own stores"
+            return "stores"
         arrived, expected = barrier_progress(machine, warp)
         return f"{arrived} of {expected}" if expected else "sync"
     return _held(machine, warp, name)
@@ -128,7 +136,7 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     if kind == layout.BLOCK_SYNC:
         return "lanes"
     if kind == layout.BLOCK_MEMORY:
-        return "own stores"
+        return "stores"
     entry = producer_of(machine, warp)
     if name in ("bank_conflict", "stt_write", "x_transfer", "refresh", "shift") and entry is not None:
         return f"bank {int(machine.inflight[entry]['bank'])}"
@@ -143,19 +151,17 @@ def _held(machine: Machine, warp: int, name: str) -> str:
 def _until(machine: Machine, entry: int | None, kind: int) -> str:
     """Return the word after a register: what its producer still needs."""
     if kind == layout.BLOCK_READER:
-        return "unread"
+        return "read"
     if entry is None:
         return ""
     row = machine.inflight[entry]
     stage = int(row["stage"])
     if stage == layout.COLLECT:
-        return "gather"
+        return "reads"
     if stage == layout.WRITE_BACK:
         return "write"
     if stage == layout.MEMORY:
-        program = machine.instruction(int(row["pc"]))
-        mnemonic = str(program["mnemonic"]) if program else ""
-        if ".shared" in mnemonic:
+        if is_shared(machine, int(row["pc"])):
             return "smem"
         return "miss" if int(row["missed"]) else "mem"
     left = int(row["done_cycle"]) - machine.cycle

@@ -8,17 +8,32 @@ from rfview.render.text import BARS, Line, Row, blank, number, short_number
 MARGIN = 1
 
 
+def span_of(scene: Scene) -> tuple[int, int]:
+    """Return the (first, last) cycle that the overview shows: the whole run, or less when zoomed in."""
+    edges = scene.overview.edges
+    return (edges[0], max(edges[0] + 1, edges[-1])) if edges else (scene.first, max(scene.first + 1, scene.last))
+
+
 def column_of(scene: Scene, cycle: int, columns: int) -> int:
-    """Return the overview column of a cycle."""
-    span = max(1, scene.last - scene.first)
-    return max(0, min(columns - 1, (cycle - scene.first) * columns // span if cycle < scene.last else columns - 1))
+    """Return the overview column of a cycle, the nearest one for cycles outside."""
+    first, last = span_of(scene)
+    if cycle >= last:
+        return columns - 1
+    return max(0, min(columns - 1, (cycle - first) * columns // (last - first)))
+
+
+def is_inside(scene: Scene, cycle: int) -> bool:
+    """Say whether the overview shows a cycle."""
+    first, last = span_of(scene)
+    return first <= cycle <= last
 
 
 def cycle_of(scene: Scene, column: int, columns: int) -> int:
     """Return the cycle under an overview column; the last column is the end."""
+    first, last = span_of(scene)
     if column >= columns - 1:
-        return scene.last
-    return scene.first + max(0, column) * (scene.last - scene.first) // max(1, columns)
+        return last
+    return first + max(0, column) * (last - first) // max(1, columns)
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
@@ -42,8 +57,11 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
             _ruler(scene, width, columns, cursor), *_bars(scene, width, columns, 2, False),
             _letters(scene, width, columns, {}), _marks(scene, width, columns, cursor),
         ]
-    over: dict[int, tuple[str, str]] = {column_of(scene, hit, columns): ("●", "bad") for hit in scene.hits}
-    over.update({column_of(scene, cycle, columns): (name[0], "cursor") for name, cycle in scene.marks})
+    over: dict[int, tuple[str, str]] = {
+        column_of(scene, hit, columns): ("●", "bad") for hit in scene.hits if is_inside(scene, hit)
+    }
+    over.update({column_of(scene, cycle, columns): (name[0], "cursor") for name, cycle in scene.marks
+                 if is_inside(scene, cycle)})
     over[cursor] = ("▲", "cursor")
     letters = _letters(scene, width, columns, over)
     if height == 1:
@@ -91,7 +109,8 @@ def _letters(scene: Scene, width: int, columns: int, over: dict[int, tuple[str, 
 
 def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     """Return cycle numbers at round places, and the cursor with the exact cycle."""
-    span = max(1, scene.last - scene.first)
+    first, last = span_of(scene)
+    span = last - first
     step = 1
     while span / step * 12 > columns:
         step *= 2 if str(step)[0] in "15" else 5
@@ -100,8 +119,8 @@ def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     label = f"{number(scene.cycle)} ▼" if cursor >= 12 else f"▼ {number(scene.cycle)}"
     start = cursor - len(label) + 1 if cursor >= 12 else cursor
     cells: list[tuple[str, str]] = [(" ", "faint")] * columns
-    tick = -(-scene.first // step) * step
-    while tick <= scene.last:
+    tick = -(-first // step) * step
+    while tick <= last:
         at = column_of(scene, tick, columns)
         text = short_number(tick)
         if at + len(text) <= columns:
@@ -117,9 +136,9 @@ def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
 def _marks(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     """Return breakpoint hits, marks and the cursor."""
     cells: list[tuple[str, str]] = [(" ", "text")] * columns
-    for hit in scene.hits:
+    for hit in filter(lambda cycle: is_inside(scene, cycle), scene.hits):
         cells[column_of(scene, hit, columns)] = ("●", "bad")
-    for name, cycle in scene.marks:
+    for name, cycle in ((name, cycle) for name, cycle in scene.marks if is_inside(scene, cycle)):
         cells[column_of(scene, cycle, columns)] = (name[0], "cursor")
     cells[cursor] = ("▲", "bold")
     return Row(width).to(MARGIN).cells(cells).line()

@@ -37,7 +37,7 @@ def looks_like_float(values: np.ndarray) -> bool:
 
 
 def cell_text(value: int, kind: str) -> str:
-    """Return one lane's value in at most ten cells."""
+    """Return one lane's value in at most eleven cells."""
     if kind == "hex":
         return f"{value:08x}"
     if kind == "int":
@@ -45,8 +45,13 @@ def cell_text(value: int, kind: str) -> str:
     if kind == "float":
         number = float(np.uint32(value).view(np.float32))
         text = f"{number:.6g}"
-        return text if len(text) <= 10 else f"{number:.3e}"
+        return text if len(text) <= 11 else f"{number:.3e}"
     return str(value)
+
+
+def cell_width(number_format: str) -> int:
+    """Return the cells of one lane, the blank after it included."""
+    return 9 if number_format == "hex" else 12
 
 
 def pattern(values: np.ndarray) -> str:
@@ -86,7 +91,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         empty = Row(width).add(f" slot {scene.warp} holds no warp in this cycle", "dim").line()
         return fill([title(width, head, focus=focus), empty], width, height)
     count = machine.registers
-    lanes = max(1, min(LANES, (width - NAME_CELLS - 6) // 11))
+    cell = cell_width(scene.number_format)
+    lanes = max(1, min(LANES, (width - NAME_CELLS - 6) // cell))
     first_lane = max(0, min(LANES - lanes, scene.lane))
     rows = max(1, height - 2 - (1 if height > 8 else 0))
     first = max(0, min(count - rows, scene.reg - rows // 2))
@@ -94,7 +100,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     lines = [title(width, head, info, focus=focus)]
     heading = Row(width).add("      name", "faint").to(6 + NAME_CELLS)
     for lane in range(first_lane, first_lane + lanes):
-        heading.add(f"{lane:>10} ", "faint")
+        heading.add(f"{lane:>{cell - 1}} ", "faint")
     lines.append(heading.line())
     names = names_at(scene.info, machine.pc[scene.warp])
     for reg in range(first, min(count, first + rows)):
@@ -126,7 +132,7 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
         changed = int(values[lane]) != int(before[lane])
         role = "changed" if changed else "text" if (mask >> lane) & 1 else "faint"
         text = cell_text(int(values[lane]), kind)
-        row.add(" " * max(0, 10 - len(text))).add(text, role).add(" ")
+        row.add(" " * max(0, cell_width(scene.number_format) - 1 - len(text))).add(text, role).add(" ")
     note = pattern(values)
     if note and row.x + len(note) < width:
         row.add(note, "dim")

@@ -76,7 +76,7 @@ def _words(row: Row, scene: Scene, warp: int, width: int, base: str, changed: bo
         at = 21
     focus = warp == scene.warp
     role = "dim" if look.name in DIM_REASON and not focus else "fg:" + look.role
-    row.at(at, waits_for(scene, warp)[:10], role + ("+u" if changed and not issued else ""))
+    row.at(at, waits_for(scene, warp)[:9], role + ("+u" if changed and not issued else ""))
 
 
 def scheduler_name(scene: Scene, parity: int) -> str:

@@ -373,7 +373,7 @@ class Driver:
     def _do_columns(self, request: Request) -> None:
         assert self.source is not None
         self.columns = self.source.columns = max(8, int(request.value))
-        self._arrive()
+        self.post(Arrived(self.source.scene()).keep())
 
     def _do_refresh(self, request: Request) -> None:
         self._arrive(request.value or "")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
 SCAN_CHUNKS = 512     # longer recordings show only the hits of the chunks visited
-QUIET_STATES = ("issued", "finished", "no_cta")
+QUIET_STATES = ("issued", "not_selected", "finished", "no_cta")
 
 
 class SceneSource:
@@ -50,6 +50,12 @@ class SceneSource:
         """Say whether the session can still grow and stands at the furthest cycle seen."""
         return not self.session.timeline.closed and self.session.cycle >= self.seen
 
+    @property
+    def last(self) -> int:
+        """The last cycle that the screen knows of: a live run ends where the user has been, not where the engine is."""
+        timeline = self.session.timeline
+        return timeline.last if timeline.closed else min(timeline.last, max(self.seen, timeline.first + 1))
+
     def scene(self, message: str = "", kind: str = "info", badge: Badge | None = None) -> Scene:
         """Return the scene at the cursor; raises InputError where a recording is damaged."""
         session = self.session
@@ -63,7 +69,7 @@ class SceneSource:
         scene = Scene(
             now=self.machine(cycle),
             before=self.machine(before) if timeline.first <= before <= timeline.last else None,
-            info=session.info, first=timeline.first, last=timeline.last,
+            info=session.info, first=timeline.first, last=self.last,
             window=timeline.states(start, cycle + 1), shares=tuple(shares.tolist()), shares_cycles=cycle - base,
             common=self._common_states(), overview=self.overview(), badge=badge or self.badge(),
             is_live=not timeline.closed, is_closed=timeline.closed, fault=timeline.fault or "",
@@ -102,24 +108,22 @@ class SceneSource:
 
     def span(self) -> tuple[int, int]:
         """Return (first, last) cycle of the overview: the whole run, or a stretch around the cursor when zoomed in."""
-        timeline = self.session.timeline
-        whole = timeline.last - timeline.first
-        if not self.zoom or whole <= 0:
-            return timeline.first, timeline.last
-        length = max(16, whole >> self.zoom)
-        if length >= whole:
-            return timeline.first, timeline.last
-        start = (self.session.cycle - timeline.first) // length * length + timeline.first
-        start = min(start, timeline.last - length)
+        first, last = self.session.timeline.first, self.last
+        length = max(16, (last - first) >> self.zoom)
+        if not self.zoom or length >= last - first:
+            return first, last
+        start = min((self.session.cycle - first) // length * length + first, last - length)
         return start, start + length
 
     def overview(self) -> Overview:
         """Return the overview for the columns asked for, made anew only when the run or the stretch has changed."""
         timeline = self.session.timeline
         first, last = self.span()
-        key = (first, last, self.columns)
+        key = (first, self.columns, self.zoom)
         if self._overview is not None and self._overview[0] == key:
-            return self._overview[1]
+            known = self._overview[1].edges[-1]
+            if known == last or (self.is_live and known <= last < known + max(1, (known - first) // self.columns)):
+                return self._overview[1]
         if last <= first:
             return Overview()
         buckets = max(1, min(self.columns, last - first))

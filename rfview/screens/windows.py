@@ -90,6 +90,13 @@ class WhyWindow(Popup):
     def __init__(self, main: MainScreen):
         super().__init__(main, (96, 22))
 
+    def paint(self) -> None:
+        """As high as the chain is long."""
+        assert self.main is not None
+        links, losers = links_of(self.main.scene, self.main.scene.warp)
+        self.wanted = (96, max(10, min(24, 2 * len(links) + 4 + bool(losers))))
+        super().paint()
+
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the chain with evidence and times."""
         assert self.main is not None

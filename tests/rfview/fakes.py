@@ -53,7 +53,7 @@ def make_info(design: str = "sram") -> dict[str, Any]:
         "preset": "fermi", "parameters": {"sm.num_warps": NUM_WARPS}, "seed": 1, "engine_version": "fake",
         "num_warps": NUM_WARPS, "num_banks": NUM_BANKS, "num_schedulers": 2, "clock_mhz": 700,
         "registers_per_thread": REGISTERS, "main_rows": 1024, "recorded_rows": 1024, "arena_words": 64,
-        "shared_words": 16, "design_title": "16 banks × 64 rows of 1,024 bits", "design_source": "", "events": [],
+        "shared_words": 16, "design_title": "banked SRAM", "design_source": "", "events": [],
         "stalls": [{"code": s.code, "name": s.name, "short": s.short, "glyph": s.glyph, "ascii": s.ascii,
                     "family": s.family, "sentence": s.sentence} for s in STALLS],
         "panels": [], "program": program, "ptx": [{"path": "gemm.ptx", "text": "\n".join(lines)}],

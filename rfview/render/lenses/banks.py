@@ -16,21 +16,15 @@ CELLS = 32
 
 def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Return ((banks, rows) u1 of FREE..WRITTEN, [(bank, row) wanted by a collector]) for the cycle shown."""
-    rows_per_bank = max(1, int(machine.sm["config"]["rows_per_bank"]))
+    rows_per_bank = max(1, machine.config["rows_per_bank"])
     grid = np.zeros((machine.num_banks, rows_per_bank), np.uint8)
-    for warp in range(machine.num_warps):
-        if not (machine.resident >> warp) & 1:
-            continue
-        due = machine.sb_write[warp]
-        slots = [machine.place(warp, reg) for reg in range(machine.registers)]
-        banks, rows = zip(*slots, strict=True) if slots else ((), ())
-        grid[list(banks), np.minimum(list(rows), rows_per_bank - 1)] = HELD
-        reg = 0
-        while due >> reg and reg < machine.registers:
-            if (due >> reg) & 1:
-                bank, row = slots[reg]
-                grid[bank, min(row, rows_per_bank - 1)] = DUE
-            reg += 1
+    banks, rows = machine.warp_places
+    if banks.size:
+        rows = np.minimum(rows, rows_per_bank - 1)
+        grid[banks, rows] = HELD
+        pending = np.array([machine.sb_write[warp] for warp in machine.resident_warps], np.uint64)
+        due = (pending[:, None] >> np.arange(machine.registers, dtype=np.uint64)) & np.uint64(1) != 0
+        grid[banks[due], rows[due]] = DUE
     wanted = []
     for bank, row, _ in requests(machine):
         wanted.append((bank, row))
@@ -82,10 +76,10 @@ def _cell_line(states: list[int], own: list[bool], slow: bool, touched_before: s
 def _own_rows(machine: Machine, warp: int, shape: tuple[int, int]) -> np.ndarray:
     """Return (banks, rows) bool: the registers of one warp."""
     own = np.zeros(shape, bool)
-    if warp < machine.num_warps and (machine.resident >> warp) & 1:
-        for reg in range(machine.registers):
-            bank, row = machine.place(warp, reg)
-            own[bank, min(row, shape[1] - 1)] = True
+    if warp in machine.resident_warps:
+        banks, rows = machine.warp_places
+        index = machine.resident_warps.index(warp)
+        own[banks[index], np.minimum(rows[index], shape[1] - 1)] = True
     return own
 
 
@@ -117,7 +111,9 @@ def _access(row: Row, scene: Scene, number: int, at: int, slow: bool) -> None:
     total = bank["until_cycle"] - bank["since_cycle"]
     if total > 1 and bank["until_cycle"] >= machine.cycle:
         done = min(total, machine.cycle - bank["since_cycle"])
-        row.at(at + 10, progress(done, total), "p:moving").add(f" {done}/{total}", "dim")
+        row.at(at + 10, progress(done, total), "p:moving")
+        if row.x + 4 < row.width:
+            row.add(f" {done}/{total}", "dim")
 
 
 def _queue(row: Row, scene: Scene, number: int, at: int, losers: list[int]) -> None:
@@ -135,17 +131,18 @@ def _queue(row: Row, scene: Scene, number: int, at: int, losers: list[int]) -> N
         row.add(f" w{warp}", "bold" if warp == scene.warp else "dim")
 
 
-def _totals(scene: Scene, width: int) -> Line:
+def _totals(scene: Scene, width: int, slow: bool) -> Line:
     """Return the legend and this cycle's sums."""
     machine = scene.now
     assert machine is not None
     row = Row(width).add(" ")
-    for glyph, role, word in (("▲", "p:fast", "read"), ("▼", "p:fast", "write"), ("■", "fg:bank_conflict", "wanted"),
-                              ("□", "fg:long_scoreboard", "due"), ("·", "dim", "held")):
+    for glyph, role, word in (("▲", "p:fast", "read"), ("▼", "p:moving" if slow else "p:fast", "write"),
+                              ("■", "fg:bank_conflict", "wanted"),
+                              ("□", "p:slow" if slow else "fg:long_scoreboard", "due"), ("·", "dim", "held")):
         row.add(glyph, role).add(f" {word} ", "dim")
     busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
     queue = sum(bank["queue"] for bank in machine.bank)
-    return row.right(width - 1, f"{busy} of {machine.num_banks} busy  queue {queue}", "text").line()
+    return row.right(width - 1, f"{busy} busy  queue {queue}", "text").line()
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
@@ -154,7 +151,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
       0  ··□···▲·········   ▲ R12 w12   2 w31 w9
       1  ·······■········   ▼ R13 w7  ━━━╌ 3/4
       2  ················   ·
-     ▲ read ▼ write ■ wanted □ due · held      2 of 16 busy  queue 2
+     ▲ read ▼ write ■ wanted □ due · held              2 busy  queue 2
 
     A cell stands for neighbouring rows of the bank and shows the most urgent of them; blank is free, white belongs to the
     focused warp. Narrow: two banks per row, without cells.
@@ -188,7 +185,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
                 _access(row, scene, number, 38, slow)
                 _queue(row, scene, number, 48 if row.x <= 47 else row.x + 1, losers.get(number, []))
             lines.append(row.line())
-    return fill(lines, width, min(height - 1, len(lines))) + [_totals(scene, width)]
+    return fill(lines, width, min(height - 1, len(lines))) + [_totals(scene, width, slow)]
 
 
 def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
@@ -196,7 +193,7 @@ def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     if scene.before is None:
         return found
-    rows = max(1, int(scene.before.sm["config"]["rows_per_bank"]))
+    rows = max(1, scene.before.config["rows_per_bank"])
     per = -(-rows // cells)
     for number, bank in enumerate(scene.before.bank):
         if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < scene.before.num_warps:
@@ -227,5 +224,6 @@ def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
         lines.append(row.line())
     busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
     queue = sum(bank["queue"] for bank in machine.bank)
-    last = Row(width).parts(" ", ("▲", "p:fast"), (" read ", "dim"), ("▼", "p:fast"), (" write", "dim"))
+    last = Row(width).parts(" ", ("▲", "p:fast"), (" read ", "dim"), ("▼", "p:moving" if slow else "p:fast"),
+                            (" write", "dim"))
     return [*lines, last.right(width - 1, f"{busy} of {machine.num_banks} busy  queue {queue}").line()]

@@ -1,0 +1,358 @@
+"""Every painter as plain text: what it says, that it fits its width, and that the frame depends on nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from engine import stalls
+from engine import state as layout_of_state
+from rfview.palette import STATES, THEMES, Palette, choose_theme
+from rfview.render import code, collectors, footer, frame, lens, overview, registers, status, warps, why
+from rfview.render import stalls as stall_lines
+from rfview.render.chain import links_of
+from rfview.render.layout import PANELS, is_tiny, layout, shown
+from rfview.render.lenses import banks
+from rfview.render.scene import Machine, Scene
+from rfview.screens.source import SceneSource
+from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
+
+SIZES = [(120, 40), (80, 24), (100, 30), (160, 60), (60, 20), (90, 50), (110, 45), (120, 24), (140, 50), (200, 70), (20, 6)]
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    session = make_session()
+    session.goto(150)
+    return SceneSource(session).scene().at(warp=6)
+
+
+def text(lines: list) -> str:
+    return "\n".join(line.plain for line in lines)
+
+
+def warp_in(scene: Scene, name: str) -> int:
+    """Return a warp that is in a state somewhere near; the scene moves there."""
+    code_ = stalls.BY_NAME[name].code
+    assert scene.now is not None
+    return scene.now.state.index(code_)
+
+
+def scene_with(name: str, design: str = "sram") -> Scene:
+    session = make_session(design=design)
+    history = session.timeline.history
+    code_ = stalls.BY_NAME[name].code
+    cycle = next(c for c in range(40, len(history)) if code_ in history[c])
+    session.goto(cycle)
+    found = SceneSource(session).scene()
+    return found.at(warp=found.now.state.index(code_))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_panel_fills_its_place_exactly(scene: Scene, size: tuple[int, int]) -> None:
+    for panel in PANELS:
+        for zoomed in (False, True):
+            for place in layout(*size, panel, zoomed):
+                if place.panel == "footer":
+                    continue
+                lines = frame.paint(scene.at(panel=panel), place)
+                assert len(lines) == place.height, place
+                assert {len(line.plain) for line in lines} == {place.width}, place
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_panels_do_not_overlap_and_stay_on_the_screen(size: tuple[int, int]) -> None:
+    taken = np.zeros((size[1], size[0]), int)
+    for place in layout(*size):
+        assert place.x >= 0 and place.y >= 0 and place.height > 0 and place.width > 0
+        assert place.x + place.width <= size[0] and place.y + place.height <= size[1]
+        taken[place.y : place.y + place.height, place.x : place.x + place.width] += 1
+    assert taken.max() == 1
+
+
+@pytest.mark.parametrize(("size", "expected"), [
+    ((80, 24), {"warps", "lens", "why", "stalls", "overview"}),
+    ((100, 30), {"warps", "lens", "why", "overview"}),
+    ((120, 40), {"warps", "lens", "collectors", "why", "code", "stalls", "overview"}),
+    ((160, 60), {"warps", "lens", "collectors", "why", "code", "stalls", "overview"}),
+    ((60, 20), {"warps", "overview"}),
+])
+def test_what_a_size_shows(size: tuple[int, int], expected: set[str]) -> None:
+    assert set(shown(layout(*size))) == expected
+    assert is_tiny(*size) == (size == (60, 20))
+
+
+def test_all_48_state_glyphs_are_on_every_full_size(scene: Scene) -> None:
+    for size in ((80, 24), (100, 30), (120, 40), (160, 60), (120, 24)):
+        place = next(place for place in layout(*size) if place.panel == "warps")
+        shown_text = text(warps.render(scene, place.width, place.height))
+        found = {int(number) for number in re.findall(r"(?:^|[ ▸])( ?\d|\d\d) \S ", shown_text)}
+        assert found >= set(range(NUM_WARPS)), size
+
+
+def test_the_status_row_names_the_run_and_where_it_stands(scene: Scene) -> None:
+    row = status.render(scene, 120)[0].plain
+    for part in ("rfview", "gemm_tile 2×5 · 256", "sram", "gto · fermi", "◄ PAST", "cycle 150", "37.6 %", "IPC", "Σ 48 ✓"):
+        assert part in row
+    assert "cycle 150" in status.render(scene, 80)[0].plain
+
+
+def test_an_unbalanced_sum_is_red_and_says_so(scene: Scene) -> None:
+    timeline = FakeTimeline()
+    snapshot = timeline.at(150)
+    broken = type(snapshot)(150, snapshot.sm.copy(), snapshot.rf, snapshot.rows, snapshot.memory, snapshot.info)
+    broken.sm["state_count"][0] += 1
+    line = status.render(scene.at(now=Machine(broken)), 120)[0]
+    assert "Σ 49 ✕" in line.plain
+    assert any(role == "bad" for part, role in line.spans if "Σ" in part)
+
+
+def test_a_run_is_its_glyph_once_and_then_a_line(scene: Scene) -> None:
+    long, drain = stalls.LONG_SCOREBOARD, stalls.WB_DRAIN
+    cells = warps.run_cells(scene, [long, long, long, 0, 0, drain, drain, drain], now_last=True)
+    assert "".join(char for char, _ in cells) == "L──██↓━↓"
+
+
+def test_what_changed_in_this_cycle_is_underlined_and_nothing_else(scene: Scene) -> None:
+    assert scene.now is not None and scene.before is not None
+    for warp in range(NUM_WARPS):
+        changed = scene.now.state[warp] != scene.before.state[warp]
+        line = warps.warp_row(scene.at(warp=99), warp, 30)
+        underlined = any("u" in role.partition("+")[2] or role == "changed" for _, role in line.spans)
+        name = scene.look(scene.now.state[warp]).name
+        if name != "issued" and warps.waits_for(scene, warp):
+            assert underlined == changed, warp
+
+
+def test_the_same_cycle_looks_the_same_whichever_way_it_was_reached() -> None:
+    pictures = set()
+    for path in (["150"], ["300", "150"], ["149", "+1"], ["end", "start", "150"]):
+        session = make_session()
+        for place in path:
+            session.goto(place)
+        pictures.add(frame.as_text(SceneSource(session).scene(), 120, 40))
+    assert len(pictures) == 1
+
+
+@pytest.mark.parametrize("name", ["issued", "not_selected", "wait", "short_scoreboard", "long_scoreboard", "barrier",
+                                  "no_instruction", "pipe_throttle", "collector_full", "bank_conflict", "finished", "no_cta"])
+def test_every_state_has_a_reason_that_fits(name: str) -> None:
+    if name == "no_cta":
+        session = make_session()
+        session.goto(3)
+        found = SceneSource(session).scene()
+    else:
+        found = scene_with(name)
+    links, _ = links_of(found, found.warp)
+    assert links and links[0].code == stalls.BY_NAME[name].code
+    assert len(links[0].text) <= 39
+    shown_text = text(why.render(found, 45, 7))
+    assert f"w{found.warp}" in shown_text
+
+
+def test_a_miss_is_followed_to_its_line_and_its_return() -> None:
+    found = scene_with("long_scoreboard")
+    said = text(why.render(found, 58, 8))
+    assert "for R12" in said and "ld.g writes it" in said and "missed L1" in said and "back at" in said
+
+
+def test_a_barrier_names_the_warp_furthest_behind() -> None:
+    found = scene_with("barrier")
+    said = text(why.render(found, 58, 8))
+    assert "waits at a barrier" in said and "3 of 8 warps have arrived" in said and "furthest behind" in said
+
+
+def test_the_popup_draws_the_links_on_one_time_axis() -> None:
+    found = scene_with("long_scoreboard")
+    lines = why.render_popup(found, 96, 20)
+    assert len(lines) == 20 and {len(line.plain) for line in lines} == {96}
+    assert "▼" in lines[1].plain and "╌" in text(lines) and "━" in text(lines)
+    assert why.as_text(found).startswith(f"WHY w{found.warp} does not issue at {found.cycle}")
+
+
+def test_the_bank_lens_shows_accesses_queues_and_totals(scene: Scene) -> None:
+    assert scene.now is not None
+    lines = lens.render(scene, 58, 18)
+    assert len(lines) == 18 and "16 banks × 64 rows" in lines[0].plain
+    busy = [bank for bank in scene.now.bank if bank["activity"]]
+    assert f"{len(busy)} busy" in lines[-1].plain
+    for number, bank in enumerate(scene.now.bank):
+        if bank["activity"]:
+            assert f"R{bank['owner_reg']} w{bank['owner_warp']}" in lines[1 + number].plain.replace("  ", " ")
+    assert "16 busy" in text(lens.render(scene, 40, 10)) or "of 16 busy" in text(lens.render(scene, 40, 10))
+
+
+def test_the_lens_grid_holds_what_the_warps_hold(scene: Scene) -> None:
+    assert scene.now is not None
+    grid, _ = banks.places(scene.now)
+    assert (grid > banks.FREE).sum() == NUM_WARPS * 20
+    bank, row = scene.now.place(6, 0)
+    assert (bank, row) == ((6 * 20) % 16, (6 * 20) // 16)
+
+
+def test_slow_writes_show_how_far_they_are() -> None:
+    session = make_session(design="stt[stall=bank]")
+    session.goto(150)
+    source = SceneSource(session)
+    machine = source.machine(150)
+    number = next(i for i, bank in enumerate(machine.bank) if bank["activity"])
+    machine.bank[number].update(activity=layout_of_state.BANK_WRITE, since_cycle=148, until_cycle=152)
+    lines = lens.render(source.scene(), 58, 18)
+    assert "━━╌╌ 2/4" in lines[1 + number].plain
+
+
+def test_a_design_without_a_lens_is_shown_by_its_panels_and_its_banks() -> None:
+    info = make_info("mine")
+    info["panels"] = [
+        {"kind": "grid", "title": "Heat", "field": "heat"}, {"kind": "table", "title": "Levels", "field": "level"},
+        {"kind": "values", "title": "writes", "field": "writes", "unit": "rows"}, {"kind": "spiral", "field": "heat"},
+        {"kind": "grid", "field": "missing"},
+    ]
+    session = make_session(info=info)
+    session.goto(20)
+    said = text(lens.render(SceneSource(session).scene(), 58, 40))
+    for part in ("Heat", "Levels", "writes 0 rows", "unknown kind 'spiral'", "no field 'missing'", "▲ read"):
+        assert part in said
+    assert re.search(r"[░▒▓█]", said)
+
+
+def test_a_foreign_state_is_shown_by_its_own_glyph_and_its_family() -> None:
+    info = make_info("mine")
+    info["stalls"].append({"code": 32, "name": "tag_check", "short": "tag", "glyph": "⚑", "ascii": "!",
+                           "family": "register_file", "sentence": "The tag is looked up."})
+    session = make_session(info=info)
+    session.goto(150)
+    found = SceneSource(session).scene()
+    look = found.look(32)
+    assert (look.glyph, look.role, look.is_register_file) == ("⚑", "register_file", True)
+    assert found.look(39).name == "state 39"
+
+
+def test_collectors_mark_what_is_here_awaited_and_refused() -> None:
+    found = scene_with("bank_conflict")
+    said = text(collectors.render(found, 58, 7))
+    assert "COLLECTORS" in said and "x" in said.split("conflict")[1] and "■" in said and "□" in said
+    assert "SP0" in said and "MSHR" in said and "LDST" in said
+    assert "R18" in text(collectors.render(found, 118, 24)) or "R12" in text(collectors.render(found, 118, 24))
+
+
+def test_code_shows_the_warps_next_instruction_and_turns_to_source(scene: Scene) -> None:
+    assert scene.now is not None
+    pc = scene.now.pc[6]
+    decoded = code.render(scene, 32, 7)
+    here = next(line for line in decoded if line.ground == "focus")
+    assert str(112 + pc) in here.plain
+    source = code.render(scene.at(code_source=True), 60, 7)
+    here = next(line for line in source if line.ground == "focus")
+    assert scene.info["program"][pc]["mnemonic"] in here.plain
+
+
+def test_stalls_rows_stay_and_add_up(scene: Scene) -> None:
+    said = text(stall_lines.render(scene, 39, 7))
+    assert "last 150 cycles" in said and "issued" in said and "others" in said
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", said)]
+    assert abs(sum(shares) - 100) < 0.5
+    other = stall_lines.render(scene.at(now=Machine(FakeTimeline().at(60))), 39, 7)
+    assert [line.plain[3:18] for line in other[1:6]] == [line.plain[3:18] for line in stall_lines.render(scene, 39, 7)[1:6]]
+
+
+def test_the_census_counts_every_warp(scene: Scene) -> None:
+    said = text(stall_lines.render_now(scene, 40, 6).copy())
+    assert sum(int(n) for n in re.findall(r"(\d+)(?= |$)", said.split("warps", 1)[1])) == NUM_WARPS
+
+
+def test_the_overview_has_cursor_ruler_marks_and_hits(scene: Scene) -> None:
+    marked = scene.at(marks=(("a", 40),), hits=(300,))
+    lines = overview.render(marked, 120, 5)
+    assert "150 ▼" in lines[0].plain and "▲" in lines[4].plain and "a" in lines[4].plain and "●" in lines[4].plain
+    assert lines[4].plain.index("▲") == lines[0].plain.index("▼")
+    low = overview.render(marked, 80, 2)
+    assert "▲" in low[1].plain and "a" in low[1].plain and "●" in low[1].plain
+
+
+def test_a_click_on_the_overview_and_its_cursor_agree(scene: Scene) -> None:
+    for cycle in range(0, 400, 7):
+        column = overview.column_of(scene, cycle, 118)
+        assert abs(overview.cycle_of(scene, column, 118) - cycle) <= 400 // 118 + 1
+
+
+def test_registers_name_values_and_changes(scene: Scene) -> None:
+    lines = registers.render(scene.at(panel="registers", number_format="hex"), 120, 30)
+    said = text(lines)
+    assert "%r2" in said and "20 registers" in said and "active ffffffff" in said
+    row = next(line for line in lines if " R5 " in line.plain)
+    assert any(role == "changed" for _, role in row.spans) or "R5" in row.plain
+    empty = make_session()
+    empty.goto(2)
+    assert "holds no warp" in text(registers.render(SceneSource(empty).scene(), 80, 10))
+
+
+def test_register_formats() -> None:
+    one = int(np.float32(1.25).view(np.uint32))
+    assert registers.cell_text(one, "float") == "1.25"
+    assert registers.cell_text(0xFFFFFFFF, "int") == "-1"
+    assert registers.cell_text(0xFFFFFFFF, "uint") == "4294967295"
+    assert registers.cell_text(255, "hex") == "000000ff"
+    assert registers.pattern(np.full(32, 7, np.uint32)) == "all lanes"
+    assert registers.pattern(np.arange(32, dtype=np.uint32) * 4) == "+4 per lane"
+    assert registers.looks_like_float(np.full(32, one, np.uint32))
+    assert not registers.looks_like_float(np.arange(32, dtype=np.uint32))
+
+
+def test_events_and_faults_stand_in_the_event_row(scene: Scene) -> None:
+    assert "stopped" in footer.render_event(scene.at(message="stopped at breakpoint 2"), 80)[0].plain
+    fault = scene.at(fault="w3 reads 4 bytes at 0x10", last=150)
+    line = footer.render_event(fault, 80)[0]
+    assert "kernel stopped: w3 reads" in line.plain and line.spans[1][1] == "bad"
+    assert len(footer.render_event(scene.at(message="x" * 500), 80)[0].plain) == 80
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_theme_knows_every_role(scene: Scene, theme: str) -> None:
+    palette = Palette(theme)
+    for place in layout(120, 40):
+        if place.panel == "footer":
+            continue
+        for line in frame.paint(scene, place):
+            for _, role in line.spans:
+                name = role.partition("~")[0].partition("+")[0].partition("@")[0]
+                assert name in palette.table, name
+                palette.style(line.ground, role)
+    for name in STATES:
+        assert {f"{kind}:{name}" for kind in ("st", "hi", "fg", "bg")} <= set(palette.table)
+
+
+def test_mono_uses_no_colour_at_all() -> None:
+    palette = Palette("mono")
+    for role in palette.table:
+        for ground in ("", "band", "focus", "popup"):
+            style = palette.style(ground, role)
+            assert style.color is None and style.bgcolor is None, role
+
+
+def test_ascii_leaves_only_ascii_and_keeps_every_width(scene: Scene) -> None:
+    palette = Palette("mono", ascii=True)
+    for panel in ("warps", "registers"):
+        for place in layout(120, 40, panel):
+            if place.panel == "footer":
+                continue
+            for line in frame.paint(scene, place):
+                plain = palette.text(line.plain)
+                assert plain.isascii() and len(plain) == place.width, plain
+
+
+def test_the_state_glyphs_in_ascii_are_those_of_the_table() -> None:
+    palette = Palette("mono", ascii=True)
+    for stall in stalls.STALLS:
+        assert palette.text(stall.glyph) == stall.ascii
+
+
+def test_themes_are_chosen_by_the_environment() -> None:
+    assert choose_theme(None, {"TERM": "xterm-256color"}) == "dark"
+    assert choose_theme(None, {"TERM": "xterm", "NO_COLOR": "1"}) == "mono"
+    assert choose_theme(None, {"TERM": "linux"}) == "ansi16"
+    assert choose_theme("light", {"NO_COLOR": "1"}) == "light"
+    with pytest.raises(ValueError, match="pink"):
+        choose_theme("pink", {})
