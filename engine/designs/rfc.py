@@ -1,0 +1,970 @@
+"""`rfc`: a small register file cache (RFC) for the active warps, before any main register file (MRF).
+
+Each active warp has a few entries, each as wide as a warp-register. Every short-latency result goes into an entry;
+reads that hit are served from there, so that most values live and die without touching the MRF. A warp that leaves the
+scheduler's active set first writes its live entries back. Paper: Gebhart, Johnson, Tarjan, Keckler, Dally, Lindholm,
+Skadron, "Energy-efficient Mechanisms for Managing Thread Context in Throughput Processors", ISCA 2011 (RFC).
+Differs from `sram`: all of it but the MRF itself, which is any other design: `rfc[main=stt]`; default `sram`.
+
+Rules: FIFO, write hits overwrite in place (B2.1); last-use bits mark an entry dead where the SIMT mask is full (B2.2);
+results of long-latency operations go to the MRF, and an entry of their destination is removed at issue (B2.3); leaving
+waits for short-latency results, then writes one entry per cycle back (B2.4); the two options of section 5.3 (B2.5).
+
+Deviations and choices of ours:
+1. Tags are checked in the issue cycle, and hits are captured then: no stage is added for operands, so that back-to-back
+   latency is unchanged as the paper says; branches pay their extra cycle (`sm.branch_cycles` = 1, section 3.1).
+2. Entries carry a lane mask (B0.2). A read whose lanes are not all in the entry reads the MRF too, merged at the grant.
+3. All hits of an instruction are read in its tag check, also where 64-bit operands make more than three rows.
+4. A partial removal (B2.3) is decided by lanes: only lanes that the operation does not overwrite are written back.
+5. A result that finds its warp outside the active set (bar.red, or after the exit) goes to the MRF.
+6. An eviction and the result that causes it happen in one cycle; while the MRF refuses the one, the other waits.
+7. One result is allocated per cycle and SM (1 write port per lane); with two schedulers that limits both together.
+8. "Not read before the next deactivation" (section 5.3) is found by walking the program from the instruction on, both
+   ways at branches, at most WALK steps: what a compiler would put into a bit. Deactivation: an instruction marked as
+   reading a long-latency result, or a barrier.
+9. read_allocate skips an operand whose victim cannot be written back in the same cycle.
+10. The paper gives no leakage: it is 0 here, apart from that of another main register file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import designs, hooks, registers
+from engine.bits import bit64, ctz64
+from engine.designs import Design, Parameter
+from engine.device import device
+from engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
+from engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
+from engine.stalls import BANK_CONFLICT, RFC_FLUSH, SHORT_SCOREBOARD, WAIT
+from engine.state import BLOCK, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, TWO_LEVEL, WARP_COLD, cold_block
+
+MAX_ENTRIES = 8
+FIFO, LRU = 0, 1
+ALL_LANES = 0xFFFFFFFF
+OUTSIDE, LEAVING = 0, 2              # of sm.warp.is_active
+STAND_IN = MAX_INFLIGHT - 1          # in-flight entry that no instruction ever gets: it holds a register written back
+WALK = 96                            # instructions that the walk of section 5.3 follows
+GONE_WRITTEN, GONE_DEAD, GONE_CLEAN = 1, 2, 3   # of rf.out_kind
+PRODUCER_BLOCK = cold_block("warp_cold") + WARP_COLD.fields["producer"][1] // BLOCK
+BLOCKS_PER_WARP = WARP_COLD.itemsize // BLOCK
+
+PARAMETERS = (
+    Parameter("entries", "6", "entries per warp", "RFC section 3.1", "warp-registers that each active warp keeps",
+              tuple(str(number) for number in range(1, MAX_ENTRIES + 1))),
+    Parameter("replacement", "fifo", "policy", "RFC section 3.1", "which entry is evicted", ("fifo", "lru")),
+    Parameter("liveness", 1, "0 or 1", "RFC section 3.1", "drop values that the last-use bits say are dead"),
+    Parameter("read_allocate", 0, "0 or 1", "RFC section 3.1", "also allocate operands read from the main file"),
+    Parameter("bypass", 0, "0 or 1", "RFC section 5.3", "results not read before the warp leaves go to the main file"),
+    Parameter("evict_first", 0, "0 or 1", "RFC section 5.3", "evict first what is not read before the warp leaves"),
+    Parameter("write_ports", 1, "results per cycle", "RFC Fig. 5: 3R/1W", "entries written per cycle"),
+    Parameter("active_warps", 8, "warps", "RFC Table 2", "warps the cache is sized for: its energy and area only",
+              dtype=""),
+    Parameter("mrf_mm", 0.0, "mm", "RFC Table 3: 1 mm; 0 as in Fig. 12", "wire between main file and ALUs", dtype=""),
+    Parameter("rfc_mm", 0.0, "mm", "RFC Table 5: 0.2 mm; 0 as in Fig. 12", "wire between cache and ALUs", dtype=""),
+)
+
+ENTRY = np.dtype(
+    [
+        ("valid", "u4"),              # lanes whose newest value is here, 0 = the entry is free
+        ("dirty", "u4"),              # of these, lanes that the main file does not have
+        ("order", "u4"),              # when it was allocated (lru: used); the smallest goes first
+        ("reg", "u1"),
+        ("dead", "u1"),               # its last reader has been issued: not worth writing back
+        ("far", "u1"),                # not read before the warp leaves (evict_first)
+        ("evict", "u1"),              # to be written back through the next free port cycle
+    ]
+)
+
+STATE = (
+    ("holding", "u8"),                # warps with an entry
+    ("flushing", "u8"),               # warps with an entry to be written back
+    ("read_cycle", "i8"),             # last tag check: cycle, warp, registers
+    ("hit_regs", "u8"),
+    ("missed_regs", "u8"),
+    ("write_cycle", "i8"),            # last result written: cycle (and results in it), warp, register, entry
+    ("out_cycle", "i8"),              # last entry given up: cycle, warp, register, how (GONE_*)
+    ("left_cycle", "i8"),             # last warp that began to leave: cycle, warp, live and dead entries
+    ("next_seq", "i8"),               # first instruction not looked at for section 5.3
+    ("flush_cycle", "i8", (MAX_WARPS,)),   # since when a warp's entries are to be written back
+    ("entry", ENTRY, (MAX_WARPS, MAX_ENTRIES)),
+    ("reads", "u4", (MAX_WARPS,)),    # operands looked up since the warp joined
+    ("hits", "u4", (MAX_WARPS,)),     # of these, served by the cache alone
+    ("order", "u4"),                  # order of the next allocation
+    ("merging", "u4"),                # collectors with operands in `waiting`
+    ("writes_in_cycle", "u4"),
+    ("waiting", "u1", (MAX_COLLECTORS,)),  # operands to merge or allocate when the main file has given them
+    ("is_far", "u1", (MAX_INFLIGHT,)),     # no result of this instruction is read before its warp leaves
+    ("read_warp", "u1"),
+    ("write_warp", "u1"),
+    ("write_reg", "u1"),
+    ("write_entry", "u1"),
+    ("out_warp", "u1"),
+    ("out_reg", "u1"),
+    ("out_kind", "u1"),
+    ("left_warp", "u1"),
+    ("left_live", "u1"),
+    ("left_dead", "u1"),
+    ("pad", "u1", (6,)),
+)
+
+EVENTS = (
+    ("rfc_lookups", "operands whose tags were checked"),
+    ("rfc_reads", "operands served by the register file cache, wholly or in part"),
+    ("rfc_partial_reads", "of these, merged with a read of the main file"),
+    ("rfc_writes", "results written into the cache"),
+    ("rfc_overwrites", "of these, into an entry that held the register already"),
+    ("rfc_bypasses", "results written straight to the main file"),
+    ("rfc_evictions", "entries written back to make room"),
+    ("rfc_flushes", "entries written back as their warp left the active set"),
+    ("rfc_removals", "entries written back before a long-latency operation overwrites a part"),
+    ("rfc_dead", "entries dropped because their value is dead"),
+    ("rfc_overtaken", "entries dropped because a long-latency operation overwrites them"),
+    ("rfc_exits", "live entries dropped because their warp ended"),
+    ("rfc_fills", "operands allocated as they were read (read_allocate)"),
+    ("rfc_departures", "warps that left the active set"),
+)
+(LOOKUPS, READS, PARTIAL_READS, WRITES, OVERWRITES, BYPASSES, EVICTIONS, FLUSHES, REMOVALS, DEAD, OVERTAKEN, EXITS,
+ FILLS, DEPARTURES) = range(14)
+
+# RFC Table 2, per 128-bit access: (entries per warp, active warps) -> (area um2, read pJ, write pJ)
+TABLE_2 = {
+    (4, 4): (5100, 1.2, 3.8), (4, 6): (7400, 1.2, 4.4), (4, 8): (9600, 1.9, 6.1),
+    (6, 4): (7400, 1.2, 4.4), (6, 6): (10800, 1.7, 5.4), (6, 8): (14300, 2.2, 6.7),
+    (8, 4): (9600, 1.9, 6.1), (8, 6): (14300, 2.2, 6.7), (8, 8): (18800, 3.4, 10.9),
+}  # fmt: skip
+GRANULES = 8                         # 128-bit accesses of one warp-register (RFC section 2.1)
+MRF_READ_PJ, MRF_WRITE_PJ = 8.0, 11.0            # per 128 bits, RFC Table 3
+MRF_BANK_UM2, MRF_BANKS = 38000.0, 32            # RFC Table 3, section 2.1
+WIRE_PJ_PER_MM = 1.9 * 4                         # per 128 bits, RFC Table 3: 1.9 pJ per 32 bits
+ENTRY_BYTES = 4 * 32
+
+TECHNOLOGY = {
+    "rfc_area_mm2": (14300e-6 * GRANULES, "mm2", "RFC Table 2: 6 entries, 8 warps, 8 clusters"),
+    "mrf_area_mm2": (MRF_BANK_UM2 * 1e-6 * MRF_BANKS, "mm2", "RFC Table 3: 32 banks"),
+    "wire_pj_per_mm": (WIRE_PJ_PER_MM * GRANULES, "pJ/mm", "RFC Table 3: 1.9 pJ/mm per 32 bits"),
+}
+ENERGY_PJ = {
+    "rf_reads": (MRF_READ_PJ * GRANULES, "RFC Table 3: 8 pJ per 128 bits"),
+    "rf_writes": (MRF_WRITE_PJ * GRANULES, "RFC Table 3: 11 pJ per 128 bits"),
+    "rfc_reads": (2.2 * GRANULES, "RFC Table 2: 6 entries, 8 warps"),
+    "rfc_evictions": (2.2 * GRANULES, "RFC Table 2: read for the write-back"),
+    "rfc_flushes": (2.2 * GRANULES, "RFC Table 2: read for the write-back"),
+    "rfc_removals": (2.2 * GRANULES, "RFC Table 2: read for the write-back"),
+    "rfc_writes": (6.7 * GRANULES, "RFC Table 2: 6 entries, 8 warps"),
+    "rfc_fills": (6.7 * GRANULES, "RFC Table 2: 6 entries, 8 warps"),
+}
+
+
+# hooks, in cycle order
+
+
+def begin_cycle(sm, rf, spec, rows):
+    """Drop what ended warps kept (B0.7), then write one entry back for a warp that leaves or overwrites (B2.4, B2.3)."""
+    ended = np.uint64(rf.holding) & ~np.uint64(sm.unfinished)
+    while ended != 0:
+        warp = ctz64(ended)
+        ended &= ~bit64(warp)
+        drop_warp(sm, rf, spec, warp)
+    freeze = np.int64(hooks.begin_cycle(sm, rf.mrf, spec.mrf, rows))
+    if freeze == 0 and rf.flushing != 0:
+        flush(sm, rf, spec, rows)
+    return freeze
+
+
+def bank_of(sm, rf, spec, warp, reg):
+    """Return the main file's bank: the cache has no banks."""
+    return hooks.bank_of(sm, rf.mrf, spec.mrf, warp, reg)
+
+
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Write a result into the cache, evicting where needed (B2.1), or past it into the main file."""
+    if goes_past(sm, rf, spec, warp, reg, slot) != 0:
+        code = np.int64(hooks.write_back(sm, rf.mrf, spec.mrf, rows, warp, reg, mask, value_row, slot))
+        if code == 0:
+            sm.events[spec.first_event + BYPASSES] += 1
+            uncover(rf, warp, reg, mask)
+        return code
+    if rf.write_cycle == sm.cycle and rf.writes_in_cycle >= spec.write_ports:
+        sm.access_wait[BANK_CONFLICT] += 1
+        return BANK_CONFLICT
+    entry = find(rf, warp, reg)
+    if entry >= 0:
+        sm.events[spec.first_event + OVERWRITES] += 1
+    else:
+        entry = make_room(sm, rf, spec, rows, warp)
+        if entry < 0:
+            return -entry
+        take_entry(rf, warp, entry, reg)
+    place = rf.entry[warp][entry]
+    lanes = np.int64(mask)
+    place.valid = np.int64(place.valid) | lanes
+    place.dirty = np.int64(place.dirty) | lanes
+    place.dead = 0
+    place.far = 1 if spec.evict_first != 0 and rf.is_far[slot] != 0 else 0
+    if spec.replacement == LRU:
+        touch(rf, place)
+    registers.write_row(sm, rows, row_of(spec, warp, entry), value_row, mask)
+    sm.events[spec.first_event + WRITES] += 1
+    if rf.write_cycle != sm.cycle:
+        rf.write_cycle = sm.cycle
+        rf.writes_in_cycle = 0
+    rf.writes_in_cycle += 1
+    rf.write_warp = warp
+    rf.write_reg = reg
+    rf.write_entry = entry
+    registers.release(sm, warp, reg)
+    return 0
+
+
+def arbitrate(sm, rf, spec, rows, insts):
+    """Let the main file serve the misses its own way, then merge what it gave with lanes that are in the cache."""
+    hooks.arbitrate(sm, rf.mrf, spec.mrf, rows, insts)
+    units = np.uint64(rf.merging)
+    while units != 0:
+        collector = ctz64(units)
+        units &= ~bit64(collector)
+        merge(sm, rf, spec, rows, insts, collector)
+    if spec.bypass != 0 or spec.evict_first != 0:
+        look_ahead(sm, rf, spec, insts)
+    return 0
+
+
+def issue_check(sm, rf, spec, rows, warp, inst):
+    """Hold a long-latency operation back while lanes of its destination that it leaves alone are only here (B2.3)."""
+    if inst.wait_class == WAIT_LONG and np.uint64(rf.holding) & bit64(warp) != 0:
+        lanes = lanes_of(sm, warp, inst)
+        waits = 0
+        for row in range(inst.num_dst):
+            entry = find(rf, warp, np.int64(inst.dst[row]))
+            if lanes != 0 and entry >= 0 and must_write_first(sm, rf, warp, entry, inst, lanes) != 0:
+                ask_eviction(sm, rf, warp, entry)
+                waits = RFC_FLUSH
+        if waits != 0:
+            return waits
+    return np.int64(hooks.issue_check(sm, rf.mrf, spec.mrf, rows, warp, inst))
+
+
+def on_issue(sm, rf, spec, rows, slot, inst):
+    """Check the tags of the operands (B2.1), mark last uses (B2.2), and remove a long-latency destination (B2.3)."""
+    warp = np.int64(sm.inflight[slot].warp)
+    if inst.src_mask != 0:
+        check_tags(sm, rf, spec, rows, slot, inst)
+    if inst.wait_class != WAIT_LONG:
+        if inst.num_dst == 0:
+            return hooks.on_issue(sm, rf.mrf, spec.mrf, rows, slot, inst)
+        return 0
+    for row in range(inst.num_dst):
+        entry = find(rf, warp, np.int64(inst.dst[row]))
+        if entry >= 0:
+            if rf.entry[warp][entry].dirty != 0:
+                sm.events[spec.first_event + OVERTAKEN] += 1
+            forget(rf, warp, entry)
+    return hooks.on_issue(sm, rf.mrf, spec.mrf, rows, slot, inst)
+
+
+def on_retire(sm, rf, spec, rows, slot, inst):
+    """Pass on."""
+    return hooks.on_retire(sm, rf.mrf, spec.mrf, rows, slot, inst)
+
+
+def on_leave(sm, rf, spec, rows, warp):
+    """Wait for short-latency results, drop dead entries, hold the warp until the live ones are written back (B2.4)."""
+    due = results_due(sm, warp)
+    if due != 0:
+        return due
+    if np.uint64(rf.holding) & bit64(warp) != 0:
+        if np.uint64(rf.flushing) & bit64(warp) == 0:
+            begin_flush(sm, rf, spec, warp)
+        if np.uint64(rf.holding) & bit64(warp) != 0:
+            return RFC_FLUSH
+    code = np.int64(hooks.on_leave(sm, rf.mrf, spec.mrf, rows, warp))
+    if code == 0:
+        sm.events[spec.first_event + DEPARTURES] += 1
+    return code
+
+
+def on_join(sm, rf, spec, rows, warp):
+    """Begin with an empty cache (B2.4)."""
+    rf.reads[warp] = 0
+    rf.hits[warp] = 0
+    return hooks.on_join(sm, rf.mrf, spec.mrf, rows, warp)
+
+
+def on_dispatch(sm, rf, spec, rows, warp):
+    """Begin a warp with an empty cache and cleared registers."""
+    drop_warp(sm, rf, spec, warp)
+    rf.reads[warp] = 0
+    rf.hits[warp] = 0
+    return hooks.on_dispatch(sm, rf.mrf, spec.mrf, rows, warp)
+
+
+def on_exit(sm, rf, spec, rows, warp):
+    """Pass on: begin_cycle has dropped the entries in the cycle after the exit."""
+    return hooks.on_exit(sm, rf.mrf, spec.mrf, rows, warp)
+
+
+def end_cycle(sm, rf, spec, rows):
+    """Pass on."""
+    return hooks.end_cycle(sm, rf.mrf, spec.mrf, rows)
+
+
+def next_event(sm, rf, spec):
+    """Return the main file's next event; the cache itself acts only while a warp is awake."""
+    return hooks.next_event(sm, rf.mrf, spec.mrf)
+
+
+def locate(sm, rf, spec, warp, reg, lane):
+    """Return the entry's row for a lane that is in the cache, else the main file's place."""
+    entry = find(rf, warp, reg)
+    if entry >= 0 and (np.int64(rf.entry[warp][entry].valid) >> lane) & 1 != 0:
+        return row_of(spec, warp, entry)
+    return hooks.locate(sm, rf.mrf, spec.mrf, warp, reg, lane)
+
+
+# entries
+
+
+@device
+def row_of(spec, warp, entry):
+    """Return the value row of an entry."""
+    return np.int64(spec.first_row) + np.int64(warp) * MAX_ENTRIES + entry
+
+
+@device
+def find(rf, warp, reg):
+    """Return the entry of a warp that holds a register, or -1."""
+    if np.uint64(rf.holding) & bit64(warp) != 0:
+        for entry in range(MAX_ENTRIES):
+            place = rf.entry[warp][entry]
+            if place.valid != 0 and place.reg == reg:
+                return np.int64(entry)
+    return np.int64(-1)
+
+
+@device
+def touch(rf, place):
+    """Make an entry the youngest."""
+    place.order = rf.order
+    rf.order = np.int64(rf.order) + 1
+    return 0
+
+
+@device
+def take_entry(rf, warp, entry, reg):
+    """Give a free entry to a register; its lanes follow with the value."""
+    place = rf.entry[warp][entry]
+    place.reg = reg
+    place.valid = 0
+    place.dirty = 0
+    place.dead = 0
+    place.far = 0
+    place.evict = 0
+    rf.holding = np.uint64(rf.holding) | bit64(warp)
+    return touch(rf, place)
+
+
+@device
+def forget(rf, warp, entry):
+    """Free an entry."""
+    place = rf.entry[warp][entry]
+    place.valid = 0
+    place.dirty = 0
+    place.dead = 0
+    place.far = 0
+    place.evict = 0
+    held = 0
+    asked = 0
+    for other in range(MAX_ENTRIES):
+        if rf.entry[warp][other].valid != 0:
+            held = 1
+            if rf.entry[warp][other].evict != 0:
+                asked = 1
+    if held == 0:
+        rf.holding = np.uint64(rf.holding) & ~bit64(warp)
+    if asked == 0:
+        rf.flushing = np.uint64(rf.flushing) & ~bit64(warp)
+    return 0
+
+
+@device
+def uncover(rf, warp, reg, mask):
+    """Free the lanes of an entry that the main file has got a newer value of."""
+    entry = find(rf, warp, reg)
+    if entry >= 0:
+        place = rf.entry[warp][entry]
+        left = np.int64(place.valid) & ~np.int64(mask)
+        if left == 0:
+            return forget(rf, warp, entry)
+        place.valid = left
+        place.dirty = np.int64(place.dirty) & left
+    return 0
+
+
+@device
+def drop_warp(sm, rf, spec, warp):
+    """Free every entry of a warp that has ended."""
+    for entry in range(MAX_ENTRIES):
+        place = rf.entry[warp][entry]
+        if place.valid != 0:
+            if place.dirty != 0:
+                sm.events[spec.first_event + (DEAD if place.dead != 0 else EXITS)] += 1
+            forget(rf, warp, entry)
+    return 0
+
+
+@device
+def is_needed(sm, warp, place):
+    """Say whether an entry must be written back: dirty, and not dead unless a collector still has to merge it."""
+    if place.dirty == 0:
+        return False
+    return place.dead == 0 or np.uint64(sm.warp[warp].sb_read) & bit64(place.reg) != 0
+
+
+@device
+def goes_past(sm, rf, spec, warp, reg, slot):
+    """Say whether a result goes straight to the main file: of a long-latency operation, or without a place here."""
+    if np.uint64(sm.warp[warp].sb_long) & bit64(reg) != 0:
+        return 1
+    if np.uint64(sm.unfinished) & bit64(warp) == 0:
+        return 1
+    if sm.config.scheduler >= TWO_LEVEL and sm.warp[warp].is_active == OUTSIDE:
+        return 1
+    return 1 if spec.bypass != 0 and rf.is_far[slot] != 0 else 0
+
+
+@device
+def make_room(sm, rf, spec, rows, warp):
+    """Return a free entry of a warp, evicting one where there is none; or minus the main file's refusal."""
+    entry = victim(rf, spec, warp)
+    place = rf.entry[warp][entry]
+    if place.valid != 0:
+        kind = GONE_CLEAN
+        if is_needed(sm, warp, place):
+            code = write_main(sm, rf, spec, rows, warp, entry)
+            if code != 0:
+                return -code
+            sm.events[spec.first_event + EVICTIONS] += 1
+            kind = GONE_WRITTEN
+        elif place.dirty != 0:
+            sm.events[spec.first_event + DEAD] += 1
+            kind = GONE_DEAD
+        note_out(sm, rf, warp, place.reg, kind)
+        forget(rf, warp, entry)
+    return entry
+
+
+@device
+def victim(rf, spec, warp):
+    """Return a free entry, else the first to go: far ones before others, then by order."""
+    best = np.int64(0)
+    for entry in range(np.int64(spec.entries) + 1):
+        place = rf.entry[warp][entry]
+        if place.valid == 0:
+            return np.int64(entry)
+        other = rf.entry[warp][best]
+        if place.far > other.far or (place.far == other.far and place.order < other.order):
+            best = np.int64(entry)
+    return best
+
+
+@device
+def note_out(sm, rf, warp, reg, kind):
+    """Remember the last entry given up, for views."""
+    rf.out_cycle = sm.cycle
+    rf.out_warp = warp
+    rf.out_reg = reg
+    rf.out_kind = kind
+    return 0
+
+
+# writes back to the main file
+
+
+@device
+def write_main(sm, rf, spec, rows, warp, entry):
+    """Write an entry's dirty lanes to the main file; return 0, or the main file's refusal.
+
+    The write is no instruction's result: the stand-in holds its register until the main file releases it. Where a newer
+    result of the register is under way, that instruction's hold is put back afterwards.
+    """
+    place = rf.entry[warp][entry]
+    reg = np.int64(place.reg)
+    bit = bit64(reg)
+    state = sm.warp[warp]
+    cold = sm.warp_cold[warp]
+    held = np.uint64(state.sb_write) & bit
+    held_long = np.uint64(state.sb_long) & bit
+    producer = np.int64(cold.producer[reg])
+    stand_in = sm.inflight[STAND_IN]
+    stand_in.unreleased = ~np.uint64(0)
+    stand_in.warp = warp
+    stand_in.mask = place.dirty
+    stand_in.issue_cycle = sm.cycle
+    registers.touch_inflight(sm, STAND_IN)
+    cold.producer[reg] = STAND_IN
+    state.sb_write = np.uint64(state.sb_write) | bit
+    state.sb_long = np.uint64(state.sb_long) & ~bit
+    row = row_of(spec, warp, entry)
+    lanes = np.int64(place.dirty)
+    code = np.int64(hooks.write_back(sm, rf.mrf, spec.mrf, rows, warp, reg, lanes, row, STAND_IN))
+    if code != 0 or held != 0:
+        state.sb_write = (np.uint64(state.sb_write) & ~bit) | held
+        state.sb_long = np.uint64(state.sb_long) | held_long
+    if np.uint64(state.sb_write) & bit == 0 or held != 0:
+        cold.producer[reg] = producer
+    else:
+        registers.mark_cold(sm, PRODUCER_BLOCK + np.int64(warp) * BLOCKS_PER_WARP)
+    return code
+
+
+@device
+def ask_eviction(sm, rf, warp, entry):
+    """Have an entry written back as soon as the port allows."""
+    if np.uint64(rf.flushing) & bit64(warp) == 0:
+        rf.flush_cycle[warp] = sm.cycle
+        rf.flushing = np.uint64(rf.flushing) | bit64(warp)
+    rf.entry[warp][entry].evict = 1
+    return 0
+
+
+@device
+def flush(sm, rf, spec, rows):
+    """Write back one entry: of the warp that has waited longest, its oldest."""
+    left = np.uint64(rf.flushing)
+    warp = ctz64(left)
+    while left != 0:
+        other = ctz64(left)
+        left &= ~bit64(other)
+        if rf.flush_cycle[other] < rf.flush_cycle[warp]:
+            warp = other
+    best = np.int64(-1)
+    for entry in range(MAX_ENTRIES):
+        place = rf.entry[warp][entry]
+        if place.evict != 0 and (best < 0 or place.order < rf.entry[warp][best].order):
+            best = np.int64(entry)
+    if write_main(sm, rf, spec, rows, warp, best) == 0:
+        leaves = sm.warp[warp].is_active == LEAVING
+        sm.events[spec.first_event + (FLUSHES if leaves else REMOVALS)] += 1
+        note_out(sm, rf, warp, rf.entry[warp][best].reg, GONE_WRITTEN)
+        forget(rf, warp, best)
+    return 0
+
+
+@device
+def begin_flush(sm, rf, spec, warp):
+    """Drop what is dead or clean, and ask for the rest to be written back."""
+    live = 0
+    dead = 0
+    for entry in range(MAX_ENTRIES):
+        place = rf.entry[warp][entry]
+        if place.valid != 0:
+            if is_needed(sm, warp, place):
+                live += 1
+                ask_eviction(sm, rf, warp, entry)
+            else:
+                if place.dirty != 0:
+                    dead += 1
+                    sm.events[spec.first_event + DEAD] += 1
+                forget(rf, warp, entry)
+    rf.left_cycle = sm.cycle
+    rf.left_warp = warp
+    rf.left_live = live
+    rf.left_dead = dead
+    return 0
+
+
+@device
+def results_due(sm, warp):
+    """Return 0 when no short-latency result of a warp is under way, else where it stands."""
+    held = np.uint64(sm.warp[warp].sb_write) & ~np.uint64(sm.warp[warp].sb_long)
+    while held != 0:
+        reg = ctz64(held)
+        held &= ~bit64(reg)
+        flight = sm.inflight[sm.warp_cold[warp].producer[reg]]
+        if flight.unit != UNIT_CTRL:
+            if flight.code != 0:
+                return np.int64(flight.code)
+            return np.int64(WAIT if flight.unit == UNIT_SP else SHORT_SCOREBOARD)
+    return np.int64(0)
+
+
+@device
+def lanes_of(sm, warp, inst):
+    """Return the lanes in which a warp would execute its next instruction."""
+    lanes = np.int64(sm.warp[warp].mask)
+    if inst.guard != NO_PRED:
+        value = np.int64(sm.warp_cold[warp].pred[inst.guard])
+        lanes &= ~value if inst.guard_negate else value
+    return lanes
+
+
+@device
+def must_write_first(sm, rf, warp, entry, inst, lanes):
+    """Say whether an operation's destination must be written back before it: for lanes it keeps, or reads merged."""
+    place = rf.entry[warp][entry]
+    if not is_needed(sm, warp, place):
+        return 0
+    if np.int64(place.dirty) & ~lanes != 0:
+        return 1
+    return 1 if lanes & ~np.int64(place.valid) != 0 and reads(inst, place.reg) else 0
+
+
+# reads
+
+
+@device
+def check_tags(sm, rf, spec, rows, slot, inst):
+    """Serve every operand that the cache holds in all needed lanes; the others go on waiting at their banks."""
+    flight = sm.inflight[slot]
+    warp = np.int64(flight.warp)
+    collector = np.int64(flight.collector)
+    needed = np.int64(flight.mask)
+    asked = np.int64(flight.unread)
+    unread = asked
+    waiting = np.int64(0)
+    hit_regs = np.uint64(0)
+    missed_regs = np.uint64(0)
+    for operand in range(6):
+        if (asked >> operand) & 1:
+            reg = np.int64(inst.src[operand])
+            entry = find(rf, warp, reg)
+            sm.events[spec.first_event + LOOKUPS] += 1
+            rf.reads[warp] += 1
+            missed_regs |= bit64(reg)
+            if entry >= 0:
+                place = rf.entry[warp][entry]
+                if spec.replacement == LRU:
+                    touch(rf, place)
+                if needed & ~np.int64(place.valid) == 0:
+                    capture(sm, rf, spec, rows, warp, entry, sm.config.first_collector_row + collector * 6 + operand)
+                    unread &= ~(np.int64(1) << operand)
+                    hit_regs |= bit64(reg)
+                    missed_regs &= ~bit64(reg)
+                    rf.hits[warp] += 1
+                    sm.events[spec.first_event + READS] += 1
+                else:
+                    waiting |= np.int64(1) << operand
+    if spec.read_allocate != 0:
+        waiting = unread
+    if unread != asked:
+        keep_waiting(sm, slot, collector, inst, asked, unread)
+    rf.waiting[collector] = waiting
+    if waiting != 0:
+        rf.merging = np.int64(rf.merging) | (np.int64(1) << collector)
+    mark_last_uses(sm, rf, spec, slot, inst)
+    rf.read_cycle = sm.cycle
+    rf.read_warp = warp
+    rf.hit_regs = hit_regs
+    rf.missed_regs = missed_regs
+    return 0
+
+
+@device
+def mark_last_uses(sm, rf, spec, slot, inst):
+    """Mark entries dead after their last read, where no lane of the warp is elsewhere (B2.2)."""
+    flight = sm.inflight[slot]
+    warp = np.int64(flight.warp)
+    if spec.liveness == 0 or np.int64(flight.active) | np.int64(sm.warp[warp].exited) != ALL_LANES:
+        return 0
+    for operand in range(6):
+        if (np.int64(inst.last_use) & np.int64(inst.src_mask)) >> operand & 1:
+            entry = find(rf, warp, np.int64(inst.src[operand]))
+            if entry >= 0:
+                rf.entry[warp][entry].dead = 1
+    return 0
+
+
+@device
+def capture(sm, rf, spec, rows, warp, entry, out_row):
+    """Copy an entry into an operand latch; lanes that it lacks are not needed, the latch shows the main file's."""
+    place = rf.entry[warp][entry]
+    row = row_of(spec, warp, entry)
+    if place.valid == ALL_LANES:
+        return registers.copy_row(rows, row, out_row)
+    valid = np.int64(place.valid)
+    for lane in range(32):
+        source = row
+        if (valid >> lane) & 1 == 0:
+            source = np.int64(hooks.locate(sm, rf.mrf, spec.mrf, warp, place.reg, lane))
+        rows[out_row].u[lane] = rows[source].u[lane]
+    return 0
+
+
+@device
+def keep_waiting(sm, slot, collector, inst, asked, unread):
+    """Take the operands that were served from the queues of their banks."""
+    unit = sm.collector[collector]
+    flight = sm.inflight[slot]
+    regs = np.uint64(0)
+    wanted = np.uint64(0)
+    for operand in range(6):
+        if (unread >> operand) & 1:
+            regs |= bit64(inst.src[operand])
+            wanted |= bit64(unit.bank[operand])
+    for operand in range(6):
+        if ((asked & ~unread) >> operand) & 1:
+            bank = np.int64(unit.bank[operand])
+            if wanted & bit64(bank) == 0:
+                requests = np.uint64(sm.bank[bank].requests) & ~bit64(collector)
+                sm.bank[bank].requests = requests
+                if requests == 0:
+                    sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
+    flight.unread = unread
+    flight.unread_regs = regs
+    registers.touch_inflight(sm, slot)
+    return registers.refresh_reads(sm, np.int64(flight.warp))
+
+
+@device
+def merge(sm, rf, spec, rows, insts, collector):
+    """Lay the cache's lanes over operands that the main file gave in this cycle; allocate them with read_allocate."""
+    flight = sm.inflight[sm.collector[collector].inflight]
+    waiting = np.int64(rf.waiting[collector])
+    given = waiting & ~np.int64(flight.unread)
+    if given == 0:
+        return 0
+    warp = np.int64(flight.warp)
+    for operand in range(6):
+        if (given >> operand) & 1:
+            reg = np.int64(insts[flight.pc].src[operand])
+            latch = sm.config.first_collector_row + collector * 6 + operand
+            entry = find(rf, warp, reg)
+            if entry >= 0:
+                overlay(sm, rf, spec, rows, warp, entry, latch, np.int64(flight.mask))
+            elif spec.read_allocate != 0 and (np.int64(insts[flight.pc].last_use) >> operand) & 1 == 0:
+                fill(sm, rf, spec, rows, warp, reg, latch)
+    rf.waiting[collector] = waiting & ~given
+    if waiting == given:
+        rf.merging = np.int64(rf.merging) & ~(np.int64(1) << collector)
+    return 0
+
+
+@device
+def overlay(sm, rf, spec, rows, warp, entry, latch, needed):
+    """Replace the lanes of a latch that are newer in the cache."""
+    valid = np.int64(rf.entry[warp][entry].valid)
+    row = row_of(spec, warp, entry)
+    for lane in range(32):
+        if (valid >> lane) & 1:
+            rows[latch].u[lane] = rows[row].u[lane]
+    if valid & needed != 0:
+        sm.events[spec.first_event + READS] += 1
+        sm.events[spec.first_event + PARTIAL_READS] += 1
+    return 0
+
+
+@device
+def fill(sm, rf, spec, rows, warp, reg, latch):
+    """Allocate an operand as it is read (section 3.1), unless the victim cannot be written back in this cycle."""
+    entry = victim(rf, spec, warp)
+    place = rf.entry[warp][entry]
+    bank = np.int64(hooks.bank_of(sm, rf.mrf, spec.mrf, warp, place.reg))
+    if place.valid != 0 and is_needed(sm, warp, place) and sm.config.bank_ports == 1 and sm.bank[bank].read != 0:
+        return 0
+    entry = make_room(sm, rf, spec, rows, warp)
+    if entry < 0:
+        return 0
+    take_entry(rf, warp, entry, reg)
+    rf.entry[warp][entry].valid = ALL_LANES
+    registers.write_row(sm, rows, row_of(spec, warp, entry), latch, ALL_LANES)
+    sm.events[spec.first_event + FILLS] += 1
+    return 0
+
+
+# section 5.3: what is not read before the warp leaves
+
+
+@device
+def look_ahead(sm, rf, spec, insts):
+    """Ask of every instruction issued since, whether its results and operands are read before the warp leaves."""
+    first = np.int64(rf.next_seq)
+    for word in range(MAX_INFLIGHT // 64):
+        used = np.uint64(sm.inflight_used[word])
+        while used != 0:
+            low = ctz64(used)
+            used &= ~bit64(low)
+            slot = word * 64 + low
+            if sm.inflight[slot].seq >= first:
+                look_at(sm, rf, spec, insts, slot)
+    rf.next_seq = sm.seq
+    return 0
+
+
+@device
+def look_at(sm, rf, spec, insts, slot):
+    """Set the walk's answers of one instruction."""
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    warp = np.int64(flight.warp)
+    after = np.int64(flight.pc) + 1
+    is_far = 1
+    for row in range(inst.num_dst):
+        if read_soon(insts, after, np.int64(inst.dst[row])) != 0:
+            is_far = 0
+    rf.is_far[slot] = is_far
+    for operand in range(6):
+        if spec.evict_first != 0 and (np.int64(inst.src_mask) >> operand) & 1:
+            reg = np.int64(inst.src[operand])
+            entry = find(rf, warp, reg)
+            if entry >= 0:
+                rf.entry[warp][entry].far = 1 - read_soon(insts, after, reg)
+    return 0
+
+
+@device
+def read_soon(insts, start, reg):
+    """Return 1 if a register may be read before the warp next leaves, walking the program from `start`."""
+    pc = np.int64(start)
+    later = np.int64(0)
+    num_later = 0
+    for _ in range(WALK):
+        inst = insts[pc]
+        ended = False
+        if inst.long_source != 0 or inst.op == OP_BAR:
+            ended = True
+        elif reads(inst, reg):
+            return 1
+        elif inst.guard == NO_PRED and (inst.op == OP_EXIT or np.uint64(inst.dst_regs) & bit64(reg) != 0):
+            ended = True
+        elif inst.op == OP_BRA or inst.op == OP_BRA_UNI:
+            if inst.guard != NO_PRED:
+                if num_later == 3:
+                    return 1
+                later = (later << 20) | np.int64(inst.target)
+                num_later += 1
+                pc += 1
+            else:
+                pc = np.int64(inst.target)
+        else:
+            pc += 1
+        if ended:
+            if num_later == 0:
+                return 0
+            pc = later & 0xFFFFF
+            later >>= 20
+            num_later -= 1
+    return 1
+
+
+@device
+def reads(inst, reg):
+    """Say whether an instruction reads a register."""
+    for operand in range(6):
+        if (np.int64(inst.src_mask) >> operand) & 1 and inst.src[operand] == reg:
+            return True
+    return False
+
+
+# energy and area: counted accesses x Tables 2 and 3
+
+
+def access_pj(entries: int, warps: int) -> tuple[float, float]:
+    """Return (read, write) pJ per 128 bits of a cache; sizes that Table 2 lacks lie on lines between its own (ours)."""
+    if (entries, warps) in TABLE_2:
+        return TABLE_2[entries, warps][1:]
+    return _by_size(entries * warps, 1), _by_size(entries * warps, 2)
+
+
+def cache_um2(entries: int, warps: int) -> float:
+    """Return the area of one cluster's cache in um2 (RFC Table 2; other sizes linear, ours)."""
+    return TABLE_2[entries, warps][0] if (entries, warps) in TABLE_2 else _by_size(entries * warps, 0)
+
+
+def _by_size(size: int, column: int) -> float:
+    """Interpolate a column of Table 2 over entries x warps, along the line through its ends beyond them."""
+    points = sorted({e * w: row[column] for (e, w), row in TABLE_2.items()}.items())
+    if not points[0][0] <= size <= points[-1][0]:
+        points = [points[0], points[-1]]
+    for (x0, y0), (x1, y1) in zip(points, points[1:]):
+        if size <= x1 or (x1, y1) == points[-1]:
+            return max(0.0, y0 + (y1 - y0) * (size - x0) / (x1 - x0))
+    raise AssertionError("Table 2 has points")
+
+
+def capacity_bytes(entries: int, warps: int) -> int:
+    """Return the bytes of value storage of a cache for `warps` warps (RFC section 3.1)."""
+    return entries * warps * ENTRY_BYTES
+
+
+def energy(run):
+    """Return the energy in pJ: cache and wires by RFC Tables 2 and 3, the main file as `main_energy` says."""
+    values, counts = run.values, run.counts
+    read_pj, write_pj = access_pj(int(values["rfc.entries"]), int(values["rfc.active_warps"]))
+    written_back = sum(counts.get(name, 0) for name in ("rfc_evictions", "rfc_flushes", "rfc_removals"))
+    cache = read_pj * (counts.get("rfc_reads", 0) + written_back)
+    cache += write_pj * (counts.get("rfc_writes", 0) + counts.get("rfc_fills", 0))
+    wires = values["rfc.mrf_mm"] * (counts.get("rf_reads", 0) + counts.get("rfc_bypasses", 0))
+    wires += values["rfc.rfc_mm"] * (counts.get("rfc_reads", 0) + counts.get("rfc_writes", 0))
+    parts = main_energy(run)
+    return {**parts, "dynamic": parts["dynamic"] + GRANULES * (cache + WIRE_PJ_PER_MM * wires)}
+
+
+def main_energy(run):
+    """Return the main file's energy in pJ: by RFC Table 3 for an SRAM, else by its own design."""
+    main = main_of(run.values)
+    if main == "sram":
+        reads, writes = run.counts.get("rf_reads", 0), run.counts.get("rf_writes", 0)
+        return {"dynamic": GRANULES * (MRF_READ_PJ * reads + MRF_WRITE_PJ * writes), "leakage": 0.0, "refresh": 0.0}
+    parts = dict(designs.energy((main,), run))
+    parts.pop("total")
+    return parts
+
+
+def main_of(values) -> str:
+    """Return which main file a run had, by whose parameters its values hold; `sram` has none."""
+    return next((key.split(".")[0] for key in values if not key.startswith("rfc.")), "sram")
+
+
+def normalized_energy(counts, entries: int = 6, warps: int = 8, mrf_mm: float = 0.0, rfc_mm: float = 0.0) -> float:
+    """Return access and wire energy over that of the same accesses without a cache (RFC section 5.4).
+
+    counts: events of a run over `sram`. Without a cache each operand is a read, each result a write of the main file.
+    """
+    read_pj, write_pj = access_pj(entries, warps)
+    hits, results, past = counts["rfc_reads"], counts["rfc_writes"], counts["rfc_bypasses"]
+    written_back = counts["rfc_evictions"] + counts["rfc_flushes"] + counts["rfc_removals"]
+    reads, writes = counts["rf_reads"], counts["rf_writes"]
+    used = MRF_READ_PJ * reads + MRF_WRITE_PJ * writes + read_pj * (hits + written_back) + write_pj * results
+    used += WIRE_PJ_PER_MM * (mrf_mm * (reads + past) + rfc_mm * (hits + results))
+    plain_reads, plain_writes = reads + hits - counts["rfc_partial_reads"], results + past
+    plain = MRF_READ_PJ * plain_reads + MRF_WRITE_PJ * plain_writes
+    plain += WIRE_PJ_PER_MM * mrf_mm * (plain_reads + plain_writes)
+    return used / plain
+
+
+def area_mm2(values) -> float:
+    """Return the area in mm2: RFC Tables 2 and 3 over an SRAM, else the cache beside the main file's own figure."""
+    cache = cache_um2(int(values["rfc.entries"]), int(values["rfc.active_warps"])) * GRANULES * 1e-6
+    main = main_of(values)
+    if main == "sram":
+        return cache + MRF_BANK_UM2 * 1e-6 * MRF_BANKS
+    found = designs.find(main)
+    own = getattr(found, "area_mm2", None)
+    return cache + (own(values) if own else (found.DESIGN.technology or {}).get("area_mm2", (0.0, "", ""))[0])
+
+
+PANELS = (
+    {"kind": "grid", "title": "Register file cache", "field": "entry.reg", "valid": "entry.valid", "rows": "warp",
+     "columns": "entry", "order": "entry.order", "marks": {"*": "entry.dirty", "†": "entry.dead", "↧": "entry.evict"}},
+    {"kind": "values", "title": "Last tag check", "fields": ["read_cycle", "read_warp", "hit_regs", "missed_regs"]},
+    {"kind": "values", "title": "Last result", "fields": ["write_cycle", "write_warp", "write_reg", "write_entry"]},
+    {"kind": "values", "title": "Last to leave", "fields": ["left_cycle", "left_warp", "left_live", "left_dead"]},
+)
+
+DESIGN = Design(
+    name="rfc",
+    title="register file cache",
+    source="RFC, ISCA'11",
+    parameters=PARAMETERS,
+    state=STATE,
+    extra_rows=MAX_WARPS * MAX_ENTRIES,
+    settings={"sm.branch_cycles": 1},
+    events=EVENTS,
+    energy_pj=ENERGY_PJ,
+    technology=TECHNOLOGY,
+    panels=PANELS,
+    takes_main=True,
+    paper_scheduler="two_level",
+    paper_preset="gebhart",
+)
