@@ -120,7 +120,8 @@ def _ctpop(typingctx: Any, x: Any) -> Any:
 
 def _bind(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
     """Let compiled code call a marked plain function."""
-    overload(function, strict=False, jit_options={"error_model": "numpy"})(choose)
+    options = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    overload(function, strict=False, jit_options=options)(choose)
 
 
 if not OFF:

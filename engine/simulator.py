@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine import cycle as machine
-from engine import designs, events, faults, jit, ptx, state
+from engine import designs, events, faults, jit, ptx, state, warm
 from engine.chunk import Chunk
 from engine.config import load_preset
 from engine.errors import InputError, KernelFault
@@ -76,6 +76,8 @@ class Simulator:
     ) -> None:
         self.spec = spec
         self._given_module = module
+        self._variant = design
+        self._prepared = self._after_first = False
         self.max_cycles = max_cycles
         self.seed = seed
         self._progress = progress
@@ -205,7 +207,7 @@ class Simulator:
         sm.l1["line"] = -1
         sm.mshr["line"] = -1
         sm.mshr["until_cycle"] = 0
-        self._rf_array[:] = 0
+        self._rf_words[:] = 0
         sm.dirty[:] = np.uint64(0xFFFFFFFFFFFFFFFF)
         sm.settled = 0
         self._clear_extra_blocks()
@@ -253,8 +255,19 @@ class Simulator:
         while not self.finished:
             self.step(1 << 20)
 
+    def _prepare(self) -> None:
+        """Before the first cycle: have the step compiled, with progress, if it is not in the cache."""
+        if self._prepared:
+            return
+        self._prepared = True
+        dtype = self.built.spec_dtype
+        if self._progress is not None and not warm.is_ready(dtype):
+            warm.compile_in_child(self._variant, self._progress)
+        self._after_first = True
+
     def _advance(self, stop: int) -> int:
         """Run the compiled loop until `stop`, serving launches, host calls and faults; return its last code."""
+        self._prepare()
         journal = self._journal_of()
         log = journal.log[0]
         code = machine.STOPPED
@@ -264,6 +277,9 @@ class Simulator:
                 self._begin_launch()
             code = machine.run(self.sm, self.rf, self.spec_record, self.key, self.rows, self.insts, self.arena,
                                self.regions, log, journal.mem_index, journal.arrays, stop)  # fmt: skip
+            if self._after_first:
+                self._after_first = False
+                warm.note_ready(self.built.spec_dtype)
             if code == machine.JOURNAL_FULL:
                 break
             if code == machine.HOST_CALL:
@@ -286,8 +302,10 @@ class Simulator:
         """Stop at the cycle limit, naming the hottest line."""
         self.fault = faults.cycle_limit(self)
 
-    def record_chunk(self, cycles: int = CHUNK_CYCLES) -> Chunk:
+    def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
+
+        values: copy rows and memory into the keyframe; False where the caller carries them on from the chunk before.
 
         A fault ends the chunk after the faulting cycle and is kept in `fault`; the next call raises it. A finished run
         gives a chunk of 0 cycles.
@@ -298,7 +316,9 @@ class Simulator:
         first = self.cycle
         printed = len(self.printed)
         recorded = int(self.sm.config.num_recorded_rows)
-        key = (journal.sm_words.copy(), self._rf_words.copy(), self.rows.u[:recorded].copy(), self.arena.copy())
+        key_rows = self.rows.u[:recorded].copy() if values else None
+        key_memory = self.arena.copy() if values else None
+        key_sm, key_rf = journal.sm_words.copy(), self._rf_words.copy()
         journal.begin()
         self._advance(first + min(cycles, CHUNK_CYCLES))
         journal.end()
@@ -307,7 +327,7 @@ class Simulator:
          mem_value) = journal.arrays  # fmt: skip
         n, d, r, m = int(log.cycles), int(log.deltas), int(log.rows), int(log.words)
         return Chunk(
-            first, n, key[0], key[1], key[2], key[3],
+            first, n, key_sm, key_rf, key_rows, key_memory,
             delta_end[:n].copy(), delta_index[:d].copy(), delta_value[:d].copy(),
             row_end[:n].copy(), row_index[:r].copy(), row_value[:r].copy(),
             mem_end[:n].copy(), mem_index[:m].copy(), mem_value[:m].copy(), self.printed[printed:],
@@ -318,18 +338,18 @@ class Simulator:
         recorded = int(self.sm.config.num_recorded_rows)
         raw = self._sm_array.view(np.uint8)[: state.RECORDED_BYTES].copy()
         sm = raw.view(self.sm_dtype).view(np.recarray)[0]
-        rf = self._rf_array.copy().view(np.recarray)[0]
+        rf = self._rf_words.copy().view(self.rf_dtype).view(np.recarray)[0]
         return Snapshot(self.cycle, sm, rf, self.rows.u[:recorded].copy(), self.arena.copy(), self.info)
 
     def checkpoint(self) -> Checkpoint:
         """Return a complete copy from which the run can go on."""
-        return Checkpoint(self.cycle, self._sm_array.copy(), self._rf_array.copy(), np.array(self.rows.u), self.arena.copy(),
+        return Checkpoint(self.cycle, self._sm_words.copy(), self._rf_words.copy(), np.array(self.rows.u), self.arena.copy(),
                           self._launch_index, self.finished, len(self.printed))  # fmt: skip
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to a checkpoint of this simulator."""
-        self._sm_array[:] = checkpoint.sm
-        self._rf_array[:] = checkpoint.rf
+        self._sm_words[:] = checkpoint.sm
+        self._rf_words[:] = checkpoint.rf
         self.rows.u[:] = checkpoint.rows
         self.arena[:] = checkpoint.arena
         self._launch_index = checkpoint.launch_index

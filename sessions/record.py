@@ -239,10 +239,13 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
     worker.start()
     limit = None if max_cycles is None else simulator.cycle + max_cycles
     reached = simulator.cycle
+    started = False
     try:
         while not failure:
             length = chunk_cycles if limit is None else min(chunk_cycles, limit - reached)
-            chunk = simulator.record_chunk(length) if length > 0 else None
+            # rows and memory are carried on from chunk to chunk: only the first keyframe needs them
+            chunk = simulator.record_chunk(length, values=not started) if length > 0 else None
+            started = True
             if chunk is None or chunk.num_cycles == 0:
                 break
             work.put(chunk)

@@ -1,11 +1,11 @@
 """`hcrf`: a register file of hybrid cells, each an SRAM cell wired to an STT-RAM cell; writes always find SRAM.
 
 HC-RF ("warp-scheduler friendly hybrid RF design using novel SRAM/STT-RAM hybrid cell structure"). Two neighbouring
-rows of a bank are one row of hybrid cells: the even device row is its SRAM s-cells, the odd one its STT s-cells. A write
-that would go to STT first copies the partner from SRAM to STT inside the cells (X-Transfer, the bit lines stay free),
-exchanges the two registers by flipping one flag, and writes SRAM. Issue looks the destination up and starts it
-early, so that it is over before the result arrives. Differs from `sram` in the place of a register (last bit of its row
-XOR the flag), in slow masked T-Writes of partial results, and in results that wait for a transfer.
+rows of a bank are one row of hybrid cells: the even device row is its SRAM s-cells, the odd one its STT s-cells. A
+write that would go to STT first copies the partner from SRAM to STT inside the cells (X-Transfer, the bit lines stay
+free), exchanges the two registers by flipping one flag, and writes SRAM. Issue looks the destination up and starts the
+transfer early, so that it is over before the result arrives. Differs from `sram` in the place of a register (last bit of
+its row XOR the flag), in slow masked T-Writes of partial results, and in results that wait for a transfer.
 The bits: row k of the register file is device row k and holds what its s-cells hold, so a pair has two values for two
 registers and needs no further rows; a read of the wrong s-cell returns the partner's or a stale value.
 
@@ -19,10 +19,10 @@ never remap early otherwise); early_remap = "issue_only" is the strict reading (
 transfer overwrites all 1024 bits of the STT row; partial = "rmw" reads and merges first (B3.3). 3. One transfer may
 start per bank and cycle, the oldest instruction's first, and at most 64 are under way: 16 banks x 4 cycles, so never
 short with the paper's numbers (B3.4). 4. An early transfer looks at reads, writes and transfers of both rows, of any
-warp, in progress or waiting in a collector; not at results that others will write later and that may flip the pair back
-(B3.2). 5. X-Transfer costs the energy and, under latency = "table", the time of a T-Write: not given. 6. Pairs follow
-the sequential slots under every mapping policy; a policy only names the bank whose port is used. 7. Lanes that have exited
-(or never existed) keep no value once their register was exchanged: nothing can read them.
+warp, in progress or of instructions in a collector; not at results that come from a pipe or from memory and may flip the
+pair back (B3.2); pending_writes = "flight" looks at these too, which the scoreboard knows. 5. X-Transfer costs the energy and, under latency = "table", the time of a T-Write: not given. 6. Pairs follow
+the sequential slots under every mapping policy; a policy only names the bank whose port is used. 7. Lanes that have
+exited (or never existed) keep no value once their register was exchanged: nothing can read them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from engine.bits import bit64, ctz64
 from engine.designs import Design, Parameter
 from engine.device import device
 from engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
-from engine.state import BANK_BUSY, BANK_READ, FOREVER, MAX_BANKS, MAX_ROWS, MAX_WARPS
+from engine.state import BANK_BUSY, BANK_READ, COLLECT, FOREVER, MAX_BANKS, MAX_ROWS, MAX_WARPS
 
 ON, OFF, ISSUE_ONLY = 0, 1, 2
 MASKED, RMW = 0, 1
+IN_COLLECTOR, IN_FLIGHT = 0, 1
 PAPER, TABLE = 0, 1
 SRAM, STT = 0, 1
 NO_ACCESS, S_ACCESS, T_ACCESS = 0, 1, 2
@@ -54,6 +55,9 @@ PARAMETERS = (
               ("on", "off", "issue_only")),
     Parameter("partial", "masked", "masked, rmw", "assumed: the paper speaks of whole rows only",
               "a write of some lanes to an STT place: masked T-Write, or T-Read, merge and remap", ("masked", "rmw")),
+    Parameter("pending_writes", "collector", "collector, flight", "assumed: the paper names rows being written",
+              "results to come for the partner that keep an early transfer off: of collectors, or all in flight",
+              ("collector", "flight")),
     Parameter("latency", "paper", "paper, table", "HC-RF section III-B (4x), or Table II in ns at the core clock",
               "where the cycles of slow accesses come from", ("paper", "table")),
     Parameter("t_write_cycles", 0, "cycles, 0 = by latency", "HC-RF section III-B: 4; Table II at 700 MHz: 2",
@@ -238,13 +242,13 @@ def end_cycle(sm, rf, spec, rows):
     rf.check_again = 0
     if rf.checking == 0:
         return 0
-    found = oldest_candidate(sm, rf)
+    found = oldest_candidate(sm, rf, spec)
     while found >= 0:
         warp = found >> 8
         reg = found & 255
         start_transfer(sm, rf, spec, warp, reg, 0)
         close(rf, warp, reg)
-        found = oldest_candidate(sm, rf)
+        found = oldest_candidate(sm, rf, spec)
     if spec.early_remap == ISSUE_ONLY:
         for warp in range(sm.config.num_warps):
             rf.open[warp] = 0
@@ -389,23 +393,39 @@ def in_access(sm, rf, pair):
 
 
 @device
-def is_awaited(sm, row):
-    """Say whether a collector still has to read the register in physical slot `row`, whichever warp's it is."""
+def owner_of(sm, row):
+    """Return warp * 256 + register of a physical slot, or -1 where no warp can have it."""
     count = np.int64(sm.launch.registers)
     warp = np.int64(row) // count
-    if warp >= sm.config.num_warps:
-        return False
-    return np.uint64(sm.warp[warp].sb_read) & bit64(np.int64(row) % count) != 0
+    return warp * 256 + np.int64(row) % count if warp < sm.config.num_warps else np.int64(-1)
 
 
 @device
-def may_start(sm, rf, warp, reg):
+def is_awaited(sm, row):
+    """Say whether a collector still has to read the register in a physical slot, whichever warp's it is."""
+    owner = owner_of(sm, row)
+    return owner >= 0 and np.uint64(sm.warp[owner >> 8].sb_read) & bit64(owner & 255) != 0
+
+
+@device
+def will_be_written(sm, spec, row):
+    """Say whether an instruction in a collector (or anywhere in flight) has the register in a physical slot as result."""
+    owner = owner_of(sm, row)
+    if owner < 0 or np.uint64(sm.warp[owner >> 8].sb_write) & bit64(owner & 255) == 0:
+        return False
+    producer = np.int64(sm.warp_cold[owner >> 8].producer[owner & 255])
+    return spec.pending_writes == IN_FLIGHT or sm.inflight[producer].stage == COLLECT
+
+
+@device
+def may_start(sm, rf, spec, warp, reg):
     """Say whether the destination's place is STT and it is safe to exchange the pair now (HC-RF section IV-B)."""
     if place_of(sm, rf, warp, reg) == SRAM:
         return False
     row = registers.main_row(sm, warp, reg)
     pair = pair_of(sm, row)
-    if has(rf.moving, pair) or is_awaited(sm, row) or is_awaited(sm, partner_of(sm, row)):
+    partner = partner_of(sm, row)
+    if has(rf.moving, pair) or is_awaited(sm, row) or is_awaited(sm, partner) or will_be_written(sm, spec, partner):
         return False
     if in_access(sm, rf, pair) or rf.bank[registers.default_bank(sm, warp, reg)].started != 0:
         rf.check_again = 1
@@ -414,7 +434,7 @@ def may_start(sm, rf, warp, reg):
 
 
 @device
-def oldest_candidate(sm, rf):
+def oldest_candidate(sm, rf, spec):
     """Return warp * 256 + register of the oldest instruction in flight that may start a transfer now, or -1."""
     best = np.int64(-1)
     best_seq = np.int64(0)
@@ -429,7 +449,7 @@ def oldest_candidate(sm, rf):
             if place_of(sm, rf, warp, reg) == SRAM:
                 continue
             seq = np.int64(sm.inflight[sm.warp_cold[warp].producer[reg]].seq)
-            if (best < 0 or seq < best_seq) and may_start(sm, rf, warp, reg):
+            if (best < 0 or seq < best_seq) and may_start(sm, rf, spec, warp, reg):
                 best = warp * 256 + reg
                 best_seq = seq
     return best

@@ -627,7 +627,7 @@ def still_drains(rf, warp, reg):
 
 @device
 def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Read a register into latch row `out_row`: the filling buffer's lanes over those of STT-RAM; or return WB_DRAIN."""
+    """Read a register into a latch row, the filling buffer's lanes over those of STT-RAM; or return WB_DRAIN."""
     index = buffer_in(rf, FILLING)
     hit = index >= 0 and rf.buffer[index].owner == warp and np.uint64(rf.rcm_valid) & bit64(reg) != 0
     entry = np.int64(rf.rcm_index[reg]) if hit else np.int64(0)

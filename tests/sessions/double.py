@@ -137,7 +137,7 @@ class Double:
     def _words(self) -> np.ndarray:
         return np.frombuffer(self._sm.tobytes() + self._rf.tobytes(), np.uint32)
 
-    def record_chunk(self, cycles: int = 1024) -> Chunk:
+    def record_chunk(self, cycles: int = 1024, *, values: bool = True) -> Chunk:
         if self.fault is not None:
             raise self.fault
         first, printed = self.cycle, len(self.printed)

@@ -1,0 +1,331 @@
+"""`single_buffer`: an STT-RAM register file behind one SRAM buffer that coalesces writes to the same row.
+
+What HRF (Li et al., DAC'15, sections 1 and 2) sets itself against: Goswami, Cao, Li, "Power-performance co-optimization of
+throughput core architecture using resistive memory", HPCA'13. Results enter a first-in first-out buffer, a result for a
+register that waits there is merged, the oldest entry drains whenever its bank is idle, reads are forwarded. Differs from
+`sram`: a bank write takes 4 cycles, and a result that finds the buffer full waits (wb_full).
+
+Deviations: HPCA'13 was not at hand; all but the coalescing is ours.
+ 1. 16 warp-registers, with a mask of valid lanes each; one entry begins to drain per cycle and leaves when it is written.
+ 2. A result is merged with an entry whose write has begun only by a new entry behind it.
+ 3. A read that the buffer has whole needs no bank; one that it has in part reads both places and merges.
+ 4. The values of a warp that has ended are dropped when its CTA ends.
+ 5. Energy and leakage of the buffer are those of HRF Table 1's SRAM by bits (1024 of value, 12 of warp and register).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import registers
+from engine.bits import bit64, ctz64
+from engine.designs import Design, Parameter
+from engine.device import device
+from engine.events import RF_WRITES
+from engine.stalls import BANK_CONFLICT, WB_FULL
+from engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, FOREVER
+
+ENTRIES = 16
+WAITING, WRITING, DONE = range(3)      # entry.state
+
+PARAMETERS = (
+    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write"),
+)
+
+ENTRY = np.dtype([("lanes", "u4"), ("warp", "u1"), ("reg", "u1"), ("state", "u1"), ("bank", "u1")])
+STATE = (
+    ("entry", ENTRY, (ENTRIES,)),      # the buffer: a ring from `head` on
+    ("head", "u1"),                    # oldest entry
+    ("count", "u1"),                   # entries in use
+    ("begun", "u1"),                   # of these, the first so many write or are done
+    ("pad", "u1"),
+)
+
+EVENTS = (
+    ("buffer_writes", "results taken by the buffer, merged ones included"),
+    ("buffer_merges", "of these, into an entry that waited there already"),
+    ("buffer_reads", "reads that found lanes in the buffer"),
+    ("buffer_drains", "entries read out to be written to STT-RAM"),
+    ("buffer_dropped", "entries of ended warps that were never written to STT-RAM"),
+    ("stt_reads", "STT-RAM rows read"),
+    ("stt_writes", "STT-RAM rows written"),
+)
+(BUFFER_WRITES, BUFFER_MERGES, BUFFER_READS, BUFFER_DRAINS, BUFFER_DROPPED, STT_READS, STT_WRITES) = range(len(EVENTS))
+
+ENTRY_BITS = 1024 + 12
+LEAKAGE_MW = 16.2 + 248.7 * ENTRIES * ENTRY_BITS / 2**20
+TECHNOLOGY = {
+    "leakage_mw": (LEAKAGE_MW, "mW", "HRF Table 1: STT-RAM, and SRAM by bits for the buffer"),
+    "area_mm2": (0.038 + 0.194 * ENTRIES * ENTRY_BITS / 2**20, "mm2", "HRF Table 1: as leakage"),
+}
+ENERGY_PJ = {
+    "stt_reads": (0.239 * 1024, "HRF Table 1: 0.239 pJ/bit, 1024 bits"),
+    "stt_writes": (0.300 * 1024, "HRF Table 1: 0.300 pJ/bit, 1024 bits"),
+    "buffer_reads": (0.203 * 1024, "HRF Table 1: SRAM 0.203 pJ/bit, 1024 bits"),
+    "buffer_drains": (0.203 * ENTRY_BITS, "HRF Table 1: SRAM 0.203 pJ/bit, 1036 bits"),
+    "buffer_writes": (0.191 * ENTRY_BITS, "HRF Table 1: SRAM 0.191 pJ/bit, 1036 bits"),
+}
+
+
+def begin_cycle(sm, rf, spec, rows):
+    """End the bank writes whose time is over; show the banks that still write as busy."""
+    for bank in range(sm.config.num_banks):
+        if sm.bank[bank].until_cycle > sm.cycle:
+            sm.bank[bank].activity = BANK_BUSY
+    for place in range(np.int64(rf.begun)):
+        index = ring(rf, place)
+        entry = rf.entry[index]
+        if entry.state == WRITING and sm.bank[entry.bank].until_cycle <= sm.cycle:
+            row = registers.main_row(sm, np.int64(entry.warp), np.int64(entry.reg))
+            registers.write_row(sm, rows, row, np.int64(spec.first_row) + index, entry.lanes)
+            entry.state = DONE
+    return leave(rf)
+
+
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Merge a result with its register's waiting entry, or append it; a full buffer refuses (wb_full)."""
+    place = newest_waiting(rf, warp, reg)
+    if place < 0:
+        if rf.count >= ENTRIES:
+            sm.access_wait[WB_FULL] += 1
+            return WB_FULL
+        place = np.int64(rf.count)
+        rf.count += 1
+        entry = rf.entry[ring(rf, place)]
+        entry.warp = warp
+        entry.reg = reg
+        entry.lanes = 0
+        entry.state = WAITING
+        entry.bank = registers.default_bank(sm, warp, reg)
+    else:
+        count(sm, spec, BUFFER_MERGES)
+    index = ring(rf, place)
+    rf.entry[index].lanes = np.int64(rf.entry[index].lanes) | np.int64(mask)
+    registers.write_row(sm, rows, np.int64(spec.first_row) + index, value_row, mask)
+    sm.events[RF_WRITES] += 1
+    count(sm, spec, BUFFER_WRITES)
+    return registers.release(sm, warp, reg)
+
+
+def arbitrate(sm, rf, spec, rows, insts):
+    """Serve one read per bank: the oldest, or the oldest that the buffer has whole while the bank writes."""
+    banks = np.uint64(sm.banks_requested)
+    limit = np.int64(sm.config.max_banks_per_cycle)
+    served = np.int64(0)
+    while banks != 0:
+        bank = ctz64(banks)
+        banks &= ~bit64(bank)
+        if limit == 0 or served < limit:
+            busy = sm.bank[bank].until_cycle > sm.cycle
+            served += serve_bank(sm, rf, spec, rows, insts, bank, busy)
+        registers.refuse_waiting(sm, bank, BANK_CONFLICT)
+    return 0
+
+
+def read(sm, rf, spec, rows, warp, reg, mask, out_row):
+    """Read a register from STT-RAM with the buffer's lanes over it."""
+    return fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
+
+
+def on_exit(sm, rf, spec, rows, warp):
+    """Drop the entries of a warp whose slot is given back; a write under way keeps its bank busy and writes nothing."""
+    for place in range(np.int64(rf.count)):
+        entry = rf.entry[ring(rf, place)]
+        if entry.warp == warp and entry.state != DONE:
+            if entry.state == WAITING:
+                count(sm, spec, BUFFER_DROPPED)
+            entry.state = DONE
+    return leave(rf)
+
+
+def end_cycle(sm, rf, spec, rows):
+    """Begin to write the oldest entry that waits, if its bank neither writes nor was read in this cycle."""
+    if rf.begun < rf.count:
+        entry = rf.entry[ring(rf, np.int64(rf.begun))]
+        port = sm.bank[entry.bank]
+        if entry.state == DONE:
+            rf.begun += 1
+        elif port.until_cycle <= sm.cycle and port.read == 0:
+            entry.state = WRITING
+            rf.begun += 1
+            port.activity = BANK_WRITE
+            port.written = 1
+            port.owner_warp = entry.warp
+            port.owner_reg = entry.reg
+            port.busy_code = BANK_CONFLICT
+            port.since_cycle = sm.cycle
+            port.until_cycle = np.int64(sm.cycle) + max(np.int64(1), np.int64(spec.write_cycles))
+            count(sm, spec, STT_WRITES)
+            count(sm, spec, BUFFER_DRAINS)
+    return leave(rf)
+
+
+def next_event(sm, rf, spec):
+    """Return the end of the first bank write, or now if one could begin."""
+    event = np.int64(FOREVER)
+    for bank in range(sm.config.num_banks):
+        until = np.int64(sm.bank[bank].until_cycle)
+        if until >= sm.cycle:
+            event = min(event, until)
+    if rf.begun < rf.count and sm.bank[rf.entry[ring(rf, np.int64(rf.begun))].bank].until_cycle <= sm.cycle:
+        event = np.int64(sm.cycle)
+    return event
+
+
+def locate(sm, rf, spec, warp, reg, lane):
+    """Return the row of a lane's newest value: the youngest entry that has it, else STT-RAM."""
+    found = registers.main_row(sm, warp, reg)
+    for place in range(np.int64(rf.count)):
+        index = ring(rf, place)
+        entry = rf.entry[index]
+        if entry.warp == warp and entry.reg == reg and entry.state != DONE and (np.int64(entry.lanes) >> lane) & 1:
+            found = np.int64(spec.first_row) + index
+    return found
+
+
+@device
+def ring(rf, place):
+    """Return the entry at a place of the queue, 0 = oldest."""
+    return (np.int64(rf.head) + place) % ENTRIES
+
+
+@device
+def count(sm, spec, event):
+    """Count one of the design's own events."""
+    sm.events[spec.first_event + event] += 1
+    return 0
+
+
+@device
+def leave(rf):
+    """Let entries that are written or dropped leave the head of the queue."""
+    while rf.count != 0 and rf.entry[rf.head].state == DONE:
+        rf.entry[rf.head].state = WAITING
+        rf.entry[rf.head].lanes = 0
+        rf.head = ring(rf, 1)
+        rf.count -= 1
+        if rf.begun != 0:
+            rf.begun -= 1
+    return 0
+
+
+@device
+def newest_waiting(rf, warp, reg):
+    """Return the place of a register's entry whose write has not begun, or -1."""
+    for place in range(np.int64(rf.begun), np.int64(rf.count)):
+        entry = rf.entry[ring(rf, place)]
+        if entry.warp == warp and entry.reg == reg and entry.state == WAITING:
+            return np.int64(place)
+    return np.int64(-1)
+
+
+@device
+def buffered_lanes(rf, warp, reg):
+    """Return the lanes of a register that the buffer holds."""
+    lanes = np.int64(0)
+    for place in range(np.int64(rf.count)):
+        entry = rf.entry[ring(rf, place)]
+        if entry.warp == warp and entry.reg == reg and entry.state != DONE:
+            lanes |= np.int64(entry.lanes)
+    return lanes
+
+
+@device
+def copy_lanes(rows, source, target, lanes):
+    """Copy some lanes of a row into a latch row."""
+    a = rows[source].u
+    b = rows[target].u
+    for lane in range(32):
+        if (lanes >> lane) & 1:
+            b[lane] = a[lane]
+    return 0
+
+
+@device
+def serve_bank(sm, rf, spec, rows, insts, bank, busy):
+    """Serve the oldest read of a bank, of a busy bank the oldest that the buffer has whole; return how many."""
+    waiting = np.uint64(sm.bank[bank].requests)
+    best = np.int64(-1)
+    best_operand = np.int64(0)
+    while waiting != 0:
+        collector = ctz64(waiting)
+        waiting &= ~bit64(collector)
+        operand = servable(sm, rf, insts, bank, collector, busy)
+        if operand >= 0 and (best < 0 or seq_of(sm, collector) < seq_of(sm, best)):
+            best = np.int64(collector)
+            best_operand = operand
+    if best < 0:
+        return 0
+    port = sm.bank[bank]
+    unit = sm.collector[best]
+    flight = sm.inflight[unit.inflight]
+    warp = np.int64(flight.warp)
+    reg = np.int64(insts[flight.pc].src[best_operand])
+    out_row = np.int64(sm.config.first_collector_row) + best * 6 + best_operand
+    is_whole = np.int64(flight.mask) & ~buffered_lanes(rf, warp, reg) == 0
+    activity, owner_warp, owner_reg = np.int64(port.activity), np.int64(port.owner_warp), np.int64(port.owner_reg)
+    fetch(sm, rf, spec, rows, warp, reg, flight.mask, out_row)
+    registers.operand_served(sm, insts, best, best_operand, bank)
+    if is_whole:
+        port.read = 0
+        port.activity = activity
+        port.owner_warp = owner_warp
+        port.owner_reg = owner_reg
+    return 1
+
+
+@device
+def servable(sm, rf, insts, bank, collector, busy):
+    """Return the lowest row slot that a collector can have from a bank in this cycle, or -1."""
+    unit = sm.collector[collector]
+    flight = sm.inflight[unit.inflight]
+    unread = np.int64(flight.unread)
+    for slot in range(6):
+        if (unread >> slot) & 1 and unit.bank[slot] == bank:
+            reg = np.int64(insts[flight.pc].src[slot])
+            if not busy or np.int64(flight.mask) & ~buffered_lanes(rf, np.int64(flight.warp), reg) == 0:
+                return np.int64(slot)
+    return np.int64(-1)
+
+
+@device
+def seq_of(sm, collector):
+    """Return the issue order of the instruction in a collector."""
+    return np.int64(sm.inflight[sm.collector[collector].inflight].seq)
+
+
+@device
+def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
+    """Read a register into a latch row: the buffer's lanes over STT-RAM's, which is left alone if it is not needed."""
+    if np.int64(mask) & ~buffered_lanes(rf, warp, reg) != 0:
+        count(sm, spec, STT_READS)
+    registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
+    found = 0
+    for place in range(np.int64(rf.count)):
+        index = ring(rf, place)
+        entry = rf.entry[index]
+        if entry.warp == warp and entry.reg == reg and entry.state != DONE:
+            copy_lanes(rows, np.int64(spec.first_row) + index, out_row, np.int64(entry.lanes))
+            found = 1
+    if found != 0:
+        count(sm, spec, BUFFER_READS)
+    return 0
+
+
+PANELS = (
+    {"kind": "values", "title": "entries in use", "field": "count", "unit": "of 16"},
+    {"kind": "table", "title": "write buffer, a ring", "field": "entry"},
+)
+
+DESIGN = Design(
+    name="single_buffer",
+    title="16-entry coalescing buffer over STT-RAM",
+    source="Goswami et al., HPCA'13, as HRF, DAC'15, describes it",
+    parameters=PARAMETERS,
+    state=STATE,
+    extra_rows=ENTRIES,
+    events=EVENTS,
+    energy_pj=ENERGY_PJ,
+    technology=TECHNOLOGY,
+    panels=PANELS,
+)

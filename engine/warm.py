@@ -1,0 +1,92 @@
+"""Compile a design's machine code into the disk cache: `python -m engine.warm DESIGN`, and in a child with progress.
+
+numba's type inference holds the interpreter lock for seconds, so a program that must stay alive compiles in a child
+process and then loads from the cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from engine import isa, jit
+from engine.launch import Buffer, Launch, LaunchSpec
+from engine.program import INST, NO_PC, NO_PRED, NO_REG, UNIT_CTRL, Kernel, Module
+
+Progress = Callable[[float, str], None]
+TYPICAL_SECONDS = 45.0
+POLL_SECONDS = 0.1
+
+
+def marker(spec_dtype: np.dtype) -> Path:
+    """Return the file whose presence says that the step for this parameter record is in the cache."""
+    digest = hashlib.sha256(repr(spec_dtype).encode()).hexdigest()[:16]
+    return jit.CACHE_FOLDER / f"{digest}.ready"
+
+
+def is_ready(spec_dtype: np.dtype) -> bool:
+    """Say whether nothing needs to be compiled for this parameter record."""
+    return jit.OFF or marker(spec_dtype).exists()
+
+
+def note_ready(spec_dtype: np.dtype) -> None:
+    """Remember that the step for this parameter record is in the cache."""
+    try:
+        marker(spec_dtype).touch()
+    except OSError:
+        return
+
+
+def compile_in_child(design: str, progress: Progress) -> bool:
+    """Compile a design in a child process, reporting progress (estimated from the time it usually takes).
+
+    Return whether the child succeeded; where it did not, the caller compiles itself.
+    """
+    text = f"compiling the machine for {design} (first run only)"
+    progress(0.0, text)
+    command = [sys.executable, "-m", "engine.warm", design]
+    root = Path(__file__).parent.parent
+    begin = time.monotonic()
+    try:
+        with subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            while child.poll() is None:
+                time.sleep(POLL_SECONDS)
+                elapsed = time.monotonic() - begin
+                progress(elapsed / (elapsed + TYPICAL_SECONDS / 3), text)
+            succeeded = child.returncode == 0
+    except OSError:
+        succeeded = False
+    progress(1.0, text)
+    return succeeded
+
+
+def smallest_run() -> tuple[LaunchSpec, Module]:
+    """Return a launch of one warp that ends at once: enough to compile everything."""
+    inst = np.zeros(1, INST)
+    inst["op"], inst["unit"] = isa.OP_EXIT, UNIT_CTRL
+    inst["src"], inst["dst"] = NO_REG, NO_REG
+    inst["guard"], inst["psrc"], inst["pdst"], inst["reconv"] = NO_PRED, NO_PRED, NO_PRED, NO_PC
+    kernel = Kernel("warm", inst, ("exit",), (), 1, 0, 0, 0, ())
+    launch = Launch("warm", (1, 1, 1), (32, 1, 1), 0, ())
+    buffers = {"data": Buffer("data", np.zeros(1, np.uint32))}
+    spec = LaunchSpec(Path("warm.toml"), "warm", Path("warm.ptx"), (launch,), buffers, {}, {}, False, "exact", "", None)
+    return spec, Module("warm.ptx", "", {"warm": kernel})
+
+
+def main(design: str) -> int:
+    """Compile one design in this process."""
+    from engine.simulator import Simulator
+
+    spec, module = smallest_run()
+    Simulator(spec, design=design, module=module).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
