@@ -1,13 +1,13 @@
-"""`single_buffer`: an STT-RAM register file behind one SRAM buffer that coalesces writes to the same row.
+"""`single_buffer`: an STT-RAM register file behind one SRAM buffer that coalesces writes to the same register.
 
-What HRF (Li et al., DAC'15, sections 1 and 2) sets itself against: Goswami, Cao, Li, "Power-performance co-optimization of
-throughput core architecture using resistive memory", HPCA'13. Results enter a first-in first-out buffer, a result for a
-register that waits there is merged, the oldest entry drains whenever its bank is idle, reads are forwarded. Differs from
-`sram`: a bank write takes 4 cycles, and a result that finds the buffer full waits (wb_full).
+What HRF (Li et al., DAC'15, sections 1 and 2) sets itself against: Goswami et al., "Power-performance co-optimization
+of throughput core architecture using resistive memory", HPCA'13. Results enter a first-in first-out buffer; one for a
+register that waits there already is merged; the oldest entry drains whenever its bank is idle; reads are forwarded.
+Differs from `sram`: a bank write takes 4 cycles, and a result that finds the buffer full waits (wb_full).
 
-Deviations: HPCA'13 was not at hand; all but the coalescing is ours.
- 1. 16 warp-registers, with a mask of valid lanes each; one entry begins to drain per cycle and leaves when it is written.
- 2. A result is merged with an entry whose write has begun only by a new entry behind it.
+Deviations: the paper was not at hand; all but the coalescing is ours.
+ 1. 16 warp-registers, each with a mask of valid lanes. One entry per cycle begins to drain; it leaves when written.
+ 2. A result for an entry whose write has begun gets a new entry behind it.
  3. A read that the buffer has whole needs no bank; one that it has in part reads both places and merges.
  4. The values of a warp that has ended are dropped when its CTA ends.
  5. Energy and leakage of the buffer are those of HRF Table 1's SRAM by bits (1024 of value, 12 of warp and register).
@@ -23,7 +23,7 @@ from engine.designs import Design, Parameter
 from engine.device import device
 from engine.events import RF_WRITES
 from engine.stalls import BANK_CONFLICT, WB_FULL
-from engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, FOREVER
+from engine.state import BANK_BUSY, BANK_WRITE, FOREVER
 
 ENTRIES = 16
 WAITING, WRITING, DONE = range(3)      # entry.state
@@ -320,7 +320,7 @@ PANELS = (
 DESIGN = Design(
     name="single_buffer",
     title="16-entry coalescing buffer over STT-RAM",
-    source="Goswami et al., HPCA'13, as HRF, DAC'15, describes it",
+    source="Goswami et al., HPCA'13, as HRF (DAC'15) describes it",
     parameters=PARAMETERS,
     state=STATE,
     extra_rows=ENTRIES,
