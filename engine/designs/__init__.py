@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import entry_points
@@ -26,7 +26,9 @@ BUILT_IN = ("sram", "stt", "hcrf", "hrf", "rfc", "single_buffer")
 class Parameter:
     """A number of a design: default, unit, and the table it comes from (or "assumed: why").
 
-    choices: for words, in the order of the integers that the design sees.
+    choices: for words, in the order of the integers that the design sees. convert: for values that are neither words
+    nor plain numbers; turns a setting's text into the value kept in info (a list fills an array field, a word leaves the
+    field at 0) and raises ValueError saying what it expects; it must give back a value that is converted already.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Parameter:
     meaning: str
     choices: tuple[str, ...] = ()
     dtype: str = "i4"
+    convert: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def module(name: str) -> ModuleType:
             close = difflib.get_close_matches(name, names(), 2)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}")
-        found = points[name].load()
+        found = importlib.import_module(points[name].module)
     hooks.register(name, found)
     return found
 
@@ -189,7 +192,7 @@ class Built:
                 if parameter.dtype:
                     value = self.values[f"{name}.{parameter.name}"]
                     number = parameter.choices.index(value) if parameter.choices else value
-                    setattr(spec, parameter.name, number)
+                    _set(spec, parameter.name, number)
             if level + 1 < len(self.chain):
                 spec = spec.mrf
 
@@ -246,8 +249,21 @@ def _values(found: Design, given: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def _set(spec: Any, name: str, value: Any) -> None:
+    """Write one value into a spec record: a number, or a list into the first places of an array field."""
+    if isinstance(value, list):
+        getattr(spec, name)[: len(value)] = value
+    elif not isinstance(value, str):
+        setattr(spec, name, value)
+
+
 def _convert(key: str, parameter: Parameter, text: Any) -> Any:
     """Turn a setting's text into the parameter's type."""
+    if parameter.convert:
+        try:
+            return parameter.convert(text)
+        except ValueError as error:
+            raise InputError(f"{key}={text}: {error}") from None
     if parameter.choices:
         if str(text) not in parameter.choices:
             raise InputError(f"{key}={text}: expected one of {', '.join(parameter.choices)}")
