@@ -1,0 +1,25 @@
+"""Bad kernels and launch files through the command line: one clear message, the right exit code, never a traceback."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rfview.cli import main
+
+BAD = Path(__file__).parents[1] / "corpus" / "bad"
+EXPECTED = tomllib.loads((BAD / "EXPECTED.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_bad_case_ends_with_its_message_and_code(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["run", str(BAD / f"{name}.toml"), "--max-cycles", "100000"])
+    captured = capsys.readouterr()
+    message = captured.out + captured.err
+    assert code == EXPECTED[name]["exit"], message
+    for word in EXPECTED[name]["words"]:
+        assert word in message
+    assert "Traceback" not in message
