@@ -145,7 +145,7 @@ def idle_cycles(sm, rf, spec, stop_cycle):
 @device
 def stuck(sm):
     """Say whether every live warp waits and nothing is under way that could wake one."""
-    if sm.awake != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8:
+    if sm.awake != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8 or sm.collectors_used != 0:
         return False
     for word in range(MAX_INFLIGHT // 64):
         used = np.uint64(sm.inflight_used[word])
