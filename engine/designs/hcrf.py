@@ -4,8 +4,8 @@ HC-RF ("warp-scheduler friendly hybrid RF design using novel SRAM/STT-RAM hybrid
 rows of a bank are one row of hybrid cells: the even device row is its SRAM s-cells, the odd one its STT s-cells. A
 write that would go to STT first copies the partner from SRAM to STT inside the cells (X-Transfer, the bit lines stay
 free), exchanges the two registers by flipping one flag, and writes SRAM. Issue looks the destination up and starts the
-transfer early, so that it is over before the result arrives. Differs from `sram` in the place of a register (last bit of
-its row XOR the flag), in slow masked T-Writes of partial results, and in results that wait for a transfer.
+transfer early, so that it is over before the result arrives. Differs from `sram` in the place of a register (last bit
+of its row XOR the flag), in slow masked T-Writes of partial results, and in results that wait for a transfer.
 The bits: row k of the register file is device row k and holds what its s-cells hold, so a pair has two values for two
 registers and needs no further rows; a read of the wrong s-cell returns the partner's or a stale value.
 
@@ -19,10 +19,11 @@ never remap early otherwise); early_remap = "issue_only" is the strict reading (
 transfer overwrites all 1024 bits of the STT row; partial = "rmw" reads and merges first (B3.3). 3. One transfer may
 start per bank and cycle, the oldest instruction's first, and at most 64 are under way: 16 banks x 4 cycles, so never
 short with the paper's numbers (B3.4). 4. An early transfer looks at reads, writes and transfers of both rows, of any
-warp, in progress or of instructions in a collector; not at results that come from a pipe or from memory and may flip the
-pair back (B3.2); pending_writes = "flight" looks at these too, which the scoreboard knows. 5. X-Transfer costs the energy and, under latency = "table", the time of a T-Write: not given. 6. Pairs follow
-the sequential slots under every mapping policy; a policy only names the bank whose port is used. 7. Lanes that have
-exited (or never existed) keep no value once their register was exchanged: nothing can read them.
+warp, in progress or of instructions in a collector; not at results that come from a pipe or from memory and may flip
+the pair back (B3.2); pending_writes = "flight" looks at these too, which the scoreboard knows. 5. X-Transfer costs the
+energy and, under latency = "table", the time of a T-Write: not given. 6. Pairs follow the sequential
+slots under every mapping policy; a policy only names the bank whose port is used. 7. Lanes that have exited (or never
+existed) keep no value once their register was exchanged: nothing can read them.
 """
 
 from __future__ import annotations
@@ -409,7 +410,7 @@ def is_awaited(sm, row):
 
 @device
 def will_be_written(sm, spec, row):
-    """Say whether an instruction in a collector (or anywhere in flight) has the register in a physical slot as result."""
+    """Say whether an instruction in a collector (or anywhere in flight) will write the register in a physical slot."""
     owner = owner_of(sm, row)
     if owner < 0 or np.uint64(sm.warp[owner >> 8].sb_write) & bit64(owner & 255) == 0:
         return False
