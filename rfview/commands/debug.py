@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from engine.errors import RfviewError
 from rfview.commands import options, screen
 
 if TYPE_CHECKING:
@@ -26,16 +27,25 @@ def run(args: argparse.Namespace) -> int:
             return screen.show_text(session, args, args.target)
     machine = options.machine_of(args)
     name = options.load_target(args.target).name   # what is wrong with the files is said before the screen opens
+    options.check_names(machine)
     path = str(options.launch_path(args.target))
+    failures: list[RfviewError] = []
 
     def opener(report: Callable[[float, str], None]) -> Session:
         from sessions import open_session
 
-        session = open_session(path, progress=report, **machine)
-        if args.goto:
-            session.goto(args.goto)
+        try:
+            session = open_session(path, progress=report, **machine)
+            if args.goto:
+                session.goto(args.goto)
+        except RfviewError as error:
+            failures.append(error)
+            raise
         return session
 
     from rfview.app import run_app
 
-    return run_app(opener, title=name, ascii_only=args.ascii, target=args.target)
+    code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target)
+    if failures:
+        raise failures[0]   # the screen showed it; say it once more where it stays
+    return code

@@ -74,6 +74,17 @@ def machine_of(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def check_names(machine: dict[str, Any]) -> None:
+    """Raise InputError for a design, scheduler or preset that does not exist; cheap, without the machine."""
+    from engine import config, designs, state
+
+    designs.find(designs.parse_variant(machine["design"])[0])
+    if machine["preset"] != "paper":
+        config.load_preset(machine["preset"])
+    if machine["scheduler"] not in ("paper", *state.SCHEDULERS):
+        raise InputError(f"--scheduler {machine['scheduler']}: there are {', '.join(state.SCHEDULERS)}, paper")
+
+
 def is_session(target: str) -> bool:
     """Say whether the target is meant as a recorded session."""
     return target.endswith(".rfs")
