@@ -36,13 +36,13 @@ from engine.designs import Design, Parameter
 from engine.device import device
 from engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
 from engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
+from engine.schedulers.active_set import LEAVING, OUTSIDE
 from engine.stalls import BANK_CONFLICT, RFC_FLUSH, SHORT_SCOREBOARD, WAIT
 from engine.state import BLOCK, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, TWO_LEVEL, WARP_COLD, cold_block
 
 MAX_ENTRIES = 8
 FIFO, LRU = 0, 1
 ALL_LANES = 0xFFFFFFFF
-OUTSIDE, LEAVING = 0, 2              # of sm.warp.is_active
 STAND_IN = MAX_INFLIGHT - 1          # in-flight entry that no instruction ever gets: it holds a register written back
 WALK = 96                            # instructions that the walk of section 5.3 follows
 GONE_WRITTEN, GONE_DEAD, GONE_CLEAN = 1, 2, 3   # of rf.out_kind
@@ -160,7 +160,7 @@ ENERGY_PJ = {
 
 
 def begin_cycle(sm, rf, spec, rows):
-    """Drop what ended warps kept (B0.7), then write one entry back for a warp that leaves or overwrites (B2.4, B2.3)."""
+    """Drop what ended warps kept (B0.7), then write one entry back for a warp that leaves or overwrites (B2.3-4)."""
     ended = np.uint64(rf.holding) & ~np.uint64(sm.unfinished)
     while ended != 0:
         warp = ctz64(ended)
