@@ -36,7 +36,6 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     from textual.app import App
     from textual.theme import Theme
 
-    from rfview.messages import Chosen
     from rfview.screens.driver import Driver
     from rfview.screens.main import MainScreen
     from rfview.screens.palette import ActionProvider
@@ -76,9 +75,6 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
         def _from_driver(self, message: Any) -> None:
             if self.is_running:
                 self.main.post_message(message)
-
-        def on_chosen(self, message: Chosen) -> None:
-            self.main.post_message(message)
 
         async def on_unmount(self) -> None:
             self.driver.close()

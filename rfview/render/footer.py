@@ -18,16 +18,15 @@ def prompt_text(scene: Scene) -> str:
 
 
 def render_event(scene: Scene, width: int, height: int = 1) -> list[Line]:
-    """Return the last event: where a jump came from, why a move stopped, or what went wrong."""
+    """Return the last event: where a jump came from, why a move stopped, or what went wrong; on the right a note."""
     row = Row(width).add(" ")
-    if scene.prompt is not None:
-        return [row.add(prompt_text(scene), "bold").add(scene.prompt, "text").line()]
+    room = width - 2 - (len(scene.note) + 2 if scene.note else 0)
     if scene.fault and scene.cycle == scene.last and scene.message_kind != "error":
-        return [row.add(f"kernel stopped: {scene.fault}"[: width - 2], "bad").line()]
-    text = scene.message
-    if len(text) > width - 2:
-        text = text[: width - 3] + "…"
-    return [row.add(text, MESSAGE_ROLES.get(scene.message_kind, "dim")).line()]
+        row.add(f"kernel stopped: {scene.fault}"[:room], "bad")
+    else:
+        text = scene.message if len(scene.message) <= room else scene.message[: max(0, room - 1)] + "…"
+        row.add(text, MESSAGE_ROLES.get(scene.message_kind, "dim"))
+    return [row.right(width - 1, scene.note, "faint").line()]
 
 
 def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tuple[int, int, str, str, str]]:

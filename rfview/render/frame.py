@@ -39,6 +39,7 @@ def size_note(width: int, height: int) -> str:
 
 def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, str, str]] = ()) -> str:
     """Return the main screen as plain text, `height` rows without trailing blanks."""
+    scene = scene.at(note=size_note(width, height))
     grid = [[" "] * width for _ in range(height)]
     for place in layout(width, height, scene.panel):
         if place.panel == "footer":

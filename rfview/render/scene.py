@@ -264,7 +264,7 @@ class Scene:
     marks: tuple[tuple[str, int], ...] = ()
     message: str = ""
     message_kind: str = "info"
-    prompt: str | None = None
+    note: str = ""
     title: str = ""
     speed: int = 10
 

@@ -81,7 +81,8 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     here = min(bar_width - 1, (scene.cycle - first) * bar_width // span)
     scale = Row(width, "popup")
     if width >= 80:
-        scale.at(bar_at, number(first), "faint").right(max(scale.x + 1, bar_at + here + 1), f"{number(scene.cycle)} ▼", "bold")
+        scale.at(bar_at, number(first), "faint")
+        scale.right(max(scale.x + 1, bar_at + here + 1), f"{number(scene.cycle)} ▼", "bold")
         if last > scene.cycle:
             scale.right(bar_at + bar_width, number(last), "faint")
     lines.append(scale.line())

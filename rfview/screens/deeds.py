@@ -12,7 +12,7 @@ from rfview.render import code as code_lines
 from rfview.render import overview as overview_lines
 from rfview.render import warps as warp_lines
 from rfview.render.footer import prompt_text
-from rfview.render.layout import PANELS, TITLES, Place, is_tiny, shown
+from rfview.render.layout import PANELS, TITLES, Place, is_tiny, layout, shown
 from rfview.render.registers import FORMATS
 from rfview.render.scene import Scene
 
@@ -350,13 +350,14 @@ class Deeds:
 
     def _focus(self, panel: str) -> None:
         """Give a panel the keys; hidden ones come out alone."""
-        is_shown = panel in shown(self.places)
+        size = self.app.size
+        is_shown = panel in shown(layout(size.width, size.height, panel))
         if panel == "registers" and self.scene.panel != "registers":
             self.back_to = self.scene.panel
-        tiny = is_tiny(*self.app.size)
-        again = not is_shown or tiny or self.zoomed or "registers" in (panel, self.scene.panel)
-        if not is_shown and panel != "registers" and not tiny:
-            self.zoomed = True
+        tiny = is_tiny(size.width, size.height)
+        again = tiny or self.zoomed or "registers" in (panel, self.scene.panel)
+        if not is_shown and not tiny:
+            self.zoomed = again = True
         self.scene = self.scene.at(panel=panel)
         if again:
             self.lay_out()

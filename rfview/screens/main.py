@@ -73,6 +73,7 @@ class MainScreen(Deeds, Screen[None]):
         width, height = self.app.size
         if width <= 0 or height <= 0:
             return
+        self.scene = self.scene.at(note=frame.size_note(width, height))
         self.places = layout(width, height, self.scene.panel, self.zoomed)
         names = {place.panel for place in self.places}
         for name, view in self.views.items():
@@ -115,12 +116,13 @@ class MainScreen(Deeds, Screen[None]):
     # what the driver reports
 
     def on_arrived(self, message: Arrived) -> None:
+        message.stop()
         scene, mine = message.scene, self.scene
         count = scene.now.num_warps if scene.now else 1
         facts = {
             "warp": min(mine.warp, count - 1), "panel": mine.panel, "bank": mine.bank, "lane": mine.lane, "reg": mine.reg,
             "number_format": mine.number_format, "code_source": mine.code_source, "scroll": mine.scroll,
-            "title": mine.title, "speed": mine.speed,
+            "title": mine.title, "speed": mine.speed, "note": mine.note,
         }
         if message.keeps_message:
             facts |= {"message": mine.message, "message_kind": mine.message_kind, "badge": mine.badge}
@@ -147,12 +149,14 @@ class MainScreen(Deeds, Screen[None]):
         return f"recorded: {scene.last - scene.first:,} cycles; s S step, G end, c C breakpoints, e why; ? help"
 
     def on_busy(self, message: Busy) -> None:
+        message.stop()
         self.busy = message.text
         if message.text:
             self.change(badge=Badge("busy", message.text), message=message.detail or self.scene.message,
                         message_kind="info")
 
     def on_said(self, message: Said) -> None:
+        message.stop()
         if message.kind == "stop":
             self.stop_playing()
         elif message.lines:
@@ -161,6 +165,7 @@ class MainScreen(Deeds, Screen[None]):
             self.say(message.text, message.kind)
 
     def on_failed(self, message: Failed) -> None:
+        message.stop()
         self.failed(message.text, message.error)
 
     # keys and mouse
@@ -193,14 +198,17 @@ class MainScreen(Deeds, Screen[None]):
         getattr(self, f"do_{pressed.action}")(pressed)
 
     def on_chosen(self, message: Chosen) -> None:
+        message.stop()
         self.act(Pressed(message.action, message.count, message.argument))
 
     def on_clicked(self, message: Clicked) -> None:
+        message.stop()
         place = next((place for place in self.places if place.panel == message.panel), None)
         if place is not None and self.scene.now is not None:
             self.clicked(place, message.x, message.y, message.double)
 
     def on_wheeled(self, message: Wheeled) -> None:
+        message.stop()
         if self.scene.now is None:
             return
         if message.panel in ("overview", "status"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from textual import events
 from textual.app import ComposeResult
@@ -15,14 +15,11 @@ from rfview.render.text import Line, Row, fill, title
 from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
-if TYPE_CHECKING:
-    from rfview.screens.main import MainScreen
-
 
 class Popup(ModalScreen[None]):
     """A window with rows to choose from; subclasses paint it and say what its keys do."""
 
-    def __init__(self, main: MainScreen | None = None, wanted: tuple[int, int] = (96, 22)):
+    def __init__(self, main: Any = None, wanted: tuple[int, int] = (96, 22)):
         super().__init__()
         self.main, self.wanted = main, wanted
         self.selected = 0
@@ -87,29 +84,25 @@ class Popup(ModalScreen[None]):
 class WhyWindow(Popup):
     """The whole chain of reasons of the focused warp."""
 
-    def __init__(self, main: MainScreen):
+    def __init__(self, main: Any):
         super().__init__(main, (96, 22))
 
     def paint(self) -> None:
         """As high as the chain is long."""
-        assert self.main is not None
         links, losers = links_of(self.main.scene, self.main.scene.warp)
         self.wanted = (96, max(10, min(24, 2 * len(links) + 4 + bool(losers))))
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the chain with evidence and times."""
-        assert self.main is not None
         return why.render_popup(self.main.scene, width, height, self.selected)
 
     def count(self) -> int:
         """Return the links."""
-        assert self.main is not None
         return len(links_of(self.main.scene, self.main.scene.warp)[0])
 
     def pressed(self, token: str) -> bool:
         """Digits and Enter go to a link's first cycle; s and S step with the window open."""
-        assert self.main is not None
         links, _ = links_of(self.main.scene, self.main.scene.warp)
         if token.isdigit() and 1 <= int(token) <= len(links):
             self.selected = int(token) - 1
@@ -136,12 +129,11 @@ class WhyWindow(Popup):
 class BreaksWindow(Popup):
     """Breakpoints and marks."""
 
-    def __init__(self, main: MainScreen):
+    def __init__(self, main: Any):
         super().__init__(main, (90, 18))
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list and the keys."""
-        assert self.main is not None
         hints = Row(width)
         for keys, word in (("Space", "on / off"), ("Delete", "remove"), ("Enter", "go to mark"), ("c C", "next hit"),
                            ("Esc", "close")):
@@ -150,12 +142,10 @@ class BreaksWindow(Popup):
 
     def count(self) -> int:
         """Return breakpoints and marks."""
-        assert self.main is not None
         return len(self.main.scene.breakpoints) + len(self.main.scene.marks)
 
     def pressed(self, token: str) -> bool:
         """Switch, remove, go there."""
-        assert self.main is not None
         scene, driver = self.main.scene, self.main.driver
         points = scene.breakpoints
         if token in ("c", "C"):

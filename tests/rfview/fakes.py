@@ -58,7 +58,8 @@ def make_info(design: str = "sram") -> dict[str, Any]:
                     "family": s.family, "sentence": s.sentence} for s in STALLS],
         "panels": [], "program": program, "ptx": [{"path": "gemm.ptx", "text": "\n".join(lines)}],
         "virtual": {"gemm_tile": [("%f12", 0, 8, 12, 1), ("%r2", 0, 14, 2, 1), ("%f13", 4, 6, 13, 1)]},
-        "design_spec": {"chain": ["sram"], "values": {}}, "buffers": [], "symbols": [], "source_hash": "0", "launch_toml": "",
+        "design_spec": {"chain": ["sram"], "values": {}}, "buffers": [], "symbols": [], "source_hash": "0",
+        "launch_toml": "",
     }
 
 

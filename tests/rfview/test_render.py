@@ -137,7 +137,8 @@ def test_the_same_cycle_looks_the_same_whichever_way_it_was_reached() -> None:
 
 
 @pytest.mark.parametrize("name", ["issued", "not_selected", "wait", "short_scoreboard", "long_scoreboard", "barrier",
-                                  "no_instruction", "pipe_throttle", "collector_full", "bank_conflict", "finished", "no_cta"])
+                                  "no_instruction", "pipe_throttle", "collector_full", "bank_conflict", "finished",
+                                  "no_cta"])
 def test_every_state_has_a_reason_that_fits(name: str) -> None:
     if name == "no_cta":
         session = make_session()

@@ -26,9 +26,9 @@ def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
         due = (pending[:, None] >> np.arange(machine.registers, dtype=np.uint64)) & np.uint64(1) != 0
         grid[banks[due], rows[due]] = DUE
     wanted = []
-    for bank, row, _ in requests(machine):
-        wanted.append((bank, row))
-        grid[bank, min(row, rows_per_bank - 1)] = WANTED
+    for number, row, _ in requests(machine):
+        wanted.append((number, row))
+        grid[number, min(row, rows_per_bank - 1)] = WANTED
     for number, bank in enumerate(machine.bank):
         if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < machine.num_warps:
             _, row = machine.place(bank["owner_warp"], bank["owner_reg"])

@@ -1,0 +1,106 @@
+"""Drives the app without a terminal: open a made-up session, press keys, wait until it rests, look."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from rfview.app import make_app
+from sessions.session import Session
+from tests.rfview.fakes import make_session
+
+NAMES = {")": "right_parenthesis", "(": "left_parenthesis", "}": "right_curly_bracket", "{": "left_curly_bracket",
+         "]": "right_square_bracket", "[": "left_square_bracket", "$": "dollar_sign", "'": "apostrophe", ".": "full_stop",
+         ",": "comma", "<": "less_than_sign", ">": "greater_than_sign", "/": "slash", ":": "colon", "?": "question_mark",
+         "+": "plus", "-": "minus", "%": "percent_sign", " ": "space", "=": "equals_sign"}
+
+
+class Driven:
+    """A running app with shortcuts for tests."""
+
+    def __init__(self, app: Any, pilot: Any):
+        self.app, self.pilot = app, pilot
+
+    @property
+    def session(self) -> Session:
+        """The session that the app shows."""
+        return self.app.driver.session
+
+    @property
+    def scene(self) -> Any:
+        """The scene of the main screen."""
+        return self.app.main.scene
+
+    @property
+    def cycle(self) -> int:
+        """The session's cursor; the screen must agree."""
+        assert self.scene.cycle == self.session.cycle
+        return self.session.cycle
+
+    async def settle(self) -> None:
+        """Wait until nothing goes on."""
+        for _ in range(1000):
+            await self.pilot.pause()
+            if self.app.main.scene.now is not None and self.app.driver.is_idle:
+                await self.pilot.pause()
+                if self.app.driver.is_idle:
+                    return
+            await asyncio.sleep(0.002)
+        raise AssertionError("the app did not come to rest")
+
+    async def press(self, *keys: str) -> None:
+        """Press keys; a text of several characters that is no key name is pressed letter by letter."""
+        for key in keys:
+            await self.pilot.press(NAMES.get(key, key))
+        await self.settle()
+
+    async def go(self, cycle: int) -> None:
+        """Put the session at a cycle, without keys."""
+        self.app.driver.ask("goto", cycle)
+        await self.settle()
+
+    async def type(self, text: str) -> None:
+        """Type a text and Enter."""
+        await self.press(*text, "enter")
+
+    def screen_text(self) -> str:
+        """Return what the main screen's panels show."""
+        rows = [[" "] * self.app.size.width for _ in range(self.app.size.height)]
+        for place in self.app.main.places:
+            view = self.app.main.views[place.panel]
+            for y, line in enumerate(view.lines[: place.height]):
+                rows[place.y + y][place.x : place.x + place.width] = list(line.plain.ljust(place.width))[: place.width]
+        return "\n".join("".join(row) for row in rows)
+
+    def window_text(self) -> str:
+        """Return what the window on top shows."""
+        from rfview.widgets.window import WindowView
+
+        return "\n".join(line.plain for line in self.app.screen.query_one(WindowView).lines)
+
+
+def drive(test: Callable[[Driven], Awaitable[None]], *, size: tuple[int, int] = (120, 40), goto: int | str = 150,
+          theme: str | None = "dark", opener: Callable[..., Session] | None = None, ascii_only: bool = False,
+          keymap: dict[str, str] | None = None, marks: Sequence[str] = (), **options: Any) -> Any:
+    """Run a test coroutine in an app over a made-up session; return the app."""
+
+    def open_it(report: Callable[..., None]) -> Session:
+        session = make_session(**options)
+        if goto:
+            session.goto(goto)
+        for name in marks:
+            session.mark(name)
+        return session
+
+    async def go() -> Any:
+        app = make_app(opener or open_it, title="gemm_tile", theme=theme, ascii_only=ascii_only, target="first.rfs",
+                       keymap=keymap)
+        async with app.run_test(size=size) as pilot:
+            driven = Driven(app, pilot)
+            if opener is None:
+                await driven.settle()
+            await test(driven)
+        return app
+
+    return asyncio.run(go())
