@@ -19,7 +19,7 @@ from engine import hooks
 from engine.errors import InputError
 from engine.events import FIRST_DESIGN_EVENT
 
-BUILT_IN = ("sram", "stt", "hcrf", "hrf", "rfc", "single_buffer")
+BUILT_IN = ("sram", "stt", "hcrf", "hrf", "rfc", "single_buffer", "edram", "racetrack")
 
 
 @dataclass(frozen=True)
