@@ -1,0 +1,544 @@
+"""`racetrack`: a register file of racetrack memory, whose tapes move under their ports before an access.
+
+Liang & Wang, "Performance-centric optimization for racetrack memory based register file on GPUs", JCST 31(1), 2016. A
+bank keeps its registers as domains of 1024 tapes that move together under 8 ports: the register at position m of a bank
+is under port m // 16 when the tape stands at offset o = m % 16, so an access costs |o - current| shift steps, then a
+cycle. At most 4 banks shift or access per cycle; results wait in a write buffer of each bank and go before its reads;
+every other bank with a request may move ahead (preshift). Twice the capacity of `sram` in 55 % of its area. A mapping
+table (engine/tools/mapping.py, `rfview map`) says at which position a register lies.
+The bits: rows of the main register file stay at their slots, as the position decides only about time; a result is in its
+write-buffer row until the tape has been written.
+
+Oddities of the paper: 2 KB of write buffer in 16 banks is one 1024-bit entry each, "each bank has two entries": two are
+kept. 256 KB in 16 banks are 128 registers per bank and 16 groups of 8, section 4.3.3 says 64 and 8. "0 < p(R)" must be
+0 <= p(R). Five busy banks are drawn in section 4.4 where four may be. "44 %" of the energy gain for the framework is the
+sum 11 + 8 + 15 = 34 %.
+
+Deviations and additions: 1. The write buffer takes one result per bank and cycle; its own port is apart from the tape's.
+2. `forward` (B5.4) serves the head of the read queue from the newest buffered write of that register if it covers all
+lanes asked for, one per bank and cycle, outside the limit on banks; else the read waits until the write is on the tape,
+so nothing is ever merged. 3. A read that waits is booked as `shift` in a cycle in which its bank's tape moves, as
+`bank_conflict` where the bank serves another access or waits for one of the four places. 4. Steps of a preshifting bank
+count as preshift even if the bank gets a place before it is served (B5.7: demand and preshift steps are counted apart).
+5. With shift_cycles > 1 a step that has begun is finished before the tape turns round or is read; with 0 a tape jumps,
+its steps are still counted. 6. Buffered results of a CTA that ends are dropped (B0.7): they cost no tape write.
+7. The area is 55 % of `sram`'s (section 5.3); the paper gives the ratio only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import registers
+from engine.bits import bit64, ctz64, popcount
+from engine.designs import Design, Parameter
+from engine.device import device
+from engine.events import RF_WRITES, WRITE_CONFLICTS
+from engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
+from engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_BANKS, MAX_ROWS
+from engine.tools.mapping import codes_of
+
+MAX_ENTRIES = 4                                  # write-buffer entries per bank at most
+IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
+STILL, UP, DOWN = range(3)
+TRACE_ROW = MAX_BANKS * MAX_ENTRIES              # of the extra rows: number of requests so far, then a ring of them
+TRACE_ROWS = 16
+TRACE_ENTRIES = TRACE_ROWS * 32
+TRACE_IS_WRITE = 1 << 15
+
+
+def between(low: int, high: int):
+    """Return a converter for whole numbers in [low, high]."""
+
+    def convert(text):
+        value = int(text) if str(text).lstrip("-").isdigit() else -1
+        if not low <= value <= high:
+            raise ValueError(f"expected a whole number of {low}..{high}")
+        return value
+
+    return convert
+
+
+PARAMETERS = (
+    Parameter("preshift", 1, "0 or 1", "section 4.4", "a bank that is not served moves toward the head of its queue"),
+    Parameter("shift_cycles", 1, "cycles", "Table 3: 0.61 ns, below a cycle of 700 MHz", "of one step; 0: tapes jump",
+              convert=between(0, 1000)),
+    Parameter("ports", 8, "ports per bank", "section 4.3.3", "offsets of a bank = its rows / ports",
+              convert=between(1, MAX_ROWS)),
+    Parameter("wb_entries", 2, "entries per bank", "section 5; 2 KB in all would be 1", "of the write buffer",
+              convert=between(1, MAX_ENTRIES)),
+    Parameter("forward", 0, "0 or 1", "ours: the paper is silent", "reads may be served from the write buffer"),
+    Parameter("mapping", "identity", "file", "section 4.3; `rfview map` writes it", "where each register lies in its bank",
+              dtype=f"({MAX_ROWS},)u2", convert=codes_of),
+    Parameter("trace", 0, "0 or 1", "section 4.3.1: profiling", "keep the order of requests, as `rfview map` needs it"),
+)
+
+ENTRY = np.dtype(
+    [
+        ("since_cycle", "i8"),        # cycle in which the result was accepted
+        ("mask", "u4"),               # lanes that it writes
+        ("offset", "u2"),             # where the tape must stand
+        ("warp", "u1"),
+        ("reg", "u1"),
+    ],
+    align=True,
+)
+TAPE = np.dtype(
+    [
+        ("step_end_cycle", "i8"),     # end (exclusive) of the step under way
+        ("shifts", "u4"),             # steps while the bank had a place
+        ("preshifts", "u4"),          # steps without one
+        ("current", "u2"),            # offset under every port: how far the tape is shifted
+        ("target", "u2"),             # offset that the head of the queue needs; = current where there is none
+        ("step", "u1"),               # STILL, or the direction of the step under way
+        ("activity", "u1"),           # IDLE .. WAITING of the last cycle
+        ("wb_first", "u1"),           # oldest entry of the write buffer
+        ("wb_count", "u1"),           # entries in use
+        ("wb", ENTRY, (MAX_ENTRIES,)),
+    ],
+    align=True,
+)
+
+STATE = (
+    ("tape", TAPE, (MAX_BANKS,)),
+    ("selected", "u4"),               # banks that keep a place until their request is served, a bit each
+    ("busy", "u4"),                   # banks that had a place in the last cycle
+    ("buffered", "u4"),               # banks with an entry in the write buffer
+    ("pointer", "u4"),                # bank looked at first for the next free place
+)
+
+(RM_READS, RM_WRITES, SHIFTS, PRESHIFTS, WB_WRITES, WB_READS, FORWARDS) = range(7)
+EVENTS = (
+    ("rm_reads", "reads at a port"),
+    ("rm_writes", "writes at a port"),
+    ("shifts", "one-step shifts of banks that had a place: the paper's shift operations"),
+    ("preshifts", "one-step shifts of the other banks"),
+    ("wb_writes", "results accepted by the write buffers"),
+    ("wb_reads", "entries taken from the write buffers to the tapes"),
+    ("wb_forwards", "reads served from the write buffers (forward)"),
+)
+
+# Table 3; energies per access of 1024 bits and per step of all 1024 tapes of a bank; leakage per bank and of all buffers.
+NUM_BANKS = 16
+RM_LEAKAGE_MW, WB_LEAKAGE_MW, SRAM_LEAKAGE_MW = 7.95, 1.12, 12.31
+RM_READ_PJ, RM_WRITE_PJ, SHIFT_PJ = 117.12, 173.22, 56.16
+WB_READ_PJ, WB_WRITE_PJ = 15.60, 14.60
+SRAM_READ_PJ, SRAM_WRITE_PJ = 218.88, 57.28
+SRAM_AREA_MM2 = 0.194
+AREA_OF_SRAM = 0.55
+
+TECHNOLOGY = {
+    "leakage_mw": (NUM_BANKS * RM_LEAKAGE_MW + WB_LEAKAGE_MW, "mW", "Table 3: 16 banks of 7.95 and write buffers 1.12"),
+    "area_mm2": (AREA_OF_SRAM * SRAM_AREA_MM2, "mm2", "section 5.3: 55 % of the SRAM's area, which is HRF's Table 1"),
+    "area_of_sram": (AREA_OF_SRAM, "share of half as large an SRAM register file", "section 5.3"),
+    "sram_leakage_mw": (NUM_BANKS * SRAM_LEAKAGE_MW, "mW", "Table 3: 16 banks of 12.31"),
+    "sram_read_pj": (SRAM_READ_PJ, "pJ", "Table 3"),
+    "sram_write_pj": (SRAM_WRITE_PJ, "pJ", "Table 3"),
+    "read_ns": (0.28, "ns", "Table 3"),
+    "write_ns": (1.24, "ns", "Table 3: a cycle of 700 MHz is 1.43"),
+    "shift_ns": (0.61, "ns", "Table 3"),
+}
+ENERGY_PJ = {
+    "rm_reads": (RM_READ_PJ, "Table 3"),
+    "rm_writes": (RM_WRITE_PJ, "Table 3"),
+    "shifts": (SHIFT_PJ, "Table 3"),
+    "preshifts": (SHIFT_PJ, "Table 3; energy counts every step (B5.7)"),
+    "wb_writes": (WB_WRITE_PJ, "Table 3"),
+    "wb_reads": (WB_READ_PJ, "Table 3"),
+    "wb_forwards": (WB_READ_PJ, "Table 3"),
+}
+
+
+def dynamic_bound(reads_per_write: float) -> float:
+    """Return racetrack's dynamic energy over the SRAM's if nothing ever shifts and buffers are free: the best it can do."""
+    return (RM_READ_PJ * reads_per_write + RM_WRITE_PJ) / (SRAM_READ_PJ * reads_per_write + SRAM_WRITE_PJ)
+
+
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Put a result into its bank's write buffer (B5.4): from there on it counts as written."""
+    bank = registers.default_bank(sm, warp, reg)
+    tape = rf.tape[bank]
+    if tape.wb_count >= spec.wb_entries:
+        sm.access_wait[WB_FULL] += 1
+        return WB_FULL
+    port = sm.bank[bank]
+    if port.written != 0:
+        sm.events[WRITE_CONFLICTS] += 1
+        sm.access_wait[BANK_CONFLICT] += 1
+        return BANK_CONFLICT
+    port.written = 1
+    place = (np.int64(tape.wb_first) + np.int64(tape.wb_count)) % np.int64(spec.wb_entries)
+    entry = tape.wb[place]
+    entry.since_cycle = sm.cycle
+    entry.mask = mask
+    entry.offset = offset_of(sm, spec, registers.main_row(sm, warp, reg))
+    entry.warp = warp
+    entry.reg = reg
+    tape.wb_count += 1
+    rf.buffered = np.uint64(rf.buffered) | bit64(bank)
+    registers.write_row(sm, rows, buffer_row(spec, bank, place), value_row, mask)
+    sm.events[RF_WRITES] += 1
+    sm.events[spec.first_event + WB_WRITES] += 1
+    if spec.trace != 0:
+        note_request(sm, spec, rows, registers.main_row(sm, warp, reg) | TRACE_IS_WRITE)
+    registers.release(sm, warp, reg)
+    return 0
+
+
+def arbitrate(sm, rf, spec, rows, insts):
+    """Give free places in turn, then let every bank serve, shift or preshift (B5.2, B5.3)."""
+    give_places(sm, rf)
+    for bank in range(sm.config.num_banks):
+        if spec.forward != 0:
+            forward(sm, rf, spec, rows, insts, bank)
+        code = work(sm, rf, spec, rows, insts, bank)
+        if sm.bank[bank].requests != 0:
+            registers.refuse_waiting(sm, bank, code)
+    return 0
+
+
+def read(sm, rf, spec, rows, warp, reg, mask, out_row):
+    """Read a register that is under its port; the tape moves only for the head of its queue (B5.1)."""
+    row = registers.main_row(sm, warp, reg)
+    tape = rf.tape[registers.default_bank(sm, warp, reg)]
+    if tape.step != STILL or tape.current != offset_of(sm, spec, row):
+        return SHIFT
+    registers.copy_row(rows, row, out_row)
+    sm.events[spec.first_event + RM_READS] += 1
+    return 0
+
+
+def on_issue(sm, rf, spec, rows, slot, inst):
+    """Note the order in which banks receive read requests, for the mapping (B5.5)."""
+    if spec.trace != 0:
+        unread = np.int64(sm.inflight[slot].unread)
+        for operand in range(6):
+            if (unread >> operand) & 1:
+                row = registers.main_row(sm, np.int64(sm.inflight[slot].warp), np.int64(inst.src[operand]))
+                note_request(sm, spec, rows, row)
+    return 0
+
+
+def on_exit(sm, rf, spec, rows, warp):
+    """Drop the buffered results of a warp that has ended (B0.7)."""
+    for bank in range(sm.config.num_banks):
+        drop_entries(sm, rf, spec, rows, bank, warp)
+    return 0
+
+
+def next_event(sm, rf, spec):
+    """Return the present cycle while a tape has something to do: it goes on without requests from the pipeline."""
+    if rf.buffered != 0:
+        return np.int64(sm.cycle)
+    for bank in range(sm.config.num_banks):
+        if rf.tape[bank].step != STILL:
+            return np.int64(sm.cycle)
+    return FOREVER
+
+
+def locate(sm, rf, spec, warp, reg, lane):
+    """Return the newest write-buffer entry that holds the lane, else the register's place on the tape."""
+    bank = registers.default_bank(sm, warp, reg)
+    tape = rf.tape[bank]
+    for back in range(np.int64(tape.wb_count)):
+        age = np.int64(tape.wb_count) - 1 - back
+        place = (np.int64(tape.wb_first) + age) % np.int64(spec.wb_entries)
+        entry = tape.wb[place]
+        if entry.warp == warp and entry.reg == reg and (np.int64(entry.mask) >> lane) & 1:
+            return buffer_row(spec, bank, place)
+    return registers.main_row(sm, warp, reg)
+
+
+# places and positions
+
+
+@device
+def offset_of(sm, spec, row):
+    """Return the offset at which the register of a physical slot lies under its port: o = m % (rows / ports)."""
+    position = row // np.int64(sm.config.num_banks) ^ np.int64(spec.mapping[row])
+    return position % num_offsets(sm, spec)
+
+
+@device
+def num_offsets(sm, spec):
+    """Return how many registers share a port: the number of offsets of a tape."""
+    ports = np.int64(spec.ports)
+    return max(np.int64(1), (np.int64(sm.config.rows_per_bank) + ports - 1) // ports)
+
+
+@device
+def buffer_row(spec, bank, place):
+    """Return the value row of a write-buffer entry."""
+    return np.int64(spec.first_row) + np.int64(bank) * MAX_ENTRIES + place
+
+
+@device
+def note_request(sm, spec, rows, request):
+    """Append a request, slot and kind, with the launch that made it, to the trace ring."""
+    header = np.int64(spec.first_row) + TRACE_ROW
+    count = np.int64(rows[header].u[0])
+    at = count % TRACE_ENTRIES
+    row = header + 1 + at // 32
+    rows[row].u[at % 32] = request | (np.int64(sm.launch.index) & 0xFFFF) << 16
+    rows[header].u[0] = (count + 1) & 0xFFFFFFFF
+    registers.touch_row(sm, header)
+    return registers.touch_row(sm, row)
+
+
+# arbitration
+
+
+@device
+def give_places(sm, rf):
+    """Let banks with a request become busy, at most max_banks_per_cycle at once, after the last one that did."""
+    wanting = np.uint64(sm.banks_requested) | np.uint64(rf.buffered)
+    selected = np.uint64(rf.selected) & wanting
+    banks = np.int64(sm.config.num_banks)
+    limit = np.int64(sm.config.max_banks_per_cycle)
+    free = (banks if limit == 0 else limit) - popcount(selected)
+    first = np.int64(rf.pointer)
+    for turn in range(banks):
+        bank = (first + turn) % banks
+        if free > 0 and wanting & ~selected & bit64(bank) != 0:
+            selected |= bit64(bank)
+            free -= 1
+            rf.pointer = (bank + 1) % banks
+    rf.selected = selected
+    rf.busy = selected
+    return 0
+
+
+@device
+def work(sm, rf, spec, rows, insts, bank):
+    """Let one bank access, shift or wait for one cycle; return why its remaining reads were not served."""
+    tape = rf.tape[bank]
+    port = sm.bank[bank]
+    has_place = np.uint64(rf.selected) & bit64(bank) != 0
+    if find_head(sm, rf, spec, insts, bank) == 0:
+        tape.activity = IDLE
+        if tape.step != STILL:
+            go_on(sm, tape)
+            port.activity = BANK_BUSY
+        elif port.until_cycle > sm.cycle:
+            port.until_cycle = sm.cycle
+        tape.target = tape.current
+        return BANK_CONFLICT
+    if has_place and spec.shift_cycles == 0:
+        jump(sm, rf, spec, bank)
+    if has_place and tape.step == STILL and tape.current == tape.target:
+        return serve(sm, rf, spec, rows, insts, bank)
+    may_move = has_place or (spec.preshift != 0 and tape.current != tape.target) or tape.step != STILL
+    if not may_move or (spec.shift_cycles == 0 and tape.step == STILL):
+        tape.activity = WAITING
+        return BANK_CONFLICT
+    tape.activity = SHIFTING if has_place else PRESHIFTING
+    shift(sm, rf, spec, bank, has_place)
+    return SHIFT
+
+
+@device
+def find_head(sm, rf, spec, insts, bank):
+    """Set the target to the head of a bank's queue: the oldest buffered write, else the oldest read; 0 if neither."""
+    tape = rf.tape[bank]
+    port = sm.bank[bank]
+    if tape.wb_count != 0:
+        entry = tape.wb[np.int64(tape.wb_first)]
+        tape.target = entry.offset
+        port.owner_warp = entry.warp
+        port.owner_reg = entry.reg
+        return 1
+    if port.requests == 0:
+        return 0
+    collector = registers.oldest_request(sm, bank)
+    flight = sm.inflight[sm.collector[collector].inflight]
+    reg = np.int64(insts[flight.pc].src[registers.operand_in_bank(sm, collector, bank)])
+    tape.target = offset_of(sm, spec, registers.main_row(sm, np.int64(flight.warp), reg))
+    port.owner_warp = flight.warp
+    port.owner_reg = reg
+    return 1
+
+
+@device
+def serve(sm, rf, spec, rows, insts, bank):
+    """Access the register under the port; the bank gives its place back."""
+    tape = rf.tape[bank]
+    if tape.wb_count != 0:
+        write_tape(sm, rf, spec, rows, bank)
+    else:
+        code = read_tape(sm, rf, spec, rows, insts, bank, registers.oldest_request(sm, bank))
+        if code != 0:
+            return code
+        tape.activity = READ
+    sm.bank[bank].until_cycle = sm.cycle + 1
+    rf.selected = np.uint64(rf.selected) & ~bit64(bank)
+    return BANK_CONFLICT
+
+
+@device
+def write_tape(sm, rf, spec, rows, bank):
+    """Move the oldest entry of a write buffer to the tape."""
+    tape = rf.tape[bank]
+    place = np.int64(tape.wb_first)
+    entry = tape.wb[place]
+    row = registers.main_row(sm, np.int64(entry.warp), np.int64(entry.reg))
+    registers.write_row(sm, rows, row, buffer_row(spec, bank, place), entry.mask)
+    tape.wb_first = (place + 1) % np.int64(spec.wb_entries)
+    tape.wb_count -= 1
+    if tape.wb_count == 0:
+        rf.buffered = np.uint64(rf.buffered) & ~bit64(bank)
+    tape.activity = WRITE
+    sm.bank[bank].activity = BANK_WRITE
+    sm.events[spec.first_event + WB_READS] += 1
+    sm.events[spec.first_event + RM_WRITES] += 1
+    return 0
+
+
+@device
+def read_tape(sm, rf, spec, rows, insts, bank, collector):
+    """Read the lowest operand that the collector of the oldest instruction wants from the bank."""
+    flight = sm.inflight[sm.collector[collector].inflight]
+    operand = registers.operand_in_bank(sm, collector, bank)
+    reg = np.int64(insts[flight.pc].src[operand])
+    out_row = np.int64(sm.config.first_collector_row) + collector * 6 + operand
+    code = read(sm, rf, spec, rows, np.int64(flight.warp), reg, flight.mask, out_row)
+    if code == 0:
+        registers.operand_served(sm, insts, collector, operand, bank)
+    return code
+
+
+@device
+def forward(sm, rf, spec, rows, insts, bank):
+    """Serve the head of the read queue from the newest buffered write of its register, if that has all lanes."""
+    tape = rf.tape[bank]
+    if tape.wb_count == 0 or sm.bank[bank].requests == 0:
+        return 0
+    collector = registers.oldest_request(sm, bank)
+    flight = sm.inflight[sm.collector[collector].inflight]
+    operand = registers.operand_in_bank(sm, collector, bank)
+    reg = insts[flight.pc].src[operand]
+    found = np.int64(-1)
+    for age in range(np.int64(tape.wb_count)):
+        place = (np.int64(tape.wb_first) + age) % np.int64(spec.wb_entries)
+        if tape.wb[place].warp == flight.warp and tape.wb[place].reg == reg:
+            found = place
+    if found < 0 or np.int64(flight.mask) & ~np.int64(tape.wb[found].mask) != 0:
+        return 0
+    out_row = np.int64(sm.config.first_collector_row) + collector * 6 + operand
+    registers.copy_row(rows, buffer_row(spec, bank, found), out_row)
+    registers.operand_served(sm, insts, collector, operand, bank)
+    sm.events[spec.first_event + FORWARDS] += 1
+    return 1
+
+
+# movement
+
+
+@device
+def distance_of(tape):
+    """Return how many steps the tape is away from its target."""
+    return abs(np.int64(tape.target) - np.int64(tape.current))
+
+
+@device
+def jump(sm, rf, spec, bank):
+    """Bring a tape to its target at once (shift_cycles = 0); the steps are counted as if it had moved."""
+    tape = rf.tape[bank]
+    steps = distance_of(tape)
+    tape.current = tape.target
+    tape.shifts += steps
+    sm.events[spec.first_event + SHIFTS] += steps
+    return 0
+
+
+@device
+def shift(sm, rf, spec, bank, has_place):
+    """Begin a step toward the target, or go on with the one under way, and show until when the bank is busy."""
+    tape = rf.tape[bank]
+    port = sm.bank[bank]
+    cycles = np.int64(spec.shift_cycles)
+    if tape.step == STILL:
+        tape.step = UP if tape.target > tape.current else DOWN
+        tape.step_end_cycle = sm.cycle + cycles
+        if has_place:
+            tape.shifts += 1
+            sm.events[spec.first_event + SHIFTS] += 1
+        else:
+            tape.preshifts += 1
+            sm.events[spec.first_event + PRESHIFTS] += 1
+    after = np.int64(tape.current) + (1 if tape.step == UP else -1)
+    until = np.int64(tape.step_end_cycle) + abs(np.int64(tape.target) - after) * cycles
+    if port.until_cycle != until:
+        port.since_cycle = sm.cycle
+        port.until_cycle = until
+    port.busy_code = SHIFT
+    port.activity = BANK_BUSY
+    return go_on(sm, tape)
+
+
+@device
+def go_on(sm, tape):
+    """End the step under way if this is its last cycle."""
+    if sm.cycle + 1 >= tape.step_end_cycle:
+        if tape.step == UP:
+            tape.current += 1
+        else:
+            tape.current -= 1
+        tape.step = STILL
+    return 0
+
+
+@device
+def drop_entries(sm, rf, spec, rows, bank, warp):
+    """Take the entries of a warp out of a bank's write buffer; younger ones move up."""
+    tape = rf.tape[bank]
+    first = np.int64(tape.wb_first)
+    size = np.int64(spec.wb_entries)
+    kept = np.int64(0)
+    for age in range(np.int64(tape.wb_count)):
+        place = (first + age) % size
+        if tape.wb[place].warp != warp:
+            target = (first + kept) % size
+            if target != place:
+                move_entry(sm, rf, spec, rows, bank, place, target)
+            kept += 1
+    tape.wb_count = kept
+    if kept == 0:
+        rf.buffered = np.uint64(rf.buffered) & ~bit64(bank)
+    return 0
+
+
+@device
+def move_entry(sm, rf, spec, rows, bank, place, target):
+    """Copy a write-buffer entry to another place of the same buffer."""
+    old = rf.tape[bank].wb[place]
+    new = rf.tape[bank].wb[target]
+    new.since_cycle = old.since_cycle
+    new.mask = old.mask
+    new.offset = old.offset
+    new.warp = old.warp
+    new.reg = old.reg
+    return registers.write_row(sm, rows, buffer_row(spec, bank, target), buffer_row(spec, bank, place), 0xFFFFFFFF)
+
+
+PANELS = (
+    {"kind": "grid", "title": "Offset under the ports", "field": "tape.current", "max": 15},
+    {"kind": "grid", "title": "Offset wanted", "field": "tape.target", "max": 15},
+    {"kind": "grid", "title": "Write buffer entries", "field": "tape.wb_count", "max": 2},
+    {"kind": "values", "title": "banks with a place (bits)", "field": "busy"},
+    {"kind": "values", "title": "shifts", "field": "tape.shifts", "unit": "steps"},
+)
+
+DESIGN = Design(
+    name="racetrack",
+    title="racetrack memory, 8 ports per bank, preshift",
+    source="Liang & Wang, JCST 31(1), 2016",
+    parameters=PARAMETERS,
+    state=STATE,
+    extra_rows=TRACE_ROW + 1 + TRACE_ROWS,
+    settings={"sm.rows_per_bank": 128, "sm.max_banks_per_cycle": 4},
+    events=EVENTS,
+    energy_pj=ENERGY_PJ,
+    technology=TECHNOLOGY,
+    panels=PANELS,
+    paper_scheduler="lrr",
+)

@@ -1,0 +1,247 @@
+"""The racetrack mapping: from a trace of register accesses to a table that says where each register lies in its bank.
+
+Liang & Wang, JCST 31(1), 2016, section 4.3. Registers that follow each other are grouped under the ports of one offset
+(Algorithm 1), groups that follow each other get neighbouring offsets (Algorithm 2). Algorithm 1 is printed with slips
+(loop bounds, the variable appended, a group number reset in the loop); this is what section 4.3.2 says it does. Instead of
+enumerating all orders of at most 8 groups, the best order of up to 16 is found over their subsets, as exactly.
+Both together are a heuristic and can lose to the identity, so the better of the two is returned.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from engine.simulator import Simulator
+
+FORMAT = 1
+MAX_GROUPS = 16
+MAX_SLOTS = 4096
+STEP_CYCLES = 16        # between two looks at the trace ring: at most 32 requests per cycle, 512 places
+
+
+def count_moves(trace: Iterable[int], num_registers: int) -> np.ndarray:
+    """Return C: (n, n) i8, C[i, j] = how often register j is accessed right after register i (section 4.3.1)."""
+    order = np.asarray(list(trace), np.int64)
+    moves = np.zeros((num_registers, num_registers), np.int64)
+    np.add.at(moves, (order[:-1], order[1:]), 1)
+    return moves
+
+
+def shifts_of(moves: np.ndarray, offsets: Sequence[int] | np.ndarray) -> int:
+    """Return S, the shift steps of a trace for registers at these offsets (equations 3 and 4)."""
+    at = np.asarray(offsets, np.int64)
+    return int((moves * np.abs(at[:, None] - at[None, :])).sum())
+
+
+def group(moves: np.ndarray, num_ports: int) -> list[list[int]]:
+    """Partition registers into groups of `num_ports`, each in the order of joining, which is the order of its ports.
+
+    A group grows by the register, or the pair joined by an edge, that makes it heaviest; a pair only if it is strictly
+    heavier and two places are left; ties go to the lowest index. The last num_ports registers are a group.
+    """
+    weight = moves + moves.T
+    np.fill_diagonal(weight, 0)
+    left = list(range(len(weight)))
+    found: list[list[int]] = []
+    while left:
+        chosen = left if len(left) <= num_ports else _heavy_subgraph(weight, left, num_ports)
+        found.append(chosen)
+        left = [register for register in left if register not in chosen]
+    return found
+
+
+def _heavy_subgraph(weight: np.ndarray, among: Sequence[int], size: int) -> list[int]:
+    """Return `size` registers with many moves among them, in the order in which they were taken."""
+    chosen: list[int] = []
+    left = np.array(among)
+    while len(chosen) < size:
+        gain = weight[np.ix_(left, chosen)].sum(axis=1)
+        single = int(np.argmax(gain))
+        taken = [single]
+        if len(chosen) + 2 <= size and len(left) > 1:
+            edges = np.triu(weight[np.ix_(left, left)], 1)
+            pairs = np.where(edges > 0, gain[:, None] + gain[None, :] + edges, -1)
+            first, second = divmod(int(np.argmax(pairs)), len(left))
+            if pairs[first, second] > gain[single]:
+                taken = [first, second]
+        chosen += [int(left[index]) for index in taken]
+        left = np.delete(left, taken)
+    return chosen
+
+
+def arrange(weight: np.ndarray) -> list[int]:
+    """Return the offset of each group in an order with the least sum of weight x distance, exactly.
+
+    weight: (n, n) moves between groups, n at most MAX_GROUPS. The cost of an order is the sum, over its beginnings, of
+    the weight between what is placed and what is not; so the best order of each subset extends that of a smaller one.
+    """
+    number = len(weight)
+    if number > MAX_GROUPS:
+        raise ValueError(f"{number} groups, at most {MAX_GROUPS} can be arranged: use more ports")
+    edges = weight + weight.T
+    np.fill_diagonal(edges, 0)
+    cut = np.zeros(1, np.int64)
+    for item in range(number):
+        inside = np.zeros(1, np.int64)
+        for other in range(item):
+            inside = np.concatenate([inside, inside + edges[item, other]])
+        cut = np.concatenate([cut, cut + edges[item].sum() - 2 * inside])
+    best = np.zeros(1 << number, np.int64)
+    last = np.zeros(1 << number, np.int8)
+    sets = np.arange(1 << number)
+    sizes = np.array([int(subset).bit_count() for subset in sets])
+    for size in range(1, number + 1):
+        these = sets[sizes == size]
+        costs = np.stack([np.where(these >> item & 1, best[these & ~(1 << item)], np.iinfo(np.int64).max)
+                          for item in range(number)])  # fmt: skip
+        last[these] = costs.argmin(axis=0)
+        best[these] = costs.min(axis=0) + cut[these]
+    offsets = [0] * number
+    subset = (1 << number) - 1
+    for place in range(number - 1, -1, -1):
+        offsets[last[subset]] = place
+        subset &= ~(1 << int(last[subset]))
+    return offsets
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Where the registers of one bank lie: positions[i] = p * (domains / ports) + offset; steps of the trace it is for."""
+
+    positions: tuple[int, ...]
+    shifts: int
+    identity_shifts: int
+
+
+def algorithm_positions(moves: np.ndarray, num_ports: int, num_domains: int) -> list[int]:
+    """Return the position of each register by Algorithms 1 and 2."""
+    groups = group(moves, num_ports)
+    member = np.zeros((len(groups), len(moves)), np.int64)
+    for index, registers in enumerate(groups):
+        member[index, registers] = 1
+    offsets = arrange(member @ moves @ member.T)
+    per_port = -(-num_domains // num_ports)
+    positions = [0] * len(moves)
+    for registers, offset in zip(groups, offsets):
+        for port, register in enumerate(registers):
+            positions[register] = port * per_port + offset
+    return positions
+
+
+def optimise(moves: np.ndarray, num_ports: int, num_domains: int) -> Mapping:
+    """Return the better of the identity and Algorithms 1 + 2 for one bank of num_domains = num_ports x offsets places.
+
+    moves: (n, n), n <= num_domains registers in use; the others take what is left, in order. Ties stay as they are.
+    """
+    per_port = -(-num_domains // num_ports)
+    identity = list(range(len(moves)))
+    found = algorithm_positions(moves, num_ports, num_domains) if len(moves) else []
+    before = shifts_of(moves, [position % per_port for position in identity])
+    after = shifts_of(moves, [position % per_port for position in found])
+    chosen = found if after < before else identity
+    taken = set(chosen)
+    rest = [position for position in range(num_domains) if position not in taken]
+    return Mapping((*chosen, *rest[: num_domains - len(chosen)]), min(before, after), before)
+
+
+def profile(simulator: Simulator) -> np.ndarray:
+    """Run a simulator of racetrack[trace=1] to its end and return the moves: (banks, rows, rows) i8.
+
+    A move is from one request that a bank received to its next, reads as they are issued and results as the write
+    buffer takes them (decision B5.5); none leads from one launch to the next. Raises KernelFault.
+    """
+    from engine.designs import racetrack
+
+    header = int(simulator.spec_record.first_row) + racetrack.TRACE_ROW
+    ring = simulator.rows.u[header + 1 : header + 1 + racetrack.TRACE_ROWS].reshape(-1)
+    parts: list[np.ndarray] = []
+    seen = 0
+    while not simulator.finished:
+        simulator.step(STEP_CYCLES)
+        now = int(simulator.rows.u[header, 0])
+        parts.append(ring[np.arange(seen, now) % racetrack.TRACE_ENTRIES])
+        seen = now
+    requests = np.concatenate(parts).astype(np.int64)
+    slots = requests & (racetrack.TRACE_IS_WRITE - 1)
+    banks, rows = int(simulator.config["sm.num_banks"]), int(simulator.config["sm.rows_per_bank"])
+    found = np.zeros((banks, rows, rows), np.int64)
+    for bank in range(banks):
+        of_bank = slots % banks == bank
+        order, launch = slots[of_bank] // banks, requests[of_bank] >> 16
+        same = launch[1:] == launch[:-1]
+        np.add.at(found[bank], (order[:-1][same], order[1:][same]), 1)
+    return found
+
+
+def rows_in_use(simulator: Simulator) -> list[int]:
+    """Return how many registers each bank holds when all resident warps are there: the physical slots of the launches."""
+    banks = int(simulator.config["sm.num_banks"])
+    slots = max(
+        placed.resident_ctas * placed.warps_per_cta * placed.registers for placed in simulator.placement.launches
+    )
+    return [(slots - bank + banks - 1) // banks for bank in range(banks)]
+
+
+def optimise_banks(moves: np.ndarray, rows: Sequence[int], num_ports: int) -> list[Mapping]:
+    """Return the mapping of every bank; moves: (banks, rows, rows), rows: registers in use per bank."""
+    num_domains = moves.shape[1]
+    return [optimise(moves[bank, :used, :used], num_ports, num_domains) for bank, used in enumerate(rows)]
+
+
+def table_text(mappings: Sequence[Mapping], kernel: str, num_ports: int) -> str:
+    """Return a mapping table as TOML, one line per bank."""
+    lines = [
+        "# Where each register of a bank lies on its tapes: `--set racetrack.mapping=THIS_FILE` (rfview map).",
+        f"format = {FORMAT}",
+        f'kernel = "{kernel}"',
+        f"ports = {num_ports}",
+        f"identity_shifts = {sum(mapping.identity_shifts for mapping in mappings)}",
+        f"shifts = {sum(mapping.shifts for mapping in mappings)}",
+        "# a line per bank: position of row 0, 1, ...",
+        "positions = [",
+    ]
+    lines += [f"  {list(mapping.positions)}," for mapping in mappings]
+    return "\n".join([*lines, "]", ""])
+
+
+def load_table(path: Path) -> list[list[int]]:
+    """Read a mapping table: the positions of every bank. Raises ValueError naming what is wrong."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"expected 'identity' or a mapping table of `rfview map`: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"not a mapping table: {error}") from None
+    if data.get("format") != FORMAT:
+        raise ValueError(f"mapping table of format {data.get('format')!r}, expected {FORMAT}")
+    positions = data.get("positions")
+    if not isinstance(positions, list) or not positions or not all(isinstance(bank, list) for bank in positions):
+        raise ValueError("positions: expected a list of lists, one per bank")
+    rows = len(positions[0])
+    for bank, places in enumerate(positions):
+        if not all(isinstance(place, int) for place in places) or sorted(places) != list(range(rows)):
+            raise ValueError(f"positions: bank {bank} is not a permutation of 0..{rows - 1}")
+    if rows * len(positions) > MAX_SLOTS:
+        raise ValueError(f"positions: {rows * len(positions)} registers, at most {MAX_SLOTS}")
+    return positions
+
+
+def codes_of(value: Any) -> Any:
+    """Turn the text of racetrack.mapping into what a run keeps: "identity", or position XOR row for every slot.
+
+    A file gives the positions; slot = row * banks + bank. Codes are given back as they are. Raises ValueError.
+    """
+    if isinstance(value, list | tuple):
+        return [int(code) for code in value]
+    if str(value) == "identity":
+        return "identity"
+    positions = load_table(Path(str(value)))
+    banks, rows = len(positions), len(positions[0])
+    return [positions[slot % banks][slot // banks] ^ (slot // banks) for slot in range(banks * rows)]

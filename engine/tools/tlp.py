@@ -1,0 +1,86 @@
+"""The TLP search of the racetrack paper: how many CTAs per SM run fastest, from three profiling runs for each number.
+
+Liang & Wang, JCST 31(1), 2016, section 4.2: P(N) = P_cache(N) - (P_ideal(N) - P_RM(N)), all of them IPC. P_cache has the
+real caches and no shift time, P_ideal has an L1 that always hits and no shift time, P_RM has that L1 and real shifts. TLP
+is fixed before mapping and preshift (Fig. 4), so P_RM has neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine.config import load_preset
+
+if TYPE_CHECKING:
+    from engine.launch import LaunchSpec
+
+NO_SHIFT_TIME = {"racetrack.shift_cycles": 0}
+PLAIN_TAPES = {"racetrack.preshift": 0, "racetrack.mapping": "identity"}
+UNLIMITED_BYTES_PER_CYCLE = 1e6
+
+
+@dataclass(frozen=True)
+class Point:
+    """One number of CTAs per SM and the IPC of its three runs."""
+
+    ctas: int
+    cache_ipc: float
+    ideal_ipc: float
+    racetrack_ipc: float
+
+    @property
+    def ipc(self) -> float:
+        """Return P(N), equation (2)."""
+        return self.cache_ipc - (self.ideal_ipc - self.racetrack_ipc)
+
+
+def best(points: Sequence[Point]) -> Point:
+    """Return the point with the highest P(N), of equal ones that with the fewest CTAs."""
+    return max(points, key=lambda point: (point.ipc, -point.ctas))
+
+
+def always_hits(preset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of an ideal L1: every access to global memory takes the time of an L1 hit, whatever the traffic."""
+    config = load_preset(preset)
+    hit = settings.get("memory.l1_hit_cycles", config["memory.l1_hit_cycles"])
+    return {"memory.fixed_memory_cycles": hit, "memory.bytes_per_cycle": UNLIMITED_BYTES_PER_CYCLE}
+
+
+def curve(
+    spec: LaunchSpec,
+    *,
+    design: str = "racetrack",
+    scheduler: str = "lrr",
+    preset: str = "fermi",
+    settings: Mapping[str, Any] | None = None,
+    max_cycles: int = 100_000_000,
+    progress: Callable[[float, str], None] | None = None,
+) -> list[Point]:
+    """Profile N = 1 .. as many CTAs as fit (by the largest launch) and return a point for each. Raises KernelFault."""
+    from engine.simulator import Simulator
+
+    given = dict(settings or {})
+    say = progress or (lambda fraction, text: None)
+
+    def machine(ctas: int, *changes: Mapping[str, Any]) -> Simulator:
+        merged = {**given, "sm.max_ctas": ctas}
+        for change in changes:
+            merged |= change
+        return Simulator(spec, design=design, scheduler=scheduler, preset=preset, settings=merged, max_cycles=max_cycles,
+                         progress=progress)  # fmt: skip
+
+    def ipc(ctas: int, *changes: Mapping[str, Any]) -> float:
+        simulator = machine(ctas, *changes)
+        simulator.run()
+        return simulator.counts()["instructions"] / max(simulator.cycle, 1)
+
+    most = int(given.get("sm.max_ctas", load_preset(preset)["sm.max_ctas"]))
+    most = max(placed.resident_ctas for placed in machine(most).placement.launches)
+    hits = always_hits(preset, given)
+    points = []
+    for ctas in range(1, most + 1):
+        say((ctas - 1) / most, f"{ctas} of {most} CTAs per SM")
+        points.append(Point(ctas, ipc(ctas, NO_SHIFT_TIME), ipc(ctas, NO_SHIFT_TIME, hits), ipc(ctas, PLAIN_TAPES, hits)))
+    return points
