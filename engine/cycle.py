@@ -43,7 +43,7 @@ def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, output, 
             sm.launch.running = 0
             ctas.mark_launch(sm)
         if log.on != 0:
-            journal.capture(sm, rows, arena, log, mem_index, output)
+            journal.capture(sm, key, rows, arena, log, mem_index, output)
         else:
             journal.forget_marks(sm)
             log.mem_count = 0
@@ -64,7 +64,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     sm.freeze_code = freeze
     completion.complete(sm, rf, spec, rows, insts)
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
-    memory.advance(sm, insts)
+    memory.advance(sm, key, insts)
     if freeze == 0:
         dispatch.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
         clear_refusals(sm)

@@ -14,6 +14,7 @@ import numpy as np
 from engine import state
 from engine.bits import bit64, ctz64
 from engine.device import device
+from engine.jit import entry
 
 LOG = np.dtype(
     [
@@ -131,8 +132,8 @@ def log_words(memory, log, mem_index, out_index, out_value):
     return 0
 
 
-@device
-def capture(sm, rows, memory, log, mem_index, journal):
+@entry
+def capture(sm, key, rows, memory, log, mem_index, journal):
     """Write the changes of the cycle that just ran, and close it; journal: the tuple that Journal.arrays gives."""
     (sm_words, sm_shadow, rf_words, rf_shadow, delta_end, delta_index, delta_value, row_end, row_index, row_value,
      mem_end, out_index, out_value) = journal  # fmt: skip

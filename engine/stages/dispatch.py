@@ -8,6 +8,7 @@ from engine.bits import bit64, ctz64
 from engine.device import device
 from engine.execute import execute
 from engine.isa import OP_LDPARAM, OP_SREG
+from engine.jit import entry
 from engine.program import UNIT_LDST, UNIT_SFU
 from engine.registers import refresh_reads, touch_inflight
 from engine.stages import memory as memory_stage
@@ -18,9 +19,12 @@ from engine.state import EXECUTE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0
 MIN_COLLECT_CYCLES = 2
 
 
-@device
+@entry
 def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
-    """Send every gathered instruction whose unit is free; an instruction spends at least two cycles in its collector."""
+    """Send every gathered instruction whose unit is free; an instruction spends at least two cycles in its collector.
+
+    No hook is called from here, so this is compiled once, under `key`, and shared by all designs.
+    """
     gathered = np.uint64(0)
     used = np.uint64(sm.collectors_used)
     while used != 0:

@@ -17,6 +17,7 @@ from engine.events import (
     L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS,
 )  # fmt: skip
 from engine.isa import OP_ASSERTFAIL, OP_PRINTF
+from engine.jit import entry
 from engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
 from engine.registers import copy_row, mark_cold, touch_inflight
 from engine.stages.completion import schedule
@@ -122,8 +123,8 @@ def count_access(sm, inst):
     return 0
 
 
-@device
-def advance(sm, insts):
+@entry
+def advance(sm, key, insts):
     """Handle one line (or shared-memory pass) of the instruction in LD/ST, and let it go after the last."""
     if sm.ldst_head == NONE8:
         return 0
