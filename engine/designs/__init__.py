@@ -118,6 +118,7 @@ def module(name: str) -> ModuleType:
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}")
         found = importlib.import_module(points[name].module)
+        _check(found)
     hooks.register(name, found)
     return found
 
@@ -129,9 +130,17 @@ def design(name: str) -> Design:
 
 
 def add(name: str, found: ModuleType) -> None:
-    """Make a design known to this process without installing it (tests, notebooks)."""
+    """Make a design known to this process without installing it (tests, notebooks); InputError names its slips."""
+    _check(found)
     hooks.register(name, found)
     _ADDED[name] = found
+
+
+def _check(found: ModuleType) -> None:
+    """Refuse a foreign design that does not keep to the hook interface."""
+    from engine.designs import conformance
+
+    conformance.check(found)
 
 
 _ADDED: dict[str, ModuleType] = {}

@@ -305,7 +305,12 @@ def on_exit(sm, rf, spec, rows, warp):
 
 
 def end_cycle(sm, rf, spec, rows):
-    """Pass on."""
+    """Keep warps that flush awake: one at a barrier sleeps, and the machine would take itself for idle."""
+    warps = np.uint64(rf.flushing)
+    while warps != 0:
+        warp = ctz64(warps)
+        warps &= ~bit64(warp)
+        registers.wake(sm, warp)
     return hooks.end_cycle(sm, rf.mrf, spec.mrf, rows)
 
 

@@ -190,6 +190,14 @@ def test_b2_a_barrier_of_32_warps_with_8_active() -> None:
     assert max(bin(int(s.sm["scheduler"][0]["active"])).count("1") for s in m.snapshots) == 8
 
 
+@pytest.mark.parametrize("scheduler", ["two_level", "switch_on_stall"])
+def test_a_warp_at_a_barrier_is_flushed_while_everybody_else_waits(scheduler: str) -> None:
+    # one place: two warps leave it for the barrier, which the third opens; nothing else moves while they flush
+    program = Assembly().mov(1, 5).mov(2, 6).add(3, 1, 2).bar().add(4, 3, imm=1).st(4).exit()
+    m = machine(program, warps=3, scheduler=scheduler, settings={"scheduler.active_set": 1}).run()
+    assert m.count("rfc_flushes") == 6 and m.simulator.buffers()["data"][0] == 12
+
+
 def test_b3_guarded_write_keeps_other_lanes() -> None:
     program = Assembly().mov(1, 7).sreg(2, isa.SREG_LANEID)
     program.emit(isa.OP_AND32, "and.b32 R3, R2, 1", dst=(3,), src={0: 2}, imm={2: 1}).setp_lt(0, 3, 1)
@@ -417,8 +425,9 @@ def programs(draw: Any) -> list[tuple[Any, ...]]:
         st.tuples(st.just("setp"), reg, st.integers(0, 99)),
         st.tuples(st.just("st"), reg),
     )
-    pieces = st.one_of(plain, plain, plain, st.tuples(st.just("if"), st.lists(plain, min_size=1, max_size=4),
-                                                      st.lists(plain, min_size=1, max_size=4)))  # fmt: skip
+    pieces = st.one_of(plain, plain, plain, st.tuples(st.just("bar")),
+                       st.tuples(st.just("if"), st.lists(plain, min_size=1, max_size=4),
+                                 st.lists(plain, min_size=1, max_size=4)))  # fmt: skip
     return draw(st.lists(pieces, min_size=3, max_size=14))
 
 
@@ -450,6 +459,9 @@ def assemble(pieces: list[tuple[Any, ...]]) -> Assembly:
             program.st(args[0], 9, offset=LOADED + 1024)
 
     for piece in pieces:
+        if piece[0] == "bar":
+            program.bar()
+            continue
         if piece[0] != "if":
             plain(piece)
             continue

@@ -1,0 +1,217 @@
+"""Whether a design file keeps to the hook interface: checked when it is read, so that a slip names itself.
+
+`check(module)` looks at every hook and marked helper of a design without compiling or running it: the hook's name and
+arguments, and every field that it reads or writes of the state record `sm`, of the design's own state `rf` and parameters
+`spec`, also through local names (`entry = sm.warp[warp]`) and nested records. A slip is one sentence with the design, the
+hook, what is wrong, and the line: "design stt, hook write_back: no field 'wirtes' in its state; did you mean 'writes'?".
+`explain(error, chain)` turns the typing error that the compiler raises for what the check cannot see into such a sentence.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from engine import hooks, program, state
+from engine.errors import InputError
+
+Kinds = Mapping[str, Any]          # local name -> dtype of the record (or array of records) that it stands for
+WHERE = {"rf": "its state", "spec": "its parameters", "sm": "the machine's state"}
+ALWAYS = ("first_row", "first_event")
+
+
+def check(found: ModuleType) -> None:
+    """Raise InputError with every slip of a design module, a line each; a module that keeps to the interface passes."""
+    slips = problems(found)
+    if slips:
+        raise InputError("\n".join(slips))
+
+
+def problems(found: ModuleType) -> list[str]:
+    """Return a sentence for every slip of a design module."""
+    design = found.DESIGN
+    path = Path(str(found.__file__))
+    roots = _roots(found)
+    slips = [f"design {design.name}: {text}" for text in _dtype_slips(design)]
+    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        is_hook = function.name in _HOOKS
+        names = [argument.arg for argument in function.args.args]
+        if not is_hook and not ({"sm", "rf", "spec"} & set(names)):
+            continue
+        kind = "hook" if is_hook else "helper"
+        where = f"design {design.name}, {kind} {function.name}"
+        if is_hook and names != _HOOKS[function.name]:
+            slips.append(f"{where}: takes ({', '.join(names)}), expected ({', '.join(_HOOKS[function.name])}) "
+                         f"({path.name}, line {function.lineno})")  # fmt: skip
+        if is_hook and not _always_returns(function.body):
+            slips.append(f"{where}: a path ends without a return; every path returns an int "
+                         f"({path.name}, line {function.lineno})")  # fmt: skip
+        slips += [f"{where}: {text} ({path.name}, line {line})" for line, text in _Fields(roots, names).run(function)]
+    return slips
+
+
+def explain(error: BaseException, chain: Iterable[ModuleType]) -> InputError:
+    """Turn a compiler's typing error into one that names design, hook and field, as far as they can be told.
+
+    chain: the modules of the designs in use, outermost first. What cannot be told keeps the compiler's last line.
+    """
+    modules = list(chain)
+    for found in modules:
+        slips = problems(found)
+        if slips:
+            return InputError("\n".join(slips))
+    text = str(error)
+    field = re.search(r"(?:KeyError: |[Ff]ield |attribute )'(\w+)'", text)
+    places = re.findall(r'File "([^"]+)", line (\d+)', text)
+    for found in modules:
+        path = Path(str(found.__file__))
+        lines = [int(line) for file, line in places if Path(file).name == path.name]
+        if lines:
+            hook = _function_at(path, lines[-1])
+            what = f"no field {field[1]!r}" if field else _last_line(text)
+            return InputError(f"design {found.DESIGN.name}, hook {hook}: {what} ({path.name}, line {lines[-1]})")
+    what = f"no field {field[1]!r}" if field else _last_line(text)
+    return InputError(f"design {'+'.join(found.DESIGN.name for found in modules)}: {what}")
+
+
+def _last_line(text: str) -> str:
+    """Return the last line of an error that says something."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "cannot be compiled")
+
+
+def _function_at(path: Path, line: int) -> str:
+    """Return the name of the top-level function around a line of a file."""
+    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(function, ast.FunctionDef) and function.lineno <= line <= (function.end_lineno or line):
+            return function.name
+    return "?"
+
+
+def _hook_arguments() -> dict[str, list[str]]:
+    """Return every hook's arguments, from the defaults in engine/hooks.py."""
+    source = Path(str(inspect.getsourcefile(hooks))).read_text(encoding="utf-8")
+    return {
+        function.name: [argument.arg for argument in function.args.args]
+        for function in ast.parse(source).body
+        if isinstance(function, ast.FunctionDef)
+        and any(isinstance(mark, ast.Name) and mark.id == "hook" for mark in function.decorator_list)
+    }
+
+
+_HOOKS = _hook_arguments()
+
+
+def _roots(found: ModuleType) -> dict[str, Any]:
+    """Return the record types of the names that every hook gets. A nested main file's own fields are not ours to see."""
+    design = found.DESIGN
+    own = list(design.state) or [("unused", "u4")]
+    values = [(name, "i4") for name in ALWAYS]
+    values += [(parameter.name, parameter.dtype) for parameter in design.parameters if parameter.dtype]
+    open_fields = ["mrf"] if design.takes_main else []
+    rows = np.dtype([("u", "u4", (32,)), ("f", "f4", (32,)), ("i", "i4", (32,))])
+    return {
+        "sm": (state.SM, []), "rf": (np.dtype(own), open_fields), "spec": (np.dtype(values), open_fields),
+        "inst": (program.INST, []), "insts": (program.INST, []), "rows": (rows, []),
+    }  # fmt: skip
+
+
+def _dtype_slips(design: Any) -> list[str]:
+    """Return what is wrong with the state's layout."""
+    try:
+        own = np.dtype(list(design.state) or [("unused", "u4")], align=True)
+    except (TypeError, ValueError) as error:
+        return [f"its state is no list of fields ({error})"]
+    return [f"its state takes {own.itemsize} bytes, which is no multiple of 4"] if own.itemsize % 4 else []
+
+
+def _always_returns(body: list[ast.stmt]) -> bool:
+    """Say whether every path through a block ends in a return with a value, or an error."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            return statement.value is not None
+        if isinstance(statement, ast.Raise):
+            return True
+        if isinstance(statement, ast.If) and statement.orelse:
+            if _always_returns(statement.body) and _always_returns(statement.orelse):
+                return True
+    return False
+
+
+class _Fields:
+    """Follows records through one function and notes every field that does not exist."""
+
+    def __init__(self, roots: Mapping[str, Any], arguments: Iterable[str]) -> None:
+        self.known = {name: roots[name] for name in arguments if name in roots}
+        self.whose = {name: WHERE.get(name, name) for name in self.known}
+        self.slips: list[tuple[int, str]] = []
+
+    def run(self, function: ast.FunctionDef) -> list[tuple[int, str]]:
+        """Return (line, sentence) of every slip."""
+        unsure = self._rebound(function)
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                if name not in unsure and name not in self.known:
+                    found = self._type(node.value, quiet=True)
+                    if found is not None and found[0].names:
+                        self.known[name] = found
+                        self.whose[name] = f"{name} = {ast.unparse(node.value)}"
+        for node in ast.walk(function):
+            if isinstance(node, ast.Attribute):
+                self._type(node)
+        return sorted(set(self.slips))
+
+    @staticmethod
+    def _rebound(function: ast.FunctionDef) -> set[str]:
+        """Return local names that stand for more than one expression: what they hold is not followed."""
+        values: dict[str, set[str]] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    for name in ast.walk(target):
+                        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                            values.setdefault(name.id, set()).add(ast.dump(node.value))
+            elif isinstance(node, ast.For):
+                for name in ast.walk(node.target):
+                    if isinstance(name, ast.Name):
+                        values.setdefault(name.id, set()).update(("loop", name.id))
+        return {name for name, found in values.items() if len(found) > 1}
+
+    def _type(self, node: ast.AST, *, quiet: bool = False) -> Any:
+        """Return (dtype, open fields) of an expression that is a record or array of records, None when unknown."""
+        if isinstance(node, ast.Name):
+            return self.known.get(node.id)
+        if isinstance(node, ast.Subscript):
+            return self._type(node.value, quiet=quiet)
+        if not isinstance(node, ast.Attribute):
+            return None
+        found = self._type(node.value, quiet=True)
+        if found is None:
+            return None
+        dtype, open_fields = found
+        if dtype.names is None or node.attr in open_fields:
+            return None
+        if node.attr not in dtype.names:
+            if not quiet:
+                self.slips.append((node.lineno, self._sentence(node, dtype)))
+            return None
+        field = dtype.fields[node.attr][0]
+        return (field.subdtype[0] if field.subdtype else field), []
+
+    def _sentence(self, node: ast.Attribute, dtype: np.dtype) -> str:
+        """Say which field is missing, where, and what it may have been meant to be."""
+        base = ast.unparse(node.value)
+        where = self.whose.get(base, base)
+        near = difflib.get_close_matches(node.attr, dtype.names or (), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"no field {node.attr!r} in {where}{hint}"

@@ -1,0 +1,110 @@
+"""`skeleton`: the least design that is built over another: one copied value per active warp, for tests of the mechanism.
+
+Every result goes to the main register file and is copied beside it; a read of the copied register is served from there.
+A warp that leaves the active set waits one cycle and forgets its copy. Differs from `sram`: where that one value is read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine import hooks, registers
+from engine.bits import bit64
+from engine.designs import Design, Parameter
+from engine.stalls import RFC_FLUSH
+from engine.state import FOREVER, MAX_WARPS
+
+PARAMETERS = (Parameter("leave_cycles", 1, "cycles", "assumed: to be seen", "how long a warp takes to leave"),)
+
+STATE = (
+    ("left_cycle", "i8", (MAX_WARPS,)),   # when a warp asked to leave, 0 = it has not
+    ("valid", "u4", (MAX_WARPS,)),        # lanes of the copy, 0 = none
+    ("reg", "u1", (MAX_WARPS,)),          # the register copied
+)
+
+EVENTS = (("skeleton_hits", "operands served by the copy"), ("skeleton_joins", "warps that joined the active set"))
+HITS, JOINS = range(2)
+
+
+def bank_of(sm, rf, spec, warp, reg):
+    """Return the main file's bank."""
+    return hooks.bank_of(sm, rf.mrf, spec.mrf, warp, reg)
+
+
+def begin_cycle(sm, rf, spec, rows):
+    """Pass on."""
+    return hooks.begin_cycle(sm, rf.mrf, spec.mrf, rows)
+
+
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Write the result to the main file, then copy it."""
+    code = np.int64(hooks.write_back(sm, rf.mrf, spec.mrf, rows, warp, reg, mask, value_row, slot))
+    if code == 0:
+        lanes = np.int64(mask)
+        if rf.reg[warp] == reg:
+            lanes |= np.int64(rf.valid[warp])
+        rf.reg[warp] = reg
+        rf.valid[warp] = lanes
+        registers.write_row(sm, rows, np.int64(spec.first_row) + np.int64(warp), value_row, mask)
+    return code
+
+
+def read(sm, rf, spec, rows, warp, reg, mask, out_row):
+    """Check the tag: the copy if it has every needed lane, else the main file."""
+    if rf.reg[warp] == reg and np.int64(mask) & ~np.int64(rf.valid[warp]) == 0 and rf.valid[warp] != 0:
+        sm.events[spec.first_event + HITS] += 1
+        registers.copy_row(rows, np.int64(spec.first_row) + np.int64(warp), out_row)
+        return 0
+    return hooks.read(sm, rf.mrf, spec.mrf, rows, warp, reg, mask, out_row)
+
+
+def on_leave(sm, rf, spec, rows, warp):
+    """Wait, forget the copy, then let the main file decide."""
+    if rf.left_cycle[warp] == 0:
+        rf.left_cycle[warp] = sm.cycle
+    if sm.cycle < rf.left_cycle[warp] + spec.leave_cycles:
+        return RFC_FLUSH
+    rf.left_cycle[warp] = 0
+    rf.valid[warp] = 0
+    return hooks.on_leave(sm, rf.mrf, spec.mrf, rows, warp)
+
+
+def on_join(sm, rf, spec, rows, warp):
+    """Count a warp that joins; its copy is empty."""
+    sm.events[spec.first_event + JOINS] += 1
+    return hooks.on_join(sm, rf.mrf, spec.mrf, rows, warp)
+
+
+def on_dispatch(sm, rf, spec, rows, warp):
+    """Begin without a copy."""
+    rf.valid[warp] = 0
+    rf.left_cycle[warp] = 0
+    return hooks.on_dispatch(sm, rf.mrf, spec.mrf, rows, warp)
+
+
+def next_event(sm, rf, spec):
+    """Return the main file's next event."""
+    return min(np.int64(FOREVER), np.int64(hooks.next_event(sm, rf.mrf, spec.mrf)))
+
+
+def locate(sm, rf, spec, warp, reg, lane):
+    """Return the main file's place: the copy is never newer."""
+    return hooks.locate(sm, rf.mrf, spec.mrf, warp, reg, lane)
+
+
+def copied(snapshot, warp):
+    """Return the register that a warp's copy holds, -1 = none (for tests)."""
+    return int(snapshot.rf["reg"][warp]) if int(snapshot.rf["valid"][warp]) & int(bit64(0)) else -1
+
+
+DESIGN = Design(
+    name="skeleton",
+    title="one copied value per warp",
+    source="the project's tests",
+    parameters=PARAMETERS,
+    state=STATE,
+    extra_rows=MAX_WARPS,
+    events=EVENTS,
+    takes_main=True,
+    paper_scheduler="two_level",
+)
