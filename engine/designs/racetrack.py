@@ -199,13 +199,7 @@ def arbitrate(sm, rf, spec, rows, insts):
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     """Read a register that is under its port; the tape moves only for the head of its queue (B5.1)."""
-    row = registers.main_row(sm, warp, reg)
-    tape = rf.tape[registers.default_bank(sm, warp, reg)]
-    if tape.step != STILL or tape.current != offset_of(sm, spec, row):
-        return SHIFT
-    registers.copy_row(rows, row, out_row)
-    sm.events[spec.first_event + RM_READS] += 1
-    return 0
+    return read_aligned(sm, rf, spec, rows, warp, reg, out_row)
 
 
 def on_issue(sm, rf, spec, rows, slot, inst):
@@ -400,10 +394,22 @@ def read_tape(sm, rf, spec, rows, insts, bank, collector):
     operand = registers.operand_in_bank(sm, collector, bank)
     reg = np.int64(insts[flight.pc].src[operand])
     out_row = np.int64(sm.config.first_collector_row) + collector * 6 + operand
-    code = read(sm, rf, spec, rows, np.int64(flight.warp), reg, flight.mask, out_row)
+    code = read_aligned(sm, rf, spec, rows, np.int64(flight.warp), reg, out_row)
     if code == 0:
         registers.operand_served(sm, insts, collector, operand, bank)
     return code
+
+
+@device
+def read_aligned(sm, rf, spec, rows, warp, reg, out_row):
+    """Copy the register under the port, or refuse where the tape stands elsewhere."""
+    row = registers.main_row(sm, warp, reg)
+    tape = rf.tape[registers.default_bank(sm, warp, reg)]
+    if tape.step != STILL or tape.current != offset_of(sm, spec, row):
+        return SHIFT
+    registers.copy_row(rows, row, out_row)
+    sm.events[spec.first_event + RM_READS] += 1
+    return 0
 
 
 @device
