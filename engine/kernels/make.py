@@ -30,8 +30,9 @@ def reference_module(name: str) -> ModuleType:
 
 
 def expected(name: str, spec: LaunchSpec) -> dict[str, np.ndarray]:
-    """Return what the reference computes from a launch file's buffers, by buffer."""
-    return reference_module(name).reference({key: buffer.array for key, buffer in spec.buffers.items()})
+    """Return what the reference computes from a launch file's buffers and symbols, by name."""
+    memory = {**spec.buffers, **spec.symbols}
+    return reference_module(name).reference({key: held.array for key, held in memory.items()})
 
 
 def make(name: str) -> None:

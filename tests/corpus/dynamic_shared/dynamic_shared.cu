@@ -17,10 +17,11 @@ extern "C" __global__ void dynamic_shared(const float *in, unsigned *bits, doubl
         as_doubles[t + 32] = (double)in[i] * 4.0;
     __syncthreads();
     out[i] = as_floats[t] + fixed[t ^ 1];
-    if (t < 32) {
+    if (t < 32)
         doubles[blockIdx.x * 32 + t] = as_doubles[63 - t];
+    __syncthreads();
+    if (t < 32)
         as_words[64 + t] = t;
-    }
     __syncthreads();
     bits[gridDim.x * blockDim.x + i] = as_words[64 + (t & 31)];
 }
