@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import hooks, journal
-from engine.bits import bit64, ctz64
+from engine.bits import bit64, borrowed, ctz64
 from engine.device import device
 from engine.jit import entry
 from engine.registers import touch_inflight
@@ -22,6 +22,8 @@ def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, output, 
 
     Cycles in which nothing can happen are skipped: the next event is known, and every warp keeps its state until then.
     """
+    rows, insts, arena = borrowed(rows), borrowed(insts), borrowed(arena)
+    regions, mem_index = borrowed(regions), borrowed(mem_index)
     while sm.cycle < stop_cycle:
         if sm.launch.running == 0:
             return LAUNCH_DONE

@@ -118,6 +118,19 @@ def _ctpop(typingctx: Any, x: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def _borrowed(typingctx: Any, array: Any) -> Any:
+    """Forget an array's owner, so that passing it on counts no references; the caller keeps it alive."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        found = context.make_array(signature.args[0])(context, builder, args[0])
+        found.meminfo = found.meminfo.type(None)
+        found.parent = found.parent.type(None)
+        return found._getvalue()
+
+    return array(array), codegen
+
+
 def _bind(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
     """Let compiled code call a marked plain function."""
     options = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -128,4 +141,5 @@ if not OFF:
     overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
     overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
     overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
+    overload(bits.borrowed)(lambda array: lambda array: _borrowed(array))
     device.connect(_bind)

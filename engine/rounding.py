@@ -600,8 +600,6 @@ def float_result(x, target, flags):
         return finish32(x, flags)
     brain = target == T_BF16
     pattern = round_half(x, round_mode(flags), brain)
-    if has(flags, FLAG_FTZ):
-        pattern = flush_half(pattern, brain)
     if has(flags, FLAG_SAT):
         if pattern >= U64(0x8000) or pattern == U64(0x7FFF):
             return Z64

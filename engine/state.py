@@ -327,6 +327,8 @@ AUX = [
     ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)),
     ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows written in this cycle
     ("rows_touched", "u1"),
+    ("passed", "u8"),                             # warps whose head instruction only waits for a unit or a collector
+    ("head_unit", "u1", (MAX_WARPS,)),            # the unit it needs
     ("settled", "u1"),                            # the last cycle was quiet from beginning to end
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
     ("scratch", "i8", (264,)),                    # of engine/access.py: addresses and lines of the LD/ST head

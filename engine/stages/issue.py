@@ -88,11 +88,16 @@ def issue(sm, rf, spec, rows, insts, freeze):
     for turn in range(number):
         scheduler = (np.int64(sm.cycle) + turn) % number
         ready = np.uint64(0)
+        full = full_units(sm)
+        no_collector = collectors_full(sm)
         candidates = np.uint64(sm.awake) & np.uint64(sm.scheduler_mask[scheduler])
         while candidates != 0:
             warp = ctz64(candidates)
             candidates &= ~bit64(warp)
-            code = evaluate(sm, rf, spec, rows, insts, warp, freeze)
+            if freeze == 0 and np.uint64(sm.passed) & bit64(warp) != 0:
+                code = again(sm, rf, spec, rows, insts, warp, full, no_collector)
+            else:
+                code = evaluate(sm, rf, spec, rows, insts, warp, freeze)
             if code == READY:
                 ready |= bit64(warp)
             else:
@@ -106,7 +111,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
             warp = ctz64(ready)
             ready &= ~bit64(warp)
             if warp != chosen:
-                block(sm, warp, BLOCK_SCHEDULER, chosen)
+                block(sm, warp, BLOCK_SCHEDULER, scheduler)
                 set_state(sm, warp, NOT_SELECTED)
         if chosen != NONE8:
             block(sm, chosen, BLOCK_NONE, 0)
@@ -116,6 +121,40 @@ def issue(sm, rf, spec, rows, insts, freeze):
             send(sm, rf, spec, rows, insts, chosen)
     sm.ready = ready_all
     return 0
+
+
+@device
+def full_units(sm):
+    """Return the units that take no further instruction, bit per unit."""
+    bits = np.int64(0)
+    for unit in range(UNIT_CTRL):
+        if unit_full(sm, unit):
+            bits |= 1 << unit
+    return bits
+
+
+@device
+def again(sm, rf, spec, rows, insts, warp, full, no_collector):
+    """Decide a warp that had passed the scoreboard before and has not moved: only unit, collector and design can block.
+
+    Gives what `evaluate` gives, without looking everything up again.
+    """
+    unit = np.int64(sm.head_unit[warp])
+    if unit != UNIT_CTRL:
+        if (full >> unit) & 1:
+            block(sm, warp, BLOCK_UNIT, unit)
+            sm.warp[warp].losers = (1 << COLLECTOR_FULL) if no_collector else 0
+            return PIPE_THROTTLE
+        if no_collector:
+            block(sm, warp, BLOCK_COLLECTOR, 0)
+            sm.warp[warp].losers = 0
+            return COLLECTOR_FULL
+    sm.warp[warp].losers = 0
+    code = hooks.issue_check(sm, rf, spec, rows, warp, insts[sm.warp[warp].pc])
+    if code != 0:
+        block(sm, warp, BLOCK_DESIGN, 0)
+        return np.int64(code)
+    return READY
 
 
 @device
@@ -150,6 +189,9 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
         note_losers(sm, entry, inst)
         return np.int64(freeze) if freeze != 0 and code >= BANK_CONFLICT else code
     code = unit_code(sm, rf, spec, rows, warp, entry, inst)
+    if may_skip_checks(sm, inst, code):
+        sm.passed = np.uint64(sm.passed) | bit64(warp)
+        sm.head_unit[warp] = inst.unit
     if freeze != 0 and (code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL):
         block(sm, warp, BLOCK_DESIGN, 0)
         return np.int64(freeze)
@@ -174,6 +216,14 @@ def outside_code(sm, warp, insts):
         return BARRIER
     block(sm, warp, BLOCK_SCHEDULER, NONE8)
     return SUSPENDED
+
+
+@device
+def may_skip_checks(sm, inst, code):
+    """Say whether the checks up to the scoreboard hold until this warp moves (not so with active sets or collectives)."""
+    if sm.config.scheduler >= TWO_LEVEL or is_collective(inst) or inst.unit == UNIT_CTRL:
+        return False
+    return code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL
 
 
 @device
@@ -354,6 +404,7 @@ def send(sm, rf, spec, rows, insts, warp):
     if inst.guard != NO_PRED:
         value = np.int64(sm.warp_cold[warp].pred[inst.guard])
         lanes &= ~value if inst.guard_negate else value
+    sm.passed = np.uint64(sm.passed) & ~bit64(warp)
     entry.num_issued += 1
     entry.last_issue_cycle = sm.cycle
     entry.last_pc = pc
