@@ -45,7 +45,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_conflict", ("] b",), "next-conflict", "next / previous bank conflict", TIME, "",
            "previous_conflict"),
     Action("previous_conflict", ("[ b",), "previous-conflict", "previous bank conflict of any warp", TIME),
-    Action("next_rf", ("] w",), "next-rf", "next / previous stall by the register file", TIME, "register file ±",
+    Action("next_rf", ("] w",), "next-rf", "next / previous stall by the register file", TIME, "RF stall ±",
            "previous_rf"),
     Action("previous_rf", ("[ w",), "previous-rf", "previous stall caused by the register file", TIME),
     Action("next_mark", ("] m",), "next-mark", "next / previous mark", TIME, "", "previous_mark"),
@@ -100,11 +100,11 @@ ACTIONS: tuple[Action, ...] = (
 )
 BY_NAME = {action.name: action for action in ACTIONS}
 
-FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "play", "why", "break_here", "mark",
-          "command", "help", "registers", "zoom", "palette")
+FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "play", "why", "break_here", "command",
+          "help", "mark", "registers", "zoom", "palette")
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
-KEY_NAMES = {"right": "→", "left": "←", "up": "↑", "down": "↓", "space": "Space", "tab": "Tab", "enter": "Enter",
+KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",
              "escape": "Esc", "home": "Home", "end": "End"}
 
 

@@ -103,7 +103,11 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     opener = session if callable(session) else lambda report: session
     name = title or (str(session.info.get("kernel", "")) if not callable(session) else "")
     app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap)
-    code = app.run()
+    try:
+        code = app.run()
+    finally:
+        if callable(session) and app.driver.session is not None:
+            app.driver.session.close()
     if app.failure is not None:
         return int(getattr(app.failure, "exit_code", OPEN_FAILED))
     return int(code or 0)

@@ -250,7 +250,8 @@ class Palette:
 
 
 def choose_theme(wanted: str | None, environ: dict[str, str]) -> str:
-    """Return the theme to use: the one asked for, else by NO_COLOR, TERM and COLORTERM."""
+    """Return the theme to use: the one asked for, else by RFVIEW_THEME, NO_COLOR and TERM."""
+    wanted = wanted or environ.get("RFVIEW_THEME")
     if wanted:
         if wanted not in THEMES:
             raise ValueError(f"theme {wanted!r} is not one of {', '.join(THEMES)}")

@@ -77,7 +77,7 @@ async def take(opener: Callable[..., Any], size: tuple[int, int], keys: Sequence
         for key in keys:
             await pilot.press(key)
             await settle(app, pilot)
-        return stable(app.export_screenshot(title="rfview"))
+        return stable(app.export_screenshot(title="rfview", simplify=True))
 
 
 def stable(svg: str) -> str:
@@ -112,6 +112,9 @@ def main(words: Sequence[str]) -> int:
     """Write the pictures whose name contains any of the words, or all."""
     for shot in SHOTS:
         if words and not any(word in shot.name for word in words):
+            continue
+        if shot.kind == "replay" and not list(RECORDED.glob("*.rfs")):
+            print(f"{shot.name}.svg  left out: there is no recording in {RECORDED.relative_to(REPOSITORY)}")
             continue
         opener, name = opener_of(shot)
         svg = asyncio.run(take(opener, shot.size, shot.keys, theme=shot.theme, title=name, target=name))

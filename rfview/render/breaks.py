@@ -10,7 +10,7 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
     """Return the list.
 
     ▌BREAKPOINTS                                               hits   Esc closes
-     ● 1  pc 4                                                   12
+     ● 1  pc 4   fma.rn.f32 R13, R12, R5, R9  line 116           12
     ▸○ 2  if any(w.state == wb_drain)                      disabled
      MARKS
       a       57,106
@@ -26,6 +26,10 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
         row.add("▸" if index == selected else " ", "bold")
         row.add("◐" if point.once else "●" if point.enabled else "○", "bad" if point.enabled else "dim")
         row.add(f" {point.number:<3}", "text").add(point.text[: width - 20], "text" if point.enabled else "dim")
+        program = scene.info.get("program", ())
+        if point.pc is not None and point.pc < len(program):
+            place = f"{program[point.pc]['text']}  line {program[point.pc]['line']}"
+            row.add("   ").add(place[: max(0, width - row.x - 16)], "dim")
         row.right(width - 2, number(point.hits) if point.enabled else "disabled", "text" if point.enabled else "dim")
         lines.append(row.line())
     lines += [Row(width).line(), title(width, "MARKS", "m and a letter sets one, ' and the letter goes there")]

@@ -9,6 +9,8 @@ from rfview.render.operation import (
     PIPE_NAMES,
     UNIT_NAMES,
     barrier_progress,
+    frozen_until,
+    is_frozen,
     is_shared,
     operation,
     producer_of,
@@ -189,12 +191,16 @@ class Chain:
     def _held(self, warp: int, code: int, since: int, so_far: int) -> None:
         """Explain a wait for a register, a predicate or the design."""
         machine = self.machine
+        entry = producer_of(machine, warp)
+        refused = entry is not None and int(machine.inflight[entry]["code"]) == code
+        if is_frozen(machine, warp) and not refused:
+            self._frozen(warp, code, since, so_far)
+            return
         kind, what = machine.blocker_kind[warp], machine.blocker[warp]
         label = {layout.BLOCK_REGISTER: f"R{what}", layout.BLOCK_PREDICATE: f"P{what}",
                  layout.BLOCK_READER: f"a reader of R{what}"}.get(kind, self.scene.look(code).name.replace("_", " "))
         self.add(f"w{warp} waits {plural(so_far, 'cycle')} for {label}", _text_at(machine, machine.pc[warp]), code, since,
                  warp=warp)
-        entry = producer_of(machine, warp)
         if entry is None:
             sentence = self.scene.look(code).sentence
             if sentence:
@@ -207,6 +213,19 @@ class Chain:
         stage = int(row["stage"])
         {layout.COLLECT: self._collecting, layout.EXECUTE: self._executing, layout.MEMORY: self._in_memory,
          layout.WRITE_BACK: self._writing}.get(stage, lambda _: None)(entry)
+
+    def _frozen(self, warp: int, code: int, since: int, so_far: int) -> None:
+        """Explain a pipeline that the register file holds up as a whole."""
+        machine = self.machine
+        self.add(f"w{warp} waits {plural(so_far, 'cycle')}: pipeline frozen", _text_at(machine, machine.pc[warp]), code,
+                 since, warp=warp)
+        until = frozen_until(machine)
+        self.add("a slow write freezes everything", f"until {number(until)}" if until > 0 else "", code, since,
+                 until)
+        held = sum(state == code for state in machine.state)
+        self.add(f"{plural(held, 'warp')} wait for the same write")
+        if until > machine.cycle:
+            self.ready = until
 
     def _collecting(self, entry: int) -> None:
         machine = self.machine
@@ -255,7 +274,8 @@ class Chain:
         done = int(row["done_cycle"])
         known = machine.cycle <= done < layout.FOREVER
         shared = is_shared(machine, int(row["pc"]))
-        what = "is in shared memory" if shared else "missed L1" if int(row["missed"]) else "is in memory"
+        missed = int(row["missed"]) and machine.config["l1_enabled"]
+        what = "is in shared memory" if shared else "missed L1" if missed else "is in memory"
         self.add(f"it {what} since {number(int(row['since_cycle']))}",
                  f"{plural(left, 'pass' if shared else 'line')} still to send" if left else "all sent", -1,
                  int(row["since_cycle"]), done if known else -1)

@@ -82,7 +82,7 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
         row.add(f" ×{pipe['inflight']}", "text" if pipe["inflight"] else "faint")
     used, most = mshrs_in_use(machine), machine.config["mshrs"]
     before = mshrs_in_use(scene.before) if scene.before else used
-    if most:
+    if most and machine.config["l1_enabled"]:
         second.at(1 + cell, "L1   ", "dim").add(f"{used}", "text" if used == before else "changed")
         second.add(f"/{most} MSHR", "text")
     flying = int((machine.inflight["stage"] != layout.FREE).sum())

@@ -26,7 +26,7 @@ def short_op(text: str) -> str:
         known = parts[0]
         if known in ("ld", "st", "atom", "red") and len(parts) > 1:
             space = next((SPACES[part] for part in parts[1:] if part in SPACES), "")
-            known = (known if known in ("ld", "st") else known[:3]) + (f".{space}" if space else "")
+            known += f".{space}" if space and known in ("ld", "st") else ""
         _short[text] = known = known[:5]
     return known
 
@@ -123,6 +123,18 @@ def waits_for(scene: Scene, warp: int) -> str:
     return _held(machine, warp, name)
 
 
+def is_frozen(machine: Machine, warp: int) -> bool:
+    """Say whether the register file holds up the whole pipeline, this warp with it."""
+    return bool(int(machine.sm["freeze_code"])) and machine.state[warp] == int(machine.sm["freeze_code"])
+
+
+def frozen_until(machine: Machine) -> int:
+    """Return the cycle in which the pipeline thaws, where the design's state says so, else -1."""
+    record = machine.snapshot.rf
+    names = record.dtype.names or ()
+    return int(record["frozen_until_cycle"]) if "frozen_until_cycle" in names else -1
+
+
 def _held(machine: Machine, warp: int, name: str) -> str:
     """Return what holds a warp that is not idle: register, bank, unit."""
     kind, what = machine.blocker_kind[warp], machine.blocker[warp]
@@ -138,8 +150,10 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     if kind == layout.BLOCK_MEMORY:
         return "stores"
     entry = producer_of(machine, warp)
-    if name in ("bank_conflict", "stt_write", "x_transfer", "refresh", "shift") and entry is not None:
+    if entry is not None and int(machine.inflight[entry]["code"]) == machine.state[warp]:
         return f"bank {int(machine.inflight[entry]['bank'])}"
+    if is_frozen(machine, warp):
+        return "frozen"
     if kind == layout.BLOCK_DESIGN:
         return f"bank {what}" if what < machine.num_banks else name[:10]
     label = {layout.BLOCK_REGISTER: "R", layout.BLOCK_READER: "R", layout.BLOCK_PREDICATE: "P"}.get(kind)
@@ -163,6 +177,6 @@ def _until(machine: Machine, entry: int | None, kind: int) -> str:
     if stage == layout.MEMORY:
         if is_shared(machine, int(row["pc"])):
             return "smem"
-        return "miss" if int(row["missed"]) else "mem"
+        return "miss" if int(row["missed"]) and machine.config["l1_enabled"] else "mem"
     left = int(row["done_cycle"]) - machine.cycle
     return f"in {left}" if 0 < left < 1000 else ""

@@ -126,7 +126,8 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
     before = values if before is None else before
     kind = scene.number_format
     if kind == "auto":
-        kind = "float" if looks_like_float(values) else "int"
+        wide = name.endswith((".lo", ".hi"))
+        kind = "hex" if wide else "float" if looks_like_float(values) else "int"
     mask = machine.mask[scene.warp]
     for lane in range(first_lane, first_lane + lanes):
         changed = int(values[lane]) != int(before[lane])

@@ -70,7 +70,7 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     ▸1 L w31 waits 14 cycles for R12                  ━━━━━━━━━━━━━━━╌╌╌╌╌╌╌╌
          fma.rn.f32 R13, R12, R5, R9  line 116                       │
 
-    ━ so far, ╌ known to follow, │ now. Digits and ↑ ↓ choose a link, Enter goes to the cycle in which it began.
+    ━ so far, ╌ known to follow, │ now. Digits, j and k choose a link, Enter goes to the cycle in which it began.
     """
     links, losers = links_of(scene, scene.warp)
     top = Row(width, "popup").add("▌", "title").add(f"{heading(scene)} at {number(scene.cycle)}", "title")
@@ -86,7 +86,7 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
         if last > scene.cycle:
             scale.right(bar_at + bar_width, number(last), "faint")
     lines.append(scale.line())
-    step = 2 if height >= 2 * len(links) + 5 else 1
+    step = 2 if height >= 2 * len(links) + 3 else 1
     for index, link in enumerate(links):
         row = Row(width, "popup")
         row.add("▸" if index == selected else " ", "bold").add(str(index + 1) if not link.conclusion else " ", "dim").to(3)
@@ -113,7 +113,7 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     lines = lines[: height - 1]
     lines += [blank] * (height - 1 - len(lines))
     hints = Row(width, "popup")
-    for key, word in (("1–8", "link"), ("↑ ↓", "choose"), ("Enter", "go to its first cycle"), ("y", "copy as text"),
+    for key, word in (("1–8", "link"), ("j k", "choose"), ("Enter", "go to its first cycle"), ("y", "copy as text"),
                       ("Esc", "close")):
         hints.add(" ").add(key, "key").add(f" {word} ", "tinfo")
     return [*lines, hints.line()]

@@ -78,8 +78,8 @@ class Deeds:
         """Go back a hundred cycles."""
         self._step(pressed, -100)
 
-    def _until(self, pressed: Pressed, condition: str, forward: bool, what: str) -> None:
-        self.driver.ask("until", condition, forward=forward, count=pressed.count, stay=True, what=what)
+    def _until(self, pressed: Pressed, condition: str, forward: bool, what: str, either: bool = False) -> None:
+        self.driver.ask("until", condition, forward=forward, count=pressed.count, what=what, either=either)
 
     def do_next_issue(self, pressed: Pressed) -> None:
         """Go to the focused warp's next issue."""
@@ -211,10 +211,10 @@ class Deeds:
         self.app.push_screen(BreaksWindow(self))
 
     def do_run_to_cursor(self, pressed: Pressed) -> None:
-        """Go to where the focused warp next stands at the cursor's instruction."""
+        """Go to where the focused warp next stands at the cursor's instruction, else to where it last did."""
         warp, pc = self.scene.warp, self.cursor_pc()
         condition = f"w{warp}.pc == {pc} and (changed(w{warp}.pc) or changed(w{warp}.num_issued))"
-        self._until(pressed, condition, True, f"w{warp} at pc {pc}")
+        self._until(pressed, condition, True, f"w{warp} at line {self.scene.info['program'][pc]['line']}", either=True)
         self.change(scroll=0)
 
     def do_mark(self, pressed: Pressed) -> None:

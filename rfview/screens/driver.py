@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import RfviewError
@@ -117,7 +117,7 @@ class Driver:
         """Report how far opening is: (share, text) or (text,)."""
         share = next((fact for fact in facts if isinstance(fact, float)), None)
         text = next((fact for fact in facts if isinstance(fact, str)), "opening")
-        self.post(Busy(f"{share:.0%}" if share is not None else "opening", text))
+        self.post(Busy(f"opening {share:.0%}" if share is not None else "opening", text))
 
     def _next(self) -> Request | None:
         """Return the next request with equal ones behind it joined; look for breakpoint hits while there is none."""
@@ -240,21 +240,26 @@ class Driver:
         self._land(self.session.continue_() if request.value >= 0 else self.session.reverse_continue(), jump=True)
 
     def _do_until(self, request: Request) -> None:
-        """Go on, or back, to where a condition holds, `count` times."""
+        """Go on, or back, to where a condition holds, `count` times; where there is none, stay and say so."""
         assert self.session is not None
-        start = self.session.cycle
+        forward, what = request.extra["forward"], request.extra["what"]
         stop = None
         for _ in range(max(1, request.extra.get("count") or 1)):
-            move = self.session.run_until if request.extra.get("forward", True) else self.session.reverse_until
             here = self.session.cycle
+            move = self.session.run_until if forward else self.session.reverse_until
             stop = move(request.value)
-            if stop.reason in ("end", "start", "fault") and request.extra.get("stay", False):
-                self.session.goto(start if here == start else here)
-                word = "later" if request.extra.get("forward", True) else "earlier"
-                self._arrive(f"no {word} cycle with {request.extra.get('what', request.value)}")
-                return
+            if stop.reason != "condition" and stop.reason != "interrupted" and request.extra.get("either"):
+                self.session.goto(here)
+                stop = self.session.reverse_until(request.value)
             if stop.reason == "interrupted":
                 break
+            if stop.reason != "condition":
+                self.session.goto(here)
+                way = "" if request.extra.get("either") else "later " if forward else "earlier "
+                self._arrive(f"no {way}cycle with {what}")
+                return
+        if stop is not None and stop.reason == "condition":
+            stop = replace(stop, text=f"cycle {stop.cycle:,}: {what}")
         self._land(stop, jump=True)
 
     def _do_change(self, request: Request) -> None:

@@ -132,6 +132,11 @@ class BreaksWindow(Popup):
     def __init__(self, main: Any):
         super().__init__(main, (90, 18))
 
+    def paint(self) -> None:
+        """As high as the lists are long."""
+        self.wanted = (90, max(8, min(22, self.count() + 6)))
+        super().paint()
+
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list and the keys."""
         hints = Row(width)

@@ -14,7 +14,7 @@ from rfview.messages import Clicked, Wheeled
 from rfview.palette import Palette
 from rfview.render.text import Line
 
-MAX_STRIPS = 20_000
+MAX_STRIPS = 6_000
 
 
 class StripCache:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+
+from textual import events
 
 from rfview.app import make_app
 from sessions.session import Session
@@ -38,21 +41,33 @@ class Driven:
         assert self.scene.cycle == self.session.cycle
         return self.session.cycle
 
+    async def drain(self) -> None:
+        """Wait until every message that is under way now has been handled; Pilot.pause takes 20 ms at least."""
+        for pump in (self.app, self.app.screen, self.app.focused, self.app.screen, self.app):
+            if pump is not None and pump.is_running:
+                handled = asyncio.Event()
+                pump.call_later(handled.set)
+                with contextlib.suppress(TimeoutError):     # a screen that closes meanwhile answers no more
+                    await asyncio.wait_for(handled.wait(), 0.3)
+
     async def settle(self) -> None:
         """Wait until nothing goes on."""
-        for _ in range(1000):
-            await self.pilot.pause()
+        for _ in range(5000):
+            await self.drain()
             if self.app.main.scene.now is not None and self.app.driver.is_idle:
-                await self.pilot.pause()
+                await self.drain()
                 if self.app.driver.is_idle:
                     return
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0.001)
         raise AssertionError("the app did not come to rest")
 
     async def press(self, *keys: str) -> None:
-        """Press keys; a text of several characters that is no key name is pressed letter by letter."""
+        """Press keys, characters or key names."""
         for key in keys:
-            await self.pilot.press(NAMES.get(key, key))
+            character = key if len(key) == 1 else " " if key == "space" else None
+            name = NAMES.get(key, f"upper_{key.lower()}" if len(key) == 1 and key.isupper() else key)
+            self.app.post_message(events.Key(name, character))
+            await self.drain()
         await self.settle()
 
     async def go(self, cycle: int) -> None:

@@ -140,10 +140,10 @@ def test_breakpoints_are_toggled_listed_switched_and_hit_both_ways() -> None:
 def test_breakpoint_hits_reach_the_overview() -> None:
     async def test(app: Driven) -> None:
         await app.press("b")
-        for _ in range(50):
+        for _ in range(200):
             if app.scene.hits:
                 break
-            await app.settle()
+            await app.pilot.pause(0.01)
         assert app.scene.hits
         assert "●" in app.app.main.views["overview"].lines[4].plain
 
@@ -157,6 +157,9 @@ def test_run_to_cursor_goes_to_the_chosen_instruction() -> None:
         pc = app.scene.now.pc[app.scene.warp] + 2
         await app.press("t")
         assert app.scene.now.pc[app.scene.warp] == pc and app.cycle > 150
+        there = app.cycle
+        await app.press("G", "3", "k", "t")
+        assert app.cycle < 399 and there > 150
 
     drive(test)
 
@@ -551,6 +554,6 @@ def test_labels_and_tokens() -> None:
 def test_the_footer_shows_what_is_used_most_first() -> None:
     wide = footer_hints("warps", 120)
     assert wide[0] == ("s S", "step ±1", "step")
-    assert ("]w [w", "register file ±", "next_rf") in wide
+    assert ("]w [w", "RF stall ±", "next_rf") in wide
     assert ("]s [s", "stall ±", "next_stall") in footer_hints("warps", 120, has_register_file=False)
     assert footer_hints("registers", 80)[1][0] == "L H"

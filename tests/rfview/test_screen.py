@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InputError
+from rfview.actions import ACTIONS
 from rfview.app import make_app, render_text
 from rfview.render.layout import shown
 from sessions.session import Session
@@ -143,7 +145,7 @@ def test_the_first_frame_comes_before_the_session_is_open() -> None:
             await app.pilot.pause(0.01)
             if "compiling" in app.scene.message:
                 break
-        assert app.scene.now is None and app.scene.badge.text == "25%" and app.scene.message == "compiling sram"
+        assert app.scene.now is None and app.scene.badge.text == "opening 25%" and app.scene.message == "compiling sram"
         assert "WARPS" in app.screen_text()
         await app.pilot.press("s", "e", "tab")
         await app.pilot.press("question_mark")
@@ -312,6 +314,26 @@ def test_the_picture_of_a_cycle_is_the_same_every_time() -> None:
 
         drive(test, goto=goto)
     assert len(pictures) == 1
+
+
+def test_any_keys_in_any_order_leave_it_standing() -> None:
+    rng = random.Random(13)
+    keys = [key for action in ACTIONS for sequence in action.keys for key in sequence.replace("*", "a").split()]
+    keys = [key for key in [*keys, *"0123456789", "x", "Z"] if key not in ("q", "ctrl+q", "ctrl+p", ":", "/", "?", "f1")]
+
+    async def test(app: Driven) -> None:
+        for _ in range(20):
+            await app.press(*(rng.choice(keys) for _ in range(15)), "escape", "escape")
+            while app.app.screen is not app.app.main:
+                await app.press("escape")
+            if rng.random() < 0.4:
+                await app.pilot.resize_terminal(*rng.choice([(80, 24), (120, 40), (60, 18), (160, 60), (100, 30)]))
+                await app.settle()
+            app.app.main.stop_playing()
+            await app.settle()
+            assert app.cycle == app.scene.now.cycle
+
+    drive(test)
 
 
 def test_the_driver_ends_with_the_app() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine import state as layout
+from rfview.render.operation import frozen_until
 from rfview.render.scene import Machine, Scene
-from rfview.render.text import Line, Row, fill, progress
+from rfview.render.text import Line, Row, fill, number, progress
 
 FREE, HELD, DUE, WANTED, READ, WRITTEN = range(6)
 GLYPHS = (" ", "·", "□", "■", "▲", "▼")
@@ -26,13 +27,13 @@ def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
         due = (pending[:, None] >> np.arange(machine.registers, dtype=np.uint64)) & np.uint64(1) != 0
         grid[banks[due], rows[due]] = DUE
     wanted = []
-    for number, row, _ in requests(machine):
-        wanted.append((number, row))
-        grid[number, min(row, rows_per_bank - 1)] = WANTED
-    for number, bank in enumerate(machine.bank):
+    for which, row, _ in requests(machine):
+        wanted.append((which, row))
+        grid[which, min(row, rows_per_bank - 1)] = WANTED
+    for which, bank in enumerate(machine.bank):
         if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < machine.num_warps:
             _, row = machine.place(bank["owner_warp"], bank["owner_reg"])
-            grid[number, min(row, rows_per_bank - 1)] = READ if bank["activity"] == layout.BANK_READ else WRITTEN
+            grid[which, min(row, rows_per_bank - 1)] = READ if bank["activity"] == layout.BANK_READ else WRITTEN
     return grid, wanted
 
 
@@ -91,12 +92,12 @@ def _pool(grid: np.ndarray, cells: int) -> np.ndarray:
     return padded.reshape(grid.shape[0], cells, per).max(axis=2)
 
 
-def _access(row: Row, scene: Scene, number: int, at: int, slow: bool) -> None:
+def _access(row: Row, scene: Scene, which: int, at: int, slow: bool) -> None:
     """Write what a bank does in this cycle: glyph, register, warp, and how far a long access is."""
     machine = scene.now
     assert machine is not None
-    bank = machine.bank[number]
-    before = scene.before.bank[number] if scene.before and number < len(scene.before.bank) else bank
+    bank = machine.bank[which]
+    before = scene.before.bank[which] if scene.before and which < len(scene.before.bank) else bank
     activity = bank["activity"]
     if activity == layout.BANK_IDLE:
         row.at(at, "·", "off")
@@ -116,12 +117,12 @@ def _access(row: Row, scene: Scene, number: int, at: int, slow: bool) -> None:
             row.add(f" {done}/{total}", "dim")
 
 
-def _queue(row: Row, scene: Scene, number: int, at: int, losers: list[int]) -> None:
+def _queue(row: Row, scene: Scene, which: int, at: int, losers: list[int]) -> None:
     """Write the requests left waiting at a bank and whose they are."""
     machine = scene.now
     assert machine is not None
-    queue = machine.bank[number]["queue"]
-    before = scene.before.bank[number]["queue"] if scene.before and number < len(scene.before.bank) else queue
+    queue = machine.bank[which]["queue"]
+    before = scene.before.bank[which]["queue"] if scene.before and which < len(scene.before.bank) else queue
     if not queue:
         return
     row.at(at, f"{queue}", ("st:bank_conflict" if queue > 1 else "fg:bank_conflict") + ("+u" if queue != before else ""))
@@ -140,6 +141,9 @@ def _totals(scene: Scene, width: int, slow: bool) -> Line:
                               ("■", "fg:bank_conflict", "wanted"),
                               ("□", "p:slow" if slow else "fg:long_scoreboard", "due"), ("·", "dim", "held")):
         row.add(glyph, role).add(f" {word} ", "dim")
+    until = frozen_until(machine)
+    if until > machine.cycle:
+        return row.right(width - 1, f"frozen until {number(until)}", "ps:moving").line()
     busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
     queue = sum(bank["queue"] for bank in machine.bank)
     return row.right(width - 1, f"{busy} busy  queue {queue}", "text").line()
@@ -173,17 +177,17 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     lines = []
     shown = min(machine.num_banks, height - 1)
     first = max(0, min(machine.num_banks - shown, scene.bank - shown // 2))
-    for number in range(first, first + shown):
-        focus = scene.panel == "lens" and number == scene.bank
-        states, mine = cells[number].tolist(), own[number].tolist()
-        line_cells = _cell_line(states, mine, slow, touched.get(number, set()))
+    for which in range(first, first + shown):
+        focus = scene.panel == "lens" and which == scene.bank
+        states, mine = cells[which].tolist(), own[which].tolist()
+        line_cells = _cell_line(states, mine, slow, touched.get(which, set()))
         for part in range(per_bank):
             row = Row(width, "focus" if focus else "")
-            row.add("▸" if focus and not part else " ", "bold").add(f"{number:>2}" if not part else "  ", "faint").to(4)
+            row.add("▸" if focus and not part else " ", "bold").add(f"{which:>2}" if not part else "  ", "faint").to(4)
             row.cells(line_cells[part * CELLS : (part + 1) * CELLS])
             if not part:
-                _access(row, scene, number, 38, slow)
-                _queue(row, scene, number, 48 if row.x <= 47 else row.x + 1, losers.get(number, []))
+                _access(row, scene, which, 38, slow)
+                _queue(row, scene, which, 48 if row.x <= 47 else row.x + 1, losers.get(which, []))
             lines.append(row.line())
     return fill(lines, width, min(height - 1, len(lines))) + [_totals(scene, width, slow)]
 
@@ -195,10 +199,10 @@ def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
         return found
     rows = max(1, scene.before.config["rows_per_bank"])
     per = -(-rows // cells)
-    for number, bank in enumerate(scene.before.bank):
+    for which, bank in enumerate(scene.before.bank):
         if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < scene.before.num_warps:
             _, row = scene.before.place(bank["owner_warp"], bank["owner_reg"])
-            found.setdefault(number, set()).add(min(row, rows - 1) // per)
+            found.setdefault(which, set()).add(min(row, rows - 1) // per)
     return found
 
 
@@ -212,14 +216,14 @@ def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
     for index in range(min(rows, height - 1)):
         row = Row(width)
         for side in (0, 1):
-            number = index + side * rows
-            if number >= machine.num_banks:
+            which = index + side * rows
+            if which >= machine.num_banks:
                 continue
             part = Row(half)
-            part.add(f"{number:>3} ", "faint")
-            _access(part, scene, number, 4, slow)
+            part.add(f"{which:>3} ", "faint")
+            _access(part, scene, which, 4, slow)
             if part.x <= half - 3:
-                _queue(part, scene, number, 14, [])
+                _queue(part, scene, which, 14, [])
             row.to(side * half).join(part.line())
         lines.append(row.line())
     busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
