@@ -123,13 +123,13 @@ def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     while tick <= last:
         at = column_of(scene, tick, columns)
         text = short_number(tick)
-        if at + len(text) <= columns:
+        is_covered = at + len(text) >= start and at <= start + len(label)
+        if at + len(text) <= columns and not is_covered:
             cells[at : at + len(text)] = [(char, "faint") for char in text]
         tick += step
-    for x in range(start - 1, start + len(label) + 1):
+    for x, char in enumerate(label, start):
         if 0 <= x < columns:
-            inside = start <= x < start + len(label)
-            cells[x] = (label[x - start], "bold") if inside else (" ", "faint")
+            cells[x] = (char, "bold")
     return Row(width).to(MARGIN).cells(cells).line()
 
 

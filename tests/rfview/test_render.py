@@ -273,6 +273,15 @@ def test_the_overview_has_cursor_ruler_marks_and_hits(scene: Scene) -> None:
     assert "▲" in low[1].plain and "a" in low[1].plain and "●" in low[1].plain
 
 
+def test_the_cursors_label_never_leaves_half_a_number_beside_it() -> None:
+    session = make_session()
+    source = SceneSource(session)
+    for cycle in range(20, 400, 3):
+        session.goto(cycle)
+        ruler = overview.render(source.scene(), 120, 5)[0].plain
+        assert set(ruler.replace("▼", " ").split()) <= {"0", "100", "200", "300", str(cycle)}, ruler
+
+
 def test_a_click_on_the_overview_and_its_cursor_agree(scene: Scene) -> None:
     for cycle in range(0, 400, 7):
         column = overview.column_of(scene, cycle, 118)
