@@ -1,4 +1,4 @@
-"""Every number of the machine, with its unit and its source: TOML presets, `--set` overrides, and the state's config record."""
+"""Every number of the machine with its unit and source: TOML presets, `--set`, and the state's config record."""
 
 from __future__ import annotations
 

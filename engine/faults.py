@@ -51,7 +51,8 @@ def cycle_limit(simulator: Simulator) -> KernelFault:
     hottest = max(set(pcs), key=pcs.count) if pcs else 0
     listing = simulator.info["program"][hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
-    return KernelFault(f"kernel {listing['kernel']} {sentence}; the hottest line is PTX line {listing['line']}: {listing['text']}")
+    hot = f"the hottest line is PTX line {listing['line']}: {listing['text']}"
+    return KernelFault(f"kernel {listing['kernel']} {sentence}; {hot}")
 
 
 def _deadlock(simulator: Simulator) -> KernelFault:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from engine import events, isa, jit
+from engine import __version__, events, isa, jit
 from engine.stalls import STALLS
 
 if TYPE_CHECKING:
@@ -13,14 +12,6 @@ if TYPE_CHECKING:
     from engine.simulator import Simulator
 
 UNIT_NAMES = ("SP", "SFU", "LDST", "CTRL")
-
-
-def engine_version() -> str:
-    """Return rfview's version, "unknown" where it is not installed."""
-    try:
-        return version("rfview")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def describe(simulator: Simulator) -> dict[str, Any]:
@@ -49,7 +40,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "preset": simulator.config.preset,
         "parameters": {**simulator.config.values(), **simulator.built.values},
         "seed": simulator.seed,
-        "engine_version": engine_version(),
+        "engine_version": __version__,
         "source_hash": jit.source_hash(jit.engine_files(compiled=False)),
         "num_warps": int(simulator.config["sm.num_warps"]),
         "num_banks": int(simulator.config["sm.num_banks"]),

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 def cache_root() -> Path:
-    """Return the folder below which compiled code is kept, the user's cache folder unless RFVIEW_CACHE_DIR says otherwise."""
+    """Return the folder below which compiled code is kept: the user's cache folder, or RFVIEW_CACHE_DIR."""
     if given := os.environ.get("RFVIEW_CACHE_DIR"):
         return Path(given)
     if sys.platform == "darwin":
@@ -36,7 +36,7 @@ def source_hash(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-HOST_ONLY = frozenset("simulator info host launch placement snapshot chunk errors warm".split())
+HOST_ONLY = frozenset("__init__ config simulator info host launch placement snapshot chunk errors warm".split())
 
 
 def engine_files(*, compiled: bool = True) -> list[Path]:

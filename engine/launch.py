@@ -132,11 +132,20 @@ class Mismatch:
 class ParamDecl(Protocol):
     """One .param of a kernel as the PTX front end declares it: type such as 'u64', 'f32', 'b8'; sizes in bytes."""
 
-    name: str
-    type: str
-    size: int
-    align: int
-    offset: int
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def align(self) -> int: ...
+
+    @property
+    def offset(self) -> int: ...
 
 
 class _Table:
@@ -493,7 +502,7 @@ def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begi
         address = 0 if arg.kind == "null" else buffer_address[arg.name] + arg.offset
         return struct.pack("<Q", address)
     if decl.size != width:
-        raise LaunchError(f"{begin}: expected {_wanted(decl)}, got the value {arg.value}")
+        raise LaunchError(f"{begin}: expected {_wanted(decl)}, got the value {arg.value!r}")
     if kind == "f" or (kind == "b" and isinstance(arg.value, float)):
         return _pack_float(arg.value, decl, begin)
     if isinstance(arg.value, float):

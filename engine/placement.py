@@ -152,7 +152,9 @@ def _moved(variable: Variable, global_word: int) -> Variable:
     return Variable(variable.name, variable.kind, variable.address, word, variable.size, variable.dtype, variable.shape)
 
 
-def _fill(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, module: Module, symbols: Mapping[str, int]) -> None:
+def _fill(
+    arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, module: Module, symbols: Mapping[str, int]
+) -> None:  # fmt: skip
     """Copy initial values into the arena."""
     space = arena.view(np.uint8)
     for variable in variables:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine import __version__
+
 if TYPE_CHECKING:
     from sessions import Session
 
-__version__ = "0.1.0"
 __all__ = ["__version__", "open"]
 
 

@@ -366,7 +366,7 @@ def open_session(
     preset: str = "fermi",
     settings: Mapping[str, str | int | float] | None = None,
     max_cycles: int = 100_000_000,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[float, str], None] | None = None,
 ) -> Session:
     """Open a recording (.rfs) to replay, or a launch file or bundled kernel name to run live.
 

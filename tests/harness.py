@@ -148,7 +148,8 @@ class Assembly:
 
     def bra(self, target: int, guard: int | None = None, reconv: int = NO_PC, negate: bool = False) -> Assembly:
         """Branch to instruction number `target`."""
-        return self.emit(isa.OP_BRA, f"bra {target}", unit=UNIT_CTRL, target=target, reconv=reconv, guard=guard, negate=negate)
+        return self.emit(isa.OP_BRA, f"bra {target}", unit=UNIT_CTRL, target=target, reconv=reconv, guard=guard,
+                         negate=negate)  # fmt: skip
 
     def exit(self, guard: int | None = None) -> Assembly:
         """End the lanes."""

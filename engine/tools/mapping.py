@@ -62,7 +62,7 @@ def _heavy_subgraph(weight: np.ndarray, among: Sequence[int], size: int) -> list
     chosen: list[int] = []
     left = np.array(among)
     while len(chosen) < size:
-        gain = weight[np.ix_(left, chosen)].sum(axis=1)
+        gain = weight[np.ix_(left, np.array(chosen, np.int64))].sum(axis=1)
         single = int(np.argmax(gain))
         taken = [single]
         if len(chosen) + 2 <= size and len(left) > 1:

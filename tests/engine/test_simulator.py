@@ -91,7 +91,8 @@ def test_recording_changes_nothing() -> None:
 def test_final_state_is_the_same_with_and_without_jit() -> None:
     code = (
         "import sys; from tests.engine.test_simulator import small; from hashlib import sha256; s = small();"
-        "shot = s.snapshot(); h = sha256(shot.sm.tobytes() + shot.rf.tobytes() + shot.rows.tobytes() + shot.memory.tobytes());"
+        "shot = s.snapshot(); parts = (shot.sm, shot.rf, shot.rows, shot.memory);"
+        "h = sha256(b''.join(part.tobytes() for part in parts));"
         "print(s.cycle, h.hexdigest())"
     )
     outputs = []
