@@ -382,7 +382,7 @@ def test_locate_finds_the_newest_lanes_in_the_write_buffer() -> None:
 
 def test_results_of_a_cta_that_ends_are_dropped() -> None:
     # B0.7: the second CTA's registers are zero although the first left a result in the write buffer of a far tape.
-    program = Assembly().st(16).ld(3).add(4, 3, 0).mov(16, 5).exit()
+    program = Assembly().st(16).st(0, offset=4).ld(3).copy(4, 3).mov(16, 5).exit()
     machine = Machine(program, ctas=2, registers=60, design="racetrack[preshift=0]",
                       settings={"sm.max_ctas": 1, "racetrack.mapping": codes(r1=15)}).run()  # fmt: skip
     assert int(stored(machine)[0]) == 0
