@@ -39,8 +39,10 @@ def problems(found: ModuleType) -> list[str]:
     """Return a sentence for every slip of a design module."""
     design = found.DESIGN
     path = Path(str(found.__file__))
-    roots = _roots(found)
     slips = [f"design {design.name}: {text}" for text in _dtype_slips(design)]
+    if slips:
+        return slips
+    roots = _roots(found)
     for function in ast.parse(path.read_text(encoding="utf-8")).body:
         if not isinstance(function, ast.FunctionDef):
             continue
@@ -71,17 +73,27 @@ def explain(error: BaseException, chain: Iterable[ModuleType]) -> InputError:
         if slips:
             return InputError("\n".join(slips))
     text = str(error)
-    field = re.search(r"(?:KeyError: |[Ff]ield |attribute )'(\w+)'", text)
-    places = re.findall(r'File "([^"]+)", line (\d+)', text)
+    named = re.search(r"(?:KeyError: |[Ff]ield |[Aa]ttribute |^)'(\w+)'", text)
+    for found in modules:
+        if named and (place := _place_of(found, named[1])):
+            return InputError(f"design {found.DESIGN.name}, hook {place}: no field {named[1]!r}")
     for found in modules:
         path = Path(str(found.__file__))
-        lines = [int(line) for file, line in places if Path(file).name == path.name]
+        lines = [int(line) for file, line in re.findall(r'File "([^"]+)", line (\d+)', text) if Path(file) == path]
         if lines:
-            hook = _function_at(path, lines[-1])
-            what = f"no field {field[1]!r}" if field else _last_line(text)
-            return InputError(f"design {found.DESIGN.name}, hook {hook}: {what} ({path.name}, line {lines[-1]})")
-    what = f"no field {field[1]!r}" if field else _last_line(text)
-    return InputError(f"design {'+'.join(found.DESIGN.name for found in modules)}: {what}")
+            where = f"hook {_function_at(path, lines[-1])}"
+            return InputError(f"design {found.DESIGN.name}, {where}: {_last_line(text)} ({path.name}, line {lines[-1]})")
+    return InputError(f"design {'+'.join(found.DESIGN.name for found in modules)}: {_last_line(text)}")
+
+
+def _place_of(found: ModuleType, field: str) -> str:
+    """Return "function (file, line n)" of the first use of a field in a design's file, '' where there is none."""
+    path = Path(str(found.__file__))
+    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+            if isinstance(node, ast.Attribute) and node.attr == field:
+                return f"{function.name} ({path.name}, line {node.lineno})"  # type: ignore[attr-defined]
+    return ""
 
 
 def _last_line(text: str) -> str:

@@ -1,0 +1,265 @@
+"""The plug-in mechanism: a design over any other by nested records, edits noticed, slips named (contract C5)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import designs, hooks, state
+from engine.designs import conformance
+from engine.errors import InputError
+from tests.engine import plugin_skeleton
+from tests.harness import Assembly, Machine
+
+ROOT = Path(__file__).resolve().parents[2]
+STT = ROOT / "engine" / "designs" / "stt.py"
+WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+FAST_MEMORY = {"memory.fixed_memory_cycles": 80, "scheduler.active_set": 1}
+
+
+@pytest.fixture(autouse=True)
+def skeleton() -> Iterator[None]:
+    """Make the skeleton known, and forget what a test adds."""
+    designs.add("skeleton", plugin_skeleton)
+    yield
+    designs._ADDED.clear()
+    for name in designs.BUILT_IN:
+        hooks.register(name, designs.module(name))
+
+
+def program() -> Assembly:
+    """Return a program that computes, loads, waits for the load, and stores."""
+    found = Assembly().mov(1, 3).ld(2).add(3, 1, 1).fma(4, 3, 1, 3).setp_lt(0, 3, 7).mov(3, 8, guard=0)
+    return found.add(5, 2, 3).st(5, offset=4).st(4, offset=8).exit()
+
+
+def run(design: str, **more: Any) -> Machine:
+    """Run the program in two warps under one active place."""
+    more = {"scheduler": "two_level", "preset": "gebhart", "settings": FAST_MEMORY} | more
+    return Machine(program(), warps=2, data=[40, 0, 0], design=design, **more).run()
+
+
+def checksum(machine: Machine) -> str:
+    """Return a hash over everything recorded after every cycle."""
+    digest = hashlib.sha256()
+    for snapshot in machine.snapshots:
+        for part in (snapshot.sm, snapshot.rf, snapshot.rows, snapshot.memory):
+            digest.update(np.asarray(part).tobytes())
+    return digest.hexdigest()
+
+
+CHECKSUMS = """
+import json, sys
+from engine import designs
+from tests.engine import plugin_skeleton
+from tests.engine.test_plugin import checksum, run
+designs.add("skeleton", plugin_skeleton)
+print(json.dumps([checksum(run(f"skeleton[main={main}]")) for main in sys.argv[1:]]))
+"""
+
+COPIED = """
+import json, sys
+from engine import cycle, designs
+from tests.engine.test_plugin import load, run
+designs.add("stt", load("stt", sys.argv[1]))
+machine = run("stt")
+stats = cycle.run.stats
+print(json.dumps({"cycles": machine.simulator.cycle, "hits": sum(stats.cache_hits.values()),
+                  "misses": sum(stats.cache_misses.values())}))
+"""
+
+
+def load(name: str, path: str | Path) -> ModuleType:
+    """Import a design file by its path."""
+    spec = importlib.util.spec_from_file_location(f"copied_{name}", path)
+    assert spec is not None and spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def python(code: str, *arguments: str, **env: str) -> Any:
+    """Run code in a fresh process and return the JSON that it prints."""
+    full = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", **env}
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, env=full, capture_output=True, text=True,
+                          timeout=900)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+# nested records
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("main", ["sram", "stt", "stt[stall=bank]"])
+def test_the_skeleton_over_a_main_file(main: str) -> None:
+    name, settings = designs.parse_variant(main)
+    more = {f"{name}.{key}": value for key, value in settings.items()}
+    m = run(f"skeleton[main={name}]", settings=FAST_MEMORY | more)
+    plain = run(name, settings=FAST_MEMORY | more)
+    assert m.simulator.buffers()["data"].tolist() == plain.simulator.buffers()["data"].tolist()
+    assert m.simulator.built.chain == ("skeleton", name)
+    assert set(m.simulator.rf_dtype.names or ()) == {"left_cycle", "valid", "reg", "mrf"}
+    assert m.count("skeleton_hits") > 0 and m.count("rf_reads") == plain.count("rf_reads"), "hits take the port as well"
+    assert m.count("rf_writes") == plain.count("rf_writes"), "every write goes through the main file's own hook"
+    if name == "stt":
+        assert int(m.snapshots[-1].rf["mrf"]["writes"]) == m.count("rf_writes")
+
+
+@pytest.mark.nojit
+def test_the_skeleton_leaves_and_joins() -> None:
+    m = run("skeleton", settings=FAST_MEMORY | {"skeleton.leave_cycles": 5})
+    states = m.states(0)
+    left = states.index("rfc_flush")
+    assert states[left : left + 6] == ["rfc_flush"] * 5 + ["long_scoreboard"]
+    assert plugin_skeleton.copied(m.snapshots[left + 5], 0) >= 0 and plugin_skeleton.copied(m.snapshots[left + 6], 0) == -1
+    assert m.count("skeleton_joins") == 4, "each of two warps joins, leaves for its load, and joins again"
+
+
+@pytest.mark.nojit
+def test_a_design_without_a_main_file_says_so() -> None:
+    with pytest.raises(InputError, match="stt is not built over another register file"):
+        designs.build("stt[main=sram]", {}, "")
+    with pytest.raises(InputError, match="no register-file design 'sttt'.*did you mean stt"):
+        designs.build("skeleton[main=sttt]", {}, "")
+
+
+@pytest.mark.nojit
+def test_parameters_of_both_levels_reach_their_own_record() -> None:
+    built = designs.build("skeleton[main=stt]", {"stt.write_cycles": 7, "skeleton.leave_cycles": 2}, "")
+    spec = np.zeros(1, built.spec_dtype).view(np.recarray)[0]
+    built.fill(spec, 100)
+    assert (int(spec.leave_cycles), int(spec.mrf.write_cycles)) == (2, 7)
+    assert (int(spec.first_row), int(spec.mrf.first_row)) == (100, 100 + state.MAX_WARPS)
+    assert int(spec.mrf.first_event) == int(spec.first_event) + 2
+
+
+@pytest.mark.slow
+def test_with_and_without_jit_every_cycle_is_the_same() -> None:
+    mains = ("sram", "stt")
+    compiled = python(CHECKSUMS, *mains, NUMBA_DISABLE_JIT="0")
+    assert compiled == python(CHECKSUMS, *mains, NUMBA_DISABLE_JIT="1")
+
+
+# edits
+
+
+@pytest.mark.slow
+def test_an_edited_design_is_noticed_and_an_unedited_one_is_not_compiled_again(tmp_path: Path) -> None:
+    copy = tmp_path / "stt.py"
+    copy.write_text(STT.read_text(encoding="utf-8"), encoding="utf-8")
+    env = {"RFVIEW_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"}
+    first = python(COPIED, str(copy), **env)
+    again = python(COPIED, str(copy), **env)
+    assert first["misses"] == 1 and first["hits"] == 0
+    assert again == {"cycles": first["cycles"], "hits": 1, "misses": 0}
+    text = copy.read_text(encoding="utf-8")
+    copy.write_text(text.replace("sm.cycle + spec.write_cycles", "sm.cycle + spec.write_cycles + 3"), encoding="utf-8")
+    edited = python(COPIED, str(copy), **env)
+    assert edited["misses"] == 1 and edited["cycles"] > first["cycles"]
+
+
+@pytest.mark.nojit
+def test_the_hash_covers_the_whole_chain(tmp_path: Path) -> None:
+    copy = tmp_path / "stt.py"
+    copy.write_text(STT.read_text(encoding="utf-8"), encoding="utf-8")
+    designs.add("stt", load("stt", copy))
+    before = [designs.build(design, {}, "x").spec_dtype for design in ("stt", "skeleton[main=stt]", "skeleton", "sram")]
+    copy.write_text(copy.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+    after = [designs.build(design, {}, "x").spec_dtype for design in ("stt", "skeleton[main=stt]", "skeleton", "sram")]
+    assert [one == other for one, other in zip(before, after)] == [False, False, True, True]
+    assert designs.build("sram", {}, "y").spec_dtype != before[3], "and the engine's own sources"
+
+
+# slips
+
+
+def slipped(tmp_path: Path, old: str, new: str) -> ModuleType:
+    """Return the stt design with one edit."""
+    text = STT.read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "stt.py"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return load("stt", path)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("rf.writes += 1", "rf.wirtes += 1",
+         r"design stt, hook write_back: no field 'wirtes' in its state; did you mean 'writes'\? \(stt.py, line \d+\)"),
+        ("sm.cycle + spec.write_cycles", "sm.cycle + spec.write_cycle",
+         r"hook write_back: no field 'write_cycle' in its parameters; did you mean 'write_cycles'"),
+        ("sm.bank[bank].busy_code", "sm.bank[bank].busy_cod",
+         r"hook write_back: no field 'busy_cod' in sm.bank\[bank\]; did you mean 'busy_code'"),
+        ("    event = FOREVER\n", "    event = FOREVER\n    port = sm.bank[0]\n    port.untill = 1\n",
+         r"hook next_event: no field 'untill' in port = sm.bank\[0\]"),
+        ("def next_event(sm, rf, spec):", "def next_event(sm, spec, rf):",
+         r"hook next_event: takes \(sm, spec, rf\), expected \(sm, rf, spec\)"),
+        ("    return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0",
+         "    if rf.frozen_until_cycle > sm.cycle:\n        return STT_WRITE",
+         r"hook begin_cycle: a path ends without a return"),
+        ('    ("writes", "i8"),', '    ("writes", "u1"), ("more", "nothing"),', r"its state is no list of fields"),
+    ],
+)  # fmt: skip
+def test_a_slip_names_design_hook_and_field(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        designs.add("stt", slipped(tmp_path, old, new))
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", designs.BUILT_IN)
+def test_the_designs_that_come_with_rfview_keep_to_the_interface(name: str) -> None:
+    assert conformance.problems(designs.module(name)) == []
+
+
+@pytest.mark.nojit
+def test_a_nested_state_is_not_ours_to_check() -> None:
+    assert conformance.problems(plugin_skeleton) == []
+
+
+Slip = Callable[[str, str], ModuleType]
+UNSEEN = "    port = sm.bank[0]\n    if sm.cycle > 3:\n        port = sm.bank[1]\n    return np.int64(port.untill_cycle)\n"
+
+
+@pytest.mark.skipif(WITHOUT_JIT, reason="needs the compiler's error")
+def test_a_compiler_error_that_the_check_cannot_foresee_is_explained(tmp_path: Path) -> None:
+    import numba
+
+    import engine.jit  # noqa: F401 - connects the hooks to the compiler
+
+    found = slipped(tmp_path, "    return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0\n", UNSEEN)
+    found.np = np  # type: ignore[attr-defined]
+    designs.add("stt", found)
+    built = designs.build("stt", {}, "x")
+
+    @numba.njit
+    def step(sm: Any, rf: Any, spec: Any, rows: Any) -> Any:
+        return hooks.begin_cycle(sm, rf, spec, rows)
+
+    records = [np.zeros(1, dtype).view(np.recarray)[0] for dtype in (state.SM, built.state_dtype, built.spec_dtype)]
+    with pytest.raises((numba.errors.NumbaError, KeyError)) as raised:
+        step(*records, np.zeros(4, state.ROW).view(np.recarray))
+    said = str(conformance.explain(raised.value, [found]))
+    assert said.startswith("design stt, hook begin_cycle (stt.py, line ") and said.endswith("no field 'untill_cycle'")
+
+
+@pytest.mark.nojit
+def test_an_unknown_compiler_error_keeps_its_last_line(tmp_path: Path) -> None:
+    found = slipped(tmp_path, "rf.writes += 1", "rf.writes += 2")
+    place = f'File "{tmp_path / "stt.py"}", line 60'
+    said = str(conformance.explain(ValueError(f"Failed in nopython mode\n{place}:\nCannot unify int64 and none"), [found]))
+    assert said == "design stt, hook write_back: Cannot unify int64 and none (stt.py, line 60)"
+    assert str(conformance.explain(ValueError("no place"), [found])) == "design stt: no place"
