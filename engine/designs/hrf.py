@@ -89,6 +89,7 @@ STATE = (
     ("rcm_index", "u1", (ENTRIES,)),                    # entry of each valid register
     ("seen", SEEN, (MAX_SEEN,)),                        # reads and writes of the last cycle that had any
     ("num_seen", "u1"),
+    ("turn", "u1"),                                     # buffer that is taken next when both are empty
     ("results", "u1"),                                  # results that the buffers took in seen_cycle
     ("writing", "u1", (NUM_BANKS,)),                    # what each STT bank writes until sm.bank[b].until_cycle
     ("queue_head", "u1", (NUM_BANKS,)),
@@ -209,15 +210,18 @@ def arbitrate(sm, rf, spec, rows, insts):
     while banks != 0:
         bank = ctz64(banks)
         banks &= ~bit64(bank)
+        ports = np.int64(spec.read_ports) + 1
         if sm.bank[bank].until_cycle > sm.cycle or (limit > 0 and served >= limit):
-            registers.refuse_waiting(sm, bank, BANK_CONFLICT)
-        elif serve_bank(sm, rf, spec, rows, insts, bank) > 0:
+            ports = np.int64(0)
+        if serve_bank(sm, rf, spec, rows, insts, bank, ports) > 0:
             served += 1
     return 0
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     """Read STT-RAM and, on an RCM hit, the filling buffer in the same cycle; wait for a register that still drains."""
+    if waits_for_drain(rf, warp, reg, mask):
+        return WB_DRAIN
     return fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
 
 
@@ -445,7 +449,9 @@ def buffer_in(rf, state):
 @device
 def switch(sm, rf, spec, warp, filling):
     """Give an empty buffer to `warp` and let the filling one drain; return the buffer, or -1 if none is empty."""
-    target = buffer_in(rf, EMPTY)
+    target = np.int64(rf.turn)
+    if rf.buffer[target].state != EMPTY:
+        target = buffer_in(rf, EMPTY)
     if target < 0:
         return target
     if filling >= 0:
@@ -458,6 +464,7 @@ def switch(sm, rf, spec, warp, filling):
     buffer.since_cycle = sm.cycle
     buffer.order = rf.switches
     rf.switches += 1
+    rf.turn = 1 - target
     rf.rcm_valid = 0
     count(sm, spec, WB_SWITCHES, 1)
     return target
@@ -614,8 +621,28 @@ def enqueue(sm, rf, spec, rows, bank, warp, reg, mask, value_row):
 
 
 @device
-def still_drains(rf, warp, reg):
-    """Say whether a draining buffer holds a register of a warp that is not yet in STT-RAM."""
+def filled_entry(rf, warp, reg):
+    """Return the value-row offset (buffer x 64 + entry) of a register that the RCM finds, or -1."""
+    index = buffer_in(rf, FILLING)
+    if index >= 0 and rf.buffer[index].owner == warp and np.uint64(rf.rcm_valid) & bit64(reg) != 0:
+        return index * ENTRIES + np.int64(rf.rcm_index[reg])
+    return np.int64(-1)
+
+
+@device
+def missing_lanes(rf, warp, reg, mask):
+    """Return the lanes of a read that the filling buffer does not have."""
+    place = filled_entry(rf, warp, reg)
+    if place < 0:
+        return np.int64(mask)
+    return np.int64(mask) & ~np.int64(rf.buffer[place // ENTRIES].lanes[place % ENTRIES])
+
+
+@device
+def waits_for_drain(rf, warp, reg, mask):
+    """Say whether a read needs lanes of a register that still drains and is not yet in STT-RAM."""
+    if younger_drain(rf, warp) < 0 or missing_lanes(rf, warp, reg, mask) == 0:
+        return False
     for index in range(2):
         buffer = rf.buffer[index]
         if buffer.state == DRAINING and buffer.owner == warp:
@@ -627,22 +654,19 @@ def still_drains(rf, warp, reg):
 
 @device
 def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Read a register into a latch row, the filling buffer's lanes over those of STT-RAM; or return WB_DRAIN."""
-    index = buffer_in(rf, FILLING)
-    hit = index >= 0 and rf.buffer[index].owner == warp and np.uint64(rf.rcm_valid) & bit64(reg) != 0
-    entry = np.int64(rf.rcm_index[reg]) if hit else np.int64(0)
-    lanes = np.int64(rf.buffer[index].lanes[entry]) if hit else np.int64(0)
-    missing = np.int64(mask) & ~lanes
-    if missing != 0 and still_drains(rf, warp, reg):
-        return WB_DRAIN
+    """Read a register into a latch row: the filling buffer's lanes over those of STT-RAM."""
+    place = filled_entry(rf, warp, reg)
     registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
     count(sm, spec, STT_READS, 1)
-    if hit:
-        copy_lanes(rows, entry_row(spec, index, entry), out_row, lanes)
-        count(sm, spec, WB_READS, 1)
-        count(sm, spec, WB_MERGED, 1 if missing != 0 else 0)
-        return see(sm, rf, warp, reg, MERGED if missing != 0 else HIT, index, entry)
-    return see(sm, rf, warp, reg, MISS, STT, 0)
+    if place < 0:
+        return see(sm, rf, warp, reg, MISS, STT, 0)
+    index = place // ENTRIES
+    entry = place % ENTRIES
+    copy_lanes(rows, entry_row(spec, index, entry), out_row, np.int64(rf.buffer[index].lanes[entry]))
+    is_merged = missing_lanes(rf, warp, reg, mask) != 0
+    count(sm, spec, WB_READS, 1)
+    count(sm, spec, WB_MERGED, 1 if is_merged else 0)
+    return see(sm, rf, warp, reg, MERGED if is_merged else HIT, index, entry)
 
 
 @device
@@ -657,9 +681,8 @@ def copy_lanes(rows, source, target, lanes):
 
 
 @device
-def serve_bank(sm, rf, spec, rows, insts, bank):
-    """Serve the reads that wait for a bank, as far as its ports go; return how many were served."""
-    ports = np.int64(spec.read_ports) + 1
+def serve_bank(sm, rf, spec, rows, insts, bank, ports):
+    """Serve the reads that wait for a bank, oldest instruction first, as far as `ports` go; return how many."""
     served = np.int64(0)
     waiting = np.uint64(sm.bank[bank].requests)
     while waiting != 0:
@@ -686,16 +709,16 @@ def serve_collector(sm, rf, spec, rows, insts, bank, collector, ports):
     served = np.int64(0)
     for operand in range(6):
         if (unread >> operand) & 1 and unit.bank[operand] == bank:
-            code = BANK_CONFLICT
-            if served < ports:
-                reg = np.int64(insts[flight.pc].src[operand])
+            reg = np.int64(insts[flight.pc].src[operand])
+            if waits_for_drain(rf, warp, reg, flight.mask):
+                refuse_read(sm, bank, unit.inflight, operand, WB_DRAIN)
+            elif served >= ports:
+                refuse_read(sm, bank, unit.inflight, operand, BANK_CONFLICT)
+            else:
                 out_row = np.int64(sm.config.first_collector_row) + collector * 6 + operand
-                code = fetch(sm, rf, spec, rows, warp, reg, flight.mask, out_row)
-            if code == 0:
+                fetch(sm, rf, spec, rows, warp, reg, flight.mask, out_row)
                 registers.operand_served(sm, insts, collector, operand, bank)
                 served += 1
-            else:
-                refuse_read(sm, bank, unit.inflight, operand, code)
     return served
 
 
