@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import registers
-from engine.bits import bit64, ctz64, popcount
+from engine.bits import bit64, popcount
 from engine.designs import Design, Parameter
 from engine.device import device
 from engine.events import RF_WRITES, WRITE_CONFLICTS

@@ -15,6 +15,7 @@ from engine.config import load_preset
 
 if TYPE_CHECKING:
     from engine.launch import LaunchSpec
+    from engine.program import Module
 
 NO_SHIFT_TIME = {"racetrack.shift_cycles": 0}
 PLAIN_TAPES = {"racetrack.preshift": 0, "racetrack.mapping": "identity"}
@@ -42,7 +43,7 @@ def best(points: Sequence[Point]) -> Point:
 
 
 def always_hits(preset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an ideal L1: every access to global memory takes the time of an L1 hit, whatever the traffic."""
+    """Return the settings of an ideal L1: every global access takes the time of an L1 hit, whatever the traffic."""
     config = load_preset(preset)
     hit = settings.get("memory.l1_hit_cycles", config["memory.l1_hit_cycles"])
     return {"memory.fixed_memory_cycles": hit, "memory.bytes_per_cycle": UNLIMITED_BYTES_PER_CYCLE}
@@ -57,6 +58,7 @@ def curve(
     settings: Mapping[str, Any] | None = None,
     max_cycles: int = 100_000_000,
     progress: Callable[[float, str], None] | None = None,
+    module: Module | None = None,
 ) -> list[Point]:
     """Profile N = 1 .. as many CTAs as fit (by the largest launch) and return a point for each. Raises KernelFault."""
     from engine.simulator import Simulator
@@ -69,7 +71,7 @@ def curve(
         for change in changes:
             merged |= change
         return Simulator(spec, design=design, scheduler=scheduler, preset=preset, settings=merged, max_cycles=max_cycles,
-                         progress=progress)  # fmt: skip
+                         progress=progress, module=module)  # fmt: skip
 
     def ipc(ctas: int, *changes: Mapping[str, Any]) -> float:
         simulator = machine(ctas, *changes)

@@ -30,7 +30,9 @@ from tests.harness import Assembly, Machine
 
 BANKS, ROWS, OFFSETS = 16, 128, 16
 STAND_IN = MAX_INFLIGHT - 1
-PAPER = {"hotspot": (256, 60), "b+tree": (256, 30), "histo_final": (512, 41), "histo_main": (768, 22), "mri-gridding": (256, 40)}
+PAPER = {  # Table 1: threads per block, registers per thread
+    "hotspot": (256, 60), "b+tree": (256, 30), "histo_final": (512, 41), "histo_main": (768, 22), "mri-gridding": (256, 40),
+}
 
 
 def codes(**positions: int) -> list[int]:
@@ -214,8 +216,7 @@ def test_t4_as_one_instruction(preshift: int) -> None:
     machine = Machine(wide_read(Assembly(), 0, 1, 2, 3, 4).exit(), warps=4, registers=16, scheduler="lrr",
                       design=f"racetrack[preshift={preshift}]").run()  # fmt: skip
     t = issue_cycle(machine, "fma", 3) + 1
-    assert t > 0 and machine.count("rm_reads") == 20
-    assert int(machine.snapshots[-1].sm.events[2]) == 20
+    assert t > 0 and machine.count("rm_reads") == machine.count("rf_reads") == 20
     assert (machine.count("preshifts") > 0) == bool(preshift)
 
 
@@ -372,7 +373,8 @@ def test_two_banks_with_a_place_where_the_machine_says_so() -> None:
 
 
 def test_locate_finds_the_newest_lanes_in_the_write_buffer() -> None:
-    program = Assembly().mov(16, 1).sreg(3, isa.SREG_LANEID).setp_lt(0, 3, 8).mov(16, 2).mov(16, 3, guard=0).copy(4, 16).exit()
+    program = Assembly().mov(16, 1).sreg(3, isa.SREG_LANEID).setp_lt(0, 3, 8)
+    program.mov(16, 2).mov(16, 3, guard=0).copy(4, 16).exit()
     machine = run(program, "preshift=0,wb_entries=4,shift_cycles=4", mapped=codes(r1=15))
     newest = [3] * 8 + [2] * 24
     held = next(shot for shot in machine.snapshots if int(shot.rf.tape[0].wb_count) == 3)
@@ -503,7 +505,7 @@ def resident_ctas(design: str, threads: int, registers: int) -> int:
 
 
 def test_table_3_energy_leakage_and_area() -> None:
-    counts = {"rm_reads": 100, "rm_writes": 50, "wb_writes": 50, "wb_reads": 50, "shifts": 30, "preshifts": 10, "rf_reads": 7}
+    counts = {"rm_reads": 100, "rm_writes": 50, "wb_writes": 50, "wb_reads": 50, "shifts": 30, "preshifts": 10}
     parts = designs.energy(("racetrack",), designs.Run(counts, 700, 700.0, {}))
     assert parts["dynamic"] == pytest.approx(100 * 117.12 + 50 * (173.22 + 14.60 + 15.60) + 40 * 56.16)
     assert parts["leakage"] == pytest.approx((16 * 7.95 + 1.12) * 1e3) and parts["refresh"] == 0
@@ -554,9 +556,10 @@ def test_parameters_out_of_range_are_named() -> None:
 
 
 def random_program(draw: random.Random, length: int) -> Assembly:
-    """Return a program of arithmetic, guarded writes, loads and stores over 34 registers; every lane ends."""
+    """Return a program of arithmetic, guarded writes, loads and stores over 34 registers, 2 KB for each CTA."""
     program = Assembly().sreg(0, isa.SREG_TID_X).emit(isa.OP_SHL32, "shl.b32 R1, R0, 2", dst=(1,), src={0: 0}, imm={2: 2})
-    program.setp_lt(0, 0, draw.choice((1, 16, 40)))
+    program.sreg(2, isa.SREG_CTAID_X).emit(isa.OP_SHL32, "shl.b32 R2, R2, 11", dst=(2,), src={0: 2}, imm={2: 11})
+    program.add(1, 1, 2).setp_lt(0, 0, draw.choice((1, 16, 40)))
     for _ in range(length):
         d, a, b = draw.randrange(2, 34), draw.randrange(34), draw.randrange(34)
         guard = 0 if draw.random() < 0.3 else None
@@ -571,8 +574,8 @@ def random_program(draw: random.Random, length: int) -> Assembly:
             program.st(a, 1, guard=guard)
         else:
             program.sfu(d, a, guard=guard)
-    for reg in range(2, 34, 4):
-        program.st(reg, 1, offset=256 * (reg // 4))
+    for reg in range(2, 34, 5):
+        program.st(reg, 1, offset=256 * (reg // 5))
     return program.exit()
 
 
@@ -582,7 +585,7 @@ RANDOM = settings(max_examples=8 if WITHOUT_JIT else 40, deadline=None, suppress
 
 
 @RANDOM
-@given(seed=st.integers(0, 1 << 30), variant=st.sampled_from(VARIANTS), scheduler=st.sampled_from(("lrr", "gto", "two_level")))
+@given(st.integers(0, 1 << 30), st.sampled_from(VARIANTS), st.sampled_from(("lrr", "gto", "two_level")))
 def test_random_programs_end_as_under_sram(seed: int, variant: str, scheduler: str) -> None:
     draw = random.Random(seed)
     shape = {"warps": 2, "ctas": draw.choice((1, 2)), "registers": 34, "scheduler": scheduler}
