@@ -23,6 +23,8 @@ COMMANDS: dict[str, str] = {
     "info": "say what a session file holds",
     "kernels": "list the bundled kernels",
     "designs": "list the register-file designs and their parameters",
+    "map": "write and apply a register mapping for racetrack memory",
+    "tlp": "find the number of CTAs per SM that runs fastest on racetrack memory",
     "warm": "compile the designs ahead of their first run",
     "help": "explain a topic: keys, commands, expressions, launch files, stalls, exit codes",
 }

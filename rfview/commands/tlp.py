@@ -1,0 +1,64 @@
+"""`rfview tlp`: print P(N), the racetrack paper's estimate of the IPC with N CTAs per SM, and the N that runs fastest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from rfview.commands import options
+from rfview.commands.map import racetrack_machine
+
+EPILOG = """P(N) = P_cache(N) - (P_ideal(N) - P_RM(N)), all in warp instructions per cycle:
+  P_cache  real caches, no shift time
+  P_ideal  an L1 that always hits, no shift time
+  P_RM     an L1 that always hits, real shifts, no mapping, no preshift
+use the answer with --set sm.max_ctas=N"""
+BAR = 24
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    options.add_target(parser)
+    options.add_machine(parser)
+    parser.set_defaults(design="racetrack", scheduler="paper")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Profile every number of CTAs that fits on the SM and print the curve."""
+    machine = racetrack_machine(args, "tlp")
+    spec = options.load_target(args.target)
+    with options.progress() as report:
+        from engine import designs
+        from engine.tools import tlp
+
+        if machine["scheduler"] == "paper":
+            machine["scheduler"] = designs.design("racetrack").paper_scheduler
+        points = tlp.curve(spec, progress=report, **machine)
+    chosen = tlp.best(points)
+    facts = {
+        "kernel": spec.name, "design": machine["design"], "scheduler": machine["scheduler"], "preset": machine["preset"],
+        "best": chosen.ctas,
+        "points": [
+            {"ctas": point.ctas, "p_cache": point.cache_ipc, "p_ideal": point.ideal_ipc, "p_rm": point.racetrack_ipc,
+             "p": point.ipc}
+            for point in points
+        ],
+    }  # fmt: skip
+    print(json.dumps(facts) if args.json else text_of(facts))
+    return 0
+
+
+def text_of(facts: dict[str, Any]) -> str:
+    """Return a row per number of CTAs with a bar for P(N); the best is marked."""
+    lines = [f"{facts['kernel']}  {facts['design']} {facts['scheduler']} · {facts['preset']}",
+             "   CTAs  P_cache  P_ideal     P_RM     P(N)"]
+    top = max(max(point["p"] for point in facts["points"]), 1e-9)
+    for point in facts["points"]:
+        bar = "█" * max(0, round(BAR * point["p"] / top))
+        mark = "▸" if point["ctas"] == facts["best"] else " "
+        lines.append(f" {mark} {point['ctas']:>4}  {point['p_cache']:7.4f}  {point['p_ideal']:7.4f}  {point['p_rm']:7.4f}  "
+                     f"{point['p']:7.4f}  {bar}".rstrip())
+    lines.append(f"  best: {facts['best']} CTAs per SM: --set sm.max_ctas={facts['best']}")
+    return "\n".join(lines)
