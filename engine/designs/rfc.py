@@ -17,7 +17,8 @@ Deviations and choices of ours:
 3. All hits of an instruction are read in its tag check, also where 64-bit operands make more than three rows.
 4. A partial removal (B2.3) is decided by lanes: only lanes that the operation does not overwrite are written back.
 5. A result that finds its warp outside the active set (bar.red, or after the exit) goes to the MRF.
-6. An eviction and the result that causes it happen in one cycle; while the MRF refuses the one, the other waits.
+6. An eviction and the result that causes it happen in one cycle; while the MRF refuses the one, the other waits. An
+   entry whose register has a newer result under way is not evicted; with nothing to evict, a result goes to the MRF.
 7. One result is allocated per cycle and SM (1 write port per lane); with two schedulers that limits both together.
 8. "Not read before the next deactivation" (section 5.3) is found by walking the program from the instruction on, both
    ways at branches, at most WALK steps: what a compiler would put into a bit. Deactivation: an instruction marked as
@@ -79,6 +80,7 @@ ENTRY = np.dtype(
 STATE = (
     ("holding", "u8"),                # warps with an entry
     ("flushing", "u8"),               # warps with an entry to be written back
+    ("leaving", "u8"),                # warps on their way out of the active set
     ("read_cycle", "i8"),             # last tag check: cycle, warp, registers
     ("hit_regs", "u8"),
     ("missed_regs", "u8"),
@@ -179,7 +181,11 @@ def bank_of(sm, rf, spec, warp, reg):
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     """Write a result into the cache, evicting where needed (B2.1), or past it into the main file."""
-    if goes_past(sm, rf, spec, warp, reg, slot) != 0:
+    entry = find(rf, warp, reg)
+    is_new = entry < 0
+    if is_new:
+        entry = victim(sm, rf, spec, warp)
+    if entry < 0 or goes_past(sm, rf, spec, warp, reg, slot) != 0:
         code = np.int64(hooks.write_back(sm, rf.mrf, spec.mrf, rows, warp, reg, mask, value_row, slot))
         if code == 0:
             sm.events[spec.first_event + BYPASSES] += 1
@@ -188,14 +194,13 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     if rf.write_cycle == sm.cycle and rf.writes_in_cycle >= spec.write_ports:
         sm.access_wait[BANK_CONFLICT] += 1
         return BANK_CONFLICT
-    entry = find(rf, warp, reg)
-    if entry >= 0:
-        sm.events[spec.first_event + OVERWRITES] += 1
-    else:
-        entry = make_room(sm, rf, spec, rows, warp)
-        if entry < 0:
-            return -entry
+    if is_new:
+        code = vacate(sm, rf, spec, rows, warp, entry)
+        if code != 0:
+            return code
         take_entry(rf, warp, entry, reg)
+    else:
+        sm.events[spec.first_event + OVERWRITES] += 1
     place = rf.entry[warp][entry]
     lanes = np.int64(mask)
     place.valid = np.int64(place.valid) | lanes
@@ -270,6 +275,7 @@ def on_retire(sm, rf, spec, rows, slot, inst):
 
 def on_leave(sm, rf, spec, rows, warp):
     """Wait for short-latency results, drop dead entries, hold the warp until the live ones are written back (B2.4)."""
+    rf.leaving = np.uint64(rf.leaving) | bit64(warp)
     due = results_due(sm, warp)
     if due != 0:
         return due
@@ -281,6 +287,7 @@ def on_leave(sm, rf, spec, rows, warp):
     code = np.int64(hooks.on_leave(sm, rf.mrf, spec.mrf, rows, warp))
     if code == 0:
         sm.events[spec.first_event + DEPARTURES] += 1
+        rf.leaving = np.uint64(rf.leaving) & ~bit64(warp)
     return code
 
 
@@ -305,8 +312,8 @@ def on_exit(sm, rf, spec, rows, warp):
 
 
 def end_cycle(sm, rf, spec, rows):
-    """Keep warps that flush awake: one at a barrier sleeps, and the machine would take itself for idle."""
-    warps = np.uint64(rf.flushing)
+    """Keep warps that leave awake: one at a barrier sleeps, and the machine would take itself for idle."""
+    warps = np.uint64(rf.leaving)
     while warps != 0:
         warp = ctz64(warps)
         warps &= ~bit64(warp)
@@ -419,10 +426,23 @@ def drop_warp(sm, rf, spec, warp):
 
 
 @device
+def newer_due(sm, warp, reg):
+    """Say whether a newer result of a register is under way."""
+    return np.uint64(sm.warp[warp].sb_write) & bit64(reg) != 0
+
+
+@device
 def is_needed(sm, warp, place):
-    """Say whether an entry must be written back: dirty, and not dead unless a collector still has to merge it."""
+    """Say whether an entry must be written back: dirty, not about to be overwritten, and not dead.
+
+    A dead entry is needed as long as a collector still has to merge it.
+    """
     if place.dirty == 0:
         return False
+    if newer_due(sm, warp, place.reg):
+        flight = sm.inflight[sm.warp_cold[warp].producer[place.reg]]
+        if np.int64(place.dirty) & ~np.int64(flight.mask) == 0:
+            return False
     return place.dead == 0 or np.uint64(sm.warp[warp].sb_read) & bit64(place.reg) != 0
 
 
@@ -439,38 +459,45 @@ def goes_past(sm, rf, spec, warp, reg, slot):
 
 
 @device
-def make_room(sm, rf, spec, rows, warp):
-    """Return a free entry of a warp, evicting one where there is none; or minus the main file's refusal."""
-    entry = victim(rf, spec, warp)
-    place = rf.entry[warp][entry]
-    if place.valid != 0:
-        kind = GONE_CLEAN
-        if is_needed(sm, warp, place):
-            code = write_main(sm, rf, spec, rows, warp, entry)
-            if code != 0:
-                return -code
-            sm.events[spec.first_event + EVICTIONS] += 1
-            kind = GONE_WRITTEN
-        elif place.dirty != 0:
-            sm.events[spec.first_event + DEAD] += 1
-            kind = GONE_DEAD
-        note_out(sm, rf, warp, place.reg, kind)
-        forget(rf, warp, entry)
-    return entry
+def victim(sm, rf, spec, warp):
+    """Return a free entry, else the first to go: far ones before others, then by order; -1 if none may go.
 
-
-@device
-def victim(rf, spec, warp):
-    """Return a free entry, else the first to go: far ones before others, then by order."""
-    best = np.int64(0)
+    An entry whose register has a newer result under way stays: it is about to be overwritten in place.
+    """
+    best = np.int64(-1)
     for entry in range(np.int64(spec.entries) + 1):
         place = rf.entry[warp][entry]
         if place.valid == 0:
             return np.int64(entry)
-        other = rf.entry[warp][best]
-        if place.far > other.far or (place.far == other.far and place.order < other.order):
-            best = np.int64(entry)
+        if newer_due(sm, warp, place.reg):
+            continue
+        if best >= 0:
+            other = rf.entry[warp][best]
+            if place.far < other.far or (place.far == other.far and place.order > other.order):
+                continue
+        best = np.int64(entry)
     return best
+
+
+@device
+def vacate(sm, rf, spec, rows, warp, entry):
+    """Free an entry for another register; return 0, or the main file's refusal of the value to be written back."""
+    place = rf.entry[warp][entry]
+    if place.valid == 0:
+        return np.int64(0)
+    kind = GONE_CLEAN
+    if is_needed(sm, warp, place):
+        code = write_main(sm, rf, spec, rows, warp, entry)
+        if code != 0:
+            return code
+        sm.events[spec.first_event + EVICTIONS] += 1
+        kind = GONE_WRITTEN
+    elif place.dirty != 0:
+        sm.events[spec.first_event + DEAD] += 1
+        kind = GONE_DEAD
+    note_out(sm, rf, warp, place.reg, kind)
+    forget(rf, warp, entry)
+    return np.int64(0)
 
 
 @device
@@ -506,6 +533,7 @@ def write_main(sm, rf, spec, rows, warp, entry):
     stand_in.warp = warp
     stand_in.mask = place.dirty
     stand_in.issue_cycle = sm.cycle
+    stand_in.code = RFC_FLUSH
     registers.touch_inflight(sm, STAND_IN)
     cold.producer[reg] = STAND_IN
     state.sb_write = np.uint64(state.sb_write) | bit
@@ -586,8 +614,9 @@ def results_due(sm, warp):
     while held != 0:
         reg = ctz64(held)
         held &= ~bit64(reg)
-        flight = sm.inflight[sm.warp_cold[warp].producer[reg]]
-        if flight.unit != UNIT_CTRL:
+        slot = np.int64(sm.warp_cold[warp].producer[reg])
+        flight = sm.inflight[slot]
+        if slot != STAND_IN and flight.unit != UNIT_CTRL:
             if flight.code != 0:
                 return np.int64(flight.code)
             return np.int64(WAIT if flight.unit == UNIT_SP else SHORT_SCOREBOARD)
@@ -762,13 +791,14 @@ def overlay(sm, rf, spec, rows, warp, entry, latch, needed):
 @device
 def fill(sm, rf, spec, rows, warp, reg, latch):
     """Allocate an operand as it is read (section 3.1), unless the victim cannot be written back in this cycle."""
-    entry = victim(rf, spec, warp)
+    entry = victim(sm, rf, spec, warp)
+    if entry < 0:
+        return 0
     place = rf.entry[warp][entry]
     bank = np.int64(hooks.bank_of(sm, rf.mrf, spec.mrf, warp, place.reg))
     if place.valid != 0 and is_needed(sm, warp, place) and sm.config.bank_ports == 1 and sm.bank[bank].read != 0:
         return 0
-    entry = make_room(sm, rf, spec, rows, warp)
-    if entry < 0:
+    if vacate(sm, rf, spec, rows, warp, entry) != 0:
         return 0
     take_entry(rf, warp, entry, reg)
     rf.entry[warp][entry].valid = ALL_LANES

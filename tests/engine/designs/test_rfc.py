@@ -258,17 +258,19 @@ def test_entries_of_an_ended_warp_are_dropped_unwritten() -> None:
     assert m.count("rfc_exits") == 1 and m.count("rfc_evictions") == 0
 
 
-def test_eviction_while_a_newer_value_is_under_way_frees_nothing_else() -> None:
-    # R1's rewrite is issued before R7's result evicts the old R1: the hold of the rewrite must survive the eviction
+def test_an_entry_about_to_be_overwritten_is_not_evicted() -> None:
+    # the rewrite of R1 is under way (20 cycles) when R7's result needs a place: R2 goes, and R1 is overwritten in place
     program = Assembly()
     for reg in range(1, 7):
         program.mov(reg, reg)
-    program.copy(9, 6).mov(7, 7).sfu(1, 6).add(8, 1, imm=0).st(8).exit()
-    m, plain = machine(program).run(), machine(program, design="sram").run()
-    evicted = counted(m, "rfc_evictions")
-    assert evicted and (main_value(m, 1, at=evicted[0]) == 1).all()
+    program.copy(9, 6).sfu(1, 6).mov(7, 7).add(8, 1, imm=0).st(8).exit()
+    m, plain = machine(program, design="rfc[entries=7]").run(), machine(program, design="sram").run()
+    gone = [int(s.rf["out_reg"]) for s in m.snapshots[2:] if s.rf["out_cycle"] == s.cycle - 1]
+    assert gone[0] == 2 and m.count("rfc_overwrites") == 1
     assert m.simulator.buffers()["data"][0] == plain.simulator.buffers()["data"][0]
     assert issue_cycle(m, "add.u32 R8") == issue_cycle(plain, "add.u32 R8")
+    one = machine(Assembly().mov(1, 1).copy(3, 1).sfu(1, 1).mov(2, 2).copy(4, 1).exit(), design="rfc[entries=1]").run()
+    assert one.count("rfc_bypasses") >= 1, "with nothing to evict, R2 goes to the main file"
 
 
 def test_lru_keeps_what_is_read() -> None:
