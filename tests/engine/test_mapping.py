@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from engine.config import load_preset
 from engine.designs import racetrack
 from engine.errors import InputError
 from engine.tools import mapping, tlp
+from rfview.cli import main
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine
 
@@ -242,3 +244,49 @@ def test_an_ideal_l1_makes_every_load_a_hit() -> None:
     done = next(cycle for text, cycle in issued.items() if text.startswith("add"))
     last_load = max(cycle for text, cycle in issued.items() if text.startswith("ld"))
     assert hit <= done - last_load <= hit + 6
+
+
+# --- the commands ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["map", "vectoradd", "--design", "sram"], "rfview map is about racetrack memory"),
+    (["tlp", "vectoradd", "--design", "rfc"], "rfview tlp is about racetrack memory"),
+    (["map", "vectoradd", "--set", "racetrack.mapping=x.toml"], "begins with the identity"),
+    (["tlp", "vectoradd", "--design", "racetrack[mapping=x.toml]"], "begins with the identity"),
+    (["map", "vectoradd", "--set", "sm.mapping=gpgpusim"], "sequential placement"),
+    (["map", "vectoradd", "-o", "nowhere/x.toml"], "there is no folder"),
+])  # fmt: skip
+def test_what_the_commands_cannot_do_is_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(WITHOUT_JIT, reason="whole kernels")
+def test_map_writes_a_table_that_saves_shifts_and_run_takes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = str(tmp_path / "t.toml")
+    assert main(["map", "histogram", "-o", table, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["mapped"]["shifts"] < facts["identity"]["shifts"]
+    assert all(bank["shifts"] <= bank["identity_shifts"] for bank in facts["banks"])
+    assert main(["run", "histogram", "--design", "racetrack", "--scheduler", "lrr", "--set", f"racetrack.mapping={table}",
+                 "--json"]) == 0  # fmt: skip
+    assert json.loads(capsys.readouterr().out)["cycles"] == facts["mapped"]["cycles"]
+    assert main(["map", "histogram", "-o", table]) == 0
+    assert "all banks" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(WITHOUT_JIT, reason="whole kernels")
+def test_tlp_prints_a_row_for_every_number_of_ctas(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tlp", "histogram", "--set", "sm.max_ctas=3", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [point["ctas"] for point in facts["points"]] == [1, 2, 3] and facts["scheduler"] == "lrr"
+    assert all(point["p"] == pytest.approx(point["p_cache"] - point["p_ideal"] + point["p_rm"]) for point in facts["points"])
+    assert facts["best"] == max(facts["points"], key=lambda point: point["p"])["ctas"]
+    assert main(["tlp", "histogram", "--set", "sm.max_ctas=2"]) == 0
+    assert "best:" in capsys.readouterr().out
