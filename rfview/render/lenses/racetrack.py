@@ -1,0 +1,193 @@
+"""The lens of the racetrack register file: every bank's tape as its offsets, with the steps still to pay as arrows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import state as layout
+from rfview.render.scene import Machine, Scene, plain_record
+from rfview.render.text import Line, Row, fill, number, percent
+
+CELLS = 16
+WIDE = 54
+IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
+WORDS = ("idle", "read", "write", "shift", "pre", "wait")
+ROLES = ("off", "p:fast", "p:fast", "p:moving", "p:approx", "fg:bank_conflict")
+ACTIVITY_COLUMN, QUEUE_COLUMN, BUFFER_COLUMN = 22, 32, 45
+
+
+def tapes_of(machine: Machine) -> list[dict[str, Any]]:
+    """Return one dict per bank: the design's record without its buffer entries, which stand under "wb" as dicts."""
+    records = plain_record(machine.snapshot.rf)["tape"][: machine.num_banks]
+    names = [name for name in records.dtype.names if name != "wb"]
+    columns = {name: records[name].tolist() for name in names}
+    size = max(1, int(parameter(machine, "wb_entries", 2)))
+    found = []
+    for bank in range(len(records)):
+        tape: dict[str, Any] = {name: columns[name][bank] for name in names}
+        order = [(tape["wb_first"] + age) % size for age in range(tape["wb_count"])]
+        tape["wb"] = [(int(records["wb"][bank, at]["warp"]), int(records["wb"][bank, at]["reg"])) for at in order]
+        found.append(tape)
+    return found
+
+
+def parameter(machine: Machine, name: str, default: Any) -> Any:
+    """Return one of the design's parameters."""
+    return machine.info.get("parameters", {}).get(f"racetrack.{name}", default)
+
+
+def num_offsets(machine: Machine) -> int:
+    """Return how many offsets a tape has."""
+    return max(1, -(-machine.config["rows_per_bank"] // max(1, int(parameter(machine, "ports", 8)))))
+
+
+def read_queues(machine: Machine) -> dict[int, list[tuple[int, int]]]:
+    """Return bank -> (warp, register) of each read that waits there, oldest first."""
+    waiting = sorted(
+        (int(machine.inflight[entry]["seq"]), unit) for unit, entry in enumerate(machine.collectors) if entry is not None
+    )
+    found: dict[int, list[tuple[int, int]]] = {}
+    for _, unit in waiting:
+        flight = machine.inflight[machine.sm["collector"][unit]["inflight"]]
+        instruction = machine.instruction(int(flight["pc"]))
+        banks = machine.sm["collector"][unit]["bank"].tolist()
+        for slot, reg in enumerate(instruction["src"][:6] if instruction else ()):
+            if int(flight["unread"]) >> slot & 1 and int(reg) != layout.NONE8:
+                found.setdefault(banks[slot], []).append((int(flight["warp"]), int(reg)))
+    return found
+
+
+def tape_cells(tape: dict[str, Any], before: dict[str, Any] | None, offsets: int) -> list[tuple[str, str]]:
+    """Return the tape as CELLS cells: `●` now, `◇` target, arrows between; underlined where it has moved."""
+    scale = max(offsets, CELLS)
+    now, target = tape["current"] * CELLS // scale, tape["target"] * CELLS // scale
+    kind = tape["activity"]
+    role = ROLES[kind] if kind in (SHIFTING, PRESHIFTING) else "dim"
+    cells = [("·", "off") if at < offsets else (" ", "text") for at in range(CELLS)]
+    if kind not in (IDLE, READ, WRITE) and tape["current"] != tape["target"]:
+        arrow = "→" if target > now else "←"
+        for at in range(min(now, target) + 1, max(now, target)):
+            cells[at] = (arrow, role)
+        cells[target] = ("◇", "bold" if role == "dim" else role)
+    touched = kind in (READ, WRITE) or (before is not None and before["current"] != tape["current"])
+    cells[now] = ("●", ("pt:fast+b" if kind in (READ, WRITE) else "text") + ("+u" if touched else ""))
+    return cells
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return a row per bank: tape, what it does, its queue, its write buffer, its shifts so far; the last row adds up.
+
+      1 ····●→◇·········  shift  2  R31          ■□    23,848
+      2 ·····●··········  read      R12          □□    18,211
+      9 ·········◇←←●···  pre    3  R5           □□    17,204
+     ● tape ◇ target  served 4/4  shifts 275,079  pre 41.0 %
+
+    `●` the offset under the ports, `◇` the offset that the head of the queue needs, arrows the steps still to pay: red
+    while the bank has a place and someone waits, yellow ahead of time. The queue begins with buffered writes, red, then
+    reads in their order. Narrow: two banks per row, tapes only.
+    """
+    machine = scene.now
+    if machine is None or height < 2 or "tape" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
+        return []
+    tapes = tapes_of(machine)
+    before: list[dict[str, Any] | None] = [*tapes_of(scene.before)] if scene.before else [None] * len(tapes)
+    before += [None] * (len(tapes) - len(before))
+    if width < WIDE:
+        return _narrow(scene, tapes, before, width, height)
+    queues = read_queues(machine)
+    lines = []
+    heading = height > len(tapes) + 1
+    if heading:
+        row = Row(width).at(ACTIVITY_COLUMN, "now", "faint").at(QUEUE_COLUMN, "queue", "faint")
+        lines.append(row.at(BUFFER_COLUMN, "wb", "faint").right(width - 1, "shifts", "faint").line())
+    shown = min(len(tapes), height - 1)
+    first = max(0, min(len(tapes) - shown, scene.bank - shown // 2))
+    for bank in range(first, first + shown):
+        lines.append(_bank_line(scene, bank, tapes[bank], before[bank], queues.get(bank, []), width))
+    return fill(lines, width, min(height - 1, len(lines))) + [_totals(machine, tapes, width)]
+
+
+def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, Any] | None,
+               reads: list[tuple[int, int]], width: int) -> Line:  # fmt: skip
+    """Return one bank's row."""
+    machine = scene.now
+    assert machine is not None
+    focus = scene.panel == "lens" and bank == scene.bank
+    row = Row(width, "focus" if focus else "").add("▸" if focus else " ", "bold").add(f"{bank:>2}", "faint").to(4)
+    row.cells(tape_cells(tape, before, num_offsets(machine)))
+    kind = tape["activity"]
+    changed = before is not None and before["activity"] != kind
+    row.at(ACTIVITY_COLUMN, WORDS[kind], ROLES[kind] + ("+u" if changed and kind != IDLE else ""))
+    if kind in (SHIFTING, PRESHIFTING, WAITING) and tape["current"] != tape["target"]:
+        row.right(ACTIVITY_COLUMN + 8, str(abs(tape["target"] - tape["current"])), ROLES[kind])
+    _queue(row, scene, bank, tape, reads)
+    size = int(parameter(machine, "wb_entries", 2))
+    grown = before is not None and before["wb_count"] != tape["wb_count"]
+    row.to(BUFFER_COLUMN).add("■" * tape["wb_count"], "fg:wb_full" if tape["wb_count"] >= size else "p:moving")
+    row.add("□" * (size - tape["wb_count"]), "changed" if grown else "off")
+    moved = before is not None and before["shifts"] != tape["shifts"]
+    return row.right(width - 1, number(tape["shifts"]), "changed" if moved else "dim").line()
+
+
+def _queue(row: Row, scene: Scene, bank: int, tape: dict[str, Any], reads: list[tuple[int, int]]) -> None:
+    """Write the register accessed now, then the buffered writes and the reads that wait, as many as fit."""
+    machine = scene.now
+    assert machine is not None
+    entries: list[tuple[tuple[int, int], str]] = []
+    port = machine.bank[bank]
+    if tape["activity"] in (READ, WRITE):
+        entries.append(((port["owner_warp"], port["owner_reg"]), "p:fast+u"))
+    entries += [(entry, "p:moving") for entry in tape["wb"]]
+    entries += [(entry, "text") for entry in reads]
+    row.to(QUEUE_COLUMN)
+    if not entries:
+        row.add("·", "off")
+    for index, ((warp, reg), role) in enumerate(entries):
+        text = f"{' ' if index else ''}R{reg}"
+        if row.x + len(text) > BUFFER_COLUMN - 1:
+            row.add("…", "dim")
+            break
+        row.add(text, "bold" if warp == scene.warp and role == "text" else role)
+
+
+def _totals(machine: Machine, tapes: list[dict[str, Any]], width: int) -> Line:
+    """Return the legend and the sums: banks with a place, demand shifts, and preshift's share of all steps."""
+    shifts, ahead = total(tapes, "shifts"), total(tapes, "preshifts")
+    row = Row(width).parts(" ", ("●", "text"), (" tape ", "dim"), ("◇", "p:moving"), (" target  ", "dim"))
+    row.add(f"served {served(machine)}", "text").add(f"  shifts {number(shifts)}", "text")
+    return row.right(width - 1, f"pre {percent(ahead, shifts + ahead)}", "p:approx").line()
+
+
+def total(tapes: list[dict[str, Any]], name: str) -> int:
+    """Return the sum of a counter over the banks."""
+    return sum(int(tape[name]) for tape in tapes)
+
+
+def served(machine: Machine) -> str:
+    """Return how many banks had a place in the last cycle, of how many."""
+    busy = int(plain_record(machine.snapshot.rf)["busy"]).bit_count()
+    return f"{busy}/{machine.config['max_banks_per_cycle'] or machine.num_banks}"
+
+
+def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, Any] | None], width: int,
+            height: int) -> list[Line]:  # fmt: skip
+    """Return two banks per row, and the sums."""
+    machine = scene.now
+    assert machine is not None
+    offsets = num_offsets(machine)
+    rows = -(-len(tapes) // 2)
+    half = width // 2
+    lines = []
+    for index in range(min(rows, height - 1)):
+        row = Row(width)
+        for side in (0, 1):
+            bank = index + side * rows
+            if bank < len(tapes):
+                row.to(side * half).add(f"{bank:>3} ", "faint").cells(tape_cells(tapes[bank], before[bank], offsets))
+        lines.append(row.line())
+    shifts, ahead = total(tapes, "shifts"), total(tapes, "preshifts")
+    moving = sum(tape["activity"] == PRESHIFTING for tape in tapes)
+    waits = sum(bank["queue"] for bank in machine.bank)
+    last = Row(width).add(f" {served(machine)} waits {waits}  pre {moving}  shifts {number(shifts)}", "text")
+    return [*lines, last.right(width - 1, percent(ahead, shifts + ahead, 0), "p:approx").line()]
+

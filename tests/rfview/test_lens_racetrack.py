@@ -1,0 +1,114 @@
+"""The racetrack lens over real states of small programs: tapes, queues, buffers and sums as SCREENS draws them."""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+from typing import Any
+
+import pytest
+
+from rfview.render import lens
+from rfview.render.lenses import racetrack
+from rfview.render.scene import Machine, Scene
+from tests.engine.designs.test_racetrack import BANKS, codes, random_program, wide_read
+from tests.harness import Assembly
+from tests.harness import Machine as Engine
+
+
+@lru_cache(maxsize=4)
+def engine(name: str) -> Engine:
+    """Return a finished small run with all its snapshots."""
+    if name == "one":
+        program = Assembly().mov(16, 1).mov(3, 0).mov(4, 0).mov(5, 0).mov(6, 0).add(1, 0, 48).exit()
+        return Engine(program, registers=60, design="racetrack[preshift=0]",
+                      settings={"racetrack.mapping": codes(r0=3, r1=7, r3=12)}).run()  # fmt: skip
+    if name == "limit":
+        program = wide_read(Assembly().add(30, 29, 31), 16, 17, 18, 19, 20).mov(2, 1).exit()
+        return Engine(program, registers=60, warps=3, design="racetrack").run()
+    return Engine(random_program(random.Random(3), 30), registers=34, warps=2, design="racetrack[wb_entries=4]").run()
+
+
+def scene_of(run: Engine, cycle: int, **more: Any) -> Scene:
+    """Return the scene after a cycle, with the one before it for comparison."""
+    info = run.simulator.info
+    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
+    return Scene(now=now, before=before, info=info, **more)
+
+
+def text(lines: list[Any]) -> list[str]:
+    """Return the characters of each line."""
+    return [line.plain for line in lines]
+
+
+def first_cycle(run: Engine, activity: int, bank: int = 0) -> int:
+    """Return the first cycle in which a bank did this."""
+    return next(at for at, shot in enumerate(run.snapshots[1:]) if int(shot.rf.tape[bank].activity) == activity)
+
+
+def test_a_tape_approaches_its_target_and_names_the_register() -> None:
+    run = engine("one")
+    t = first_cycle(run, racetrack.SHIFTING)
+    lines = text(racetrack.render(scene_of(run, t), 58, 17))
+    assert lines[0].startswith("  0 ·●→→→→→◇········  shift  6  R16 R0 R48   ■□"), lines[0]
+    assert lines[0].rstrip().endswith(" 1") and len(lines) == 17
+    lines = text(racetrack.render(scene_of(run, t + 5), 58, 17))
+    assert lines[0].startswith("  0 ······●◇········  shift  1"), lines[0]
+    w = first_cycle(run, racetrack.WRITE)
+    lines = text(racetrack.render(scene_of(run, w), 58, 17))
+    assert lines[0].startswith("  0 ·······●········  write     R16 R0 R48   □□"), lines[0]
+    lines = text(racetrack.render(scene_of(run, w + 1), 58, 17))
+    assert lines[0].startswith("  0 ···◇←←●·········  shift  3  R0 R48       □□"), lines[0]
+    r = first_cycle(run, racetrack.READ)
+    assert "read      R0 R48" in text(racetrack.render(scene_of(run, r), 58, 17))[0]
+
+
+def test_preshift_and_waiting_are_told_apart_by_word_and_colour() -> None:
+    run = engine("limit")
+    at = next(at for at, shot in enumerate(run.snapshots[1:])
+              if racetrack.PRESHIFTING in shot.rf.tape["activity"].tolist())  # fmt: skip
+    scene = scene_of(run, at)
+    bank = run.snapshots[at + 1].rf.tape["activity"].tolist().index(racetrack.PRESHIFTING)
+    line = racetrack.render(scene, 58, 17)[bank]
+    assert " pre " in line.plain
+    roles = {role for part, role in line.spans if "pre" in part}
+    assert roles <= {"p:approx", "p:approx+u"}
+    assert "served 4/4" in racetrack.render(scene, 58, 17)[-1].plain
+
+
+def test_sums_are_those_of_the_counts() -> None:
+    run = engine("random")
+    scene = scene_of(run, len(run.snapshots) - 2)
+    assert f"shifts {run.count('shifts'):,}" in racetrack.render(scene, 58, 17)[-1].plain
+    last = racetrack.render(scene, 40, 9)[-1].plain
+    assert f"shifts {run.count('shifts'):,}" in last and last.rstrip().endswith("%")
+
+
+@pytest.mark.parametrize(("width", "height"), [(58, 18), (40, 10), (58, 24), (30, 6), (99, 40), (58, 3)])
+def test_every_cycle_fits_its_panel(width: int, height: int) -> None:
+    run = engine("random")
+    for cycle in range(0, len(run.snapshots) - 1, 17):
+        scene = scene_of(run, cycle, panel="lens", bank=cycle % BANKS)
+        lines = lens.render(scene, width, height)
+        assert len(lines) == height and all(len(line.plain) == width for line in lines)
+        assert "racetrack" in lines[0].plain
+
+
+def test_narrow_shows_two_banks_per_row() -> None:
+    run = engine("one")
+    t = first_cycle(run, racetrack.SHIFTING)
+    lines = text(lens.render(scene_of(run, t), 40, 10))
+    assert lines[1].startswith("  0 ·●→→→→→◇········  8 ●···············")
+    assert len(lines) == 10 and "waits" in lines[9]
+
+
+def test_more_offsets_than_cells_are_pooled() -> None:
+    tape = {"current": 10, "target": 50, "activity": racetrack.SHIFTING}
+    cells = "".join(char for char, _ in racetrack.tape_cells(tape, None, 64))
+    assert cells == "··●→→→→→→→→→◇···"
+    tape = {"current": 3, "target": 0, "activity": racetrack.WAITING}
+    assert "".join(char for char, _ in racetrack.tape_cells(tape, None, 8)) == "◇←←●····        "
+
+
+def test_without_a_state_there_is_nothing_to_draw() -> None:
+    assert racetrack.render(Scene(), 58, 17) == []
