@@ -91,8 +91,9 @@ def test_reads_are_forwarded_from_the_buffer() -> None:
 
 
 def test_a_partial_hit_is_merged_with_the_array() -> None:
+    """R19 keeps the bank busy; the read of R3 waits for it and goes before R3's own write."""
     program = spaces(Assembly().sreg(8, isa.SREG_LANEID).add(3, 8, imm=100).setp_lt(0, 8, 16), 12)
-    m = machine(spaces(program.mov(3, 7, guard=0).copy(4, 3), 8).exit()).run()
+    m = machine(spaces(program.mov(19, 1).mov(3, 7, guard=0).copy(4, 3), 12).exit()).run()
     lanes = np.arange(32)
     expected = np.where(lanes < 16, 7, 100 + lanes)
     assert (m.register(0, 4, at=counted(m, "buffer_writes")[-1]) == expected).all()
