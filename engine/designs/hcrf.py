@@ -324,8 +324,12 @@ def device_row(sm, rf, warp, reg):
 
 @device
 def covers(sm, warp, mask):
-    """Say whether a lane mask covers all lanes of a warp that have not exited (B0.2)."""
-    return np.int64(mask) | np.int64(sm.warp[warp].exited) == 0xFFFFFFFF
+    """Say whether a lane mask covers all lanes of a warp that have not exited (B0.2), of an ended warp all there were."""
+    gone = np.int64(sm.warp[warp].exited)
+    if gone == 0xFFFFFFFF:
+        threads = np.int64(sm.launch.threads_per_cta) - np.int64(sm.warp[warp].warp_in_cta) * 32
+        gone = np.int64(0) if threads >= 32 else 0xFFFFFFFF & ~((np.int64(1) << threads) - 1)
+    return np.int64(mask) | gone == 0xFFFFFFFF
 
 
 @device
