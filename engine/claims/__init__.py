@@ -1,0 +1,1 @@
+"""What the papers claim, beside what this machine measures; nothing here is compiled into it."""

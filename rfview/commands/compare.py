@@ -1,0 +1,310 @@
+"""`rfview compare`: one kernel under many register files and schedulers, in one table (SPEC section 6).
+
+    sgemm  27 registers per thread, fermi, 1 scheduler
+    design  scheduler  cycles  IPC/sram  energy µJ  dynamic  leakage  refresh  of own  area mm²  EDA
+    sram    gto        59,839     1.000      12.41    10.02     2.39        0    1.00     0.194  1.00
+
+IPC/sram is over `sram` under the same scheduler on the same machine. Energy and area follow the tables of the design's own
+paper, so "of own" divides energy by that of the paper's own baseline doing sram's run. EDA = (baseline power / power) x
+(IPC / IPC of sram) x (baseline area / area), HC-RF's figure of merit: larger is better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import InputError
+from rfview.commands import options
+
+if TYPE_CHECKING:
+    from engine.claims.batch import Job
+
+DEFAULT_DESIGNS = "sram,stt,single_buffer,hrf,hcrf,rfc,edram,racetrack"
+EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
+exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved"""
+# What belongs to the whole machine: a paper's own value goes for all designs of the table (B0.9, B5.2).
+SHARED = {"sm.num_schedulers": "number of schedulers", "sm.max_banks_per_cycle": "banks served per cycle"}
+NO_WORK = ("finished", "no_cta")
+MIN_SHARE = 0.005     # of the warp-cycles: stall reasons below it are left out of the text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("targets", nargs="+", metavar="KERNEL",
+                        help="a launch file (.toml) or a bundled kernel (see `rfview kernels`)")
+    parser.add_argument("--designs", default=DEFAULT_DESIGNS, metavar="LIST",
+                        help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all of ours)")
+    parser.add_argument("--schedulers", default="gto", metavar="LIST",
+                        help="lrr, gto, two_level, switch_on_stall, or paper for each design's own (default gto)")
+    parser.add_argument("--preset", default="fermi", metavar="P", help="fermi or gebhart (default fermi)")
+    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
+                        help="change a number of the machine, or of a design in the list")
+    parser.add_argument("--max-cycles", type=options.positive, default=options.DEFAULT_MAX_CYCLES, metavar="N",
+                        help=f"end a run after this many cycles (default {options.DEFAULT_MAX_CYCLES:,})")
+    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run every design under every scheduler and print the table."""
+    if any(options.is_session(target) for target in args.targets):
+        raise InputError("comparing recorded sessions is not there yet; compare designs on a kernel: "
+                         "rfview compare KERNEL --designs 'sram,stt'")
+    if len(args.targets) > 1:
+        raise InputError(f"unexpected argument {args.targets[1]!r}: one kernel at a time")
+    variants = split_list(args.designs)
+    schedulers = split_list(args.schedulers)
+    given = options.settings_of(args.settings)
+    path = str(options.launch_path(args.targets[0]).resolve())
+    if args.preset == "paper":
+        raise InputError("--preset paper: a comparison needs one machine for all designs: fermi or gebhart")
+    from engine.claims.batch import Runs, simulator_of
+
+    shared, notes = shared_settings(variants, args.preset, given)
+    jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles)
+    for job in {*jobs.values()}:
+        simulator_of(job)     # whatever is wrong with the input is said before anything compiles
+    with options.progress() as report, Runs(report, args.workers) as runs:
+        results = dict(zip(jobs, runs.all(list(jobs.values()))))
+    table = table_of(variants, schedulers, results)
+    table["notes"] = notes + table["notes"]
+    print(json.dumps(table) if args.json else text_of(table))
+    return exit_code(table)
+
+
+def split_list(text: str) -> list[str]:
+    """Split at the commas outside brackets; raises InputError for brackets that do not match and for empty lists."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += {"[": 1, "]": -1}.get(char, 0)
+        if depth not in (0, 1):
+            raise InputError(f"{text}: brackets do not match; expected for example 'sram,stt[stall=bank]'")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    found = list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    if depth:
+        raise InputError(f"{text}: brackets do not match; expected for example 'sram,stt[stall=bank]'")
+    if not found:
+        raise InputError(f"{text!r}: expected a list such as 'sram,stt[stall=bank]'")
+    return found
+
+
+def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings that some design's paper wants and all designs get, and a note for each."""
+    from engine import designs
+    from engine.config import load_preset
+
+    config = load_preset(preset)
+    found: dict[str, Any] = {}
+    notes: list[str] = []
+    for name, meaning in SHARED.items():
+        wanted = {}
+        for variant in variants:
+            value = designs.build(variant, {}, "").settings.get(name)
+            if value:
+                wanted[variant] = int(value)
+        if wanted and name not in given:
+            variant = min(wanted, key=lambda key: wanted[key])
+            found[name] = wanted[variant]
+            if found[name] != config[name]:
+                notes.append(f"every design runs with {name} = {found[name]} ({meaning}), because {variant} does")
+    return found, notes
+
+
+def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], preset: str, settings: Mapping[str, Any],
+            max_cycles: int) -> dict[tuple[str, str], Job]:
+    """Return the run of every variant and scheduler, with `sram` for each scheduler as the reference."""
+    from engine import designs
+    from engine.claims.batch import Job
+    from engine.config import load_preset
+
+    sections = {name.split(".")[0] for name in load_preset(preset).numbers}
+    chains = {variant: designs.build(variant, {}, "").chain for variant in ("sram", *variants)}
+    known = {name for chain in chains.values() for name in chain}
+    for key in settings:
+        if (section := key.split(".")[0]) not in sections | known:
+            raise InputError(f"--set {key}: no section {section}; there are {', '.join(sorted(sections | known))}")
+    found: dict[tuple[str, str], Job] = {}
+    for scheduler in schedulers:
+        for variant, chain in chains.items():
+            names = {resolve(scheduler, variant)}
+            if variant == "sram":    # the reference, under whatever scheduler the others have
+                names = {resolve(scheduler, other) for other in chains}
+            for name in names:
+                own = {key: value for key, value in settings.items() if key.split(".")[0] in sections | set(chain)}
+                found[variant, name] = Job(path, variant, name, preset, tuple(sorted(own.items())), max_cycles,
+                                           outputs=True)
+    return found
+
+
+def resolve(scheduler: str, variant: str) -> str:
+    """Return the scheduler that a word means for a variant: `paper` is the design's own."""
+    from engine import designs
+
+    return designs.design(designs.parse_variant(variant)[0]).paper_scheduler if scheduler == "paper" else scheduler
+
+
+def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+    """Return the comparison as plain data: one row per variant and scheduler, in the order asked for."""
+    rows = []
+    for scheduler in schedulers:
+        for variant in variants:
+            name = resolve(scheduler, variant)
+            rows.append(row_of(variant, name, results[variant, name], results["sram", name]))
+    first = next(iter(results.values()))
+    notes = []
+    if "sram" not in variants:
+        notes.append("sram ran as the reference of IPC and output, and is not shown")
+    for row in rows:
+        if row["own_settings"]:
+            own = ", ".join(f"{key} = {value}" for key, value in row["own_settings"].items())
+            note = f"{row['design']} has its paper's own {own}"
+            if note not in notes:
+                notes.append(note)
+    return {
+        "kernel": first["kernel"], "preset": first["preset"], "registers_per_thread": first["registers_per_thread"],
+        "num_schedulers": first["shape"]["machine"]["sm.num_schedulers"], "launches": first["launches"], "rows": rows,
+        "notes": notes, "version": first["version"],
+    }
+
+
+def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one row: a run beside sram's under the same scheduler."""
+    from engine import designs
+    from engine.claims import baselines, places
+
+    machine, values, chain = (result["shape"][key] for key in ("machine", "values", "chain"))
+    clock = float(machine["sm.clock_mhz"])
+    base = baselines.baseline_of(chain[0], values)
+    base_energy = base.energy_pj(sram["counts"], sram["cycles"], clock)["total"]
+    area = places.area_mm2(chain, values)
+    fine = result["misbehaved"] is None and sram["misbehaved"] is None
+    relative_ipc = result["ipc"] / sram["ipc"] if fine and sram["ipc"] else None
+    energy = result["energy_pj"]
+    power_gain = area_gain = None
+    if fine and energy["total"] and sram["cycles"]:
+        power_gain = (base_energy / sram["cycles"]) / (energy["total"] / result["cycles"])
+    if area and base.area_mm2:
+        area_gain = base.area_mm2 / area
+    eda = power_gain * relative_ipc * area_gain if power_gain and relative_ipc and area_gain else None
+    own = {key: value for name in reversed(chain) for key, value in designs.design(name).settings.items()
+           if key not in SHARED and machine.get(key) == value}
+    return {
+        "design": variant, "scheduler": scheduler, "cycles": result["cycles"], "ipc": result["ipc"],
+        "ipc_over_sram": relative_ipc, "num_schedulers": machine["sm.num_schedulers"],
+        "registers_per_thread": result["registers_per_thread"],
+        "accesses": places.accesses(chain, result["counts"]), "other_events": places.others(result["counts"]),
+        "warp_cycles": result["warp_cycles"], "issued": result["issued"], "stalls": result["stalls"],
+        "energy_pj": energy, "baseline": base.name, "energy_over_baseline": energy["total"] / base_energy,
+        "area_mm2": area, "baseline_area_mm2": base.area_mm2, "eda": eda,
+        "output": output_of(result, sram), "verified": result["verified"], "misbehaved": result["misbehaved"],
+        "own_settings": own,
+    }
+
+
+def output_of(result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return how far the results are from those of sram: the worst array's error; None where one run misbehaved."""
+    from engine.claims.batch import fingerprint
+    from engine.launch import quality
+
+    if result["misbehaved"] or sram["misbehaved"]:
+        return None
+    mine, exact = result["outputs"], sram["outputs"]
+    measured = [quality("rmse", exact[name], mine[name]) for name in exact]
+    worst = {key: max((float(one[key]) for one in measured), default=0.0) for key in ("rmse", "max_rel")}
+    return {"same_bits": fingerprint(mine) == fingerprint(exact),
+            **{key: value if math.isfinite(value) else None for key, value in worst.items()}}
+
+
+def exit_code(table: Mapping[str, Any]) -> int:
+    """Return 3 where a run misbehaved, 1 where a result is wrong, else 0; designs with injected errors may do both."""
+    rows = [row for row in table["rows"] if not row["design"].startswith("edram")]
+    if any(row["misbehaved"] for row in rows):
+        return 3
+    return 1 if any(row["verified"] is False for row in rows) else 0
+
+
+def text_of(table: Mapping[str, Any]) -> str:
+    """Return the table as text, with the accesses and the stall reasons below it."""
+    rows = table["rows"]
+    number = table["num_schedulers"]
+    lines = [f"{table['kernel']}  {table['registers_per_thread']} registers per thread · {table['preset']} · "
+             f"{number} scheduler{'s' if number > 1 else ''} · {table['launches']} "
+             f"launch{'es' if table['launches'] > 1 else ''}", ""]
+    heads = ("design", "scheduler", "cycles", "IPC", "IPC/sram", "energy µJ", "dynamic", "leakage", "refresh", "of own",
+             "area mm²", "EDA", "output")
+    lines += columns([heads, *map(cells, rows)], left=(0, 1, 12))
+    lines += ["", "  of own: energy over that of the paper's own baseline (hcrf, racetrack, rfc: its SRAM; edram: precise "
+                  "eDRAM; others: HRF's SRAM); EDA likewise, larger is better", ""]
+    lines += columns([("reads and writes", "scheduler", "place", "reads", "writes"), *access_rows(rows)], left=(0, 1, 2))
+    lines += ["", *stall_lines(rows)]
+    lines += [f"  {note}" for note in table["notes"]]
+    for row in rows:
+        if row["misbehaved"]:
+            lines.append(f"  {row['design']} under {row['scheduler']} misbehaved: {row['misbehaved']}")
+    return "\n".join(lines)
+
+
+def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a row of the main table as text."""
+    energy = row["energy_pj"]
+    parts = [f"{energy[part] / 1e6:,.4g}" for part in ("total", "dynamic", "leakage", "refresh")]
+    return (row["design"], row["scheduler"], f"{row['cycles']:,}", f"{row['ipc']:.3f}",
+            optional(row["ipc_over_sram"], ".3f"), *parts, f"{row['energy_over_baseline']:.3f}", optional(row["area_mm2"], ".3f"), optional(row["eda"], ".2f"),
+            verdict(row))
+
+
+def verdict(row: Mapping[str, Any]) -> str:
+    """Say in a few words how the results compare."""
+    if row["misbehaved"]:
+        return "misbehaved"
+    output = row["output"]
+    text = "?" if output is None else "same bits" if output["same_bits"] else f"RMSE {optional(output['rmse'], '.3g')}"
+    return text + (", not verified" if row["verified"] is False else "")
+
+
+def optional(value: float | None, form: str) -> str:
+    """Format a number that may not be given."""
+    return "-" if value is None else format(value, form)
+
+
+def access_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """Return a line for each place of each run, then its other events."""
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        name, scheduler = row["design"], row["scheduler"]
+        for place, count in row["accesses"].items():
+            found.append((name, scheduler, place, f"{count['reads']:,}", f"{count['writes']:,}"))
+            name = scheduler = ""
+        found += [("", "", event.replace("_", " "), f"{count:,}", "") for event, count in row["other_events"].items()]
+    return found
+
+
+def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the shares of warp-cycles of warps that are there, by reason; rare reasons are left out."""
+    from engine.stalls import STALLS
+
+    shares = []
+    for row in rows:
+        counted = {"issued": row["issued"], **{k: n for k, n in row["stalls"].items() if k not in NO_WORK}}
+        total = max(sum(counted.values()), 1)
+        shares.append({name: count / total for name, count in counted.items()})
+    names = [name for name in shares[0] if any(share.get(name, 0) >= MIN_SHARE for share in shares)] if shares else []
+    short = {stall.name: stall.short for stall in STALLS}
+    heads = ("% of resident warp-cycles", "scheduler", *(short.get(name, name) for name in names))
+    body = [(row["design"], row["scheduler"], *(f"{100 * share.get(name, 0):.1f}" for name in names))
+            for row, share in zip(rows, shares)]
+    return [*columns([heads, *body], left=(0, 1)), ""]
+
+
+def columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
+    """Align rows of cells; the columns in `left` to the left, the others to the right."""
+    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) if index in left else cell.rjust(width)
+                      for index, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]

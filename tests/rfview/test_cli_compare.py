@@ -1,0 +1,108 @@
+"""`rfview compare`: lists of variants, one machine for all, the numbers of the table, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InputError
+from rfview import cli
+from rfview.commands import compare
+
+BAD = Path(__file__).resolve().parent.parent / "corpus" / "bad"
+SMALL = """
+module = "copy.ptx"
+[[launch]]
+kernel = "copy"
+grid = [2]
+block = [64]
+args = [{buffer = "data"}, {value = 1}]
+[buffers.data]
+shape = [128]
+dtype = "int32"
+value = 6
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a launch file that runs in a few hundred cycles."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "copy.ptx").write_text((BAD / "copy.ptx").read_text())
+    (folder / "small.toml").write_text(SMALL)
+    return str(folder / "small.toml")
+
+
+def table(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:
+    """Run a comparison in this process and return its JSON object."""
+    assert cli.main(["compare", *words, "--json", "--workers", "1"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_commas_inside_brackets_do_not_split() -> None:
+    assert compare.split_list("sram, stt[stall=bank,m=3],hrf") == ["sram", "stt[stall=bank,m=3]", "hrf"]
+    assert compare.split_list("sram,sram") == ["sram"]
+    for text in ("", ",", "stt[stall=bank", "stt]", "stt[[a]]"):
+        with pytest.raises(InputError):
+            compare.split_list(text)
+
+
+def test_hrf_in_the_list_means_one_scheduler_for_all() -> None:
+    shared, notes = compare.shared_settings(["sram", "hrf[power_gating=true]"], "fermi", {})
+    assert shared == {"sm.num_schedulers": 1} and "because hrf[power_gating=true] does" in notes[0]
+    assert compare.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [])
+    assert compare.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [])
+
+
+def test_two_designs_over_a_small_kernel(small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = table(capsys, small, "--designs", "sram,stt[stall=bank,write_cycles=9]", "--schedulers", "gto,lrr")
+    rows = found["rows"]
+    assert [(row["design"], row["scheduler"]) for row in rows] == [
+        ("sram", "gto"), ("stt[stall=bank,write_cycles=9]", "gto"), ("sram", "lrr"),
+        ("stt[stall=bank,write_cycles=9]", "lrr")]
+    sram, stt = rows[:2]
+    assert sram["ipc_over_sram"] == 1
+    assert sram["energy_over_baseline"] == pytest.approx(1) and sram["eda"] == pytest.approx(1)
+    assert stt["cycles"] >= sram["cycles"] and stt["output"]["same_bits"]
+    assert stt["ipc_over_sram"] == pytest.approx(sram["cycles"] / stt["cycles"])
+    assert stt["accesses"]["STT-RAM"] == sram["accesses"]["SRAM"]
+    for row in rows:
+        assert row["issued"] + sum(row["stalls"].values()) == row["warp_cycles"]
+        assert row["num_schedulers"] == 2 and row["registers_per_thread"] == found["registers_per_thread"]
+        energy = row["energy_pj"]
+        assert energy["total"] == pytest.approx(energy["dynamic"] + energy["leakage"] + energy["refresh"])
+    power = (sram["energy_pj"]["total"] / sram["cycles"]) / (stt["energy_pj"]["total"] / stt["cycles"])
+    assert stt["eda"] == pytest.approx(power * stt["ipc_over_sram"] * 0.194 / 0.038)
+
+
+def test_the_text_names_registers_schedulers_and_places(small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", small, "--designs", "stt", "--workers", "1", "--set", "stt.write_cycles=6"]) == 0
+    text = capsys.readouterr().out
+    assert "registers per thread" in text and "2 schedulers" in text and "STT-RAM" in text and "same bits" in text
+    assert "sram ran as the reference" in text
+
+
+@pytest.mark.parametrize(("words", "part"), [
+    (["a.rfs", "b.rfs"], "not there yet"),
+    (["vectoradd", "--designs", "stt[stall=never]"], "never"),
+    (["vectoradd", "--designs", "sram,nothing"], "nothing"),
+    (["vectoradd", "--designs", "stt[stall=bank"], "brackets"),
+    (["vectoradd", "--schedulers", "fifo"], "fifo"),
+    (["vectoradd", "--designs", "sram,stt", "--set", "hcrf.remap=off"], "hcrf"),
+    (["vectoradd", "--designs", "sram,stt", "--set", "stt.stal=bank"], "stt.stal"),
+    (["vectoradd", "--preset", "paper"], "fermi"),
+    (["vectoradd", "bfs"], "one kernel"),
+])
+def test_bad_lists_are_one_line(words: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", *words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 1 and part in captured.err
+
+
+@pytest.mark.slow
+def test_every_design_gives_the_same_bits(capsys: pytest.CaptureFixture[str]) -> None:
+    found = table(capsys, "reduction", "--schedulers", "paper")
+    assert found["num_schedulers"] == 1
+    assert all(row["output"]["same_bits"] for row in found["rows"] if row["design"] != "edram")
