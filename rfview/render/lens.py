@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rfview.render.lenses import banks, panels, racetrack
+from rfview.render.lenses import banks, hcrf, panels, racetrack
 from rfview.render.scene import Scene
 from rfview.render.text import Line, fill, title
 
@@ -14,6 +14,7 @@ Painter = Callable[[Scene, int, int], list[Line]]
 LENSES: dict[str, Painter] = {
     "sram": banks.render,
     "stt": banks.render,
+    "hcrf": hcrf.render,
     "racetrack": racetrack.render,
 }
 WIDE = 58
