@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -132,6 +133,7 @@ def design(name: str) -> Design:
 def add(name: str, found: ModuleType) -> None:
     """Make a design known to this process without installing it (tests, notebooks); InputError names its slips."""
     _check(found)
+    sys.modules.setdefault(found.__name__, found)  # cached machine code asks for its module by name
     hooks.register(name, found)
     _ADDED[name] = found
 

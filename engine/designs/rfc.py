@@ -167,7 +167,8 @@ def begin_cycle(sm, rf, spec, rows):
     while ended != 0:
         warp = ctz64(ended)
         ended &= ~bit64(warp)
-        drop_warp(sm, rf, spec, warp)
+        if sm.warp[warp].sb_read == 0:
+            drop_warp(sm, rf, spec, warp)
     freeze = np.int64(hooks.begin_cycle(sm, rf.mrf, spec.mrf, rows))
     if freeze == 0 and rf.flushing != 0:
         flush(sm, rf, spec, rows)

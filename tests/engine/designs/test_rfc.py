@@ -258,6 +258,19 @@ def test_entries_of_an_ended_warp_are_dropped_unwritten() -> None:
     assert m.count("rfc_exits") == 1 and m.count("rfc_evictions") == 0
 
 
+def test_entries_of_an_ended_warp_stay_until_its_last_operand_is_merged() -> None:
+    # the store's partial hit waits for the main file, whose bank is kept busy past the exit
+    program = Assembly().sreg(3, isa.SREG_LANEID).setp_lt(0, 3, 16).mov(1, 9, guard=0).copy(4, 1).add(5, 3, 3).add(5, 5, 5)
+    m = machine(program.st(1, 5).exit())
+    while "exit" not in [text for _, text in m.issues()][-1:]:
+        m.step()
+    bank = m.simulator.sm.bank[1]
+    bank.until_cycle, bank.busy_code = m.simulator.cycle + 9, 10
+    m.run()
+    assert m.simulator.buffers()["data"][:32].tolist() == [9] * 16 + [0] * 16
+    assert m.count("rfc_exits") > 0 and not int(m.snapshots[-1].rf["holding"])
+
+
 def test_an_entry_about_to_be_overwritten_is_not_evicted() -> None:
     # the rewrite of R1 is under way (20 cycles) when R7's result needs a place: R2 goes, and R1 is overwritten in place
     program = Assembly()
