@@ -13,7 +13,7 @@ from engine import isa
 from engine.designs import Run, rfc
 from engine.program import NO_PRED, NO_REG
 from engine.simulator import Simulator
-from engine.stalls import STALLS
+from engine.stalls import BANK_CONFLICT, STALLS
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
@@ -262,10 +262,10 @@ def test_entries_of_an_ended_warp_stay_until_its_last_operand_is_merged() -> Non
     # the store's partial hit waits for the main file, whose bank is kept busy past the exit
     program = Assembly().sreg(3, isa.SREG_LANEID).setp_lt(0, 3, 16).mov(1, 9, guard=0).copy(4, 1).add(5, 3, 3).add(5, 5, 5)
     m = machine(program.st(1, 5).exit())
-    while "exit" not in [text for _, text in m.issues()][-1:]:
+    while "st." not in "".join(text for _, text in m.issues()[-1:]):
         m.step()
     bank = m.simulator.sm.bank[1]
-    bank.until_cycle, bank.busy_code = m.simulator.cycle + 9, 10
+    bank.until_cycle, bank.busy_code = m.simulator.cycle + 9, BANK_CONFLICT
     m.run()
     assert m.simulator.buffers()["data"][:32].tolist() == [9] * 16 + [0] * 16
     assert m.count("rfc_exits") > 0 and not int(m.snapshots[-1].rf["holding"])
