@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rfview.render.lenses import banks, hcrf, panels, racetrack
+from rfview.render.lenses import banks, hcrf, hrf, panels, racetrack
 from rfview.render.scene import Scene
 from rfview.render.text import Line, fill, title
 
@@ -15,6 +15,7 @@ LENSES: dict[str, Painter] = {
     "sram": banks.render,
     "stt": banks.render,
     "hcrf": hcrf.render,
+    "hrf": hrf.render,
     "racetrack": racetrack.render,
 }
 WIDE = 58
