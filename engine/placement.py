@@ -6,6 +6,8 @@ least 512 unmapped bytes between; they are the same in every run, design and mac
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -98,16 +100,46 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
 
 
 def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
-    """Find the kernel of a launch; its name may be left out where the module has one entry."""
+    """Find the kernel of a launch: by its exact name, else as the only one whose C++ name ends in it.
+
+    The name may be left out where the module has one entry.
+    """
     names = list(module.kernels)
+    where = f"{spec.path}: [[launch]] kernel"
     if launch.kernel is None:
         if len(names) != 1:
-            raise InputError(f"{spec.path}: [[launch]] kernel: the module has {len(names)} kernels, name one of "
-                             f"{', '.join(names)}")  # fmt: skip
+            raise InputError(f"{where}: the module has {len(names)} kernels, name one of {', '.join(names)}")
         return module.kernels[names[0]]
-    if launch.kernel not in names:
-        raise InputError(f"{spec.path}: [[launch]] kernel = {launch.kernel!r}: {module.path} has {', '.join(names)}")
-    return module.kernels[launch.kernel]
+    if launch.kernel in names:
+        return module.kernels[launch.kernel]
+    wanted = launch.kernel.split("::")
+    matches = [name for name in names if cpp_name(name)[-len(wanted):] == wanted]
+    if len(matches) == 1:
+        return module.kernels[matches[0]]
+    if matches:
+        raise InputError(f"{where} = {launch.kernel!r}: {len(matches)} kernels have this C++ name, give one in full: "
+                         f"{', '.join(matches)}")  # fmt: skip
+    bases = {(cpp_name(name) or [name])[-1]: name for name in names}
+    near = difflib.get_close_matches(wanted[-1], list(bases), n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise InputError(f"{where} = {launch.kernel!r}: no such kernel{hint}; {module.path} has {', '.join(names) or 'none'}")
+
+
+def cpp_name(mangled: str) -> list[str]:
+    """Return the parts of a function's C++ name, namespaces first: _ZN1a3fooIfEEvPf is a, foo; [] for a C name.
+
+    Itanium C++ ABI mangling; template arguments and parameter types are left out.
+    """
+    head = re.match(r"_ZN?[rVK]*(?:St)?", mangled)
+    parts: list[str] = []
+    at = head.end() if head else len(mangled)
+    while length := re.match(r"L?([1-9]\d*)", mangled[at:]):
+        at += length.end()
+        parts.append(mangled[at : at + int(length[1])])
+        at += int(length[1])
+        if not mangled.startswith("_ZN"):
+            break
+    return parts
 
 
 def _variables(spec: LaunchSpec, module: Module) -> tuple[tuple[Variable, ...], int]:
@@ -167,7 +199,8 @@ def _fill(
             symbol = module.symbols[variable.name]
             raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
             for offset, name, addend in symbol.relocs:
-                raw[offset : offset + 8] = (symbols[name] + addend).to_bytes(8, "little")
+                address = symbols[name] + addend if name in symbols else 0  # functions are inlined and lie nowhere
+                raw[offset : offset + 8] = address.to_bytes(8, "little")
             data = np.frombuffer(bytes(raw), np.uint8)
         space[at : at + len(data)] = data
 
@@ -208,6 +241,8 @@ def _link(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
     for kernel, base in kernels:
         insts = kernel.insts.copy()
         for reloc in kernel.relocs:
+            if reloc.symbol not in symbols:
+                raise InputError(f"kernel {kernel.name}: '{reloc.symbol}' is declared extern, its bytes are in no module")
             address = symbols[reloc.symbol] + reloc.addend
             insts[reloc.pc]["imm"][reloc.slot] = address & 0xFFFFFFFF
             if reloc.wide:

@@ -1,0 +1,66 @@
+"""How a launch finds its kernel, and what a module's symbols hold before the first cycle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.config import load_preset
+from engine.errors import InputError
+from engine.launch import load_launch_file
+from engine.placement import Placement, cpp_name, place
+from engine.ptx import load_module
+
+HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
+NAMES = ("_Z3addPf", "_ZN4blas4scalIfEEvPT_", "_Z4copyIfEvPT_", "_Z4copyIdEvPT_", "plain")
+
+
+def placed(tmp_path: Path, kernel: str, text: str = "") -> Placement:
+    """Lay out one launch of `kernel` in a module of kernels called NAMES."""
+    entries = "".join(f".visible .entry {name}() {{ ret; }}\n" for name in NAMES)
+    (tmp_path / "k.ptx").write_text(HEAD + text + entries)
+    (tmp_path / "k.toml").write_text(f'[[launch]]\nkernel = "{kernel}"\ngrid = [1]\nblock = [32]\n')
+    spec = load_launch_file(tmp_path / "k.toml")
+    return place(spec, load_module(spec.module_path), load_preset("fermi"), 1024)
+
+
+@pytest.mark.parametrize("mangled, parts", [
+    ("_Z3fooPf", ["foo"]), ("_ZN1a3fooIfEEvPf", ["a", "foo"]), ("_ZL5localPi", ["local"]), ("foo", []), ("_Z", []),
+    ("_ZN12_GLOBAL__N_11kEv", ["_GLOBAL__N_1", "k"]), ("_Z6kernelILi16EEvPf", ["kernel"]), ("_Z1f3fooPf", ["f"]),
+])  # fmt: skip
+def test_a_mangled_name_gives_its_parts(mangled: str, parts: list[str]) -> None:
+    assert cpp_name(mangled) == parts
+
+
+@pytest.mark.parametrize("asked, found", [
+    ("plain", "plain"), ("add", "_Z3addPf"), ("_Z3addPf", "_Z3addPf"), ("scal", "_ZN4blas4scalIfEEvPT_"),
+    ("blas::scal", "_ZN4blas4scalIfEEvPT_"), ("_Z4copyIdEvPT_", "_Z4copyIdEvPT_"),
+])  # fmt: skip
+def test_a_kernel_is_found_by_its_cpp_name(tmp_path: Path, asked: str, found: str) -> None:
+    assert placed(tmp_path, asked).launches[0].kernel.name == found
+
+
+@pytest.mark.parametrize("asked, message", [
+    ("copy", "2 kernels have this C++ name, give one in full: _Z4copyIfEvPT_, _Z4copyIdEvPT_"),
+    ("skal", "no such kernel (did you mean 'scal'?)"), ("other::scal", "no such kernel"), ("_Z3addPd", "no such kernel"),
+])  # fmt: skip
+def test_a_wrong_name_says_what_there_is(tmp_path: Path, asked: str, message: str) -> None:
+    with pytest.raises(InputError, match="kernel") as error:
+        placed(tmp_path, asked)
+    assert message in str(error.value)
+
+
+def test_a_table_of_functions_spoils_no_other_kernel(tmp_path: Path) -> None:
+    text = ".func f() { ret; }\n.global .align 8 .u64 table[2] = {f, values};\n.global .align 4 .u32 values[1] = {7};\n"
+    place = placed(tmp_path, "plain", text)
+    table, values = place.variables
+    assert place.arena[table.word : table.word + 4].view(np.uint64).tolist() == [0, values.address]
+
+
+def test_a_symbol_without_bytes_is_refused(tmp_path: Path) -> None:
+    text = (".extern .global .align 4 .b8 far[];\n.visible .entry reads() { .reg .b32 %r<2>; .reg .b64 %rd<2>; "
+            "mov.u64 %rd1, far; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], %r1; ret; }\n")  # fmt: skip
+    with pytest.raises(InputError, match="'far' is declared extern"):
+        placed(tmp_path, "reads", text)
