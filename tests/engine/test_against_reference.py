@@ -8,7 +8,7 @@ import pytest
 from engine import isa
 from engine.launch import load_launch_file, verify
 from engine.ptx import load_module
-from tests.reference.cases import BUNDLED, CASES, IN_STEP, path_of, reference_run
+from tests.reference.cases import CASES, SHORT, path_of, reference_run
 
 pytest.importorskip("engine.simulator", reason="the machine is not there yet", exc_type=ImportError)
 # Float atomics in another order round otherwise; clocks tell the time.
@@ -44,7 +44,7 @@ def compare(name: str, design: str, scheduler: str) -> None:
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in BUNDLED
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in SHORT
 ])
 def test_bundled_kernels_leave_the_reference_interpreters_memory(name: str) -> None:
     compare(name, "sram", "gto")
@@ -52,13 +52,13 @@ def test_bundled_kernels_leave_the_reference_interpreters_memory(name: str) -> N
 
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.nojit if name in {f"{case}.sm75" for case in SMALL} else ())
-    for name in CASES if name not in IN_STEP
+    for name in CASES
 ])
 def test_corpus_kernels_leave_the_reference_interpreters_memory(name: str) -> None:
     compare(name, "sram", "gto")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in CASES if name.endswith(".sm75") and name not in IN_STEP])
+@pytest.mark.parametrize("name", [name for name in CASES if name.endswith(".sm75")])
 def test_a_slow_register_file_changes_no_result(name: str) -> None:
     compare(name, "stt", "lrr")

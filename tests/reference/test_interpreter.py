@@ -9,7 +9,7 @@ from engine import isa
 from engine.launch import load_launch_file, verify
 from engine.program import INST
 from engine.ptx import load_module
-from tests.reference.cases import BUNDLED, CASES, CORPUS, IN_STEP, reference_run
+from tests.reference.cases import CASES, CORPUS, SHORT, reference_run
 from tests.reference.interpreter import TOGETHER, run_launches
 from tests.reference.memory import Fault
 from tests.reference.operations import operation
@@ -18,14 +18,14 @@ QUICK = ("hotspot", "histogram")
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in BUNDLED
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in SHORT
 ])
 def test_bundled_kernels_give_what_numpy_gives(name: str) -> None:
     spec, memory = reference_run(name)
     assert not [str(miss) for miss in verify(spec, memory)]
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in IN_STEP])
+@pytest.mark.parametrize("name", [name for name in CASES])
 def test_corpus_kernels_give_what_numpy_gives(name: str) -> None:
     spec, memory = reference_run(name)
     assert not [str(miss) for miss in verify(spec, memory)]
