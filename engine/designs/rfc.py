@@ -50,9 +50,18 @@ GONE_WRITTEN, GONE_DEAD, GONE_CLEAN = 1, 2, 3   # of rf.out_kind
 PRODUCER_BLOCK = cold_block("warp_cold") + WARP_COLD.fields["producer"][1] // BLOCK
 BLOCKS_PER_WARP = WARP_COLD.itemsize // BLOCK
 
+
+def entry_count(text):
+    """Return a number of entries from a setting's text; raises ValueError beyond what the state holds."""
+    count = int(text)
+    if not 1 <= count <= MAX_ENTRIES:
+        raise ValueError(f"expected 1..{MAX_ENTRIES} entries per warp")
+    return count
+
+
 PARAMETERS = (
-    Parameter("entries", "6", "entries per warp", "RFC section 3.1", "warp-registers that each active warp keeps",
-              tuple(str(number) for number in range(1, MAX_ENTRIES + 1))),
+    Parameter("entries", 6, "entries per warp", "RFC section 3.1", "warp-registers that each active warp keeps",
+              convert=entry_count),
     Parameter("replacement", "fifo", "policy", "RFC section 3.1", "which entry is evicted", ("fifo", "lru")),
     Parameter("liveness", 1, "0 or 1", "RFC section 3.1", "drop values that the last-use bits say are dead"),
     Parameter("read_allocate", 0, "0 or 1", "RFC section 3.1", "also allocate operands read from the main file"),
@@ -226,11 +235,12 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 def arbitrate(sm, rf, spec, rows, insts):
     """Let the main file serve the misses its own way, then merge what it gave with lanes that are in the cache."""
     hooks.arbitrate(sm, rf.mrf, spec.mrf, rows, insts)
-    units = np.uint64(rf.merging)
-    while units != 0:
-        collector = ctz64(units)
-        units &= ~bit64(collector)
-        merge(sm, rf, spec, rows, insts, collector)
+    for is_fill in range(2):
+        units = np.uint64(rf.merging)
+        while units != 0:
+            collector = ctz64(units)
+            units &= ~bit64(collector)
+            merge(sm, rf, spec, rows, insts, collector, is_fill)
     if spec.bypass != 0 or spec.evict_first != 0:
         look_ahead(sm, rf, spec, insts)
     return 0
@@ -466,7 +476,7 @@ def victim(sm, rf, spec, warp):
     An entry whose register has a newer result under way stays: it is about to be overwritten in place.
     """
     best = np.int64(-1)
-    for entry in range(np.int64(spec.entries) + 1):
+    for entry in range(np.int64(spec.entries)):
         place = rf.entry[warp][entry]
         if place.valid == 0:
             return np.int64(entry)
@@ -752,26 +762,28 @@ def keep_waiting(sm, slot, collector, inst, asked, unread):
 
 
 @device
-def merge(sm, rf, spec, rows, insts, collector):
-    """Lay the cache's lanes over operands that the main file gave in this cycle; allocate them with read_allocate."""
+def merge(sm, rf, spec, rows, insts, collector, is_fill):
+    """Handle operands that the main file gave in this cycle: lay the cache's lanes over all of them, then allocate."""
     flight = sm.inflight[sm.collector[collector].inflight]
     waiting = np.int64(rf.waiting[collector])
     given = waiting & ~np.int64(flight.unread)
     if given == 0:
         return 0
     warp = np.int64(flight.warp)
+    inst = insts[flight.pc]
     for operand in range(6):
         if (given >> operand) & 1:
-            reg = np.int64(insts[flight.pc].src[operand])
+            reg = np.int64(inst.src[operand])
             latch = sm.config.first_collector_row + collector * 6 + operand
             entry = find(rf, warp, reg)
-            if entry >= 0:
+            if entry >= 0 and is_fill == 0:
                 overlay(sm, rf, spec, rows, warp, entry, latch, np.int64(flight.mask))
-            elif spec.read_allocate != 0 and (np.int64(insts[flight.pc].last_use) >> operand) & 1 == 0:
+            elif entry < 0 and is_fill != 0 and spec.read_allocate != 0 and (np.int64(inst.last_use) >> operand) & 1 == 0:
                 fill(sm, rf, spec, rows, warp, reg, latch)
-    rf.waiting[collector] = waiting & ~given
-    if waiting == given:
-        rf.merging = np.int64(rf.merging) & ~(np.int64(1) << collector)
+    if is_fill != 0:
+        rf.waiting[collector] = waiting & ~given
+        if waiting == given:
+            rf.merging = np.int64(rf.merging) & ~(np.int64(1) << collector)
     return 0
 
 
@@ -926,7 +938,7 @@ def capacity_bytes(entries: int, warps: int) -> int:
 def energy(run):
     """Return the energy in pJ: cache and wires by RFC Tables 2 and 3, the main file as `main_energy` says."""
     values, counts = run.values, run.counts
-    read_pj, write_pj = access_pj(int(values["rfc.entries"]), int(values["rfc.active_warps"]))
+    read_pj, write_pj = access_pj(values["rfc.entries"], values["rfc.active_warps"])
     written_back = sum(counts.get(name, 0) for name in ("rfc_evictions", "rfc_flushes", "rfc_removals"))
     cache = read_pj * (counts.get("rfc_reads", 0) + written_back)
     cache += write_pj * (counts.get("rfc_writes", 0) + counts.get("rfc_fills", 0))
@@ -971,7 +983,7 @@ def normalized_energy(counts, entries: int = 6, warps: int = 8, mrf_mm: float = 
 
 def area_mm2(values) -> float:
     """Return the area in mm2: RFC Tables 2 and 3 over an SRAM, else the cache beside the main file's own figure."""
-    cache = cache_um2(int(values["rfc.entries"]), int(values["rfc.active_warps"])) * GRANULES * 1e-6
+    cache = cache_um2(values["rfc.entries"], values["rfc.active_warps"]) * GRANULES * 1e-6
     main = main_of(values)
     if main == "sram":
         return cache + MRF_BANK_UM2 * 1e-6 * MRF_BANKS

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine import isa
 from engine.designs import Run, rfc
+from engine.errors import InputError
 from engine.program import NO_PRED, NO_REG
 from engine.simulator import Simulator
 from engine.stalls import BANK_CONFLICT, STALLS
@@ -277,7 +278,7 @@ def test_an_entry_about_to_be_overwritten_is_not_evicted() -> None:
     for reg in range(1, 7):
         program.mov(reg, reg)
     program.copy(9, 6).sfu(1, 6).mov(7, 7).add(8, 1, imm=0).st(8).exit()
-    m, plain = machine(program, design="rfc[entries=7]").run(), machine(program, design="sram").run()
+    m, plain = machine(program, design="rfc").run(), machine(program, design="sram").run()
     gone = [int(s.rf["out_reg"]) for s in m.snapshots[2:] if s.rf["out_cycle"] == s.cycle - 1]
     assert gone[0] == 2 and m.count("rfc_overwrites") == 1
     assert m.simulator.buffers()["data"][0] == plain.simulator.buffers()["data"][0]
@@ -392,7 +393,7 @@ def test_gb_main_file_of_table_4() -> None:
 
 
 def test_area_tables_2_and_3() -> None:
-    values = {"rfc.entries": "6", "rfc.active_warps": 8}
+    values = {"rfc.entries": 6, "rfc.active_warps": 8}
     assert rfc.area_mm2(values) == pytest.approx((38000 * 32 + 14300 * 8) * 1e-6)
     assert rfc.cache_um2(6, 8) == 14300 and rfc.cache_um2(4, 4) == 5100
     assert rfc.cache_um2(6, 32) > rfc.cache_um2(8, 8) > rfc.cache_um2(5, 8) > rfc.cache_um2(4, 8)
@@ -562,7 +563,7 @@ def test_random_programs_end_as_over_sram(pieces: Any, variant: str, scheduler: 
 @given(pieces=programs(), variant=st.sampled_from(VARIANTS))
 def test_a_warp_holds_a_register_once_and_never_too_many(pieces: Any, variant: str) -> None:
     m = machine(assemble(pieces), warps=2, threads=48, design=variant, settings={"scheduler.active_set": 1})
-    limit = int(m.simulator.built.values["rfc.entries"])
+    limit = m.simulator.built.values["rfc.entries"]
     while not m.simulator.finished:
         snapshot = m.step()
         for warp in range(2):
@@ -573,6 +574,12 @@ def test_a_warp_holds_a_register_once_and_never_too_many(pieces: Any, variant: s
             assert bool((int(snapshot.rf["holding"]) >> warp) & 1) == bool(len(held))
             if snapshot.sm["warp"][warp]["is_active"] == 0:
                 assert not len(held), "only active warps have entries"
+
+
+@pytest.mark.parametrize("text", ["0", "9", "six"])
+def test_a_number_of_entries_out_of_range_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=f"rfc.entries={text}"):
+        machine(Assembly().exit(), design=f"rfc[entries={text}]")
 
 
 def test_without_liveness_final_registers_equal_those_over_sram() -> None:
