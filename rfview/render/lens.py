@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rfview.render.lenses import banks, hcrf, hrf, panels, racetrack
+from rfview.render.lenses import banks, hcrf, hrf, panels, racetrack, rfc
 from rfview.render.scene import Scene
 from rfview.render.text import Line, fill, title
 
@@ -17,13 +17,14 @@ LENSES: dict[str, Painter] = {
     "hcrf": hcrf.render,
     "hrf": hrf.render,
     "racetrack": racetrack.render,
+    "rfc": rfc.render,
 }
 WIDE = 58
 
 
 def base_design(design: str) -> str:
-    """Return the design's name without its variant: "stt[stall=bank]" is stt."""
-    return design.partition("[")[0]
+    """Return the design's name without its variant or its main file: "stt[stall=bank]" is stt, "rfc+sram" is rfc."""
+    return design.partition("[")[0].partition("+")[0]
 
 
 def variant(scene: Scene) -> str:
