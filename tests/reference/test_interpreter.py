@@ -25,7 +25,7 @@ def test_bundled_kernels_give_what_numpy_gives(name: str) -> None:
     assert not [str(miss) for miss in verify(spec, memory)]
 
 
-@pytest.mark.parametrize("name", [name for name in CASES])
+@pytest.mark.parametrize("name", CASES)
 def test_corpus_kernels_give_what_numpy_gives(name: str) -> None:
     spec, memory = reference_run(name)
     assert not [str(miss) for miss in verify(spec, memory)]
