@@ -30,6 +30,9 @@ Deviations, and choices where the paper is silent:
  9. `power_gate_unallocated`: a place that belongs to no resident warp is neither refreshed nor leaks; leakage is shared out
     evenly over rows, by the refresh turns that found their row gated.
 10. The values of a warp that has ended are dropped: its rows are precise until a new warp uses them.
+11. "Flags are updated when retiring" fails out of order: an integer written to a source register after it was read, but
+    before the floating-point instruction retires, would be flagged with it (in gemm_double an address, and the kernel
+    faults). A source that has been written since the instruction was issued is left alone.
 """
 
 from __future__ import annotations
@@ -98,6 +101,7 @@ PARAMETERS = (
 STATE = (
     ("approximate", "u8", (MAX_ROWS // 64,)),   # bit per row: 1 approximate, 0 precise (the inverse of the paper's flag)
     ("struck", "u8", (MAX_ROWS // 64,)),        # bit per row: lost a bit at the last T0 tick
+    ("rewritten", "u8", (MAX_ROWS // 64,)),     # bit per row: written since a floating-point reader of it was last issued
     ("fraction", "i8"),                         # expected lost bits not drawn yet, in 2^-40 bits
     ("draws", "i8"),                            # random numbers used so far: the generator's counter
     ("restored", "u4", (MAX_ROWS,)),            # cycle of the launch of the lower half's last write, or of its last refresh
@@ -190,9 +194,22 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
         return BANK_CONFLICT
     row = registers.main_row(sm, warp, reg)
     registers.write_row(sm, rows, row, value_row, mask)
+    rf.rewritten[row >> 6] = np.uint64(rf.rewritten[row >> 6]) | bit64(row & 63)
     if (np.int64(mask) | np.int64(sm.warp[warp].exited)) == 0xFFFFFFFF:
         rf.restored[row] = launch_cycle(sm)
     registers.release(sm, warp, reg)
+    return 0
+
+
+def on_issue(sm, rf, spec, rows, slot, inst):
+    """Note from when on a write of a floating-point instruction's source is younger than its read (deviation 11)."""
+    if inst.is_float != 0:
+        warp = np.int64(sm.inflight[slot].warp)
+        src_mask = np.int64(inst.src_mask)
+        for operand in range(6):
+            if (src_mask >> operand) & 1:
+                row = registers.main_row(sm, warp, inst.src[operand])
+                rf.rewritten[row >> 6] = np.uint64(rf.rewritten[row >> 6]) & ~bit64(row & 63)
     return 0
 
 
@@ -205,7 +222,9 @@ def on_retire(sm, rf, spec, rows, slot, inst):
     src_mask = np.int64(inst.src_mask) if inst.is_float != 0 else np.int64(0)
     for operand in range(6):
         if (src_mask >> operand) & 1 and not (low_only and operand & 1):
-            mark_approximate(sm, rf, spec, registers.main_row(sm, warp, inst.src[operand]))
+            place = registers.main_row(sm, warp, inst.src[operand])
+            if np.uint64(rf.rewritten[place >> 6]) & bit64(place & 63) == 0:
+                mark_approximate(sm, rf, spec, place)
     for row in range(inst.num_dst):
         if inst.dst[row] != NO_REG:
             place = registers.main_row(sm, warp, inst.dst[row])
