@@ -70,6 +70,8 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
     parts = [p for p in statement.opcode.split(".")[1:] if p not in ("aligned", "cta")]
     if parts[:1] == ["warp"]:
         return lower_warp_barrier(low, statement)
+    if parts[:1] == ["cluster"]:
+        return lower_cluster_barrier(low, statement, parts)
     mode = _BARRIERS.get(".".join(parts))
     if mode is None:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'bar.sync'")
@@ -93,6 +95,15 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
     low.fill(inst, 2, operands[1] if len(operands) > 1 else Number("int", 0), "u32")
     inst.types = ("u32", "u32") if len(operands) > 1 else ("u32",)
     low.emit(low.guard_of(inst, statement))
+
+
+def lower_cluster_barrier(low: Lowering, statement: Instruction, parts: list[str]) -> None:
+    """Lower barrier.cluster where every cluster is one CTA: arriving does nothing, waiting is bar.sync 0."""
+    if parts[1:2] == ["wait"]:
+        lower_barrier(low, Instruction(statement.line, "bar.sync", [Number("int", 0)], statement.guard,
+                                       statement.guard_negate))  # fmt: skip
+    elif parts[1:2] != ["arrive"]:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'barrier.cluster.wait'")
 
 
 def lower_warp_barrier(low: Lowering, statement: Instruction) -> None:

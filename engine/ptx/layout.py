@@ -12,6 +12,7 @@ from engine.ptx.syntax import (
 
 PARAM_BYTES = 4096
 DYNAMIC_ALIGN = 16
+RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 and later
 
 
 def align_up(offset: int, align: int) -> int:
@@ -67,10 +68,19 @@ def _collect_operand(operand: object, names: set[str]) -> None:
             _collect_operand(item, names)
 
 
-def shared_layout(module: SyntaxModule, functions: list[Function], names: set[str]) -> tuple[dict[int, Place], int]:
+def reserved_shared(base: int) -> dict[str, Place]:
+    """Give what the %reserved_smem_offset registers name: an area where cooperative groups keep their barriers."""
+    offsets = {"begin": base, "0": base, "1": base + RESERVED_SHARED_BYTES // 2, "end": base + RESERVED_SHARED_BYTES,
+               "cap": RESERVED_SHARED_BYTES}  # fmt: skip
+    return {f"%reserved_smem_offset_{name}": Place("shared", offset) for name, offset in offsets.items()}
+
+
+def shared_layout(module: SyntaxModule, functions: list[Function], names: set[str],
+                  ) -> tuple[dict[int, Place], dict[str, Place], int]:  # fmt: skip
     """Place the shared variables in use: static ones in order of declaration, then all extern ones at one base.
 
-    Gives (places by id of the Variable, static bytes rounded up to the base of dynamic shared memory).
+    Between them lies the reserved area, in kernels that ask for it. Gives (places by id of the Variable, places in the
+    reserved area by name, static bytes rounded up to the base of dynamic shared memory).
     """
     used = [v for v in module.variables.values() if v.space == "shared" and v.name in names]
     for function in functions:
@@ -84,10 +94,15 @@ def shared_layout(module: SyntaxModule, functions: list[Function], names: set[st
             offset = align_up(offset, variable.alignment)
             places[id(variable)] = Place("shared", offset)
             offset += variable.size
+    reserved: dict[str, Place] = {}
+    if any(name.startswith("%reserved_smem_offset_") for name in names):
+        offset = align_up(offset, DYNAMIC_ALIGN)
+        reserved = reserved_shared(offset)
+        offset += RESERVED_SHARED_BYTES
     base = align_up(offset, max([DYNAMIC_ALIGN] + [v.alignment for v in dynamic]))
     for variable in dynamic:
         places[id(variable)] = Place("shared", base)
-    return places, base
+    return places, reserved, base
 
 
 def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:

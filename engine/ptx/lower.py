@@ -17,6 +17,7 @@ from engine.ptx.inline import lower_call
 from engine.ptx.layout import kernel_params, reachable, shared_layout
 from engine.ptx.memory import lower_async_copy, lower_atomic, lower_load, lower_store, no_operation
 from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
+from engine.ptx.simd import is_packed, lower_packed
 from engine.ptx.source import Source
 from engine.ptx.syntax import (
     BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
@@ -48,7 +49,7 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     for param in kernel_params(source, entry):
         low.names.table[param.name] = Place("param", param.offset)
     functions, mentioned = reachable(module, entry)
-    places, shared_bytes = shared_layout(module, functions, mentioned)
+    places, low.shared, shared_bytes = shared_layout(module, functions, mentioned)
     for variable in module.variables.values():
         if id(variable) in places:
             low.shared[variable.name] = places[id(variable)]
@@ -133,8 +134,15 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported")
     elif base == "cp":
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
+    elif is_packed(statement.opcode):
+        lower_packed(low, statement, lower_table_or_mov)
     else:
         lower_table(low, statement)
+
+
+def lower_table_or_mov(low: Lowering, statement: Instruction) -> None:
+    """Lower a statement that computes."""
+    (lower_mov if statement.opcode.startswith("mov.") else lower_table)(low, statement)
 
 
 def build_blocks(items: list[VirtualInst | int]) -> list[Block]:
