@@ -300,11 +300,17 @@ def locate(snapshot: Any, warp: int, reg: int) -> np.ndarray:
     return np.array(snapshot.rows[rows, np.arange(32)])
 
 
+_RECORDS: dict[str, Any] = {}
+
+
 def spec_record(spec: Mapping[str, Any], first_row: int) -> Any:
-    """Rebuild a design's parameter record from the chain and the plain values that a run's info holds."""
+    """Rebuild a design's parameter record from the chain and the plain values that a run's info holds; kept for reuse."""
     chain = list(spec["chain"])
-    variant = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
-    built = build(variant, spec["values"], "recorded")
-    record = np.zeros(1, built.spec_dtype).view(np.recarray)[0]
-    built.fill(record, first_row)
-    return record
+    key = repr((chain, sorted(spec["values"].items()), first_row))
+    if key not in _RECORDS:
+        variant = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
+        built = build(variant, spec["values"], "recorded")
+        record = np.zeros(1, built.spec_dtype).view(np.recarray)[0]
+        built.fill(record, first_row)
+        _RECORDS[key] = record
+    return _RECORDS[key]
