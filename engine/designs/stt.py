@@ -70,7 +70,7 @@ def next_event(sm, rf, spec):
     """Return the cycle in which the pipeline thaws, or the first busy bank is done."""
     event = FOREVER
     if spec.stall == STALL_PIPELINE:
-        if rf.frozen_until_cycle > sm.cycle:
+        if rf.frozen_until_cycle >= sm.cycle:
             event = rf.frozen_until_cycle
         return event
     for bank in range(sm.config.num_banks):
