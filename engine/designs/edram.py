@@ -32,7 +32,8 @@ Deviations, and choices where the paper is silent:
 10. The values of a warp that has ended are dropped: its rows are precise until a new warp uses them.
 11. "Flags are updated when retiring" fails out of order: an integer written to a source register after it was read, but
     before the floating-point instruction retires, would be flagged with it (in gemm_double an address, and the kernel
-    faults). A source that has been written since the instruction was issued is left alone.
+    faults). A source that has been written since the instruction was issued is left alone. For the same reason the rows of
+    a non-floating-point result that are accepted before its last one are precise at once.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from engine.device import device
 from engine.designs import Design, Parameter
 from engine.program import NO_REG
 from engine.stalls import BANK_CONFLICT, REFRESH
-from engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_ROWS, NONE8
+from engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_INFLIGHT, MAX_ROWS, NONE8
 
 INCREMENT, LITERAL, CERTAIN, NO_ERRORS = range(4)
 NODES = {22: 2048, 16: 1024, 11: 512}
@@ -102,6 +103,7 @@ STATE = (
     ("approximate", "u8", (MAX_ROWS // 64,)),   # bit per row: 1 approximate, 0 precise (the inverse of the paper's flag)
     ("struck", "u8", (MAX_ROWS // 64,)),        # bit per row: lost a bit at the last T0 tick
     ("rewritten", "u8", (MAX_ROWS // 64,)),     # bit per row: written since a floating-point reader of it was last issued
+    ("pairs", "u8", (MAX_INFLIGHT // 64,)),     # bit per in-flight entry: not floating-point, and writes more than one row
     ("fraction", "i8"),                         # expected lost bits not drawn yet, in 2^-40 bits
     ("draws", "i8"),                            # random numbers used so far: the generator's counter
     ("restored", "u4", (MAX_ROWS,)),            # cycle of the launch of the lower half's last write, or of its last refresh
@@ -197,12 +199,16 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     rf.rewritten[row >> 6] = np.uint64(rf.rewritten[row >> 6]) | bit64(row & 63)
     if (np.int64(mask) | np.int64(sm.warp[warp].exited)) == 0xFFFFFFFF:
         rf.restored[row] = launch_cycle(sm)
+    if np.uint64(rf.pairs[slot >> 6]) & bit64(slot & 63) != 0:
+        mark_precise(rf, row)
     registers.release(sm, warp, reg)
     return 0
 
 
 def on_issue(sm, rf, spec, rows, slot, inst):
-    """Note from when on a write of a floating-point instruction's source is younger than its read (deviation 11)."""
+    """Note from when on a write of a floating-point source is younger than its read, and integer pairs (deviation 11)."""
+    if inst.is_float == 0 and inst.num_dst > 1 and spec.precise_only == 0:
+        rf.pairs[slot >> 6] = np.uint64(rf.pairs[slot >> 6]) | bit64(slot & 63)
     if inst.is_float != 0:
         warp = np.int64(sm.inflight[slot].warp)
         src_mask = np.int64(inst.src_mask)
@@ -218,6 +224,8 @@ def on_retire(sm, rf, spec, rows, slot, inst):
     if spec.precise_only != 0:
         return 0
     warp = np.int64(sm.inflight[slot].warp)
+    if inst.num_dst > 1:
+        rf.pairs[slot >> 6] = np.uint64(rf.pairs[slot >> 6]) & ~bit64(slot & 63)
     low_only = spec.double_low_word_only != 0 and is_double(inst)
     src_mask = np.int64(inst.src_mask) if inst.is_float != 0 else np.int64(0)
     for operand in range(6):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rfview.render.lenses import banks, hcrf, hrf, panels, racetrack, rfc
+from rfview.render.lenses import banks, edram, hcrf, hrf, panels, racetrack, rfc
 from rfview.render.scene import Scene
 from rfview.render.text import Line, fill, title
 
@@ -17,6 +17,7 @@ LENSES: dict[str, Painter] = {
     "hcrf": hcrf.render,
     "hrf": hrf.render,
     "racetrack": racetrack.render,
+    "edram": edram.render,
     "rfc": rfc.render,
 }
 WIDE = 58

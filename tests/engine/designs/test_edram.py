@@ -163,6 +163,22 @@ def test_a_source_rewritten_before_its_reader_retires_stays_as_its_last_writer_l
     assert flags_after(Program().mov(5, 7).sfu(4, 5).mov(5, 1234).fadd(6, 5, 5)) == {4, 5, 6}
 
 
+def test_each_row_of_an_integer_pair_is_precise_as_soon_as_it_is_written() -> None:
+    halves = 0
+    for padding in range(8):
+        program = Program().fadd(3, 0, 1).fadd(4, 0, 1).sleep(20 + padding)
+        program.emit(isa.OP_MOV64, "mov.u64 R3, 5", dst=(3, 4), imm={0: 5, 1: 0})
+        machine = run(program.sleep(30).exit(), "never_refresh_low=1,error_mode=literal")
+        written = [max(cycle for cycle, shot in enumerate(machine.snapshots[1:])
+                       if shot.sm.bank[reg].activity == BANK_WRITE and shot.sm.bank[reg].owner_reg == reg) for reg in (3, 4)]
+        flags = [flagged(shot) for shot in machine.snapshots]
+        for reg, cycle in zip((3, 4), written, strict=True):
+            assert reg in flags[cycle] and reg not in flags[cycle + 1]
+        halves += written[0] != written[1]
+        assert not machine.snapshots[-1].rf.pairs.any()
+    assert halves                                           # a refresh of bank 3 or 4 kept its row back
+
+
 FLOATING = ("add.f32", "add.rn.f64", "sub.ftz.f32", "mul.f32", "mad.f32", "fma.rn.f32", "fma.rn.f64", "min.f32", "max.f64",
             "neg.f32", "abs.f64", "div.rn.f32", "div.approx.f32", "rcp.approx.f32", "rcp.rn.f64", "sqrt.rn.f32",
             "rsqrt.approx.f32", "sin.approx.f32", "cos.approx.f32", "ex2.approx.f32", "lg2.approx.f32", "tanh.approx.f32",
