@@ -59,6 +59,14 @@ def entry_count(text):
     return count
 
 
+def port_count(text):
+    """Return a number of ports from a setting's text; raises ValueError for none."""
+    count = int(text)
+    if count < 1:
+        raise ValueError("expected at least 1 port")
+    return count
+
+
 PARAMETERS = (
     Parameter("entries", 6, "entries per warp", "RFC section 3.1", "warp-registers that each active warp keeps",
               convert=entry_count),
@@ -67,7 +75,8 @@ PARAMETERS = (
     Parameter("read_allocate", 0, "0 or 1", "RFC section 3.1", "also allocate operands read from the main file"),
     Parameter("bypass", 0, "0 or 1", "RFC section 5.3", "results not read before the warp leaves go to the main file"),
     Parameter("evict_first", 0, "0 or 1", "RFC section 5.3", "evict first what is not read before the warp leaves"),
-    Parameter("write_ports", 1, "results per cycle", "RFC Fig. 5: 3R/1W", "entries written per cycle"),
+    Parameter("write_ports", 1, "results per cycle", "RFC Fig. 5: 3R/1W", "entries written per cycle",
+              convert=port_count),
     Parameter("active_warps", 8, "warps", "RFC Table 2", "warps the cache is sized for: its energy and area only",
               dtype=""),
     Parameter("mrf_mm", 0.0, "mm", "RFC Table 3: 1 mm; 0 as in Fig. 12", "wire between main file and ALUs", dtype=""),
