@@ -131,6 +131,22 @@ def _borrowed(typingctx: Any, array: Any) -> Any:
     return array(array), codegen
 
 
+def _mangling_args(record: Any) -> tuple[str, tuple[str, ...]]:
+    """Name a record type in symbols by its content.
+
+    numba uses a per-process number, so machine code of two designs, compiled in two processes and loaded from the cache
+    into a third, could carry the same symbols for different code: the linker would silently run one for the other.
+    """
+    digest = record.__dict__.get("_content_digest")
+    if digest is None:
+        digest = hashlib.sha256(record.name.encode()).hexdigest()[:16]
+        record._content_digest = digest
+    return type(record).__name__, (digest,)
+
+
+types.Record.mangling_args = property(_mangling_args)
+
+
 def _bind(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
     """Let compiled code call a marked plain function."""
     options = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

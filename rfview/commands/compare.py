@@ -256,8 +256,8 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     energy = row["energy_pj"]
     parts = [f"{energy[part] / 1e6:,.4g}" for part in ("total", "dynamic", "leakage", "refresh")]
     return (row["design"], row["scheduler"], f"{row['cycles']:,}", f"{row['ipc']:.3f}",
-            optional(row["ipc_over_sram"], ".3f"), *parts, f"{row['energy_over_baseline']:.3f}", optional(row["area_mm2"], ".3f"), optional(row["eda"], ".2f"),
-            verdict(row))
+            optional(row["ipc_over_sram"], ".3f"), *parts, f"{row['energy_over_baseline']:.3f}",
+            optional(row["area_mm2"], ".3f"), optional(row["eda"], ".2f"), verdict(row))
 
 
 def verdict(row: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,25 @@ def small() -> Simulator:
     run = simulator("histogram", design="stt[stall=bank]", scheduler="lrr")
     run.step(700)
     return run
+
+
+@needs_jit
+def test_designs_compiled_in_other_processes_do_not_take_each_others_place(tmp_path: Path) -> None:
+    # each design is compiled in a process of its own; a third loads both from the cache, and runs both as they are
+    code = (
+        "import sys; from tests.engine.test_simulator import simulator\n"
+        "for design in sys.argv[1:]:\n"
+        "    run = simulator('nw', design=design); run.step(20000); print(int(run.sm.events[0]))"
+    )
+    env = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path)}
+    def issued(*names: str) -> list[str]:
+        command = [sys.executable, "-W", "ignore", "-c", code, *names]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.split()
+
+    alone = issued("sram") + issued("stt")
+    assert alone[0] != alone[1]
+    assert issued("sram", "stt") == alone
+    assert issued("stt", "sram") == alone[::-1]
 
 
 def test_unknown_names_are_one_clear_error() -> None:

@@ -1,0 +1,167 @@
+"""The papers' claims: the file, the rule that judges them, what tables give, and two kernels through the runs."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from engine import claims, kernels
+from engine.claims import Claim, Number, batch, lab, places, samples
+from rfview import cli
+
+# claims that follow from tables and do not hold, each with what the tables give instead
+DO_NOT_HOLD = {
+    "hrf-area-pg": 36.8, "hcrf-area": 72.2, "hcrf-cell-stt-sram": 0.394, "hcrf-areaeff-stt": 1.97,
+    "edram-worst-saving": 2.71, "rm-energy-framework": 34.0,
+}
+NO_TABLE = {"hcrf-area-stt-4", "hcrf-area-stt-32", "hcrf-area-stt32-sram16", "hcrf-area-32bank", "rm-area"}
+
+
+def modules() -> list[ModuleType]:
+    """Return the five papers' modules."""
+    return [importlib.import_module(f"engine.claims.{name}") for name in claims.PAPERS.values()]
+
+
+def example(**changes: object) -> Claim:
+    """Return a claim to judge by."""
+    base = {"id": "x", "paper": "hcrf", "section": "", "design": "hcrf", "baseline": "-", "quantity": "q", "value": 1.0,
+            "unit": "x", "kind": "simulated", "how": ""}
+    return Claim(**{**base, **changes})
+
+
+def test_the_file_has_180_claims_of_five_papers_and_each_is_checked_in_one_way() -> None:
+    found = claims.load()
+    assert len(found) == 180 and sum(claim.kind == claims.EXACT for claim in found.values()) == 53
+    assert {claim.paper for claim in found.values()} == set(claims.PAPERS)
+    ways = [key for module in modules() for table in (module.EXACT, module.MEASURED, module.UNTESTED) for key in table]
+    assert sorted(ways) == sorted(found)
+    for module in modules():
+        assert all(found[key].kind == claims.EXACT for key in module.EXACT)
+        assert all(found[key].paper_design == module.__name__.rpartition(".")[2]
+                   for table in (module.EXACT, module.MEASURED, module.UNTESTED) for key in table)
+
+
+@pytest.mark.parametrize(("got", "printed", "agrees"), [
+    (19.588, 19.6, True), (36.8, 28.3, False), (3.636, 4, True), (2.5651, 2.56, True), (2.5751, 2.56, False),
+    (31.5, 32, True),
+    (2.71, 2, False), (1.1364, 1.13, True), (0.394, 0.33, False), (24576, 24576, True), (0.6712, 0.67, True),
+])
+def test_exact_means_the_printed_digits(got: float, printed: float, agrees: bool) -> None:
+    assert claims.agrees_as_printed(got, printed) is agrees
+    assert claims.judge(example(kind="exact", value=printed), Number(got)) is agrees
+
+
+def test_simulated_means_the_range_or_near_the_value() -> None:
+    assert claims.judge(example(value=60.0, low=45, high=75), Number(46)) and not claims.judge(
+        example(value=60.0, low=45, high=75), Number(76))
+    assert claims.judge(example(value=4.0), Number(5)) and not claims.judge(example(value=4.0), Number(5.1))
+    assert claims.judge(example(value=1.0, unit="%"), Number(3)) and not claims.judge(example(value=1.0), Number(3))
+    assert claims.judge(example(value=math.inf), Number(math.inf)) and not claims.judge(example(value=1.0), Number(math.inf))
+    nothing = claims.check(example(), lambda: Number(math.nan, "no gain"), "")
+    assert (nothing.verdict, nothing.number, nothing.note) == (claims.UNTESTED, None, "no gain")
+
+
+def test_exact_claims_follow_from_the_projects_tables() -> None:
+    for module in modules():
+        for key, formula in module.EXACT.items():
+            finding = claims.check(claims.load()[key], formula, "")
+            assert finding.note, key
+            if key in DO_NOT_HOLD:
+                assert finding.verdict == claims.FAILS, key
+                assert finding.number is not None and finding.number.value == pytest.approx(DO_NOT_HOLD[key], rel=5e-3)
+            else:
+                assert finding.verdict == claims.HOLDS, (key, finding)
+    exact = {key for key, claim in claims.load().items() if claim.kind == claims.EXACT}
+    assert exact - {key for module in modules() for key in module.EXACT} == NO_TABLE | {"edram-node-independent"}
+
+
+def test_reproduce_exact_prints_every_exact_claim(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "--exact", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    verdicts = [claim["verdict"] for claim in found["claims"]]
+    assert (len(verdicts), verdicts.count("holds"), verdicts.count("does not hold")) == (53, 41, 6) and found["runs"] == 0
+    assert cli.main(["reproduce", "--exact", "--design", "racetrack"]) == 0
+    text = capsys.readouterr().out
+    assert "rm-energy-framework" in text and "hrf-area-pg" not in text and "a slip" in text
+    assert cli.main(["reproduce", "--exact", "--design", "stt"]) == 0
+    text = capsys.readouterr().out
+    assert "hrf-latency" in text and "hrf-area-pg" not in text
+
+
+@pytest.mark.parametrize(("words", "part"), [
+    (["--design", "sram"], "hrf"), (["--kernels", "nothing"], "nothing"), (["--exact", "--directions"], "--directions"),
+])
+def test_bad_words_are_one_line(words: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", *words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 1 and part in captured.err
+
+
+def test_places_add_up_for_a_design_over_another() -> None:
+    counts = {"rfc_reads": 5, "rfc_evictions": 2, "rfc_writes": 7, "rf_reads": 3, "rf_writes": 4}
+    assert places.accesses(("rfc", "sram"), counts) == {
+        "cache": {"reads": 7, "writes": 7}, "main SRAM": {"reads": 3, "writes": 4}}
+
+
+def small_job(tmp_path: Path, **changes: object) -> batch.Job:
+    """Return a run of a few hundred cycles."""
+    bad = Path(__file__).resolve().parent.parent / "corpus" / "bad"
+    (tmp_path / "copy.ptx").write_text((bad / "copy.ptx").read_text())
+    (tmp_path / "small.toml").write_text(
+        'module = "copy.ptx"\n[[launch]]\nkernel = "copy"\ngrid = [2]\nblock = [64]\n'
+        'args = [{buffer = "data"}, {value = 1}]\n[buffers.data]\nshape = [128]\ndtype = "int32"\nvalue = 6\n')
+    return batch.Job(str(tmp_path / "small.toml")).having(**changes)
+
+
+def test_a_job_runs_once_and_a_fault_is_a_result(tmp_path: Path) -> None:
+    job = small_job(tmp_path, outputs=True)
+    with batch.Runs(workers=1) as runs:
+        first = runs[job]
+        assert runs[job] is first and len(runs) == 1 and first["misbehaved"] is None
+        assert runs[job.having({"sm.num_banks": 1})]["cycles"] > first["cycles"]
+        assert runs[job.having(max_cycles=20)]["misbehaved"]
+    assert batch.fingerprint(first["outputs"]) == batch.fingerprint(dict(first["outputs"]))
+
+
+def test_sampling_sees_every_instruction_and_changes_nothing(tmp_path: Path) -> None:
+    job = small_job(tmp_path, scheduler="switch_on_stall").having({"sm.num_schedulers": 1})
+    plain, seen = batch.run_job(job), batch.run_job(job.having(kind="sampled"))
+    assert seen["instructions_seen"] == plain["warp_instructions"] and seen["cycles"] == plain["cycles"]
+    assert seen["num_periods"] >= 4 and 0 < seen["unallocated_share"] < 1
+    assert sum(seen["values_by_reads"]) > 0 and seen["values_short"] <= seen["values_by_reads"][1]
+    assert samples._bits(0b1010) == [1, 3]
+
+
+def test_means() -> None:
+    assert lab.geomean({"a": 2.0, "b": 8.0}) == pytest.approx(4) and lab.mean({"a": 2.0, "b": 8.0}) == 5
+    assert math.isnan(lab.geomean({})) and lab.geomean({"a": 0.0, "b": 1.0}) == 0
+    assert lab.loss({"a": 0.5, "b": 0.5}).value == pytest.approx(50)
+    assert lab.over({"a": 1.0, "b": 1.0}, {"a": 2.0, "b": 0.0}) == {"a": 0.5}
+
+
+def test_stt_is_slower_than_sram_on_a_bundled_kernel() -> None:
+    with batch.Runs(workers=1) as runs:
+        found = lab.Lab(runs, ["nw"])
+        each = lab.speed(found.many("sram", "gto"), found.many("stt", "gto"))
+    assert 0 < each["nw"] < 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", claims.PAPERS.values())
+def test_every_direction_and_claim_gives_a_number_on_one_kernel(paper: str) -> None:
+    module = importlib.import_module(f"engine.claims.{paper}")
+    names = ["hotspot", "reduction", "gemm_double"]
+    assert set(names) <= set(kernels.names())
+    with batch.Runs() as runs:
+        found = lab.Lab(runs, names)
+        assert module.directions(found)
+        measured: dict[str, Callable[[lab.Lab], Number]] = module.MEASURED
+        for key, measure in measured.items():
+            finding = claims.check(claims.load()[key], lambda measure=measure: measure(found), "")
+            assert finding.verdict != claims.UNTESTED or finding.note, key
