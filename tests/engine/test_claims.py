@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from engine import claims, kernels
+from engine import claims
 from engine.claims import Claim, Number, batch, lab, places, samples
 from rfview import cli
 
@@ -150,18 +149,3 @@ def test_stt_is_slower_than_sram_on_a_bundled_kernel() -> None:
         found = lab.Lab(runs, ["nw"])
         each = lab.speed(found.many("sram", "gto"), found.many("stt", "gto"))
     assert 0 < each["nw"] < 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("paper", claims.PAPERS.values())
-def test_every_direction_and_claim_gives_a_number_on_one_kernel(paper: str) -> None:
-    module = importlib.import_module(f"engine.claims.{paper}")
-    names = ["hotspot", "reduction", "gemm_double"]
-    assert set(names) <= set(kernels.names())
-    with batch.Runs() as runs:
-        found = lab.Lab(runs, names)
-        assert module.directions(found)
-        measured: dict[str, Callable[[lab.Lab], Number]] = module.MEASURED
-        for key, measure in measured.items():
-            finding = claims.check(claims.load()[key], lambda measure=measure: measure(found), "")
-            assert finding.verdict != claims.UNTESTED or finding.note, key

@@ -99,10 +99,3 @@ def test_bad_lists_are_one_line(words: list[str], part: str, capsys: pytest.Capt
     assert cli.main(["compare", *words]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and len(captured.err.splitlines()) == 1 and part in captured.err
-
-
-@pytest.mark.slow
-def test_every_design_gives_the_same_bits(capsys: pytest.CaptureFixture[str]) -> None:
-    found = table(capsys, "reduction", "--schedulers", "paper")
-    assert found["num_schedulers"] == 1
-    assert all(row["output"]["same_bits"] for row in found["rows"] if row["design"] != "edram")
