@@ -261,7 +261,7 @@ def next_event(sm, rf, spec):
     event = np.int64(FOREVER)
     for bank in range(NUM_BANKS):
         until = np.int64(sm.bank[bank].until_cycle)
-        if until > sm.cycle:
+        if until >= sm.cycle:
             event = min(event, until)
         elif rf.writing[bank] != NOTHING or rf.queue_count[bank] != 0 or oldest_drain(sm, rf, bank) >= 0:
             event = np.int64(sm.cycle)
