@@ -30,6 +30,7 @@ MAXIMA = {
     "sm.num_collectors": state.MAX_COLLECTORS,
     "sm.num_sp": 2,
     "memory.mshrs": state.MAX_MSHRS,
+    "memory.l1_enabled": 2,
 }
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS}

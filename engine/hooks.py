@@ -12,7 +12,7 @@ field `design_<name>`). Every hook returns an int on every path. Rules of the pa
 | read -> code           | copy     | refused while busy  | B1.6 WB or STT, merged     | B2.1 hit or MRF         | B3.4 place by flag  | B4.5 refused         | B5.1 aligned only    |
 | bank_of                | slot     | slot                | parity of the warp         | of the MRF              | slot                | slot                 | B5.5 mapping table   |
 | issue_check -> code    |          |                     |                            | B2.3 entry removal      |                     |                      |                      |
-| on_issue               |          |                     |                            | B2.3                    | B3.4 X-check        |                      |                      |
+| on_issue               |          |                     |                            | B2.3                    | B3.4 X-check        | notes pairs, reads   | B5.5 trace           |
 | on_retire              |          |                     |                            |                         |                     | B4.1 flags           |                      |
 | on_leave -> code       |          |                     | B1.1 suspend drain         | B2.4 flush              |                     |                      |                      |
 | on_join                |          |                     | B1.5                       | B2.4 empty cache        |                     |                      |                      |

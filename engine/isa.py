@@ -716,6 +716,10 @@ def _cvt(form: _Form) -> OpInfo:
     rounding = form.one_of(_ROUNDS, -1)
     whole = form.one_of(_INT_ROUNDS, -1)
     form.done()
+    if flags & FLAG_FTZ and "f32" not in (dst, src) or flags & FLAG_RELU and not (src_float and dst in ("f16", "bf16")):
+        raise _Refused
+    if src_float and dst_float and whole >= 0 and dst != src:
+        raise _Refused
     if src_float and not dst_float or src_float and dst_float and whole >= 0:
         if rounding >= 0 or whole < 0:
             raise _Refused
@@ -726,7 +730,7 @@ def _cvt(form: _Form) -> OpInfo:
         flags |= max(rounding, 0) << ROUND_SHIFT
     aux = TYPE_CODES[dst] | TYPE_CODES[src] << 8
     if not dst_float and not src_float:
-        if rounding >= 0 or flags & (FLAG_FTZ | FLAG_RELU):
+        if rounding >= 0:
             raise _Refused
         fast = None if flags else _cvt_int(dst, src)
         return _info(OP_CVT if fast is None else fast, (src,), dst, flags=flags, aux=aux)

@@ -8,11 +8,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from engine import cycle as machine
 from engine import designs, events, faults, jit, ptx, state, warm
 from engine.chunk import Chunk
 from engine.config import load_preset
+from engine.designs import conformance
 from engine.errors import InputError, KernelFault
 from engine.host import HostCalls
 from engine.journal import Journal
@@ -275,8 +277,11 @@ class Simulator:
         while self.sm.cycle < stop and not self.finished:
             if not self.sm.launch.running:
                 self._begin_launch()
-            code = machine.run(self.sm, self.rf, self.spec_record, self.key, self.rows, self.insts, self.arena,
-                               self.regions, log, journal.mem_index, journal.arrays, stop)  # fmt: skip
+            try:
+                code = machine.run(self.sm, self.rf, self.spec_record, self.key, self.rows, self.insts, self.arena,
+                                   self.regions, log, journal.mem_index, journal.arrays, stop)  # fmt: skip
+            except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or a field unknown
+                raise conformance.explain(error, map(designs.find, self.built.chain)) from None
             if self._after_first:
                 self._after_first = False
                 warm.note_ready(self.built.spec_dtype)

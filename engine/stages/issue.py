@@ -167,7 +167,8 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
             block(sm, warp, BLOCK_BARRIER, entry.barrier)
         else:
             block(sm, warp, BLOCK_SYNC, 0)
-        sleep(sm, warp)
+        if sm.config.scheduler < TWO_LEVEL or entry.is_active != active_set.LEAVING:
+            sleep(sm, warp)
         return BARRIER
     if entry.open_cycle == sm.cycle:
         return BARRIER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-NODES = 4096
+NODES = 3072
 SOURCE = 0
 
 
