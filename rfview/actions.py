@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 TIME, STOP, ASK, SCREEN = "MOVE IN TIME", "STOP AND COME BACK", "ASK", "SCREEN"
 CATEGORIES = (TIME, STOP, ASK, SCREEN)
+NO_ACTION = "none"   # in a key file: the key does nothing
 ANY = "*"          # in a key sequence: whatever letter or digit comes next is the action's argument
 
 
@@ -74,6 +75,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),
+    Action("explain", ("K",), "explain", "what is this? with its source", ASK, "what is"),
     Action("command", (":",), "", "command, see below", ASK, "command"),
     Action("help", ("?", "f1"), "help", "this help", ASK, "help"),
     Action("focus_next", ("tab",), "focus-next", "next / previous panel", SCREEN, "", "focus_previous"),
@@ -123,12 +125,26 @@ def key_label(sequence: str) -> str:
     return "".join(words)
 
 
-def pair_label(action: Action) -> str:
+def keys_of(action: Action, own: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the keys of an action: the user's (key -> action name) first, then the table's that these leave to it."""
+    mine = own or {}
+    taken = tuple(mine)
+    left = (key for key in action.keys if key not in mine and not key.startswith(tuple(f"{one} " for one in taken)))
+    return (*(key for key, name in mine.items() if name == action.name), *left)
+
+
+def first_label(action: Action, own: Mapping[str, str] | None = None) -> str:
+    """Return the key to show for an action, "" when the user has taken all of its keys away."""
+    keys = keys_of(action, own)
+    return key_label(keys[0]) if keys else ""
+
+
+def pair_label(action: Action, own: Mapping[str, str] | None = None) -> str:
     """Return the keys of an action and its reverse: "s S"."""
-    label = key_label(action.keys[0])
+    labels = [first_label(action, own)]
     if action.reverse:
-        label += " " + key_label(BY_NAME[action.reverse].keys[0])
-    return label
+        labels.append(first_label(BY_NAME[action.reverse], own))
+    return " ".join(label for label in labels if label)
 
 
 def is_reverse(action: Action) -> bool:
@@ -136,7 +152,8 @@ def is_reverse(action: Action) -> bool:
     return any(other.reverse == action.name for other in ACTIONS)
 
 
-def footer_hints(panel: str, width: int, has_register_file: bool = True) -> list[tuple[str, str, str]]:
+def footer_hints(panel: str, width: int, has_register_file: bool = True,
+                 own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
     """Return (keys, word, action) in the order of use; the painter keeps those that fit."""
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
@@ -148,25 +165,26 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True) -> list
         if name == "next_rf" and not has_register_file or name == "next_stall" and has_register_file:
             continue
         action = BY_NAME[name]
-        label = key_label(action.keys[0]) if name in ("break_here", "mark") else pair_label(action)
-        out.append((label.replace(" a", ""), words.get(name, action.hint), name))
+        label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
+        if label:
+            out.append((label.replace(" a", ""), words.get(name, action.hint), name))
     return out
 
 
-def help_rows(needle: str = "") -> list[tuple[str, str, str]]:
+def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
     """Return (category, keys, sentence) for the help, one row per pair; `needle` keeps rows that contain it."""
     out = []
     for action in ACTIONS:
         if is_reverse(action):
             continue
-        keys = pair_label(action)
+        keys = pair_label(action, own)
         if action.name == "panel":
             keys = "Alt+1–8"
         elif action.name == "focus_next":
             keys = "Tab"
-        extra = [key_label(key) for key in action.keys[1:2] if key != "="]
+        extra = [key_label(key) for key in keys_of(action, own)[1:2] if key != "="]
         if action.reverse:
-            extra += [key_label(key) for key in BY_NAME[action.reverse].keys[1:2]]
+            extra += [key_label(key) for key in keys_of(BY_NAME[action.reverse], own)[1:2]]
         if action.name != "panel" and extra and all(len(key) == 1 for key in extra):
             keys += "  " + " ".join(extra)
         text = f"{keys} {action.sentence} {action.command} {action.name}".lower()
@@ -188,12 +206,16 @@ class KeyReader:
     """Turns single keys into actions: counts, sequences such as gg or ]s, and letters for marks."""
 
     def __init__(self, keymap: dict[str, str] | None = None):
-        """keymap: key sequence -> action name, laid over the table."""
+        """keymap: key sequence -> action name, laid over the table; "none" takes a key away."""
+        self.own = dict(keymap or {})
         self.table: dict[tuple[str, ...], str] = {}
         for action in ACTIONS:
             for key in action.keys:
                 self.table[tuple(key.split())] = action.name
-        for key, name in (keymap or {}).items():
+        for key, name in self.own.items():
+            if name == NO_ACTION:
+                self.table.pop(tuple(key.split()), None)
+                continue
             if name not in BY_NAME:
                 raise ValueError(f"keymap: no action {name!r}")
             self.table[tuple(key.split())] = name

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 from rich.style import Style
 
+from engine.errors import InputError
+
 THEMES = ("dark", "light", "ansi16", "mono")
 
 GROUND = "#0E1217"
@@ -254,7 +256,7 @@ def choose_theme(wanted: str | None, environ: dict[str, str]) -> str:
     wanted = wanted or environ.get("RFVIEW_THEME")
     if wanted:
         if wanted not in THEMES:
-            raise ValueError(f"theme {wanted!r} is not one of {', '.join(THEMES)}")
+            raise InputError(f"RFVIEW_THEME: theme {wanted!r} is not one of {', '.join(THEMES)}")
         return wanted
     if environ.get("NO_COLOR"):
         return "mono"

@@ -25,6 +25,9 @@ def run(args: argparse.Namespace) -> int:
     if not screen.is_terminal():
         with options.open_target(args) as session:
             return screen.show_text(session, args, args.target)
+    from rfview import keymap
+
+    keys = keymap.load()
     machine = options.machine_of(args)
     name = options.load_target(args.target).name   # what is wrong with the files is said before the screen opens
     options.check_names(machine)
@@ -45,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     from rfview.app import run_app
 
-    code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target)
+    code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target, keymap=keys)
     if failures:
         raise failures[0]   # the screen showed it; say it once more where it stays
     return code

@@ -29,8 +29,10 @@ def is_terminal() -> bool:
 
 def show_recording(file: str, args: argparse.Namespace) -> int:
     """Show a recorded session and return the exit code."""
+    from rfview import keymap
     from sessions import open_session
 
+    keys = keymap.load()
     session = open_session(file)
     if not is_terminal():
         options.warn(session.warnings)
@@ -40,7 +42,7 @@ def show_recording(file: str, args: argparse.Namespace) -> int:
         session.goto(args.goto)
     from rfview.app import run_app
 
-    return run_app(session, ascii_only=args.ascii, target=file)
+    return run_app(session, ascii_only=args.ascii, target=file, keymap=keys)
 
 
 def show_text(session: Session, args: argparse.Namespace, target: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 from rfview.actions import CATEGORIES, help_rows
@@ -35,9 +36,9 @@ def _head(width: int, text: str) -> Line:
     return Row(width, "band").add(f" {text}", "title").line()
 
 
-def key_lines(width: int, category: str, needle: str) -> list[Line]:
+def key_lines(width: int, category: str, needle: str, own: Mapping[str, str] | None = None) -> list[Line]:
     """Return one category of keys, nothing when no row of it matches."""
-    rows = [(keys, sentence) for found, keys, sentence in help_rows(needle) if found == category]
+    rows = [(keys, sentence) for found, keys, sentence in help_rows(needle, own) if found == category]
     if not rows:
         return []
     lines = [_head(width, category)]
@@ -98,24 +99,35 @@ def verb_lines(width: int, verbs: list[tuple[str, str]], needle: str) -> list[Li
     return [*lines, blank(width)]
 
 
+def term_lines(width: int, terms: Sequence[tuple[str, str]]) -> list[Line]:
+    """Return what a search has found among the terms, each with its explanation and source."""
+    lines = [blank(width), _head(width, "WHAT IS  K explains the thing in focus")] if terms else []
+    for name, text in terms:
+        lines.append(Row(width).add(" ").add(name[: width - 1], "bold").line())
+        lines += [Row(width).to(4).add(part, "dim").line() for part in wrap(text, width - 4)]
+    return lines
+
+
 def columns_for(width: int) -> int:
     """Return how many columns the help has."""
     return 3 if width >= 118 else 2 if width >= 96 else 1
 
 
-def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]]) -> list[Line]:
+def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], own: Mapping[str, str] | None = None,
+         terms: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the help's rows: three columns side by side where there is room, else below each other.
 
      MOVE IN TIME                        ASK                             EACH WARP, EACH CYCLE
      s S  → ←      one cycle on / back   e      why the focused warp ..  █ issued   issued an instruction
      ) (           10 cycles on / back   . ,    next / last change       ○ not_sel  was ready; another was chosen
 
-    A search keeps the rows that contain the text: keys, words, states and commands.
+    A search keeps the rows that contain the text: keys, words, states and commands; below them stand the terms that it
+    finds, each with its source. own: the user's keys.
     """
     count = columns_for(width)
     cell = (width - 2 * (count - 1)) // count
     groups: list[list[Line]] = [[] for _ in range(count)]
-    parts = [key_lines(cell, name, needle) for name in CATEGORIES]
+    parts = [key_lines(cell, name, needle, own) for name in CATEGORIES]
     states, reading = state_lines(scene, cell, needle), reading_lines(cell, needle)
     commands = verb_lines(cell, verbs, needle)
     if count == 3:
@@ -139,6 +151,7 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]]) ->
                 for text, role in line.spans:
                     row.add(text, f"{role}~{line.ground}" if line.ground else role)
         lines.append(row.line())
+    lines += term_lines(width, terms)
     return lines or [Row(width).add(f" nothing contains {needle!r}", "dim").line()]
 
 

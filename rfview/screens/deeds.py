@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.timer import Timer
 
-from rfview.actions import ACTIONS, Pressed
+from rfview.actions import ACTIONS, KeyReader, Pressed
 from rfview.render import code as code_lines
 from rfview.render import overview as overview_lines
 from rfview.render import warps as warp_lines
@@ -30,6 +30,7 @@ class Deeds:
 
     driver: Driver
     prompt: Prompt
+    keys: KeyReader
     scene: Scene
     places: list[Place]
     app: Any
@@ -299,6 +300,8 @@ class Deeds:
             self.choose_warp(int(rest.lstrip("w")))
         elif word in ("stepi", "si", "rsi", "reverse-stepi") and not rest:
             self.driver.ask("command", f"{word} {self.scene.warp}")
+        elif word == "explain" and rest:
+            self.explain(rest)
         elif word == "format" and rest in FORMATS:
             self.change(number_format=rest)
         elif word == "panel" and rest.isdigit():
@@ -338,7 +341,23 @@ class Deeds:
         """Open the help."""
         from rfview.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.scene))
+        self.app.push_screen(HelpScreen(self.scene, self.keys.own))
+
+    def do_explain(self, pressed: Pressed) -> None:
+        """Say what the focused thing is, with the paper's section or our assumption."""
+        from rfview.learn import terms
+
+        self.open_text(tuple(terms.at_focus(self.scene)))
+
+    def explain(self, word: str) -> None:
+        """Explain a term in a window, or say that nothing does."""
+        from engine.errors import InputError
+        from rfview.learn import terms
+
+        try:
+            self.open_text(tuple(terms.text_of(word)))
+        except InputError as error:
+            self.say(str(error), "error")
 
     def open_text(self, lines: tuple[str, ...]) -> None:
         """Show several lines in a window."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual import events
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
@@ -15,9 +17,10 @@ from rfview.widgets.window import WindowView
 class HelpScreen(ModalScreen[None]):
     """Keys by intent, the states with their glyphs, the commands; typing after / narrows it."""
 
-    def __init__(self, scene: Scene):
+    def __init__(self, scene: Scene, own: Mapping[str, str] | None = None):
         super().__init__()
         self.scene = scene
+        self.own = own or {}
         self.needle = ""
         self.searching = False
         self.scroll = 0
@@ -39,7 +42,7 @@ class HelpScreen(ModalScreen[None]):
         view = self.query_one(WindowView)
         view.styles.width, view.styles.height = width, height
         verbs = [(f"{name} {verb.signature}".strip(), verb.help) for name, verb in VERBS.items()]
-        body = help_lines.body(self.scene, width - 2, self.needle, verbs)
+        body = help_lines.body(self.scene, width - 2, self.needle, verbs, self.own, self.terms())
         rows = height - 3
         self.scroll = max(0, min(self.scroll, len(body) - rows))
         shown = body[self.scroll : self.scroll + rows]
@@ -48,6 +51,14 @@ class HelpScreen(ModalScreen[None]):
         lines += [line._replace(spans=((" ", "text"), *line.spans)) for line in shown]
         lines += [blank] * (height - 1 - len(lines))
         view.show([*lines, help_lines.foot(width, self.scroll + rows < len(body))])
+
+    def terms(self) -> list[tuple[str, str]]:
+        """Return the terms that a search finds, each with its explanation and source."""
+        if len(self.needle) < 2:
+            return []
+        from rfview.learn import terms
+
+        return [(term.name, f"{term.text.splitlines()[0]}  [{term.source}]") for term in terms.find(self.needle)[:12]]
 
     async def on_key(self, event: events.Key) -> None:
         event.stop()
@@ -64,7 +75,7 @@ class HelpScreen(ModalScreen[None]):
         elif token == "/":
             self.searching = True
         elif token == "y":
-            table = "\n".join(f"{keys:<18} {sentence}" for _, keys, sentence in help_rows())
+            table = "\n".join(f"{keys:<18} {sentence}" for _, keys, sentence in help_rows("", self.own))
             self.app.copy_to_clipboard(table)
         else:
             step = {"j": 1, "down": 1, "k": -1, "up": -1, "pagedown": 15, "space": 15, "pageup": -15, "home": -9999,

@@ -102,7 +102,7 @@ class MainScreen(Deeds, Screen[None]):
         """Return the footer's hints for the focused panel and this design."""
         has_stalls = any(look.is_register_file for look in self.scene.looks.values())
         common = [self.scene.look(code).is_register_file for code in self.scene.common]
-        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common))
+        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common), self.keys.own)
 
     def change(self, **facts: object) -> None:
         """Replace some of the view's facts and paint."""

@@ -1,0 +1,83 @@
+"""Your own keys: $XDG_CONFIG_HOME/rfview/keys.toml, by default ~/.config/rfview/keys.toml, laid over the built-in ones.
+
+    [keys]
+    "ctrl+s" = "step"            # a key, or several one after the other: "g e" = "end"
+    "x"      = "why"             # takes the key away from what it did
+    "space"  = "none"            # the key does nothing
+
+Keys are characters (s, S, ], :) or names (space, enter, escape, tab, left, home, f5, ctrl+o, alt+1, shift+f5). Digits are
+counts and keep that meaning. What a key did before keeps its other keys; the help and the footer show the keys in force.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.errors import InputError
+from rfview.actions import ACTIONS, BY_NAME, NO_ACTION
+
+NAMED = ("space", "enter", "escape", "tab", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown", "left",
+         "right", "up", "down", *(f"f{number}" for number in range(1, 13)))
+MODIFIERS = ("ctrl", "alt", "shift")
+NEVER = ("ctrl+c", "ctrl+q")     # the way out must not be lost
+
+
+def path(environ: Mapping[str, str] | None = None) -> Path:
+    """Return where the key file is looked for."""
+    env = os.environ if environ is None else environ
+    home = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME") or Path.home()) / ".config")
+    return Path(home) / "rfview" / "keys.toml"
+
+
+def load(file: Path | None = None) -> dict[str, str]:
+    """Return key sequence -> action name of the key file, {} without one; raises InputError for what it cannot mean."""
+    where = path() if file is None else file
+    try:
+        text = where.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{where}: cannot be read: {error}") from None
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: {error}") from None
+    keys = content.pop("keys", {})
+    if content or not isinstance(keys, dict):
+        wrong = next(iter(content), "keys")
+        raise InputError(f"{where}: {wrong!r}: expected one table [keys] with lines such as \"x\" = \"why\"")
+    return {check_key(key, where): check_action(key, action, where) for key, action in keys.items()}
+
+
+def check_key(key: str, where: Path) -> str:
+    """Return the key sequence with single blanks; raises InputError for a key that no terminal sends."""
+    tokens = key.split()
+    for token in tokens:
+        *modifiers, name = token.split("+") if len(token) > 1 else (token,)
+        known = (len(name) == 1 and name.isprintable()) or name in NAMED or (token == "+")
+        if not known or any(word not in MODIFIERS for word in modifiers):
+            close = difflib.get_close_matches(name.lower(), NAMED, n=1)
+            hint = f"; did you mean {'+'.join([*modifiers, close[0]])!r}?" if close else ""
+            raise InputError(f"{where}: key {key!r}: no terminal sends {token!r}{hint}")
+    if not tokens or re.fullmatch(r"\d", tokens[0]):
+        raise InputError(f"{where}: key {key!r}: {'a digit begins a count' if tokens else 'is empty'}")
+    if tokens[0] in NEVER:
+        raise InputError(f"{where}: key {key!r} always leaves rfview and cannot be changed")
+    return " ".join(tokens)
+
+
+def check_action(key: str, action: object, where: Path) -> str:
+    """Return the action's name, also found by its command; raises InputError naming the nearest one."""
+    by_command = {entry.command: entry.name for entry in ACTIONS if entry.command}
+    if action == NO_ACTION or action in BY_NAME:
+        return str(action)
+    if isinstance(action, str) and action in by_command:
+        return by_command[action]
+    close = difflib.get_close_matches(str(action), [*BY_NAME, *by_command, NO_ACTION], n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "; `rfview help keymap` lists them"
+    raise InputError(f"{where}: key {key!r}: no action {action!r}{hint}")

@@ -1,0 +1,113 @@
+"""Where each warp state, panel and column comes from: a paper's section, or the words "our assumption".
+
+Only sources stand here. What a state is says engine/stalls.py, how a panel is read says its painter in render/, what a
+number means say presets and designs; rfview/learn/terms.py puts them together.
+HRF = Li et al. DAC'15, RFC = Gebhart et al. ISCA'11, HC-RF = hybrid-cell register file, eDRAM = Jeong et al. IEEE
+Design & Test 2016, racetrack = Liang & Wang JCST 2016, GTX480 = GPGPU-Sim's configuration of that card.
+"""
+
+from __future__ import annotations
+
+STATES: dict[str, str] = {
+    "issued": "RFC section 2.1: single issue, in order; HC-RF Table III: two schedulers",
+    "not_selected": "RFC section 3.2 and HRF section 4.3 on schedulers; the name is Nsight Compute's",
+    "wait": "latencies: GTX480, RFC Table 4; our assumption: WAR and WAW are booked here too",
+    "short_scoreboard": "RFC section 3.2: shared memory and ALUs are short latencies; our assumption: the split by unit",
+    "long_scoreboard": "RFC section 3.2: global memory and textures are long-latency operations",
+    "barrier": "our assumption: CUDA's bar.sync and membar; no paper models them",
+    "no_instruction": "our assumption: two decoded instructions per warp, no instruction cache",
+    "suspended": "RFC section 3.2: pending warps wait outside the active set; HRF section 4.3",
+    "pipe_throttle": "our assumption: initiation intervals and queues of GTX480",
+    "collector_full": "HC-RF section IV on operand collectors; their number: GTX480",
+    "bank_conflict": "RFC section 2.1 and HC-RF section IV-A: a bank serves one access per port and cycle",
+    "stt_write": "HRF section 6.2: the pipeline stalls; HC-RF section V-C: the bank; HRF Table 1: 4 cycles",
+    "wb_drain": "HRF section 4.3: a write buffer that still drains stalls the pipeline",
+    "wb_full": "racetrack section 5: two entries per bank; our assumption: 16 in single_buffer",
+    "x_transfer": "HC-RF section IV-B: on-demand remapping; section III-B: 4 cycles",
+    "refresh": "eDRAM, section on refresh strategies; our assumption: one bank cycle for both halves",
+    "shift": "racetrack sections 2.2 and 2.3: the tape moves to the port before an access",
+    "rfc_flush": "RFC section 3.3: dirty entries of a suspended warp go to the main register file",
+    "finished": "our assumption: a state of its own, so that states add up to warps x cycles",
+    "no_cta": "our assumption: a state of its own, so that states add up to warps x cycles",
+}
+
+# panel -> (module of rfview.render whose render() says how to read it, source)
+PANELS: dict[str, tuple[str, str]] = {
+    "status": ("status", "our assumption: IPC counts warp instructions over the last 1,024 cycles"),
+    "overview": ("overview", "our assumption: the letter is the commonest state that blocks in that stretch"),
+    "warps": ("warps", "HRF Table 3: 48 warps; HC-RF Table III: two schedulers, by parity of the warp"),
+    "lens": ("lens", "the design's paper, named below"),
+    "collectors": ("collectors", "HC-RF section IV: operand collectors; their number: GTX480"),
+    "why": ("why", "our assumption: one chain, the first reason in the order in which the machine checks them"),
+    "code": ("code", "PTX as compiled; registers allocated by our linear scan, as the papers' PTXPlus has them"),
+    "stalls": ("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute"),
+    "registers": ("registers", "HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row"),
+}
+
+# panel -> (column, what it is, source)
+COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "status": (
+        ("IPC", "warp instructions issued per cycle over the last 1,024 cycles", "our assumption: the window"),
+        ("Σ", "warp slots that are in exactly one state in this cycle; ✓ when all are", "our assumption: the check"),
+        ("badge", "LIVE: the machine's newest cycle; PAST: an earlier one; END: a recording's last", "our assumption"),
+    ),
+    "overview": (
+        ("bars", "issue rate of each stretch of the run", "our assumption: height is relative to the run's best"),
+        ("letters", "the commonest blocking state of the stretch, by its glyph", "our assumption"),
+    ),
+    "warps": (
+        ("id", "the warp slot; even ones belong to scheduler 0, odd ones to scheduler 1", "HC-RF Table III"),
+        ("state", "the glyph of what the warp did in the cycle before", "`rfview help stalls` has each state's source"),
+        ("operation", "the next instruction to issue, from the instruction buffer", "our assumption: 2 per warp"),
+        ("waits for", "the register, unit, bank or buffer that blocks it", "our assumption: the first of several"),
+        ("now", "history: one cell per cycle, this one last", "our assumption: a run is its glyph, then a line"),
+    ),
+    "lens": (
+        ("rows", "banks or entries, by number; nothing moves", "the design's paper"),
+        ("queue", "requests that wait for the bank after this cycle's arbitration", "HC-RF section IV"),
+    ),
+    "collectors": (
+        ("unit", "an operand collector: it holds an instruction until its operands are read", "HC-RF section IV"),
+        ("■ □ x", "operand here; still to be read; refused by its bank in this cycle", "our assumption: the marks"),
+        ("pipes", "SP, SFU and LDST with the cycles until they take the next instruction", "initiation: GTX480"),
+    ),
+    "why": (
+        ("number", "the distance from the warp: 1 is what it waits for, 2 what that waits for", "our assumption"),
+        ("ready again", "the cycle in which the last link ends, where it is known already", "our assumption"),
+    ),
+    "code": (
+        ("line", "the line in the PTX source", "PTX"),
+        ("registers", "destination, then sources: physical registers R0..R62 of a thread", "our allocator"),
+    ),
+    "stalls": (
+        ("now", "warps in that state in this cycle", "our assumption: one state per warp and cycle"),
+        ("share", "warp-cycles in it, of all warp-cycles of the window", "our assumption: 1,024 cycles"),
+    ),
+    "registers": (
+        ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),
+        ("lanes", "the value of each of the 32 threads; grey where the lane is not active", "HC-RF section IV-A"),
+    ),
+}
+
+SCHEDULERS: dict[str, tuple[str, str]] = {
+    "lrr": ("loose round robin: the next ready warp after the last one that issued", "HC-RF section II"),
+    "gto": ("greedy then oldest: the same warp until it stalls, then the oldest ready one (default)",
+            "HC-RF section II"),
+    "two_level": ("a small active set of warps, the rest wait for memory outside it", "RFC section 3.2"),
+    "switch_on_stall": ("one warp runs until it needs a pending long-latency result, then the next ready one",
+                        "HRF section 4.3"),
+}
+
+WORDS: dict[str, tuple[str, str]] = {
+    "warp": ("32 threads that execute one instruction together; the unit that a scheduler chooses", "RFC section 2"),
+    "lane": ("one of a warp's 32 threads: a column of every register", "RFC section 2.1"),
+    "cta": ("a thread block: its warps share shared memory and barriers, and end together", "RFC section 2"),
+    "sm": ("streaming multiprocessor: the one GPU core that is modelled", "RFC section 2.1"),
+    "bank": ("a part of the register file with its own port: one access per port and cycle", "HC-RF section IV-A"),
+    "collector": ("an operand collector gathers an instruction's source registers over several cycles",
+                  "HC-RF section IV"),
+    "mrf": ("main register file: what stands behind a register cache or write buffer", "RFC section 2.1"),
+    "stt-ram": ("magnetic memory: hardly leaks, but a write takes 4 cycles", "HRF section 3.2, Table 1"),
+    "ipc": ("warp instructions issued per cycle", "our assumption: per SM"),
+    "keyframe": ("a complete state in a recording; what lies between is stored as differences", "our file format"),
+}

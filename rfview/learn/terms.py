@@ -1,0 +1,193 @@
+"""Explains every term of the screens with its source: gathers what engine, designs, presets and painters say of it."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from textwrap import wrap
+from typing import Any
+
+from engine.errors import InputError
+from rfview.learn import sources
+
+WIDTH = 96
+
+
+@dataclass(frozen=True)
+class Term:
+    """One thing explained. kind: what sort of thing; text: what it is; source: a paper's section or our assumption."""
+
+    name: str
+    kind: str
+    text: str
+    source: str
+
+    def lines(self, width: int = WIDTH) -> list[str]:
+        """Return the explanation wrapped to `width` columns."""
+        out = [f"{self.name}   ({self.kind})"]
+        for paragraph in self.text.split("\n"):
+            plain = not paragraph.startswith(" ")
+            out += (wrap(paragraph, width - 2, initial_indent="  ", subsequent_indent="  ") if plain
+                    else [f"  {paragraph}"])
+        return [*out, *wrap(f"source: {self.source}", width - 2, initial_indent="  ", subsequent_indent="  ")]
+
+
+def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
+    """Yield the warp states; with a session's info also those of a design from elsewhere."""
+    from engine.stalls import STALLS
+
+    table = [stall._asdict() for stall in STALLS] if info is None else info.get("stalls", [])
+    for stall in table:
+        source = sources.STATES.get(stall["name"]) or f"the design's: {(info or {}).get('design_source', 'unnamed')}"
+        text = f"{stall['glyph']} ({stall['ascii']})  {stall['sentence']}"
+        yield Term(stall["name"], "warp state", text, source)
+
+
+def panels() -> Iterator[Term]:
+    """Yield the panels with how to read them, then their columns."""
+    for name, (module, source) in sources.PANELS.items():
+        painter = importlib.import_module(f"rfview.render.{module}").render
+        yield Term(name, "panel", inspect.getdoc(painter) or "", source)
+        for column, text, where in sources.COLUMNS[name]:
+            yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
+
+
+def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
+    """Yield the machine's numbers: of both presets, or those in force in a session."""
+    from engine import config
+
+    names = config.preset_names() if info is None else [info["preset"]]
+    for preset in names:
+        for name, number in config.load_preset(preset).numbers.items():
+            value, source = number.value, number.source
+            if info is not None and (used := info["parameters"].get(name, value)) != value:
+                source = f"changed for this run; {preset} has {value} ({source})"
+                value = used
+            yield Term(name, f"number of the machine, preset {preset}", f"{value} {number.unit}", source)
+
+
+def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term]:
+    """Yield a design: itself, its parameters, panels, energies and technology; with info the values in force."""
+    from engine import designs
+
+    design = designs.design(name)
+    yield Term(name, "register-file design", design.title, design.source)
+    for entry in design.parameters:
+        value = (info or {}).get("parameters", {}).get(f"{name}.{entry.name}", entry.default)
+        choices = f" (one of {', '.join(entry.choices)})" if entry.choices else ""
+        yield Term(f"{name}.{entry.name}", f"parameter of {name}", f"{entry.meaning}: {value} {entry.unit}{choices}",
+                   f"{name}: {entry.source}")
+    for panel in design.panels:
+        fields = panel.get("fields") or [panel.get("field", "")]
+        text = f"{panel['kind']} of {', '.join(f'rf.{field}' for field in fields)}"
+        yield Term(f"{name}: {panel['title']}", f"panel of {name}", text, design.source)
+    for event, meaning in design.events:
+        yield Term(f"event.{event}", f"event counted by {name}", meaning, "counted by the model")
+    for event, (energy, source) in (design.energy_pj or {}).items():
+        yield Term(f"{name}: energy of {event}", f"energy of {name}", f"{energy:.4g} pJ per event",
+                   f"{name}: {source}")
+    for key, (value, unit, source) in (design.technology or {}).items():
+        yield Term(f"{name}: {key}", f"technology of {name}", f"{value:.6g} {unit}", f"{name}: {source}")
+
+
+def machine_words() -> Iterator[Term]:
+    """Yield the events of the machine, the schedulers and the words of the field."""
+    from engine.events import EVENTS
+
+    for name, meaning in EVENTS:
+        yield Term(f"event.{name}", "event", meaning, "counted by the model")
+    for name, (text, source) in sources.SCHEDULERS.items():
+        yield Term(name, "warp scheduler", text, source)
+    for name, (text, source) in sources.WORDS.items():
+        yield Term(name, "word", text, source)
+
+
+@lru_cache(maxsize=1)
+def all_terms() -> tuple[Term, ...]:
+    """Return every term that there is, of all designs and presets."""
+    from engine import designs
+
+    terms = [*states(), *panels(), *machine_words(), *numbers()]
+    for name in designs.names():
+        terms += of_design(name)
+    return tuple(terms)
+
+
+def find(word: str) -> list[Term]:
+    """Return the terms of a name, or, where there is none, those whose name or explanation contains the word."""
+    needle = word.strip().lower()
+    terms = all_terms()
+    for match in (
+        lambda term: term.name.lower() == needle,
+        lambda term: term.name.lower().split(".")[-1] == needle or term.name.lower().split(": ")[-1] == needle,
+        lambda term: needle in term.name.lower(),
+        lambda term: needle in f"{term.kind} {term.text} {term.source}".lower(),
+    ):
+        if needle and (found := [term for term in terms if match(term)]):
+            return found
+    return []
+
+
+def near(word: str) -> str:
+    """Return the known name closest to a word, "" when none is close."""
+    names = {name for term in all_terms() for name in (term.name, term.name.split(".")[-1])}
+    return next(iter(difflib.get_close_matches(word.lower(), sorted(names), n=1)), "")
+
+
+def text_of(word: str, most: int = 12) -> list[str]:
+    """Return the explanations of a word as lines; raises InputError for one that nothing explains."""
+    found = find(word)
+    if not found:
+        close = near(word)
+        raise InputError(f"{word}: nothing explains it" + (f"; did you mean {close!r}?" if close else ""))
+    lines: list[str] = []
+    for term in found[:most]:
+        lines += [*term.lines(), ""]
+    if len(found) > most:
+        lines += [f"{len(found) - most} more: {', '.join(term.name for term in found[most : most + 8])} ...", ""]
+    return lines[:-1]
+
+
+def at_focus(scene: Any) -> list[str]:
+    """Return what the focused thing of a screen is, with its sources: panel, columns, and the state or design in it."""
+    info = scene.info
+    panel = scene.panel if scene.panel in sources.PANELS else "warps"
+    own = list(states(info))
+    terms: list[Term] = []
+    if scene.now is not None and panel in ("warps", "why"):
+        name = scene.look(scene.now.state[scene.warp]).name
+        terms += [term for term in own if term.name == name]
+    if panel == "stalls":
+        seen = {scene.look(code).name for code in scene.common}
+        terms += sorted(own, key=lambda term: term.name not in seen)
+    if scene.now is not None and panel == "code":
+        terms += list(of_instruction(scene))
+    if panel == "lens":
+        for name in info.get("design_spec", {}).get("chain", [info["design"]]):
+            terms += of_design(name, info)
+    about = [term for term in panels() if term.name == panel or term.name.startswith(f"{panel}: ")]
+    terms = [*terms, *about] if panel in ("warps", "why", "code") else [*about, *terms]
+    lines: list[str] = []
+    for term in terms:
+        lines += [*term.lines(), ""]
+    return lines[:-1]
+
+
+def of_instruction(scene: Any) -> Iterator[Term]:
+    """Yield the focused warp's next instruction and the machine's numbers of its unit's latency classes."""
+    entry = scene.now.instruction(scene.now.pc[scene.warp])
+    if entry is None:
+        return
+    unit = ("SP", "SFU", "LDST", "CTRL").index(entry["unit"]) if isinstance(entry["unit"], str) else int(entry["unit"])
+    classes = {0: ("int_", "fp_", "dp_", "shfl"), 1: ("sfu",), 2: (), 3: ()}[unit]
+    chosen = [term for term in numbers(scene.info)
+              if term.name.startswith(("latency.", "initiation."))
+              and any(term.name.split(".")[1].startswith(word) for word in classes)]
+    name = ("SP", "SFU", "LDST", "CTRL")[unit]
+    yield Term(entry["text"], f"instruction, PTX line {entry['line']}", f"executed by the {name} unit",
+               "PTX instruction set; executed literally, each operation rounded by itself")
+    yield from chosen
