@@ -395,7 +395,8 @@ class Simulator:
 
     def energy(self) -> dict[str, float]:
         """Return dynamic, leakage and refresh energy of the register file so far in pJ: counts and cycles x the tables."""
-        run = designs.Run(self.counts(), self.cycle, float(self.config["sm.clock_mhz"]), self.built.values)
+        clock = float(self.config["sm.clock_mhz"])
+        run = designs.Run(self.counts(), self.cycle, clock, self.built.values, self.config.preset)
         return designs.energy(self.built.chain, run)
 
     def summary(self) -> dict[str, Any]:

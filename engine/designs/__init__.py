@@ -73,12 +73,13 @@ class Design:
 
 @dataclass(frozen=True)
 class Run:
-    """What energy is computed from: event counts by name, cycles, clock, and the design's parameter values."""
+    """What energy is computed from: event counts by name, cycles, clock, the design's parameter values, and the preset."""
 
     counts: Mapping[str, int]
     cycles: int
     clock_mhz: float
     values: Mapping[str, Any]
+    preset: str = "fermi"
 
     def leakage_pj(self, milliwatts: float) -> float:
         """Return the energy of a constant power over the run."""

@@ -1,12 +1,13 @@
 """`sram`: the plain banked SRAM register file that every design is compared with.
 
 One row per warp-register, one access per bank and cycle, writes before reads (SPEC of the papers' baselines). Nothing of
-its own: all hooks are the defaults of engine/hooks.py. Technology: HRF (Sun et al., DAC'15) Table 1, 128 KB at 32 nm.
+its own: all hooks are the defaults of engine/hooks.py. Technology: HRF (Sun et al., DAC'15) Table 1, 128 KB at 32 nm; on
+the machine of preset `gebhart` that machine's own (RFC, Gebhart et al., ISCA 2011, Table 3), which gives no leakage.
 """
 
 from __future__ import annotations
 
-from engine.designs import Design
+from engine.designs import Design, Run, table_energy
 
 TECHNOLOGY = {
     "leakage_mw": (248.7, "mW", "HRF Table 1"),
@@ -16,11 +17,25 @@ ENERGY_PJ = {
     "rf_reads": (0.203 * 1024, "HRF Table 1: 0.203 pJ/bit, 1024 bits"),
     "rf_writes": (0.191 * 1024, "HRF Table 1: 0.191 pJ/bit, 1024 bits"),
 }
+GEBHART = "gebhart"                  # the preset with RFC's technology
+GEBHART_PJ = {
+    "rf_reads": (8 * 8.0, "RFC Table 3: 8 pJ per 128 bits, 8 of them"),
+    "rf_writes": (8 * 11.0, "RFC Table 3: 11 pJ per 128 bits, 8 of them"),
+}
+
+
+def energy(run: Run) -> dict[str, float]:
+    """Return dynamic, leakage and refresh energy in pJ by the table of the machine that ran."""
+    if run.preset != GEBHART:
+        return table_energy(DESIGN, run)
+    dynamic = sum(run.counts.get(name, 0) * pj for name, (pj, _) in GEBHART_PJ.items())
+    return {"dynamic": dynamic, "leakage": 0.0, "refresh": 0.0}
+
 
 DESIGN = Design(
     name="sram",
     title="banked SRAM",
-    source="baseline of all five papers; technology: HRF, DAC'15, Table 1",
+    source="baseline of all five papers; technology: HRF, DAC'15, Table 1 (preset gebhart: RFC Table 3)",
     parameters=(),
     state=(("unused", "u4"),),
     energy_pj=ENERGY_PJ,

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from engine import claims
+from engine import claims, designs
 from engine.claims import Claim, Number, batch, lab, places, samples
 from rfview import cli
 
@@ -149,3 +149,12 @@ def test_stt_is_slower_than_sram_on_a_bundled_kernel() -> None:
         found = lab.Lab(runs, ["nw"])
         each = lab.speed(found.many("sram", "gto"), found.many("stt", "gto"))
     assert 0 < each["nw"] < 1
+
+
+def test_srams_energy_follows_the_table_of_the_machine_that_ran() -> None:
+    """RFC Table 3 (preset gebhart): a warp-register read is 8 x 8 pJ, a write 8 x 11; HRF Table 1: 0.203, 0.191 pJ/bit."""
+    counts = {"rf_reads": 10, "rf_writes": 1}
+    paper = designs.energy(("sram",), designs.Run(counts, 1000, 1000.0, {}, "gebhart"))
+    assert paper == {"dynamic": 10 * 64 + 88, "leakage": 0.0, "refresh": 0.0, "total": 728.0}
+    fermi = designs.energy(("sram",), designs.Run(counts, 700, 700.0, {}))
+    assert fermi["dynamic"] == pytest.approx(1024 * (10 * 0.203 + 0.191)) and fermi["leakage"] == pytest.approx(248.7e3)
