@@ -1,16 +1,20 @@
-"""Breakpoints as sets of cycles: where a place is reached or a condition becomes true, the same in both directions."""
+"""Breakpoints as sets of cycles: a place reached, a condition come true, an item changed; the same in both directions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from engine.errors import InputError
+from sessions.accounts import unbalanced
 from sessions.expressions import Expression, compile_expression
+from sessions.layout import suggest
 from sessions.timeline import Timeline
 
-KINDS = ("cycle", "pc", "line", "warp", "if")
+KINDS = ("cycle", "pc", "line", "warp", "if", "watch", "stall", "unbalanced")
+WAITING = ("issued", "finished", "no_cta")     # a warp in any other state waits
 NO_CTA = 255
 
 
@@ -19,8 +23,10 @@ class Breakpoint:
     """One breakpoint; which cycles it names depends only on the recording, so reverse-continue stops at the same ones.
 
     kind: 'cycle' value = cycle; 'pc' value = pc that a warp reaches; 'line' value = PTX line that a warp reaches;
-    'warp' value = warp that issued in the cycle before; 'if': the condition becomes true.
-    warp: for pc and line, the one warp that counts, or None. condition: must hold there as well ('' = none).
+    'warp' value = warp that issued in the cycle before; 'if': the condition becomes true; 'watch': `item` differs from
+    the cycle before; 'stall' value = cycles: a warp waits for `item` (a stall's name, '' = any wait) longer than that;
+    'unbalanced': warp-cycles or energy stop adding up.
+    warp: for pc, line and stall, the one warp that counts, or None. condition: must hold there as well ('' = none).
     ignore: hits still to be passed over. hits: stops so far. temporary: removed at its first stop.
     """
 
@@ -35,12 +41,16 @@ class Breakpoint:
     hits: int = 0
     pcs: tuple[int, ...] = ()
     note: str = ""
+    item: str = ""
     compiled: Expression | None = field(default=None, repr=False, compare=False)
+    watched: Expression | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
         """Return the breakpoint as the command that makes it."""
-        place = "" if self.kind == "if" else f"{self.kind} {self.value}"
+        place = {"if": "", "watch": f"watch {self.item}", "unbalanced": "unbalanced",
+                 "stall": f"stall {self.item}{' ' if self.item else ''}> {self.value}",
+                 }.get(self.kind, f"{self.kind} {self.value}")  # fmt: skip
         if self.warp is not None:
             place += f" warp {self.warp}"
         if self.condition:
@@ -50,8 +60,21 @@ class Breakpoint:
     def mask(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         """Return (stop - start,) bool: at which of the cycles start..stop-1 this breakpoint stops."""
         if self.kind == "if":
-            return rising_edges(self.compiled, timeline, start, stop)  # type: ignore[arg-type]
-        if self.kind == "cycle":
+            assert self.compiled is not None
+            return rising_edges(self.compiled, timeline, start, stop)
+        if self.kind == "watch":
+            assert self.watched is not None
+            found = _unless_quiet(self.watched, timeline, start, stop, self.watched.changes)
+        elif self.kind == "stall":
+            assert self.watched is not None
+            found = self.watched.truth(start, stop)
+        elif self.kind == "unbalanced":
+            before = max(timeline.first, start - 1)
+            bad = unbalanced(timeline, before, stop)
+            found = bad.copy()
+            found[1:] &= ~bad[:-1]
+            found = found[start - before :]
+        elif self.kind == "cycle":
             found = np.arange(start, stop) == self.value
         elif self.kind == "warp":
             found = timeline.column(f"sm.warp[{self.value}].state", start, stop) == 0
@@ -74,8 +97,27 @@ class Breakpoint:
         return (there & moved).any(axis=1)[start - before :]
 
 
+def _unless_quiet(expression: Expression, timeline: Timeline, start: int, stop: int,
+                  mask: Callable[[int, int], np.ndarray]) -> np.ndarray:  # fmt: skip
+    """Return mask(start, stop), looking only at its first cycle where the expression keeps its value in the chunk.
+
+    mask must be false wherever the expression has the value of the cycle before.
+    """
+    low, high = timeline.window(start)
+    if stop - start < 2 or stop > high or expression.may_change(timeline.chunk_number(start)):
+        return mask(start, stop)
+    found = np.zeros(stop - start, bool)
+    if start == low:
+        found[0] = mask(start, start + 1)[0]
+    return found
+
+
 def rising_edges(expression: Expression, timeline: Timeline, start: int, stop: int) -> np.ndarray:
     """Return (stop - start,) bool: where the condition holds and did not hold in the cycle before."""
+    return _unless_quiet(expression, timeline, start, stop, lambda low, high: _edges(expression, timeline, low, high))
+
+
+def _edges(expression: Expression, timeline: Timeline, start: int, stop: int) -> np.ndarray:
     before = max(timeline.first, start - 1)
     truth = expression.truth(before, stop)
     edge = truth.copy()
@@ -84,11 +126,12 @@ def rising_edges(expression: Expression, timeline: Timeline, start: int, stop: i
 
 
 def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, *, warp: int | None = None,
-                    condition: str = "", temporary: bool = False, ignore: int = 0) -> Breakpoint:  # fmt: skip
+                    condition: str = "", temporary: bool = False, ignore: int = 0,
+                    item: str = "") -> Breakpoint:  # fmt: skip
     """Check a breakpoint against the session and return it; raises InputError naming what does not exist."""
     if kind not in KINDS:
         raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}")
-    point = Breakpoint(number, kind, value, warp, condition, temporary, ignore)
+    point = Breakpoint(number, kind, value, warp, condition, temporary, ignore, item=item.strip())
     num_warps = int(timeline.info["num_warps"])
     for slot in ([value] if kind == "warp" else []) + ([warp] if warp is not None else []):
         if not 0 <= slot < num_warps:
@@ -104,9 +147,43 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
         point.pcs, point.note = _line_pcs(program, value)
     if kind == "if" and not condition:
         raise InputError("break if: the condition is missing, for example `break if any(w.state == barrier)`")
-    if condition:
-        point.compiled = compile_expression(condition, timeline)
+    if kind == "watch":
+        point.watched = compile_expression(_item(point.item), timeline)
+    if kind == "stall":
+        point.watched = _long_stall(timeline, point)
+    set_condition(timeline, point, condition)
     return point
+
+
+def set_condition(timeline: Timeline, point: Breakpoint, condition: str) -> None:
+    """Give a breakpoint another condition, '' for none; raises InputError for a wrong one."""
+    compiled = compile_expression(condition, timeline) if condition else None
+    if compiled is not None and compiled.width:
+        compiled.truth(timeline.first, timeline.first + 1)      # says that it has a value per warp or lane
+    if point.kind == "if" and compiled is None:
+        raise InputError(f"breakpoint {point.number} stops only by its condition; `delete {point.number}` removes it")
+    point.condition, point.compiled = condition, compiled
+
+
+def _item(text: str) -> str:
+    """Return what is watched as an expression: a bare 0x... is the memory word at that address."""
+    if not text:
+        raise InputError("watch: name an item, for example w3.R12[5], bank[2].queue, rf.FIELD, w3.P2 or mem[A + 16]")
+    return f"mem[{text}]" if text.lower().startswith("0x") and text[2:].isalnum() else text
+
+
+def _long_stall(timeline: Timeline, point: Breakpoint) -> Expression:
+    """Return where a warp's run of one waiting state passes the given length: for each warp just one cycle of a run."""
+    names = [entry["name"] for entry in timeline.info.get("stalls", [])]
+    if point.item and (point.item not in names or point.item in WAITING):
+        waits = [name for name in names if name not in WAITING]
+        raise InputError(f"break stall {point.item}: no such wait{suggest(point.item, waits)}; there are {', '.join(waits)}")
+    if point.value < 0:
+        raise InputError(f"break stall > {point.value}: expected a number of cycles")
+    warp = "w" if point.warp is None else f"w{point.warp}"
+    kinds = [f"{warp}.state == {point.item}"] if point.item else [f"{warp}.state != {name}" for name in WAITING]
+    condition = " and ".join([*kinds, f"cycle - {warp}.state_since_cycle == {point.value + 1}"])
+    return compile_expression(f"any({condition})" if point.warp is None else condition, timeline)
 
 
 def _line_pcs(program: list[dict], line: int) -> tuple[tuple[int, ...], str]:

@@ -309,6 +309,8 @@ class _Compiler:
             reduce = {"any": _any, "all": _all, "count": _count, "min": _min, "max": _max, "sum": _sum}[name]
             return Node(lambda start, stop: reduce(part.run(start, stop)), kind)
         if name == "changed":
+            # its value may differ in a chunk's first two cycles though nothing changes in that chunk
+            self.uses.timed = True
             first = self.timeline.first
             width = part.width
 

@@ -19,6 +19,7 @@ Report = tuple[str, Any]
 
 def value_text(value: Any) -> str:
     """Return an expression's value: numbers with their hexadecimal form, arrays as short as they can be told."""
+    value = np.asarray(value) if isinstance(value, (list, tuple)) else value
     if isinstance(value, np.ndarray):
         if value.size and (value == value.flat[0]).all():
             return f"{value_text(value.flat[0].item())} in all {value.size}"
@@ -101,9 +102,9 @@ def breakpoints(session: Session, text: str) -> Report:
     """List the breakpoints."""
     data = [{"number": p.number, "place": p.text, "enabled": p.enabled, "temporary": p.temporary, "hits": p.hits,
              "ignore": p.ignore} for p in session.breakpoints.values()]  # fmt: skip
-    rows = [[e["number"], e["place"], "on" if e["enabled"] else "off", e["hits"], "once" if e["temporary"] else ""]
-            for e in data]  # fmt: skip
-    return table(["number", "place", "", "hits", ""], rows) if rows else "no breakpoints", data
+    rows = [[e["number"], e["place"], "on" if e["enabled"] else "off", e["hits"], e["ignore"],
+             "once" if e["temporary"] else ""] for e in data]  # fmt: skip
+    return table(["number", "place", "", "hits", "ignore", ""], rows) if rows else "no breakpoints", data
 
 
 def marks(session: Session, text: str) -> Report:
@@ -159,9 +160,31 @@ def output(session: Session, topic: str) -> Report:
     return text or "nothing printed yet", [{"cycle": cycle, "text": line} for cycle, line in lines]
 
 
+def history(session: Session, topic: str) -> Report:
+    """List the stops of this sitting, which are marked by themselves; the arrow is the one shown."""
+    cycles, at = session.history
+    rows = [["▸" if index == at else "", index, f"{cycle:,}"] for index, cycle in enumerate(cycles)]
+    return table(["", "stop", "cycle"], rows), [{"stop": index, "cycle": cycle, "here": index == at}
+                                                for index, cycle in enumerate(cycles)]  # fmt: skip
+
+
+def accounts(session: Session, topic: str) -> Report:
+    """Say whether warp-cycles and energy add up at this cycle."""
+    from sessions.accounts import energy_at
+
+    found = session.problems()
+    snapshot = session.snapshot()
+    energy = energy_at(snapshot) or {}
+    warps, total = int(snapshot.info["num_warps"]), int(snapshot.sm["stall_total"].sum())
+    lines = [f"{total:,} warp-cycles in states, {warps} warps x {snapshot.cycle:,} cycles"]
+    lines += [f"{name:<10} {value:>16,.1f} pJ" for name, value in energy.items()]
+    return "\n".join([*lines, *(found or ("the books balance",))]), {
+        "balanced": not found, "problems": list(found), "warp_cycles": total, "energy_pj": energy}  # fmt: skip
+
+
 TOPICS: dict[str, Callable[[Any, str], Report]] = {
     "warps": warps, "banks": banks, "stalls": stalls, "registers": registers, "breakpoints": breakpoints,
-    "marks": marks, "time": time, "output": output,
+    "marks": marks, "time": time, "output": output, "history": history, "accounts": accounts,
 }  # fmt: skip
 ALIASES = {"w": "warps", "warp": "warps", "bank": "banks", "stall": "stalls", "regs": "registers", "r": "registers",
            "b": "breakpoints", "break": "breakpoints", "mark": "marks", "bookmarks": "marks", "t": "time",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.snapshot import Snapshot
-from sessions.breakpoints import Breakpoint, make_breakpoint
+from sessions import events, statistics, tracing
+from sessions.accounts import problems
+from sessions.breakpoints import Breakpoint, make_breakpoint, set_condition
 from sessions.expressions import Expression, compile_expression
 from sessions.marks import Mark, Marks
 from sessions.timeline import Overview, Timeline
@@ -39,8 +41,9 @@ class Stop:
 class Session:
     """The verbs over a live or recorded timeline; every move returns a `Stop` and clamps at the ends.
 
-    cycle: the cursor. marks: named places. breakpoints: by number. progress: called now and then during long moves with
-    the cycle reached; return True to stop there. On live timelines a move past the end simulates as far as needed.
+    cycle: the cursor. marks: named places. breakpoints: by number. came_from: where the last jump began, or None.
+    progress: called now and then during long moves with the cycle reached; return True to stop there. On live timelines
+    a move past the end simulates as far as needed.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
@@ -48,6 +51,7 @@ class Session:
         self.cycle = timeline.first
         self.marks = marks if marks is not None else Marks()
         self.breakpoints: dict[int, Breakpoint] = {}
+        self.came_from: int | None = None
         self.progress: Callable[[int], bool | None] | None = None
         self._next_number = 1
         self._history: list[int] = [self.cycle]
@@ -93,6 +97,39 @@ class Session:
         """Return issue rate and states of the whole timeline in `buckets` stretches."""
         return self.timeline.overview(buckets)
 
+    def problems(self) -> tuple[str, ...]:
+        """Return what does not add up at the cursor, a sentence each: warp-cycles by state, energy by component."""
+        return problems(self.snapshot())
+
+    def stats(self, first: int | str | None = None, last: int | str | None = None) -> statistics.Statistics:
+        """Return IPC, states, accesses and energy between two places (defaults: the start, the cursor).
+
+        Places are those of `goto`, and names of marks. Raises InputError for places outside the session.
+        """
+        timeline = self.timeline
+        ends = [timeline.first if first is None else self.place(first), self.cycle if last is None else self.place(last)]
+        for end in ends:
+            timeline.check(end)
+        return statistics.between(timeline, *ends, interrupted=self._interrupted)
+
+    def trace(self, expressions: str | Sequence[str], at: str | int = "", first: int | str | None = None,
+              last: int | str | None = None, *, limit: int = tracing.MOST_HITS) -> tracing.Trace:  # fmt: skip
+        """Return the values of expressions at every past hit, a table; the cursor stays.
+
+        at: a condition (its hits are where it becomes true), a breakpoint's number, or "" for every change of the
+        expressions. first, last: the stretch looked at (defaults: all that has run). Raises InputError.
+        """
+        timeline = self.timeline
+        texts = [expressions] if isinstance(expressions, str) else list(expressions)
+        ends = [timeline.first if first is None else self.place(first), timeline.last if last is None else self.place(last)]
+        low, high = max(timeline.first, min(ends)), min(timeline.last, max(ends))
+        point = self.breakpoint(at) if isinstance(at, int) else None
+        if point is None and at:
+            point = make_breakpoint(timeline, 0, "if", condition=str(at))
+        mask = None if point is None else lambda start, stop: point.mask(timeline, start, stop)
+        condition = point.text.removeprefix("if ") if point is not None else ""
+        return tracing.trace(timeline, texts, mask, condition, low, high, limit=limit, interrupted=self._interrupted)
+
     def _expression(self, text: str) -> Expression:
         if text not in self._compiled:
             if len(self._compiled) > 200:
@@ -104,6 +141,8 @@ class Session:
 
     def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
         """Put the cursor at `cycle`, remember it in the history and return the stop."""
+        if reason != "step" and cycle != self.cycle:
+            self.came_from = self.cycle
         self.cycle = cycle
         if self._history[self._history_at] != cycle:
             # a walk of single steps leaves one place, not one per step
@@ -181,6 +220,12 @@ class Session:
             return {"": number, "+": self.cycle + number, "-": self.cycle - number}[match["sign"]]
         raise InputError(f"goto {place}: expected a cycle, +N, -N, N%, @mark, start or end")
 
+    def place(self, place: int | str) -> int:
+        """Return the cycle of a place of `goto` or of a mark named without @."""
+        if isinstance(place, str) and place in (mark.name for mark in self.marks):
+            return self.marks.get(place).cycle
+        return min(self.resolve(place), max(self.timeline.last, self.cycle))
+
     def run_until(self, expression: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the condition holds, else to the end."""
         compiled = self._expression(expression)
@@ -201,6 +246,55 @@ class Session:
             first = self.timeline.first
             return self._land(first, "start", f"`{expression}` was not met: start of the session, cycle {first:,}")
         return self._land(found, "condition", f"cycle {found:,}: {expression}")
+
+    def find(self, condition: str, forward: bool = True, count: int = 1, what: str = "") -> Stop:
+        """Go to the count-th nearest cycle at which the condition holds; where there is none, stay and say so.
+
+        what: words for people in place of the condition.
+        """
+        compiled = self._expression(condition)
+        return self._find(lambda: self._search(compiled.truth, forward, compiled, constant=True), forward, count,
+                          what or condition)  # fmt: skip
+
+    def _find(self, search: Callable[[], int | Stop | None], forward: bool, count: int, what: str) -> Stop:
+        """Repeat a search from where it landed; the cursor moves only when all of them land."""
+        here = self.cycle
+        try:
+            for _ in range(max(1, count)):
+                found = search()
+                if isinstance(found, Stop):
+                    return found
+                if found is None:
+                    self.cycle = here
+                    return Stop(here, "not found", f"no {'later' if forward else 'earlier'} cycle with {what}")
+                self.cycle = found
+            reached, self.cycle = self.cycle, here
+        except InputError:
+            self.cycle = here
+            raise
+        return self._land(reached, "condition", f"cycle {reached:,}: {what}")
+
+    def next_event(self, kind: str, warp: int | None = None, count: int = 1) -> Stop:
+        """Go to the next event of a kind (events.KINDS, a stall or a counter); raises InputError for an unknown one."""
+        condition, what = events.condition(self.info, kind, warp)
+        return self.find(condition, True, count, what)
+
+    def previous_event(self, kind: str, warp: int | None = None, count: int = 1) -> Stop:
+        """Go to the previous event of a kind."""
+        condition, what = events.condition(self.info, kind, warp)
+        return self.find(condition, False, count, what)
+
+    def run_to(self, pc: int, warp: int | None = None, forward: bool | None = None, count: int = 1) -> Stop:
+        """Go to where a warp (None: any) comes to an instruction: later, earlier, or whichever there is (None)."""
+        point = make_breakpoint(self.timeline, 0, "pc", pc, warp=warp)
+        ways = [True, False] if forward is None else [forward]
+        name = f"{'a warp' if warp is None else f'w{warp}'} at pc {pc}"
+        for way in ways:
+            stop = self._find(lambda way=way: self._search(  # type: ignore[misc]
+                lambda low, high: point.mask(self.timeline, low, high), way), way, count, name)
+            if stop.reason != "not found":
+                return stop
+        return stop if forward is not None else Stop(self.cycle, "not found", f"no other cycle with {name}")
 
     def next_change(self, item: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the item differs from the cycle before."""
@@ -228,10 +322,16 @@ class Session:
         """Go backward to the previous breakpoint hit, else to the start."""
         return self._continue(False)
 
-    def _continue(self, forward: bool) -> Stop:
+    def play(self, n: int) -> Stop:
+        """Go n cycles forward, less when a breakpoint stops on the way."""
+        return self._continue(True, self.cycle + n)
+
+    def _continue(self, forward: bool, limit: int | None = None) -> Stop:
+        """Go to the nearest stop, at most to cycle `limit`."""
+        start = self.cycle
         active = [point for point in self.breakpoints.values() if point.enabled]
         while active:
-            found = self._search(lambda start, stop: _any_mask(self.timeline, active, start, stop), forward)
+            found = self._search(lambda start, stop: _any_mask(self.timeline, active, start, stop), forward, limit=limit)
             if isinstance(found, Stop):
                 return found
             if found is None:
@@ -248,8 +348,12 @@ class Session:
                 if point.temporary:
                     del self.breakpoints[point.number]
             first = stopping[0]
+            self.cycle = start
             return self._land(found, "breakpoint", f"cycle {found:,}: breakpoint {first.number}, {first.text}",
                               first.number)  # fmt: skip
+        self.cycle = start
+        if limit is not None:
+            return self._go(limit, "step")
         if forward:
             self._reach(np.iinfo(np.int64).max)
             return self._end_stop()
@@ -261,22 +365,26 @@ class Session:
         forward: bool,
         watched: Expression | None = None,
         constant: bool = False,
+        limit: int | None = None,
     ) -> int | Stop | None:
         """Return the nearest cycle beyond the cursor where `mask(start, stop)` is true, None, or the interruption.
 
         watched: chunks in which this expression certainly keeps its value are not searched cycle by cycle. constant:
-        the mask keeps its value there, too; otherwise it is false there, except perhaps at the chunk's first cycle.
+        the mask keeps its value there, too; otherwise it is false there, except perhaps at the chunk's first cycle. limit:
+        the last cycle looked at when going forward.
         """
         timeline = self.timeline
         cycle = self.cycle + 1 if forward else self.cycle - 1
         known = False  # the mask is known to be false where this stretch meets the next one
         while True:
-            if cycle < timeline.first:
+            if cycle < timeline.first or (limit is not None and cycle > limit):
                 return None
             if cycle > timeline.last:
                 if timeline.closed or timeline.extend(1) == 0:
                     return None
             low, high = timeline.window(cycle)
+            if limit is not None:
+                high = min(high, limit + 1)
             start, stop = (cycle, high) if forward else (low, cycle + 1)
             quiet = watched is not None and not watched.may_change(timeline.chunk_number(cycle))
             if quiet and constant:
@@ -289,15 +397,16 @@ class Session:
                 return start + hits[0 if forward else -1]
             cycle = high if forward else low - 1
             if self._interrupted(cycle):
-                return self._land(cycle if forward else low, "interrupted", f"interrupted at cycle {cycle:,}")
+                reached = min(cycle, timeline.last) if forward else low
+                return self._land(reached, "interrupted", f"interrupted at cycle {reached:,}")
 
     # breakpoints
 
     def add_breakpoint(self, kind: str, value: int = 0, *, warp: int | None = None, condition: str = "",
-                       temporary: bool = False, ignore: int = 0) -> Breakpoint:  # fmt: skip
-        """Add a breakpoint (kinds: cycle, pc, line, warp, if); raises InputError for a place that does not exist."""
+                       temporary: bool = False, ignore: int = 0, item: str = "") -> Breakpoint:  # fmt: skip
+        """Add a breakpoint (breakpoints.KINDS); raises InputError for a place, item or stall that does not exist."""
         point = make_breakpoint(self.timeline, self._next_number, kind, value, warp=warp, condition=condition,
-                                temporary=temporary, ignore=ignore)  # fmt: skip
+                                temporary=temporary, ignore=ignore, item=item)  # fmt: skip
         self._next_number += 1
         self.breakpoints[point.number] = point
         return point
@@ -309,6 +418,22 @@ class Session:
     def enable_breakpoint(self, number: int, enabled: bool = True) -> None:
         """Switch a breakpoint on or off."""
         self.breakpoint(number).enabled = enabled
+
+    def watch(self, item: str, condition: str = "", *, temporary: bool = False, ignore: int = 0) -> Breakpoint:
+        """Stop where an item changes: any expression, for example w3.R12[5], bank[2].queue, w3.P2, mem[A + 16] or 0x70..."""
+        return self.add_breakpoint("watch", item=item, condition=condition, temporary=temporary, ignore=ignore)
+
+    def break_on_stall(self, cycles: int, stall: str = "", warp: int | None = None) -> Breakpoint:
+        """Stop where a warp has waited longer than that without a break, for one stall ("" = for any)."""
+        return self.add_breakpoint("stall", cycles, item=stall, warp=warp)
+
+    def break_on_unbalanced(self) -> Breakpoint:
+        """Stop where warp-cycles or energy no longer add up."""
+        return self.add_breakpoint("unbalanced")
+
+    def set_condition(self, number: int, condition: str) -> None:
+        """Give a breakpoint another condition, "" for none."""
+        set_condition(self.timeline, self.breakpoint(number), condition)
 
     def breakpoint(self, number: int) -> Breakpoint:
         """Return a breakpoint by number; raises InputError naming those there are."""
@@ -323,6 +448,17 @@ class Session:
         """Name the cursor's cycle."""
         return self.marks.set(name, self.cycle, note)
 
+    def previous_stop(self) -> Stop:
+        """Go to where the last jump came from, and so back and forth."""
+        if self.came_from is None:
+            return Stop(self.cycle, "not found", "no jump yet")
+        return self._go(self.came_from, "goto")
+
+    @property
+    def history(self) -> tuple[tuple[int, ...], int]:
+        """Return (cycles of the stops so far, which of them `history_back` and `history_forward` count from)."""
+        return tuple(self._history), self._history_at
+
     def history_back(self) -> Stop:
         """Go to the stop before this one."""
         return self._history_move(-1)
@@ -336,7 +472,7 @@ class Session:
         if not 0 <= at < len(self._history):
             return Stop(self.cycle, "not found", f"no {'later' if by > 0 else 'earlier'} stop")
         self._history_at = at
-        self.cycle = self._history[at]
+        self.came_from, self.cycle = self.cycle, self._history[at]
         return Stop(self.cycle, "goto", f"cycle {self.cycle:,}")
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.errors import InputError
 from sessions import reports
+from sessions.breakpoints import Breakpoint
 from sessions.layout import suggest
 from sessions.session import Session, Stop
 
@@ -197,8 +198,8 @@ def _later(session: Session, text: str) -> Stop:
 # breakpoints
 
 
-@verb("break", "b", signature="cycle N | pc N [warp W] | line N [warp W] | warp W | if EXPR",
-      help="stop there when continuing; places take `if EXPR` too")  # fmt: skip
+@verb("break", "b", help="stop there when continuing; each takes `if EXPR` too",
+      signature="cycle N | pc N [warp W] | line N [warp W] | warp W | stall [NAME] > N [warp W] | unbalanced | if EXPR")
 def _break(session: Session, text: str) -> Answer:
     return _add_breakpoint(session, text, False)
 
@@ -216,17 +217,37 @@ def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
         place, _, condition = padded.partition(" if ")
     elif padded.endswith(" if"):
         raise InputError("break if: the condition is missing")
-    words = place.split()
+    words = place.replace(">", " ").split()
     if not words and condition:
         point = session.add_breakpoint("if", condition=condition.strip(), temporary=temporary)
+    elif words == ["unbalanced"]:
+        point = session.add_breakpoint("unbalanced", condition=condition.strip(), temporary=temporary)
+    elif words[:1] == ["stall"]:
+        point = _add_stall(session, text, words[1:], condition.strip(), temporary)
     else:
         if words and words[0][:1].isdigit():
             words.insert(0, "cycle")
         if len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
-            raise InputError(f"break {text}: expected `break cycle N`, `pc N`, `line N`, `warp N` or `if EXPR`")
+            raise InputError(f"break {text}: expected `break cycle N`, `pc N`, `line N`, `warp N`, `stall [NAME] > N`, "
+                             "`unbalanced` or `if EXPR`")  # fmt: skip
         warp = _number(words[3], "break: warp") if len(words) == 4 else None
         point = session.add_breakpoint(words[0], _number(words[1], f"break {words[0]}"), warp=warp,
                                        condition=condition.strip(), temporary=temporary)  # fmt: skip
+    return told(point)
+
+
+def _add_stall(session: Session, text: str, words: list[str], condition: str, temporary: bool) -> Breakpoint:
+    """Read `[NAME] N [warp W]`."""
+    name = words.pop(0) if words and not words[0].isdigit() else ""
+    if len(words) not in (1, 3) or (len(words) == 3 and words[1] != "warp"):
+        raise InputError(f"break {text}: expected `break stall [NAME] > N [warp W]`, as in `break stall barrier > 100`")
+    warp = _number(words[2].lstrip("w"), "break stall: warp") if len(words) == 3 else None
+    return session.add_breakpoint("stall", _number(words[0], "break stall"), item=name, warp=warp, condition=condition,
+                                  temporary=temporary)  # fmt: skip
+
+
+def told(point: Breakpoint) -> Answer:
+    """Return the answer that tells of a new breakpoint."""
     note = f" ({point.note})" if point.note else ""
     return Answer(f"breakpoint {point.number}: {point.text}{note}", {"breakpoint": point.number, "place": point.text})
 
@@ -315,3 +336,6 @@ def _help(session: Session, text: str) -> Answer:
     entry = VERBS[name]
     names = "|".join([name, *entry.aliases])
     return Answer(f"{names} {entry.signature}\n  {entry.help}", {"name": name, "help": entry.help})
+
+
+from sessions import verbs_find, verbs_stop  # noqa: E402, F401 - they add their verbs to the table

@@ -29,6 +29,12 @@ info breakpoints; c; rc; disable 1; enable 1; ignore 1 2; delete 3; delete
 print w3.pc; p any(w.state == barrier); p w3.R1; p f32(w3.R1[0]); p 0 / 0; p cycle > 1
 info warps; info banks; info stalls; info time; info marks; info output; i b
 goto 20; info registers 3
+watch w3.R1[5] if cycle > 30; twatch mem[A + 16]; b stall > 3 warp 2; b stall barrier > 5; b unbalanced; info b
+condition 6 cycle > 40; c; play 9; condition 6; delete
+trace w3.pc, w2.state at w3.state == issued from 20 to 90; trace w3.pc; b warp 3; trace cycle at breakpoint 11; delete
+stats; stats here; stats 10 @here; info history; info accounts
+ne issue w3; pe stall w3 2; ne conflict; pe barrier; ne rf_reads; find w3.pc == 2; rf w3.pc == 2; rt pc 5 warp 3; rrt line 12
+previous-stop
 when; earlier; later; unmark here; help; help step
 """
 
@@ -81,6 +87,27 @@ def test_json_has_one_object_per_command(session: Session) -> None:
         ("mark a@b", ["mark name"]),
         ("ignore 1", ["count"]),
         ("frobnicate", ["help"]),
+        ("watch", ["missing"]),
+        ("watch w3.R1[40]", ["lane"]),
+        ("watch w.pc if w.pc", ["any(...)"]),
+        ("b stall wiat > 4", ["wiat", "did you mean", "wait"]),
+        ("b stall issued > 4", ["no such wait"]),
+        ("b stall > x", ["break stall [NAME] > N"]),
+        ("b stall 4 5", ["break stall [NAME] > N"]),
+        ("condition 3", ["no breakpoint 3"]),
+        ("b if cycle > 5; condition 1", ["stops only by its condition"]),
+        ("trace", ["missing"]),
+        ("trace w3.pc at w.pc", ["any(...)"]),
+        ("trace cycle at breakpoint 4", ["no breakpoint 4"]),
+        ("stats a b c", ["at most two"]),
+        ("stats 5 5", ["two different cycles"]),
+        ("stats 5 nowhere", ["goto nowhere"]),
+        ("ne refresh", ["sram has no refresh", "issue, stall, conflict, rf"]),
+        ("ne isue", ["did you mean", "issue"]),
+        ("ne issue 1 2 3", ["expected a kind"]),
+        ("rt pc", ["expected `pc N`"]),
+        ("rt line 999", ["no instruction"]),
+        ("play 0", ["at least 1"]),
     ],
 )
 def test_mistakes_name_line_command_and_what_was_meant(session: Session, text: str, parts: list[str]) -> None:
