@@ -21,7 +21,8 @@ ENGINE_FOR_VIEWS = {
     "engine.state", "engine.tools",
 }
 # The commands that run a machine themselves; they import the simulator inside a function.
-RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"engine.simulator"} for name in ("run", "record", "map")}
+RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"engine.simulator"}
+                    for name in ("run", "record", "map", "compare_recordings")}
 TOP_LEVEL = {
     ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "engine", "pyproject.toml", "rfview", "screenshots",
     "sessions", "tests",

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import InputError
-from rfview.commands import options
+from rfview.commands import compare_recordings, options
 
 if TYPE_CHECKING:
     from engine.claims.batch import Job
@@ -34,8 +34,9 @@ MIN_SHARE = 0.005     # of the warp-cycles: stall reasons below it are left out 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("targets", nargs="+", metavar="KERNEL",
-                        help="a launch file (.toml) or a bundled kernel (see `rfview kernels`)")
+    parser.add_argument("targets", nargs="+", metavar="KERNEL|RUN",
+                        help="a launch file (.toml) or a bundled kernel; or two and more runs of one kernel, side by "
+                             "side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
     parser.add_argument("--designs", default=DEFAULT_DESIGNS, metavar="LIST",
                         help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all of ours)")
     parser.add_argument("--schedulers", default="gto", metavar="LIST",
@@ -51,11 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run every design under every scheduler and print the table."""
-    if any(options.is_session(target) for target in args.targets):
-        raise InputError("comparing recorded sessions is not there yet; compare designs on a kernel: "
-                         "rfview compare KERNEL --designs 'sram,stt'")
-    if len(args.targets) > 1:
-        raise InputError(f"unexpected argument {args.targets[1]!r}: one kernel at a time")
+    if compare_recordings.is_meant(args.targets):
+        return compare_recordings.run(args)
     variants = split_list(args.designs)
     schedulers = split_list(args.schedulers)
     given = options.settings_of(args.settings)

@@ -85,7 +85,10 @@ def test_the_text_names_registers_schedulers_and_places(small: str, capsys: pyte
 
 
 @pytest.mark.parametrize(("words", "part"), [
-    (["a.rfs", "b.rfs"], "not there yet"),
+    (["a.rfs", "b.rfs"], "a.rfs: cannot open"),
+    (["a.rfs"], "name a second run"),
+    (["vectoradd@stt:fifo", "vectoradd"], "fifo"),
+    (["vectoradd@nothing", "vectoradd"], "nothing"),
     (["vectoradd", "--designs", "stt[stall=never]"], "never"),
     (["vectoradd", "--designs", "sram,nothing"], "nothing"),
     (["vectoradd", "--designs", "stt[stall=bank"], "brackets"),
@@ -93,7 +96,7 @@ def test_the_text_names_registers_schedulers_and_places(small: str, capsys: pyte
     (["vectoradd", "--designs", "sram,stt", "--set", "hcrf.remap=off"], "hcrf"),
     (["vectoradd", "--designs", "sram,stt", "--set", "stt.stal=bank"], "stt.stal"),
     (["vectoradd", "--preset", "paper"], "fermi"),
-    (["vectoradd", "bfs"], "one kernel"),
+    (["nokernel", "bfs"], "nokernel"),
 ])
 def test_bad_lists_are_one_line(words: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["compare", *words]) == 2

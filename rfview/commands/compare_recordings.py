@@ -1,0 +1,94 @@
+"""`rfview compare A B ..`: recorded or freshly run sessions of one program, side by side, on screen or as text."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.errors import InputError
+from rfview.commands import options, screen
+
+if TYPE_CHECKING:
+    from sessions.timeline import Timeline
+
+POINTS = 10
+
+
+def is_meant(targets: list[str]) -> bool:
+    """Say whether `rfview compare` is asked for runs side by side rather than for its table of designs."""
+    return len(targets) > 1 or any(options.is_session(target) or "@" in target for target in targets)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open every target, live ones by recording them now, and show or print the comparison."""
+    if len(args.targets) < 2:
+        raise InputError(f"{args.targets[0]}: name a second run to compare it with: another session file, or "
+                         "KERNEL@DESIGN to run it now")  # fmt: skip
+    with ExitStack() as stack:
+        timelines = [open_run(target, args, stack) for target in args.targets]
+        if screen.is_terminal() and not args.json:
+            from rfview.screens.compare import run_compare
+
+            return run_compare(timelines, list(args.targets))
+        print(report(timelines, list(args.targets), as_json=args.json))
+    return 0
+
+
+def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> str:
+    """Return the comparison of two runs, or the table of more, as text or as one JSON object."""
+    from sessions.compare import Comparison, report
+    from sessions.compare.comparison import check_same_program
+
+    for timeline in timelines[1:]:
+        check_same_program(timelines[0], timeline)
+    if len(timelines) > 2:
+        data = report.multiples_data(timelines, targets, POINTS)
+        return json.dumps(data) if as_json else report.multiples_text(data)
+    with options.progress() as show:
+        comparison = Comparison(timelines[0], timelines[1], lambda text, cycle: show(None, f"{text}: cycle {cycle:,}"))
+        data = report.compare_data(comparison, (targets[0], targets[1]), POINTS)
+    return json.dumps(data) if as_json else report.compare_text(data, timelines[0].info)
+
+
+def open_run(target: str, args: argparse.Namespace, stack: ExitStack) -> Timeline:
+    """Open a session file, or run KERNEL@DESIGN or KERNEL@DESIGN:SCHEDULER into one that is removed at the end."""
+    from sessions.replay import open_recording
+
+    if options.is_session(target):
+        path = Path(target)
+    else:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rfview-compare-"))
+        path = record_now(target, args, Path(folder) / "run.rfs")
+    timeline = open_recording(path)
+    stack.callback(timeline.close)
+    options.warn(timeline.warnings)
+    return timeline
+
+
+def record_now(target: str, args: argparse.Namespace, path: Path) -> Path:
+    """Run a kernel under the design that the target names and record it; raises InputError for what cannot be run."""
+    name, at, machine = target.rpartition("@")
+    if not at:
+        name, machine = target, "sram"
+    design, colon, scheduler = machine.partition(":")
+    given = {"design": design or "sram", "scheduler": scheduler or "gto", "preset": args.preset}
+    if colon and not scheduler:
+        raise InputError(f"{target}: expected KERNEL@DESIGN:SCHEDULER, for example gemm@stt:lrr")
+    options.check_names(given)
+    spec = options.load_target(name)
+    from engine.config import load_preset
+    from engine.designs import build
+    from engine.simulator import Simulator
+    from sessions.record import record
+
+    chain = set(build(given["design"], {}, "").chain)
+    sections = {key.split(".")[0] for key in load_preset(given["preset"]).numbers} | chain
+    settings = {key: value for key, value in options.settings_of(args.settings).items() if key.split(".")[0] in sections}
+    with options.progress() as show:
+        simulator = Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
+        record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"))
+    return path

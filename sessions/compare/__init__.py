@@ -1,0 +1,9 @@
+"""Comparing runs of one program: issues aligned by warp and count, divergence, lead and lag, and their summary."""
+
+from __future__ import annotations
+
+from sessions.compare.comparison import Comparison, Divergence, Lead, Split
+from sessions.compare.issues import Issue, IssueLog, WarpName
+from sessions.compare.values import ValueDifference
+
+__all__ = ["Comparison", "Divergence", "Issue", "IssueLog", "Lead", "Split", "ValueDifference", "WarpName"]

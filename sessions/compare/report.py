@@ -1,0 +1,270 @@
+"""What a comparison says, as plain data and as text: totals side by side, the first divergence and its cause, the lag.
+
+    first divergence   cycle 8: w6's 2nd instruction, cvta.to.global.u64 R4, R2 (vectoradd.ptx:22)
+                       A 8, B 11 (+3): in B it waits, stt_write: the STT array is being written
+    instructions        A        B      B−A
+           2,380    2,874    4,811   +1,937     in B the instruction that is the 2,380th to issue comes 1,937 cycles later
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sessions import reports
+from sessions.compare.comparison import Comparison, Divergence, Split
+from sessions.compare.issues import Issue, IssueLog, WarpName
+from sessions.compare.values import ValueDifference
+from sessions.timeline import Timeline
+
+NO_WORK = ("no_cta", "finished")
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def label(info: dict[str, Any]) -> str:
+    """Return a run's design and scheduler."""
+    return f"{info['design']} {info['scheduler']}"
+
+
+def warp_text(name: WarpName, info: dict[str, Any]) -> str:
+    """Return a warp as people call it: w6, with its launch where there are several."""
+    return f"w{name.warp}" if len(info["launches"]) == 1 else f"launch {name.launch} w{name.warp}"
+
+
+def ordinal(n: int) -> str:
+    """Return 1st, 2nd, 3rd, 4th .. 11th .. 21st, with thousands separators."""
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n:,}{ending}"
+
+
+def signed(value: int) -> str:
+    """Return +1,204, −3 or 0."""
+    return "0" if value == 0 else f"{'+' if value > 0 else '−'}{abs(value):,}"
+
+
+def instruction_text(info: dict[str, Any], pc: int) -> str:
+    """Return an instruction with its place in the source."""
+    entry = info["program"][pc]
+    path = info["ptx"][0]["path"] if info["ptx"] else ""
+    return f"{' '.join(entry['text'].split())}  {path}:{entry['line']}"
+
+
+def stall_counts(timeline: Timeline, cycle: int | None = None) -> dict[str, int]:
+    """Return warp-cycles by name of what happened before a cycle, by default in all that the timeline holds."""
+    totals = timeline.stall_totals(timeline.last if cycle is None else cycle)
+    return {name: int(totals[code]) for code, name in reports.stall_names(timeline.info).items() if totals[code]}
+
+
+def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
+    """Return one run's totals."""
+    info = timeline.info
+    stalls = stall_counts(timeline)
+    issued = stalls.pop("issued", 0)
+    end = getattr(timeline, "end", {})
+    summary = end.get("summary") or {}
+    energy = (summary.get("energy_pj") or {}).get("total")
+    return {
+        "run": letter, "target": target, "kernel": info["kernel"], "design": info["design"],
+        "scheduler": info["scheduler"], "preset": info["preset"], "cycles": timeline.last, "first_cycle": timeline.first,
+        "finished": end.get("finished", timeline.closed and timeline.fault is None), "fault": timeline.fault,
+        "instructions": issued, "ipc": issued / timeline.last if timeline.last else 0.0,
+        "warp_cycles": issued + sum(stalls.values()), "stalls": stalls, "energy_pj": energy,
+        "verified": summary.get("verified"),
+    }  # fmt: skip
+
+
+def parameter_differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return name -> [A's value, B's value] of the parameters that differ; None where a run has no such parameter."""
+    ours, theirs = a["parameters"], b["parameters"]
+    return {name: [ours.get(name), theirs.get(name)] for name in sorted({*ours, *theirs})
+            if ours.get(name) != theirs.get(name)}  # fmt: skip
+
+
+def cause(timeline: Timeline, divergence: Divergence) -> dict[str, Any]:
+    """Return why the late run's warp did not issue in the cycle of the divergence: its state, and the rule behind it."""
+    if divergence.state is None:
+        return {"state": None, "text": "its CTA has not been dispatched yet"}
+    entry = next((row for row in timeline.info["stalls"] if row["code"] == divergence.state), None)
+    name = entry["name"] if entry else f"state {divergence.state}"
+    sentence = entry.get("sentence", "") if entry else ""
+    return {"state": name, "text": f"{name}: {sentence}" if sentence else name, "slot": divergence.slot}
+
+
+def issue_data(issue: Issue | None) -> dict[str, int] | None:
+    """Return an issue as data."""
+    return None if issue is None else issue._asdict()
+
+
+def divergence_data(comparison: Comparison, found: Divergence | None) -> dict[str, Any] | None:
+    """Return the first divergence with its cause as data; None where there is none."""
+    if found is None:
+        return None
+    late = comparison.b if found.late == "B" else comparison.a
+    pc = (found.a or found.b).pc if found.a or found.b else 0  # type: ignore[union-attr]
+    return {
+        "cycle": found.cycle, "launch": found.name.launch, "warp": found.name.warp, "n": found.n, "pc": pc,
+        "instruction": instruction_text(late.info, pc), "a": issue_data(found.a), "b": issue_data(found.b),
+        "late": found.late, "cause": cause(late, found),
+    }  # fmt: skip
+
+
+def split_data(found: Split | None) -> dict[str, Any] | None:
+    """Return the first difference of paths as data."""
+    return None if found is None else {"launch": found.name.launch, "warp": found.name.warp, "n": found.n,
+                                       "a": issue_data(found.a), "b": issue_data(found.b)}  # fmt: skip
+
+
+def value_data(found: ValueDifference | None) -> dict[str, Any] | None:
+    """Return the first difference of values as data."""
+    return None if found is None else dict(vars(found))
+
+
+def compare_data(comparison: Comparison, targets: tuple[str, str] = ("A", "B"), points: int = 10) -> dict[str, Any]:
+    """Return everything that `rfview compare A.rfs B.rfs --json` prints."""
+    a, b = comparison.a, comparison.b
+    return {
+        "runs": [run_data(a, targets[0], "A"), run_data(b, targets[1], "B")],
+        "parameters": parameter_differences(a.info, b.info),
+        "memory_equal": comparison.memory_equal(),
+        "first_divergence": divergence_data(comparison, comparison.first_divergence()),
+        "first_path_difference": split_data(comparison.first_path_difference()),
+        "first_value_difference": value_data(comparison.first_value_difference()),
+        "common_instructions": comparison.common,
+        "lead": [{"instructions": lead.count, "cycle_a": lead.cycle_a, "cycle_b": lead.cycle_b, "lag": lead.lag}
+                 for lead in comparison.lead(points)],
+        "notes": comparison.notes,
+    }  # fmt: skip
+
+
+def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
+    """Return `compare_data`'s result as text; info: of either run."""
+    a, b = data["runs"]
+    lines = [f"{a['kernel']}   A  {a['design']} {a['scheduler']}  {a['target']}   B  {b['design']} {b['scheduler']}  "
+             f"{b['target']}", ""]  # fmt: skip
+    lines += [totals_text(data["runs"]), ""]
+    lines += _divergence_lines(data, info)
+    if data["parameters"]:
+        differing = [f"{name} {_short(ours)} | {_short(theirs)}" for name, (ours, theirs) in data["parameters"].items()]
+        lines += ["", "parameters that differ, A | B", *(f"  {text}" for text in differing)]
+    rows = [[f"{lead['instructions']:,}", f"{lead['cycle_a']:,}", f"{lead['cycle_b']:,}", signed(lead["lag"])]
+            for lead in data["lead"]]  # fmt: skip
+    lines += ["", "lead and lag: the cycle in which so many instructions have issued",
+              columns(["instructions", "A", "B", "B−A"], rows)]  # fmt: skip
+    lines += [f"note: {note}" for note in data["notes"]]
+    return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    text = "–" if value is None else str(value)
+    return text if len(text) <= 24 else text[:23] + "…"
+
+
+def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
+    """Return the sentences about where the runs part."""
+    found = data["first_divergence"]
+    lines = []
+    if found is None:
+        lines.append("first divergence   none: every instruction issues in the same cycle in both runs")
+    else:
+        name = warp_text(WarpName(found["launch"], found["warp"]), info)
+        lines.append(f"first divergence   cycle {found['cycle']:,}: the {ordinal(found['n'])} instruction of {name}, "
+                     f"{found['instruction']}")  # fmt: skip
+        lines.append(f"                   {_cycles(found['a'], found['b'])}; in {found['late']} it waits: "
+                     f"{found['cause']['text']}")  # fmt: skip
+        lines += [f"                   {text}" for text in found["cause"].get("chain", ())]
+    split = data["first_path_difference"]
+    if split is not None:
+        name = warp_text(WarpName(split["launch"], split["warp"]), info)
+        lines.append(f"first other path   the {ordinal(split['n'])} instruction of {name}: A "
+                     f"{instruction_text(info, split['a']['pc'])}, B {instruction_text(info, split['b']['pc'])}; "
+                     f"{_cycles(split['a'], split['b'])}")  # fmt: skip
+    value = data["first_value_difference"]
+    if value is not None:
+        a, b = (f"{value[f'value_{side}']:08x} in cycle {value[f'cycle_{side}']:,}"
+                if value[f"value_{side}"] is not None else "not written" for side in "ab")  # fmt: skip
+        lines.append(f"first other value  {value['place']}, its {ordinal(value['k'])} value: A {a}, B {b}")
+    same = {True: "equal at the end", False: "differs at the end", None: "not compared: a run has not ended"}
+    paths = "" if split is not None else "; every warp takes the same path"
+    lines.append(f"memory             {same[data['memory_equal']]}{paths}")
+    return lines
+
+
+def _cycles(a: dict[str, int] | None, b: dict[str, int] | None) -> str:
+    """Return "A 8, B 11 (+3)"."""
+    if a is None or b is None:
+        return ", ".join(f"{letter} {issue['cycle']:,}" if issue else f"not in {letter}"
+                         for letter, issue in (("A", a), ("B", b)))  # fmt: skip
+    return f"A {a['cycle']:,}, B {b['cycle']:,} ({signed(b['cycle'] - a['cycle'])})"
+
+
+def totals_text(runs: list[dict[str, Any]]) -> str:
+    """Return cycles, IPC, energy and warp-cycles by reason, one column per run; with B−A where there are two."""
+    pair = len(runs) == 2
+    head = ["", *(run["run"] for run in runs), *(["B−A", "B/A"] if pair else [])]
+    rows = [["cycles", *_differing([run["cycles"] for run in runs], pair)],
+            ["instructions", *_differing([run["instructions"] for run in runs], pair)],
+            ["IPC", *(f"{run['ipc']:.3f}" for run in runs), *(["", _ratio(*(run["ipc"] for run in runs))] if pair else [])]]
+    if all(run["energy_pj"] is not None for run in runs):
+        micro = [run["energy_pj"] / 1e6 for run in runs]
+        rows.append(["RF energy µJ", *(f"{value:.2f}" for value in micro), *(["", _ratio(*micro)] if pair else [])])
+    rows.append(["warp-cycles", *_differing([run["warp_cycles"] for run in runs], pair)])
+    names = {name: sum(run["stalls"].get(name, 0) for run in runs) for run in runs for name in run["stalls"]}
+    rows.append(["  issued", *_differing([run["instructions"] for run in runs], pair)])
+    for name in sorted(names, key=lambda name: (name in NO_WORK, -names[name])):
+        rows.append([f"  {name}", *_differing([run["stalls"].get(name, 0) for run in runs], pair)])
+    return columns(head, rows)
+
+
+def _differing(values: list[int], pair: bool) -> list[str]:
+    """Return counts as text, with difference and ratio where there are two."""
+    shown = [f"{value:,}" for value in values]
+    return [*shown, signed(values[1] - values[0]), _ratio(*values)] if pair else shown
+
+
+def _ratio(a: float, b: float) -> str:
+    return f"×{b / a:.3f}" if a else "–"
+
+
+def columns(head: list[str], rows: list[list[str]]) -> str:
+    """Return aligned columns: the first to the left where it has no heading, all others to the right."""
+    cells = [head, *rows]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
+    lines = ["  ".join(cell.ljust(wide) if place == 0 and not head[0] else cell.rjust(wide)
+                       for place, (cell, wide) in enumerate(zip(row, widths))) for row in cells]  # fmt: skip
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def multiples_data(timelines: list[Timeline], targets: list[str], points: int = 10) -> dict[str, Any]:
+    """Return the totals of several runs of one program, and when each had issued equal shares of the instructions."""
+    logs = [IssueLog(timeline) for timeline in timelines]
+    common = min(log.total for log in logs)
+    counts = sorted({-(-common * part // points) for part in range(1, points + 1)} - {0})
+    return {
+        "runs": [run_data(timeline, target, LETTERS[index % 26]) for index, (timeline, target)
+                 in enumerate(zip(timelines, targets, strict=True))],
+        "common_instructions": common,
+        "lead": [{"instructions": count, "cycles": [log.cycle_of(count) for log in logs]} for count in counts],
+    }  # fmt: skip
+
+
+def multiples_text(data: dict[str, Any]) -> str:
+    """Return `multiples_data`'s result as text; later runs' cycles as differences from the first's."""
+    runs = data["runs"]
+    first = runs[0]
+    rows = [[run["run"], run["design"], run["scheduler"], f"{run['cycles']:,}", _ratio(first["cycles"], run["cycles"]),
+             f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.2f}", _main(run),
+             run["target"]] for run in runs]  # fmt: skip
+    lines = [f"{first['kernel']}, {len(runs)} runs", "",
+             reports.table(["run", "design", "scheduler", "cycles", "×A", "IPC", "RF µJ", "mostly", "target"], rows), "",
+             totals_text(runs), "", "the cycle in which so many instructions have issued: A, and how much later the others"]
+    lead = [[f"{entry['instructions']:,}", f"{entry['cycles'][0]:,}",
+             *(signed(cycle - entry["cycles"][0]) for cycle in entry["cycles"][1:])] for entry in data["lead"]]  # fmt: skip
+    return "\n".join([*lines, columns(["instructions", *(run["run"] for run in runs)], lead)])
+
+
+def _main(run: dict[str, Any]) -> str:
+    """Return the commonest reason of waiting and its share of the waiting warp-cycles."""
+    waits = {name: count for name, count in run["stalls"].items() if name not in NO_WORK}
+    if not waits:
+        return "–"
+    name = max(waits, key=lambda key: waits[key])
+    return f"{name} {waits[name] / sum(waits.values()):.0%}"

@@ -1,0 +1,112 @@
+"""Where two runs of one program come to hold different data: the writes of global memory, word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sessions.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class ValueDifference:
+    """The first write of global memory that differs: the k-th new value (1, 2 ..) of one word.
+
+    place: "C[17]" or an address. word: arena word in A. cycle_a, cycle_b: when it was written; None where a run never
+    writes this word so often. value_a, value_b: the words written, u4.
+    """
+
+    place: str
+    address: int
+    k: int
+    cycle_a: int | None
+    cycle_b: int | None
+    value_a: int | None
+    value_b: int | None
+
+
+class WordWrites:
+    """Every change of global memory in a run: words counted from the first global one, cycles, values, k within a word."""
+
+    def __init__(self, timeline: Timeline, progress: Callable[[int], None] | None = None):
+        base = int(timeline.info["global_word"])
+        words: list[np.ndarray] = []
+        cycles: list[np.ndarray] = []
+        values: list[np.ndarray] = []
+        for number, start in enumerate(timeline.chunk_starts()):
+            if progress is not None:
+                progress(start)
+            chunk = timeline.decoded(number).chunk
+            mine = np.flatnonzero(chunk.mem_index >= base)
+            words.append(chunk.mem_index[mine].astype(np.int64) - base)
+            cycles.append(start + np.searchsorted(chunk.mem_end, mine, side="right"))
+            values.append(chunk.mem_value[mine])
+        word, cycle, value = (np.concatenate(parts) if parts else np.empty(0, np.int64) for parts in (words, cycles, values))
+        order = np.argsort(word, kind="stable")
+        word, cycle, value = word[order], cycle[order], value[order]
+        begins = np.ones(len(word), bool)
+        begins[1:] = word[1:] != word[:-1]
+        initial = timeline.at(timeline.first).memory[base:]
+        previous = np.where(begins, initial[word], np.concatenate([value[:1], value[:-1]])) if len(word) else value
+        kept = value != previous     # a store of what is there already is no change, and some logs leave it out
+        self.word, self.cycle, self.value = word[kept], cycle[kept], value[kept]
+        first = np.searchsorted(self.word, self.word)
+        self.k = np.arange(len(self.word)) - first + 1
+
+
+def first_value_difference(a: Timeline, b: Timeline,
+                           progress: Callable[[int], None] | None = None) -> ValueDifference | None:
+    """Return the earliest write, by the earlier of both cycles, whose value is not the other run's; None if all agree."""
+    ours, theirs = WordWrites(a, progress), WordWrites(b, progress)
+    places = [writes.word * (1 << 32) + writes.k for writes in (ours, theirs)]
+    both, at_a, at_b = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
+    found: list[tuple[int, int, int | None, int | None]] = []
+    differs = np.flatnonzero(ours.value[at_a] != theirs.value[at_b])
+    if len(differs):
+        when = np.minimum(ours.cycle[at_a[differs]], theirs.cycle[at_b[differs]])
+        best = differs[int(np.argmin(when))]
+        found.append((int(when.min()), int(both[best]), int(at_a[best]), int(at_b[best])))
+    for writes, mine, is_a in ((ours, places[0], True), (theirs, places[1], False)):
+        alone = np.flatnonzero(~np.isin(mine, both))
+        if len(alone):
+            best = int(alone[int(np.argmin(writes.cycle[alone]))])
+            where = (best, None) if is_a else (None, best)
+            found.append((int(writes.cycle[best]), int(mine[best]), *where))
+    if not found:
+        return None
+    _, place, index_a, index_b = min(found, key=lambda entry: entry[0])
+    name, address = place_of(a.info, place >> 32)
+    return ValueDifference(
+        name, address, place & 0xFFFFFFFF,
+        None if index_a is None else int(ours.cycle[index_a]), None if index_b is None else int(theirs.cycle[index_b]),
+        None if index_a is None else int(ours.value[index_a]), None if index_b is None else int(theirs.value[index_b]),
+    )  # fmt: skip
+
+
+def place_of(info: dict[str, Any], word: int) -> tuple[str, int]:
+    """Return ("C[17]", address) of a word counted from the first global one."""
+    base = int(info["global_word"])
+    for variable in [*info["buffers"], *info["symbols"]]:
+        offset = 4 * (word + base - int(variable["word"]))
+        if 0 <= offset < int(variable["bytes"]):
+            size = np.dtype(variable["dtype"]).itemsize
+            return f"{variable['name']}[{offset // size}]", int(variable["address"]) + offset
+    return f"global word {word}", -1
+
+
+def same_buffers(a: Timeline, b: Timeline, cycle_a: int, cycle_b: int) -> bool:
+    """Say whether every buffer and symbol holds the same bytes in both runs, each at its own cycle."""
+    one, other = a.at(cycle_a).memory, b.at(cycle_b).memory
+    theirs = {variable["name"]: variable for variable in [*b.info["buffers"], *b.info["symbols"]]}
+    for variable in [*a.info["buffers"], *a.info["symbols"]]:
+        match = theirs.get(variable["name"])
+        if match is None or match["bytes"] != variable["bytes"]:
+            return False
+        size = -(-int(variable["bytes"]) // 4)
+        word, other_word = int(variable["word"]), int(match["word"])
+        if not np.array_equal(one[word : word + size], other[other_word : other_word + size]):
+            return False
+    return True
