@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from sessions.breakpoints import Breakpoint, make_breakpoint, set_condition
 from sessions.expressions import Expression, compile_expression
 from sessions.marks import Mark, Marks
 from sessions.timeline import Overview, Timeline
+
+if TYPE_CHECKING:
+    from sessions.why import Chain
 
 MAX_HISTORY = 1000
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]*)\Z")
@@ -136,6 +139,12 @@ class Session:
                 self._compiled.clear()
             self._compiled[text] = compile_expression(text, self.timeline)
         return self._compiled[text]
+
+    def why(self, warp: int | None = None, cycle: int | None = None) -> Chain:
+        """Return why a warp (default: the one stalled longest) did not issue, as shown at a cycle (default: the cursor)."""
+        from sessions.why import why
+
+        return why(self, warp, cycle)
 
     # moving
 

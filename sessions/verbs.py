@@ -339,3 +339,4 @@ def _help(session: Session, text: str) -> Answer:
 
 
 from sessions import verbs_find, verbs_stop  # noqa: E402, F401 - they add their verbs to the table
+from sessions.why import verb as _why_verb  # noqa: E402, F401 - adds `why`

@@ -1,0 +1,59 @@
+"""Why a warp does not issue: a chain of links from its stall back through time to a named physical resource.
+
+    session.why(7, 1310).text()
+
+    w7 did not issue in cycle 1,309: long_scoreboard, 106 cycles so far
+     1 w7 waits for R12
+     2 ← ld.global at PC 98 writes it, issued 1,204
+     3 ← all 32 MSHRs are taken since 1,180
+    resource: MSHRs, 32 of them
+
+Headless and without numba: live sessions and recordings are asked alike. Explanations of the built-in designs are one file
+each; designs.py says how a foreign one adds its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.errors import InputError
+from sessions.why.links import Chain, Link, Resource, Target
+from sessions.why.past import Moment, Past
+from sessions.why.trail import Trail
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+__all__ = ["Chain", "Link", "Past", "Resource", "Target", "explain", "why"]
+
+NOT_STALLED = ("issued", "finished", "no_cta")
+
+
+def why(session: Session, warp: int | None = None, cycle: int | None = None) -> Chain:
+    """Return why a warp did not issue in the cycle before `cycle`, as the state at `cycle` shows it.
+
+    warp: None for the warp that has been stalled longest there. cycle: None for the cursor. Raises InputError for a warp
+    slot or cycle that does not exist.
+    """
+    at = session.cycle if cycle is None else cycle
+    session.timeline.check(at)
+    past = Past(session.info, session.timeline)
+    moment = past.at(at)
+    if moment is None:
+        moment = past.know(session.timeline.at(at))
+    if warp is not None and not 0 <= warp < moment.num_warps:
+        raise InputError(f"why {warp}: there are warp slots 0..{moment.num_warps - 1}")
+    return explain(past, moment, stalled_longest(moment) if warp is None else warp)
+
+
+def explain(past: Past, moment: Moment, warp: int) -> Chain:
+    """Return the chain of one warp at one moment."""
+    trail = Trail(past, moment)
+    trail.follow(moment, warp)
+    return trail.chain(warp)
+
+
+def stalled_longest(moment: Moment) -> int:
+    """Return the warp whose present stall began first, the smallest of equals; warp 0 where none is stalled."""
+    stalled = [warp for warp in range(moment.num_warps) if moment.state(warp) not in NOT_STALLED]
+    return min(stalled, key=lambda warp: (moment.warp(warp, "state_since_cycle"), warp), default=0)

@@ -1,0 +1,133 @@
+"""Why a warp is outside the active set of its scheduler, or still on its way out of it (two_level, switch_on_stall)."""
+
+from __future__ import annotations
+
+from engine import state as layout
+from sessions.why.links import listed, plural
+from sessions.why.past import Flight, Moment
+from sessions.why.trail import Refusal, Trail
+
+LEAVING = 2
+
+
+def places(moment: Moment) -> int:
+    """Return how many active warps one scheduler may have."""
+    if moment.config["scheduler"] == layout.SWITCH_ON_STALL:
+        return 1
+    return -(-moment.config["active_set"] // moment.num_schedulers)
+
+
+def suspended(trail: Trail, moment: Moment, warp: int) -> None:
+    """Explain a ready warp that has no place in the active set: who holds the places, or which rule keeps one free."""
+    from sessions.why.warps import first_link, next_text
+
+    scheduler = moment.scheduler_of(warp)
+    first_link(trail, moment, warp, f"w{warp} is ready but suspended", next_text(moment, warp))
+    bits = int(moment.sm["scheduler"][scheduler]["active"])
+    active = [other for other in range(moment.num_warps) if (bits >> other) & 1]
+    room = places(moment)
+    if len(active) < room and moment.config["scheduler"] == layout.SWITCH_ON_STALL and moment.config["parity"]:
+        last = int(moment.sm["scheduler"][scheduler]["joined_warp"])
+        parity = "an even" if last & 1 else "an odd"
+        trail.add(f"the place is kept for {parity} warp", f"w{last} had it last; parity of warp ids alternates")
+        other = [
+            w
+            for w in range(moment.num_warps)
+            if w % 2 != last % 2
+            and moment.scheduler_of(w) == scheduler
+            and moment.state(w) not in ("finished", "no_cta", "barrier", "suspended")
+        ]
+        trail.end(
+            "active set",
+            f"active set of scheduler {scheduler}: alternating parity, w{other[0]} is waited for"
+            if other
+            else f"active set of scheduler {scheduler}: alternating parity",
+            scheduler__parity="off",
+        )
+        return
+    leaving = [other for other in active if moment.warp(other, "is_active") == LEAVING]
+    held = f"{plural(len(active), 'place')} taken: {listed(active)}"
+    if leaving:
+        oldest = min(leaving, key=lambda other: moment.warp(other, "state_since_cycle"))
+        trail.add(
+            f"w{oldest} still leaves the active set", held, warp=oldest, since=moment.warp(oldest, "state_since_cycle")
+        )
+        if oldest not in trail.warps:
+            _flush(trail, moment, oldest)
+            if trail.ended:
+                return
+    elif active:
+        joined = int(moment.sm["scheduler"][scheduler]["joined_warp"])
+        verb = "holds the only place" if room == 1 else f"hold all {room} places"
+        trail.add(
+            f"{listed(active, 4)} {verb} of the active set",
+            ", ".join(f"w{other} {moment.state(other)}" for other in active[:4])
+            + (f"; w{joined} joined last" if joined < 64 else ""),
+            warp=active[0],
+        )
+    relief = (
+        {"scheduler.active_set": 64}
+        if moment.config["scheduler"] != layout.SWITCH_ON_STALL
+        else {"sm.num_schedulers": 4}
+    )
+    trail.end("active set", f"active set of scheduler {scheduler}, {plural(room, 'place')}", **relief)
+
+
+def leaving(trail: Trail, moment: Moment, warp: int) -> None:
+    """Explain a warp that leaves the active set: what it leaves for, and what holds it back as it goes."""
+    from sessions.why.warps import first_link, next_text
+
+    first_link(trail, moment, warp, f"w{warp} leaves the active set", next_text(moment, warp))
+    _flush(trail, moment, warp)
+    awaited = _awaited(moment, warp)
+    if awaited is None:
+        return
+    reg, flight = awaited
+    known = flight.done_cycle if flight.done_cycle < layout.FOREVER else moment.cycle + 1
+    if (
+        trail.links[-1].until < known
+    ):  # the way out is over before the result is there: it is not what the warp waits for
+        trail.reopen()
+        trail.add(
+            f"it leaves for R{reg}, which takes longer: {flight.name}",
+            f"issued {flight.issue_cycle:,}; {flight.text}",
+            warp=warp,
+            since=flight.issue_cycle,
+            pc=flight.pc,
+        )
+        trail.instruction(moment, flight)
+
+
+def _awaited(moment: Moment, warp: int) -> tuple[int, Flight] | None:
+    """Return (register, instruction) of the long-latency result that the next instruction needs, or None."""
+    entry = moment.instruction(moment.warp(warp, "pc"))
+    if entry is None:
+        return None
+    held = moment.warp(warp, "sb_long")
+    for reg in [*entry["src"], *entry["dst"]]:
+        if int(reg) < 64 and (held >> int(reg)) & 1:
+            flight = moment.flight(int(moment.sm["warp_cold"][warp]["producer"][int(reg)]))
+            if flight.stage != layout.FREE and flight.warp == warp:
+                return int(reg), flight
+    return None
+
+
+def _flush(trail: Trail, moment: Moment, warp: int) -> None:
+    """Explain what a leaving warp is held back by: a short result still under way, else its register file's own work."""
+    code = moment.warp(warp, "leave_code")
+    short = moment.warp(warp, "sb_write") & ~moment.warp(warp, "sb_long")
+    name = moment.name(code)
+    for reg in range(64):
+        if (short >> reg) & 1 and name != "rfc_flush":
+            flight = moment.flight(int(moment.sm["warp_cold"][warp]["producer"][reg]))
+            if flight.stage != layout.FREE and flight.warp == warp:
+                trail.add(
+                    f"first its R{reg} must be written: {flight.name}",
+                    flight.text,
+                    warp=warp,
+                    since=flight.issue_cycle,
+                    pc=flight.pc,
+                )
+                trail.instruction(moment, flight)
+                return
+    trail.refused(moment, Refusal("leave", code, warp))

@@ -1,0 +1,92 @@
+"""Why a register bank refused an access: the default for every design, from what the machine itself records of its banks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import state as layout
+from sessions.why.past import Moment
+from sessions.why.trail import Refusal, Trail
+
+VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}
+
+
+def more_banks(trail: Trail) -> dict[str, Any]:
+    """Return the settings that give the register file twice as many banks of half the size, with two ports."""
+    banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 64)
+    settings: dict[str, Any] = {"sm.bank_ports": 2}
+    if banks * 2 <= layout.MAX_BANKS:
+        settings |= {"sm.num_banks": banks * 2, "sm.rows_per_bank": max(1, rows // 2)}
+    return settings
+
+
+def owner(moment: Moment, bank: int) -> str:
+    """Return "w2 R5", whom a bank works for, "" for nobody."""
+    warp, reg = moment.bank(bank, "owner_warp"), moment.bank(bank, "owner_reg")
+    if warp >= moment.num_warps:
+        return ""
+    return f"w{warp} R{reg}" if reg < 64 else f"w{warp}"
+
+
+def bank_link(trail: Trail, moment: Moment, bank: int, code: int, what: str = "") -> None:
+    """Add who has a bank, and until when. what: the word for a slow access, such as "STT write"."""
+    until, since = moment.bank(bank, "until_cycle"), moment.bank(bank, "since_cycle")
+    whose, queue = owner(moment, bank), moment.bank(bank, "queue")
+    left = until - moment.ran
+    waiting = f"queue {queue}"
+    if left > 0:
+        total = until - since
+        what = what or "slow access"
+        trail.add(
+            f"bank {bank} busy: {what}{f' of {whose}' if whose else ''}",
+            f"{left} of {total} cycles left; {waiting}",
+            code=code,
+            warp=moment.bank(bank, "owner_warp"),
+            since=since,
+            until=until,
+            bank=bank,
+        )
+    else:
+        verb = VERBS.get(moment.bank(bank, "activity"))
+        sentence = f"bank {bank} {verb} {whose}" if verb and whose else f"bank {bank} had no port left for it"
+        trail.add(
+            sentence,
+            f"in cycle {moment.ran:,}; {waiting}",
+            code=code,
+            warp=moment.bank(bank, "owner_warp"),
+            since=moment.ran,
+            bank=bank,
+        )
+
+
+def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
+    """Explain a refusal by the bank, or where no bank is known by the stall's own sentence; always ends in a resource."""
+    name = moment.name(refusal.code).replace("_", " ")
+    sentence = next(
+        (
+            str(entry.get("sentence", ""))
+            for entry in moment.info.get("stalls", ())
+            if int(entry["code"]) == refusal.code
+        ),
+        "",
+    )
+    if refusal.kind in ("read", "write", "hold") and 0 <= refusal.bank < moment.num_banks:
+        bank = refusal.bank
+        what = "" if name == "bank conflict" else name
+        bank_link(trail, moment, bank, refusal.code, what)
+        limit = moment.config["max_banks_per_cycle"]
+        if limit and not moment.bank(bank, "activity"):
+            trail.end("bank places", f"bank places, {limit} banks per cycle", sm__max_banks_per_cycle=0)
+        ports = "one access" if moment.config["bank_ports"] == 1 else "one read and one write"
+        trail.end("bank", f"register bank {bank}, {ports} per cycle", **more_banks(trail))
+        return
+    if sentence:
+        trail.add(
+            sentence[0].lower() + sentence[1:].rstrip("."), f"design {moment.info.get('design', '')}", code=refusal.code
+        )
+    what = {
+        "freeze": "the pipeline is frozen",
+        "issue": "the register file lets no instruction of this kind issue",
+        "leave": "the register file keeps the warp in the active set",
+    }.get(refusal.kind, name)
+    trail.end("register file", f"register file {moment.info.get('design', '')}: {what} ({name})")

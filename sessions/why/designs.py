@@ -1,0 +1,57 @@
+"""Which function explains a refusal of which register-file design: built-in ones here, foreign ones in their own module.
+
+A foreign design needs nothing: its stalls end at their bank, else at the register file with the sentence of its stall row.
+To say more, its module may have a function
+
+    def why(trail, moment, rf, refusal): ...
+
+that runs on the host, never compiled. It looks at the recorded state (`moment.sm`, and `rf`, the design's own record),
+adds links (`trail.add(sentence, evidence, since=..., until=..., bank=...)`), names the resource (`trail.end("lock",
+"the lock of bank 3", mydesign__lock_cycles=1)`) and returns True; False leaves the refusal to the default. `refusal` is a
+sessions.why.trail.Refusal. Replaying a recording where the design is not installed falls back on the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine import designs as registry
+from engine.errors import InputError
+from sessions.why import edram, hcrf, hrf, racetrack, rfc, single_buffer, stt
+from sessions.why.past import Moment
+from sessions.why.trail import Refusal, Trail
+
+Explainer = Callable[[Trail, Moment, Any, Refusal], bool]
+BUILT_IN: dict[str, Explainer] = {
+    "stt": stt.explain,
+    "hrf": hrf.explain,
+    "single_buffer": single_buffer.explain,
+    "rfc": rfc.explain,
+    "hcrf": hcrf.explain,
+    "edram": edram.explain,
+    "racetrack": racetrack.explain,
+}
+
+
+def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:
+    """Let each design of the run's chain, outermost first, explain a refusal; say whether the chain has ended."""
+    rf = moment.rf
+    for name in moment.info.get("design_spec", {}).get("chain", ()):
+        explainer = BUILT_IN.get(name) or _foreign(name)
+        if explainer is not None and explainer(trail, moment, rf, refusal) and trail.ended:
+            return True
+        names = rf.dtype.names or ()
+        rf = rf["mrf"] if "mrf" in names else rf
+    return False
+
+
+def _foreign(name: str) -> Explainer | None:
+    """Return the `why` function of a foreign design, None where it has none or is not installed."""
+    if name in registry.BUILT_IN:
+        return None
+    try:
+        found = registry.find(name)
+    except InputError:
+        return None
+    return getattr(found, "why", None)

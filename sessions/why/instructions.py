@@ -1,0 +1,202 @@
+"""Why an instruction in flight has not given its result: where it stands between collector and register file."""
+
+from __future__ import annotations
+
+from engine import state as layout
+from sessions.why import memory, units
+from sessions.why.links import plural
+from sessions.why.past import Flight, Moment
+from sessions.why.trail import COLLECT_CYCLES, Refusal, Trail
+
+LONG, SHORT = 2, 1  # wait classes of engine/program.py: fixed, short, long
+
+
+def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Add why an instruction is where it is, down to a resource."""
+    step = {
+        layout.COLLECT: _collecting,
+        layout.EXECUTE: _executing,
+        layout.MEMORY: memory.explain,
+        layout.WRITE_BACK: _writing,
+        layout.WRITTEN: _written,
+    }.get(flight.stage)
+    if step is not None:
+        step(trail, moment, flight)
+
+
+def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """It gathers operands, or has them and waits for its unit."""
+    if flight.code:
+        regs = flight.registers
+        names = ", ".join(f"R{reg}" for reg in regs)
+        trail.add(
+            f"it has not read {names or 'its operands'}",
+            f"in collector {flight.collector}, issued {flight.issue_cycle:,}",
+            code=flight.code,
+            warp=flight.warp,
+            since=flight.issue_cycle,
+            pc=flight.pc,
+        )
+        trail.refused(moment, Refusal("read", flight.code, flight.warp, regs[0] if regs else -1, flight.bank, flight))
+        return
+    frozen = int(moment.sm["freeze_code"])
+    if frozen and (flight.unread or flight.issue_cycle + COLLECT_CYCLES <= moment.ran):
+        trail.add(
+            "it stands in its collector: pipeline frozen",
+            f"collector {flight.collector}",
+            code=frozen,
+            warp=flight.warp,
+            since=flight.issue_cycle,
+            pc=flight.pc,
+        )
+        trail.refused(moment, Refusal("freeze", frozen, flight.warp, flight=flight))
+        return
+    if flight.unread or flight.issue_cycle + COLLECT_CYCLES > moment.ran:
+        _on_its_way(trail, moment, flight)
+        return
+    trail.add(
+        f"it has its operands and waits for {units.UNIT_NAMES.get(flight.unit, 'its unit')}",
+        f"in collector {flight.collector} since {flight.issue_cycle:,}",
+        warp=flight.warp,
+        since=flight.issue_cycle,
+        pc=flight.pc,
+    )
+    units.unit_busy(trail, moment, flight)
+
+
+def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Nothing holds it up: it reads its operands, and what follows takes its time."""
+    trail.add(
+        "it gathers its operands",
+        f"collector {flight.collector}, at least {COLLECT_CYCLES} cycles",
+        warp=flight.warp,
+        since=flight.issue_cycle,
+        pc=flight.pc,
+    )
+    if flight.unit == units.LDST:
+        where = memory.space(flight)
+        if where in memory.ON_CHIP:
+            name, key = memory.ON_CHIP[where]
+            trail.end(name, f"{name}, {plural(moment.config[key], 'cycle')}", **{f"memory.{key}": 1})
+        trail.end("memory", "memory: the access is yet to be sent", **memory.RELIEF)
+        return
+    name = units.UNIT_NAMES.get(flight.unit, "its")
+    trail.end("pipe", f"operand collector and {name} pipe, a fixed latency", **units.latency_relief(trail, flight))
+
+
+def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """It is in a pipe; if it entered late, what held it up before counts."""
+    if flight.done_cycle >= layout.FOREVER:
+        _awaits_barrier(trail, moment, flight)
+        return
+    pipe = units.PIPE_NAMES.get(flight.pipe, "its pipe")
+    latency = flight.done_cycle - flight.since_cycle
+    late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
+    trail.add(
+        f"it is in {pipe} since {flight.since_cycle:,}",
+        f"{plural(latency, 'cycle')}, done in cycle {flight.done_cycle:,}",
+        warp=flight.warp,
+        since=flight.since_cycle,
+        until=flight.done_cycle,
+        pc=flight.pc,
+    )
+    if late > latency:
+        earlier, other = trail.past.at(flight.since_cycle - 1), flight.before(trail.past, flight.since_cycle - 1)
+        if earlier is not None and other is not None and other.stage == layout.COLLECT:
+            trail.add(
+                f"it waited {plural(late, 'cycle')} in its collector",
+                f"issued {flight.issue_cycle:,}",
+                warp=flight.warp,
+                since=flight.issue_cycle,
+                until=flight.since_cycle,
+                pc=flight.pc,
+            )
+            trail.instruction(earlier, other)
+    trail.end(
+        "pipe",
+        f"{pipe.removeprefix('the ')} pipe, latency {plural(latency, 'cycle')}",
+        **units.latency_relief(trail, flight),
+    )
+
+
+def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """A barrier's reduction is known when the barrier opens."""
+    trail.add(
+        f"its result comes when barrier {flight.bank} opens",
+        flight.text,
+        warp=flight.warp,
+        since=flight.issue_cycle,
+        pc=flight.pc,
+    )
+    cta = moment.warp(flight.warp, "cta")
+    late = [
+        warp
+        for warp in range(moment.num_warps)
+        if moment.warp(warp, "cta") == cta
+        and warp not in trail.warps
+        and moment.state(warp) not in ("finished", "no_cta")
+        and moment.warp(warp, "barrier") != flight.bank
+    ]
+    if late:
+        trail.follow(moment, min(late, key=lambda warp: moment.warp(warp, "num_issued")))
+    trail.end("barrier", f"barrier {flight.bank} of its CTA")
+
+
+def _writing(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Its result is there, but not written."""
+    reg = flight.result
+    trail.add(
+        f"its result R{reg} is not written yet",
+        f"ready since {flight.since_cycle:,}",
+        code=flight.code or -1,
+        warp=flight.warp,
+        since=flight.since_cycle,
+        pc=flight.pc,
+    )
+    if flight.code:
+        trail.refused(moment, Refusal("write", flight.code, flight.warp, reg, flight.bank, flight))
+    elif int(moment.sm["freeze_code"]):
+        trail.refused(moment, Refusal("freeze", int(moment.sm["freeze_code"]), flight.warp, flight=flight))
+    else:
+        _no_bus(trail, moment, flight)
+
+
+def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Older results had the buses; where the register file refuses those in every cycle, that is the cause."""
+    is_memory = flight.unit == units.LDST
+    ahead = [
+        other
+        for other in moment.in_flight()
+        if other.stage == layout.WRITE_BACK
+        and other.seq < flight.seq
+        and (other.unit == units.LDST) == is_memory
+        and other.code
+    ]
+    if ahead:
+        first = ahead[0]
+        trail.add(
+            f"older results have the bus: w{first.warp} R{first.result} is refused",
+            f"{moment.name(first.code)}, ready since {first.since_cycle:,}; {first.text}",
+            code=first.code,
+            warp=first.warp,
+            since=first.since_cycle,
+            pc=first.pc,
+        )
+        trail.refused(moment, Refusal("write", first.code, first.warp, first.result, first.bank, first))
+    elif is_memory:
+        trail.end("result bus", "result bus of LD/ST, one result per cycle")
+    else:
+        trail.end("result bus", f"result buses, {moment.config['result_buses']} results per cycle", sm__result_buses=16)
+
+
+def _written(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Its result was accepted, but the register is not released yet."""
+    reg = next((reg for reg in range(64) if (flight.unreleased >> reg) & 1), -1)
+    trail.add(
+        f"its result R{reg} is accepted, not yet in its place",
+        f"since {flight.since_cycle:,}",
+        warp=flight.warp,
+        since=flight.since_cycle,
+        pc=flight.pc,
+    )
+    trail.refused(moment, Refusal("hold", moment.states[flight.warp], flight.warp, reg, flight.bank, flight))

@@ -1,0 +1,153 @@
+"""What `why` answers with: links from a stalled warp back to a physical resource, as data, text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+NOWHERE = -1
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a jump to a link leads: the cycle whose state shows it, and what to look at there; -1 where it does not apply.
+
+    buffer, slot: a write buffer (or register file cache of a warp) and the entry in it, as the design numbers them.
+    """
+
+    cycle: int
+    warp: int = NOWHERE
+    pc: int = NOWHERE
+    bank: int = NOWHERE
+    buffer: int = NOWHERE
+    slot: int = NOWHERE
+
+    def data(self) -> dict[str, int]:
+        """Return what applies, for JSON."""
+        return {name: value for name, value in vars(self).items() if value != NOWHERE}
+
+
+@dataclass(frozen=True)
+class Resource:
+    """The piece of hardware a chain ends at.
+
+    kind: what sort of thing ("bank", "MSHRs", "issue slot"); name: which one, as a phrase. relief: parameter settings
+    that take its delay away or make it larger, as `--set` takes them; empty where no parameter of the machine does.
+    """
+
+    kind: str
+    name: str
+    relief: Mapping[str, Any] = field(default_factory=dict)
+
+    def data(self) -> dict[str, Any]:
+        """Return the resource for JSON."""
+        return {"kind": self.kind, "name": self.name, "relief": dict(self.relief)}
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step of the answer: a short sentence that is the cause of the one before.
+
+    evidence: what proves it. code: the stall code it belongs to, -1 for none. warp: whom it speaks of. since, until:
+    first cycle it holds, and the first it no longer does; -1 where not known. target: where to look. resource: on the
+    last link only.
+    """
+
+    sentence: str
+    evidence: str = ""
+    code: int = NOWHERE
+    warp: int = NOWHERE
+    since: int = NOWHERE
+    until: int = NOWHERE
+    target: Target | None = None
+    resource: Resource | None = None
+
+    def data(self) -> dict[str, Any]:
+        """Return the link for JSON."""
+        return {
+            "sentence": self.sentence,
+            "evidence": self.evidence,
+            "code": self.code,
+            "warp": self.warp,
+            "since": self.since,
+            "until": self.until,
+            "target": self.target.data() if self.target else None,
+            "resource": self.resource.data() if self.resource else None,
+        }
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Why one warp did not issue: links from the warp to a resource.
+
+    cycle: of the state that was asked about, which shows what the warp did in the cycle before. state: the name of what
+    it did. losers: names of the other conditions that would have blocked it as well. A warp that issued has links and no
+    resource.
+    """
+
+    warp: int
+    cycle: int
+    state: str
+    since: int
+    links: tuple[Link, ...]
+    losers: tuple[str, ...] = ()
+
+    @property
+    def resource(self) -> Resource | None:
+        """Return the resource that the chain ends at."""
+        return self.links[-1].resource if self.links else None
+
+    @property
+    def until(self) -> int:
+        """Return the cycle in which the innermost cause that has a known end is over, -1 where none has."""
+        return next((link.until for link in reversed(self.links) if link.until > self.cycle), NOWHERE)
+
+    def text(self) -> str:
+        """Return the chain for people: one link per line, its evidence below, the resource last."""
+        so_far = self.cycle - self.since
+        verb = {"issued": "issued", "finished": "has ended", "no_cta": "is empty"}.get(self.state, "did not issue")
+        lines = [
+            f"w{self.warp} {verb} in cycle {self.cycle - 1:,}: {self.state}"
+            + (f", {plural(so_far, 'cycle')} so far" if so_far > 0 else "")
+        ]
+        for number, link in enumerate(self.links, 1):
+            lines.append(f"{number:>2} {'← ' if number > 1 else ''}{link.sentence}")
+            if link.evidence:
+                lines.append(f"     {link.evidence}")
+        if self.resource is not None:
+            lines.append(f"resource: {self.resource.name}")
+            if self.resource.relief:
+                settings = " ".join(f"--set {key}={value}" for key, value in self.resource.relief.items())
+                lines.append(f"without it: {settings}")
+        if self.until > self.cycle:
+            lines.append(f"known end: cycle {self.until:,}, in {plural(self.until - self.cycle, 'cycle')}")
+        if self.losers:
+            lines.append(f"also true: {', '.join(self.losers)}")
+        return "\n".join(lines)
+
+    def data(self) -> dict[str, Any]:
+        """Return the chain for JSON."""
+        return {
+            "warp": self.warp,
+            "cycle": self.cycle,
+            "state": self.state,
+            "since": self.since,
+            "links": [link.data() for link in self.links],
+            "losers": list(self.losers),
+            "until": self.until,
+            "resource": self.resource.data() if self.resource else None,
+        }
+
+
+def plural(number: int, word: str) -> str:
+    """Return "1 cycle", "3 cycles", "2 entries"."""
+    if number != 1:
+        word = word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith(("s", "x", "ch")) else "s")
+    return f"{number:,} {word}"
+
+
+def listed(warps: list[int], most: int = 8) -> str:
+    """Return "w1 w4 w9", with what is left out counted."""
+    rest = len(warps) - most
+    return " ".join(f"w{warp}" for warp in warps[:most]) + (f" and {rest} more" if rest > 0 else "")

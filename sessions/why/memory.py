@@ -1,0 +1,269 @@
+"""Why a memory access is not back: LD/ST sends line by line, lines need MSHRs and come from L1, L2, DRAM, shared memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import state as layout
+from sessions.why.links import plural
+from sessions.why.past import Flight, Moment
+from sessions.why.trail import COLLECT_CYCLES, Trail
+
+NO_REASON, NO_MSHR, SET_FULL, QUEUE_FULL = range(4)
+RELIEF = {
+    "memory.dram_cycles": 0,
+    "memory.l2_hit_cycles": 1,
+    "memory.l1_hit_cycles": 1,
+    "memory.shared_cycles": 1,
+    "memory.bytes_per_cycle": 100000,
+}
+ON_CHIP = {
+    "shared": ("shared memory", "shared_cycles"),
+    "const": ("constant cache", "const_cycles"),
+    "param": ("constant cache", "param_cycles"),
+}
+
+
+def is_stuck(moment: Moment) -> bool:
+    """Say whether the instruction in LD/ST could not go on in the cycle that ran."""
+    return int(moment.sm["ldst_head"]) != layout.NONE8 and int(moment.sm["ldst_reason"]) != NO_REASON
+
+
+def space(flight: Flight) -> str:
+    """Return the state space that an instruction names, "global" where it names none."""
+    name = flight.name
+    return name.split(".")[1] if "." in name else "global"
+
+
+def progress(moment: Moment, flight: Flight) -> str:
+    """Return how far LD/ST is with an instruction."""
+    word = "pass" if space(flight) == "shared" else "line"
+    return f"{plural(flight.transactions, word)} still to send, one per cycle"
+
+
+def head(trail: Trail, moment: Moment) -> None:
+    """Explain the instruction that LD/ST works on: more lines to send, or why it cannot send the next one."""
+    flight = moment.flight(int(moment.sm["ldst_head"]))
+    reason = int(moment.sm["ldst_reason"])
+    trail.add(
+        f"LD/ST works for w{flight.warp} {flight.name}",
+        f"{progress(moment, flight)}; {flight.text}",
+        warp=flight.warp,
+        since=flight.since_cycle,
+        pc=flight.pc,
+    )
+    stuck(trail, moment, reason)
+    if space(flight) == "shared":
+        trail.end("shared memory", "shared memory, one pass of conflict-free lanes per cycle", **RELIEF)
+    trail.end("LD/ST unit", "LD/ST unit, one line per cycle", **RELIEF)
+
+
+def stuck(trail: Trail, moment: Moment, reason: int) -> None:
+    """Explain why LD/ST could not send a line in the cycle that ran."""
+    if reason == NO_MSHR:
+        _mshrs_full(trail, moment)
+    elif reason == SET_FULL:
+        ways = moment.config["l1_ways"]
+        trail.add("every way of its L1 set awaits a line", f"{plural(ways, 'way')}")
+        trail.end("L1 set", f"L1 set, {plural(ways, 'way')}", memory__l1_ways=16, memory__l1_sets=32)
+    elif reason == QUEUE_FULL:
+        _port(trail, moment)
+
+
+def _in_use(moment: Moment) -> list[Any]:
+    """Return the MSHRs whose lines have not come back."""
+    return [entry for entry in moment.sm["mshr"][: moment.config["mshrs"]] if int(entry["until_cycle"]) > moment.ran]
+
+
+def _mshrs_full(trail: Trail, moment: Moment) -> None:
+    used = _in_use(moment)
+    count = moment.config["mshrs"]
+    if used:
+        since = max(int(entry["since_cycle"]) for entry in used)
+        first = min(used, key=lambda entry: int(entry["until_cycle"]))
+        until, owner = int(first["until_cycle"]), int(first["owner_warp"])
+        trail.add(
+            f"all {count} MSHRs are taken since {since:,}",
+            f"the first comes free in cycle {until:,}: line 0x{int(first['line']):x} for w{owner}",
+            warp=owner,
+            since=since,
+            until=until,
+        )
+    trail.end("MSHRs", f"MSHRs, {count} of them", memory__mshrs=128)
+
+
+def _port(trail: Trail, moment: Moment) -> None:
+    """The memory port is booked for longer than LD/ST may queue."""
+    ahead = int(moment.sm["dram_free_x256"]) // 256 - moment.ran
+    rate = moment.config["bytes_per_cycle_x256"] / 256
+    trail.add(
+        f"the memory port is booked for {plural(ahead, 'cycle')}",
+        f"LD/ST waits beyond {moment.config['queue_cycles']:,}",
+        until=moment.ran + ahead,
+    )
+    trail.end("memory port", f"memory port, {rate:.1f} bytes per cycle", memory__bytes_per_cycle=100000)
+
+
+def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Explain a memory instruction that has left its collector."""
+    where = space(flight)
+    is_head = int(moment.sm["ldst_head"]) == flight.entry
+    if is_head and is_stuck(moment):
+        head(trail, moment)
+        return
+    done = flight.done_cycle if not is_head and flight.done_cycle < layout.FOREVER else -1
+    if where in ON_CHIP:
+        _on_chip(trail, moment, flight, where, done)
+        return
+    if is_head:
+        trail.add(
+            f"it is in LD/ST since {flight.since_cycle:,}",
+            progress(moment, flight),
+            warp=flight.warp,
+            since=flight.since_cycle,
+            pc=flight.pc,
+        )
+        trail.end("memory", "memory: its lines are still being sent", **RELIEF)
+        return
+    line = next((entry for entry in _in_use(moment) if int(entry["until_cycle"]) == done), None)
+    sent = int(line["since_cycle"]) if line is not None else _sent(trail, moment, flight, done)
+    _returning(trail, moment, flight, line, sent, done)
+    if sent - flight.issue_cycle - COLLECT_CYCLES - 1 > done - sent:
+        _sent_late(trail, flight, sent)
+    _name_source(trail, moment, flight, sent, done)
+
+
+def _sent(trail: Trail, moment: Moment, flight: Flight, done: int) -> int:
+    """Return the cycle in which a line without an MSHR of its own was sent: the earliest that LD/ST could have."""
+    fixed = moment.config["fixed_memory_cycles"]
+    if fixed:
+        return max(flight.since_cycle, done - fixed)
+    if not flight.missed and moment.config["l1_enabled"]:
+        return max(flight.since_cycle, done - moment.config["l1_hit_cycles"])
+    return flight.since_cycle
+
+
+def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: int, done: int) -> None:
+    """Add where the last line is."""
+    used = len(_in_use(moment))
+    back = f"back in cycle {done:,}"
+    if line is not None:
+        owner = int(line["owner_warp"])
+        whose = "" if owner == flight.warp else f", asked for by w{owner}"
+        trail.add(
+            f"it missed L1; its line comes since {sent:,}",
+            f"line 0x{int(line['line']):x}{whose}, {back}; {plural(used, 'MSHR')} in use",
+            warp=owner,
+            since=sent,
+            until=done,
+            pc=flight.pc,
+        )
+    elif flight.missed or not moment.config["l1_enabled"]:
+        trail.add(f"it is in memory since {sent:,}", back, warp=flight.warp, since=sent, until=done, pc=flight.pc)
+    else:
+        trail.add(
+            f"it is in LD/ST and L1 since {flight.since_cycle:,}",
+            back,
+            warp=flight.warp,
+            since=flight.since_cycle,
+            until=done,
+            pc=flight.pc,
+        )
+
+
+def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
+    """It waited longer to be sent than it takes to come back: explain what it waited for, in the past."""
+    late = sent - flight.issue_cycle
+    trail.add(
+        f"it was sent {plural(late, 'cycle')} after its issue",
+        f"issued {flight.issue_cycle:,}",
+        warp=flight.warp,
+        since=flight.issue_cycle,
+        until=sent,
+        pc=flight.pc,
+    )
+    in_unit = sent - flight.since_cycle > flight.since_cycle - flight.issue_cycle
+    earlier = trail.past.at((sent + flight.since_cycle) // 2 if in_unit else flight.since_cycle - 1)
+    if earlier is None:
+        return
+    if is_stuck(earlier):
+        if not in_unit:
+            blocker = earlier.flight(int(earlier.sm["ldst_head"]))
+            trail.add(
+                f"LD/ST worked for w{blocker.warp} {blocker.name} then",
+                blocker.text,
+                warp=blocker.warp,
+                since=blocker.since_cycle,
+                pc=blocker.pc,
+                at=earlier.cycle,
+            )
+        stuck(trail, earlier, int(earlier.sm["ldst_reason"]))
+    elif not in_unit:
+        other = flight.before(trail.past, earlier.cycle)
+        if other is not None and other.stage == layout.COLLECT:
+            trail.instruction(earlier, other)
+
+
+def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: int) -> None:
+    """Name the level that the data comes from, told by how long it takes."""
+    config = moment.config
+    if config["fixed_memory_cycles"]:
+        if done - flight.since_cycle > 2 * config["fixed_memory_cycles"]:
+            trail.end(
+                "memory port",
+                f"memory port, {config['bytes_per_cycle_x256'] / 256:.1f} bytes per cycle",
+                memory__bytes_per_cycle=100000,
+            )
+        trail.end("memory", f"memory, {plural(config['fixed_memory_cycles'], 'cycle')}", memory__fixed_memory_cycles=1)
+        return
+    if not flight.missed and config["l1_enabled"] and flight.name.startswith("ld"):
+        trail.end("L1", f"L1 cache, {plural(config['l1_hit_cycles'], 'cycle')}", memory__l1_hit_cycles=1)
+        return
+    took = done - sent
+    queued = took - config["l2_hit_cycles"] - config["dram_cycles"]
+    if took <= config["l2_hit_cycles"] and config["dram_cycles"]:
+        trail.end("L2", f"L2 cache, {plural(config['l2_hit_cycles'], 'cycle')}", memory__l2_hit_cycles=1)
+    elif queued > config["dram_cycles"]:
+        trail.end(
+            "memory port",
+            f"memory port, {config['bytes_per_cycle_x256'] / 256:.1f} bytes per cycle: "
+            f"{plural(queued, 'cycle')} of traffic before it",
+            memory__bytes_per_cycle=100000,
+        )
+    else:
+        trail.end(
+            "DRAM",
+            f"DRAM, {plural(config['dram_cycles'], 'cycle')} behind an L2 of {config['l2_hit_cycles']}",
+            memory__dram_cycles=0,
+        )
+
+
+def _on_chip(trail: Trail, moment: Moment, flight: Flight, where: str, done: int) -> None:
+    """Explain an access to shared, constant or parameter memory."""
+    name, key = ON_CHIP[where]
+    cycles = moment.config[key]
+    late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
+    passes = max(0, done - flight.since_cycle - cycles) + 1 if done >= 0 else flight.transactions + 1
+    said = f"{plural(passes, 'pass')} of lanes" if where == "shared" else f"{plural(cycles, 'cycle')}"
+    trail.add(
+        f"it is in {name} since {flight.since_cycle:,}",
+        f"{said}, back in cycle {done:,}" if done >= 0 else said,
+        warp=flight.warp,
+        since=flight.since_cycle,
+        until=done,
+        pc=flight.pc,
+    )
+    if late > cycles + passes:
+        earlier = trail.past.at(flight.since_cycle - 1)
+        other = flight.before(trail.past, flight.since_cycle - 1)
+        if earlier is not None and other is not None and other.stage == layout.COLLECT:
+            trail.add(
+                f"it waited {plural(late, 'cycle')} in its collector",
+                f"issued {flight.issue_cycle:,}",
+                warp=flight.warp,
+                since=flight.issue_cycle,
+                until=flight.since_cycle,
+                pc=flight.pc,
+            )
+            trail.instruction(earlier, other)
+    trail.end(name, f"{name}, {plural(cycles, 'cycle')}", **{f"memory.{key}": 1})

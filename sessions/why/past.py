@@ -1,0 +1,258 @@
+"""The machine at past cycles, read straight from recorded chunks: what a chain of causes is followed through."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine import state as layout
+
+if TYPE_CHECKING:
+    from engine.snapshot import Snapshot
+    from sessions.decode import DecodedChunk
+    from sessions.timeline import Timeline
+
+MAX_READERS = 4  # chunks kept open while one chain is followed
+LDST_REASONS = {1: "MSHRs", 2: "L1 set", 3: "memory queue"}
+
+
+def plain(record: Any) -> Any:
+    """Return a record whose fields are read without the record array's detours, which cost 20 times as much."""
+    return np.asarray(record).view(np.dtype((np.void, record.dtype)))[()]
+
+
+class Moment:
+    """The machine at the start of one cycle; `warp.state` is what each warp did in the cycle before, `ran`.
+
+    sm, rf: the recorded state and the design's, as plain NumPy records. info: the run's constants.
+    """
+
+    def __init__(self, cycle: int, sm: Any, rf: Any, info: dict[str, Any]):
+        self.cycle, self.sm, self.rf, self.info = cycle, sm, rf, info
+        self.ran = cycle - 1
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The counts in force, by name."""
+        record = self.sm["config"]
+        return dict(zip(record.dtype.names, record.tolist()))
+
+    @cached_property
+    def num_warps(self) -> int:
+        """Warp slots of the machine."""
+        return int(self.info.get("num_warps") or self.config["num_warps"])
+
+    @cached_property
+    def num_schedulers(self) -> int:
+        """Warp schedulers of the machine."""
+        return int(self.info.get("num_schedulers") or self.config["num_schedulers"] or 1)
+
+    @cached_property
+    def num_banks(self) -> int:
+        """Register banks of the machine."""
+        return int(self.info.get("num_banks") or self.config["num_banks"])
+
+    @cached_property
+    def states(self) -> list[int]:
+        """Stall code of every warp slot in the cycle that ran."""
+        return self.sm["warp"]["state"][: self.num_warps].tolist()
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Name of each stall code, foreign ones included."""
+        return {int(entry["code"]): str(entry["name"]) for entry in self.info.get("stalls", ())}
+
+    def name(self, code: int) -> str:
+        """Return the name of a stall code."""
+        return self.names.get(code, f"state {code}")
+
+    def state(self, warp: int) -> str:
+        """Return the name of what a warp did in the cycle that ran."""
+        return self.name(self.states[warp])
+
+    def warp(self, warp: int, field: str) -> int:
+        """Return a field of a warp's record."""
+        return int(self.sm["warp"][warp][field])
+
+    def flight(self, entry: int) -> Flight:
+        """Return an in-flight instruction."""
+        return Flight(self, entry)
+
+    def bank(self, bank: int, field: str) -> int:
+        """Return a field of a bank's record."""
+        return int(self.sm["bank"][bank][field])
+
+    def pipe(self, pipe: int, field: str) -> int:
+        """Return a field of a pipe's record."""
+        return int(self.sm["pipe"][pipe][field])
+
+    def scheduler_of(self, warp: int) -> int:
+        """Return the scheduler of a warp."""
+        return warp % self.num_schedulers
+
+    def instruction(self, pc: int) -> dict[str, Any] | None:
+        """Return the program's entry at a pc, None outside the program."""
+        program = self.info.get("program", ())
+        return program[pc] if 0 <= pc < len(program) else None
+
+    def text(self, pc: int) -> str:
+        """Return an instruction's text and source line."""
+        entry = self.instruction(pc)
+        return f"{entry['text']}, line {entry['line']}" if entry else ""
+
+    def mnemonic(self, pc: int) -> str:
+        """Return the operation at a pc with its state space: "ld.global", "fma"."""
+        entry = self.instruction(pc)
+        if entry is None:
+            return "?"
+        words = str(entry["text"]).split()
+        parts = (words[1] if len(words) > 1 and words[0].startswith("@") else words[0]).rstrip(";").split(".")
+        spaces = [part for part in parts[1:] if part in ("global", "shared", "local", "const", "param")]
+        return ".".join([parts[0], *spaces[:1]])
+
+    def in_flight(self, warp: int | None = None) -> list[Flight]:
+        """Return the instructions in flight, of one warp or of all, oldest first."""
+        table = self.sm["inflight"]
+        held = table["stage"] != layout.FREE
+        if warp is not None:
+            held = held & (table["warp"] == warp)
+        found = [self.flight(int(entry)) for entry in held.nonzero()[0]]
+        return sorted(found, key=lambda flight: flight.seq)
+
+    @cached_property
+    def collecting(self) -> list[Flight]:
+        """The instructions in operand collectors, oldest first."""
+        units = self.sm["collector"][: self.config["num_collectors"]]
+        found = [self.flight(int(unit["inflight"])) for unit in units if unit["valid"]]
+        return sorted(found, key=lambda flight: flight.seq)
+
+    def launch(self, field: str) -> int:
+        """Return a field of the running launch."""
+        return int(self.sm["launch"][field])
+
+
+class Flight:
+    """One in-flight instruction at one moment."""
+
+    def __init__(self, moment: Moment, entry: int):
+        self.moment, self.entry = moment, entry
+        self._row = moment.sm["inflight"][entry]
+
+    def __getattr__(self, name: str) -> int:
+        """Return a field of the in-flight record."""
+        return int(self._row[name])
+
+    @property
+    def name(self) -> str:
+        """Return its operation."""
+        return self.moment.mnemonic(self.pc)
+
+    @property
+    def text(self) -> str:
+        """Return its text and line."""
+        return self.moment.text(self.pc)
+
+    @property
+    def registers(self) -> list[int]:
+        """Return the source registers that were refused in the cycle that ran, else those still unread."""
+        entry = self.moment.instruction(self.pc)
+        sources = entry["src"] if entry else []
+        slots = self.lost & self.unread or self.unread
+        found = [int(reg) for slot, reg in enumerate(sources) if (slots >> slot) & 1 and int(reg) != layout.NONE8]
+        return list(dict.fromkeys(found))
+
+    @property
+    def result(self) -> int:
+        """Return the first destination register that is not written yet, -1 if there is none."""
+        entry = self.moment.instruction(self.pc)
+        rows = [int(reg) for row, reg in enumerate(entry["dst"]) if (self.unwritten >> row) & 1] if entry else []
+        return rows[0] if rows else -1
+
+    def before(self, past: Past, cycle: int) -> Flight | None:
+        """Return the same instruction at an earlier cycle, None where it was not in flight or the past is out of reach."""
+        moment = past.at(cycle)
+        if moment is None:
+            return None
+        other = moment.flight(self.entry)
+        return other if other.seq == self.seq and other.stage != layout.FREE and other.warp == self.warp else None
+
+
+class _Reader:
+    """The states of one chunk; reads only arrays that nobody changes, so that another thread may have its own."""
+
+    def __init__(self, part: DecodedChunk):
+        chunk = part.chunk
+        self.first, self.last = part.first, part.last
+        self.layout = part.layout
+        self._key = np.concatenate([chunk.key_sm, chunk.key_rf])
+        self._end, self._index, self._value = chunk.delta_end, chunk.delta_index, chunk.delta_value
+        self._words = self._key.copy()
+        self._done = 0
+
+    def records(self, cycle: int) -> tuple[Any, Any]:
+        """Return (sm, rf) at a cycle of the chunk; the clock's totals are those of the chunk's begin."""
+        offset = cycle - self.first
+        wanted = int(self._end[offset - 1]) if offset else 0
+        if abs(wanted - self._done) > wanted:
+            self._words[:] = self._key
+            self._done = 0
+        low, high = sorted((wanted, self._done))
+        apply = np.add if wanted >= self._done else np.subtract
+        apply.at(self._words, np.asarray(self._index[low:high], np.intp), self._value[low:high])
+        self._done = wanted
+        data = self._words.copy().view(np.uint8)
+        split = self.layout.sm_bytes
+        rf = data[split : split + self.layout.rf_dtype.itemsize].view(self.layout.rf_dtype)[0]
+        return data[:split].view(self.layout.sm_dtype)[0], rf
+
+
+class Past:
+    """Moments by cycle. Built over a timeline it reaches back to the first cycle; `around` keeps two chunks of its own."""
+
+    def __init__(self, info: dict[str, Any], timeline: Timeline | None = None):
+        self.info = info
+        self._timeline = timeline
+        self._readers: dict[int, _Reader] = {}
+        self._fixed: list[_Reader] = []
+        self._known: dict[int, Moment] = {}
+
+    @classmethod
+    def around(cls, timeline: Timeline, cycle: int) -> Past:
+        """Return a past that needs the timeline no more: the chunk of `cycle` and the one before, for another thread."""
+        past = cls(timeline.info)
+        number = timeline.chunk_number(cycle)
+        if timeline.chunk_starts():
+            past._fixed = [_Reader(timeline.decoded(n)) for n in (number, number - 1) if n >= 0]
+        return past
+
+    def know(self, snapshot: Snapshot) -> Moment:
+        """Add a moment that is at hand already and return it."""
+        moment = Moment(int(snapshot.cycle), plain(snapshot.sm), plain(snapshot.rf), self.info)
+        self._known[moment.cycle] = moment
+        return moment
+
+    def at(self, cycle: int) -> Moment | None:
+        """Return the machine at a cycle, None where the past does not reach so far."""
+        if cycle not in self._known:
+            reader = self._reader(cycle)
+            if reader is None:
+                return None
+            self._known[cycle] = Moment(cycle, *reader.records(cycle), self.info)
+        return self._known[cycle]
+
+    def _reader(self, cycle: int) -> _Reader | None:
+        """Return the reader of the chunk that holds a cycle."""
+        for reader in self._fixed:
+            if reader.first <= cycle <= reader.last:
+                return reader
+        timeline = self._timeline
+        if timeline is None or not timeline.first <= cycle <= timeline.last or not timeline.chunk_starts():
+            return None
+        number = timeline.chunk_number(cycle)
+        if number not in self._readers:
+            if len(self._readers) >= MAX_READERS:
+                self._readers.pop(next(iter(self._readers)))
+            self._readers[number] = _Reader(timeline.decoded(number))
+        return self._readers[number]

@@ -1,0 +1,140 @@
+"""Following causes: from what a warp did, to the instruction it waits for, to the unit, bank or queue that holds that up.
+
+Every step adds a link and goes on with its cause, at the present moment or at an earlier one, until `end` names a resource.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.stalls import MAX_CODES
+from sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
+from sessions.why.past import Flight, Moment, Past
+
+MAX_LINKS = 14
+COLLECT_CYCLES = 2  # an instruction spends at least so many cycles in its operand collector
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What the register file has refused: kind is "read", "write", "freeze", "issue", "leave" or "hold".
+
+    freeze: the pipeline stands still. issue: a ready warp may not issue. leave: a warp may not leave the active set. hold:
+    a result is accepted, but its register is not free yet. reg, bank, flight: -1 and None where it is about none.
+    """
+
+    kind: str
+    code: int
+    warp: int
+    reg: int = NOWHERE
+    bank: int = NOWHERE
+    flight: Flight | None = None
+
+
+class Trail:
+    """The links found so far, and the steps that add more.
+
+    past: earlier moments. moment: the one asked about. values: the run's parameters by name.
+    """
+
+    def __init__(self, past: Past, moment: Moment):
+        self.past, self.moment = past, moment
+        self.values: dict[str, Any] = moment.info.get("parameters", {})
+        self.links: list[Link] = []
+        self.warps: set[int] = set()
+        self._flights: set[tuple[int, int]] = set()
+
+    # building
+
+    @property
+    def ended(self) -> bool:
+        """Say whether the chain has reached a resource."""
+        return bool(self.links) and self.links[-1].resource is not None
+
+    def add(
+        self,
+        sentence: str,
+        evidence: str = "",
+        *,
+        code: int = NOWHERE,
+        warp: int = NOWHERE,
+        since: int = NOWHERE,
+        until: int = NOWHERE,
+        pc: int = NOWHERE,
+        bank: int = NOWHERE,
+        buffer: int = NOWHERE,
+        slot: int = NOWHERE,
+        at: int = NOWHERE,
+    ) -> None:
+        """Append a link. at: the cycle to look at, by default the one after `since`, which first shows it."""
+        cycle = at if at >= 0 else since + 1 if since >= 0 else self.moment.cycle
+        target = Target(min(cycle, self.moment.cycle), warp, pc, bank, buffer, slot)
+        self.links.append(Link(sentence, evidence, code, warp, since, until, target))
+
+    def end(self, kind: str, name: str, **relief: Any) -> None:
+        """Name the resource of the last link. relief: settings that take its delay away, dots written as `__`."""
+        if self.links and not self.ended:
+            settings = {key.replace("__", "."): value for key, value in relief.items()}
+            self.links[-1] = replace(self.links[-1], resource=Resource(kind, name, settings))
+
+    def reopen(self) -> None:
+        """Take the resource back: the chain goes on behind the last link."""
+        self.links[-1] = replace(self.links[-1], resource=None)
+
+    def chain(self, warp: int) -> Chain:
+        """Return the finished chain of a warp."""
+        moment = self.moment
+        bits, state = moment.warp(warp, "losers"), moment.states[warp]
+        losers = tuple(
+            moment.name(code) for code in range(MAX_CODES) if code < 32 and (bits >> code) & 1 and code != state
+        )
+        return Chain(
+            warp, moment.cycle, moment.state(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links), losers
+        )
+
+    def value(self, name: str, default: int = 0) -> int:
+        """Return a whole-number parameter of the run."""
+        return int(self.values.get(name, default))
+
+    # following
+
+    def follow(self, moment: Moment, warp: int) -> None:
+        """Explain what a warp did at a moment."""
+        from sessions.why import warps
+
+        if len(self.links) >= MAX_LINKS or warp in self.warps:
+            self._close(moment, warp)
+            return
+        self.warps.add(warp)
+        warps.explain(self, moment, warp)
+        if not self.ended:
+            self._close(moment, warp)
+
+    def _close(self, moment: Moment, warp: int) -> None:
+        """End a chain whose cause lies in what it has named already."""
+        scheduler = moment.scheduler_of(warp)
+        self.end("issue slot", f"issue slot of scheduler {scheduler}", sm__num_schedulers=4)
+
+    def instruction(self, moment: Moment, flight: Flight) -> None:
+        """Explain where an instruction in flight stands, and why it is not further."""
+        from sessions.why import instructions
+
+        key = (flight.seq, moment.cycle)
+        if key in self._flights or len(self.links) >= MAX_LINKS:
+            self._close(moment, flight.warp)
+            return
+        self._flights.add(key)
+        instructions.explain(self, moment, flight)
+
+    def refused(self, moment: Moment, refusal: Refusal) -> None:
+        """Explain a refusal of the register file: its design's own way, else by bank and port."""
+        from sessions.why import banks, designs
+
+        if not designs.explain(self, moment, refusal):
+            banks.explain(self, moment, refusal)
+
+    def waited(self, moment: Moment, warp: int) -> str:
+        """Return "14 cycles, since 1,204" of a warp's present state."""
+        since = moment.warp(warp, "state_since_cycle")
+        return f"{plural(max(1, moment.cycle - since), 'cycle')}, since {since:,}"

@@ -1,0 +1,159 @@
+"""Why an execution unit takes no further instruction: its queue, the collectors before it, its initiation interval."""
+
+from __future__ import annotations
+
+from engine import state as layout
+from sessions.why import memory
+from sessions.why.links import plural
+from sessions.why.past import Flight, Moment
+from sessions.why.trail import COLLECT_CYCLES, Trail
+
+UNIT_NAMES = {0: "SP", 1: "SFU", 2: "LD/ST"}
+QUEUES = {0: "sp_queue", 1: "sfu_queue", 2: "ldst_queue"}
+PIPES = {0: (layout.PIPE_SP0, layout.PIPE_SP1), 1: (layout.PIPE_SFU,), 2: (layout.PIPE_LDST,)}
+PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "the SFU", layout.PIPE_LDST: "LD/ST"}
+SFU, LDST = 1, 2
+
+
+def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
+    """Explain a warp whose next instruction finds its unit's queue full."""
+    from sessions.why.warps import first_link, next_text
+
+    unit = moment.warp(warp, "blocker")
+    name, queue = UNIT_NAMES.get(unit, "its unit"), QUEUES.get(unit, "sp_queue")
+    size = moment.config[queue]
+    first_link(trail, moment, warp, f"w{warp} waits for {name}", next_text(moment, warp))
+    waiting = [flight for flight in moment.collecting if flight.unit == unit]
+    relief = {f"sm.{queue}": 32}
+    if waiting:
+        oldest = waiting[0]
+        trail.add(
+            f"its queue is full: w{oldest.warp} {oldest.name} is first",
+            f"{plural(size, 'place')}; {oldest.text}",
+            warp=oldest.warp,
+            since=oldest.issue_cycle,
+            pc=oldest.pc,
+        )
+        if unit == LDST and memory.is_stuck(moment):
+            memory.head(trail, moment)
+        elif oldest.code:
+            trail.instruction(moment, oldest)
+        else:
+            _say_busy(trail, moment, unit)
+    trail.end("queue", f"{name} queue, {plural(size, 'place')}", **relief)
+
+
+def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
+    """Explain a warp that finds no free operand collector."""
+    from sessions.why.warps import first_link, next_text
+
+    taken = moment.collecting
+    first_link(
+        trail,
+        moment,
+        warp,
+        "no operand collector is free",
+        f"{len(taken)} of {moment.config['num_collectors']} taken; {next_text(moment, warp)}",
+    )
+    if taken:
+        oldest = taken[0]
+        trail.add(
+            f"the oldest is w{oldest.warp} {oldest.name}, issued {oldest.issue_cycle:,}",
+            oldest.text,
+            warp=oldest.warp,
+            since=oldest.issue_cycle,
+            pc=oldest.pc,
+        )
+        late = moment.cycle - oldest.issue_cycle - COLLECT_CYCLES
+        if late > 1:
+            trail.instruction(moment, oldest)
+    trail.end("collectors", f"operand collectors, {moment.config['num_collectors']} of them", sm__num_collectors=32)
+
+
+def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
+    """Add whom the pipes of a unit work for, and return that instruction."""
+    for index in PIPES.get(unit, ()):
+        owner = moment.pipe(index, "owner_warp")
+        if owner < moment.num_warps and moment.pipe(index, "until_cycle") > moment.ran:
+            until = moment.pipe(index, "until_cycle")
+            known = until < layout.FOREVER
+            flight = moment.flight(moment.pipe(index, "inflight"))
+            trail.add(
+                f"{PIPE_NAMES[index]} works for w{owner} {flight.name}",
+                f"takes the next in cycle {until:,}" if known else memory.progress(moment, flight),
+                warp=owner,
+                since=moment.pipe(index, "since_cycle"),
+                until=until if known else -1,
+                pc=flight.pc,
+            )
+            return flight
+    return None
+
+
+def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Explain an instruction that has its operands and waits in its collector for a unit."""
+    if flight.unit == LDST:
+        ahead = [
+            other
+            for other in moment.collecting
+            if other.unit == LDST and other.warp == flight.warp and other.seq < flight.seq
+        ]
+        if int(moment.sm["ldst_head"]) != layout.NONE8:
+            memory.head(trail, moment)
+        elif ahead:
+            trail.add(
+                f"w{flight.warp} {ahead[0].name} must go first",
+                ahead[0].text,
+                warp=flight.warp,
+                since=ahead[0].issue_cycle,
+                pc=ahead[0].pc,
+            )
+            trail.instruction(moment, ahead[0])
+        trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", **memory.RELIEF)
+        return
+    before = _say_busy(trail, moment, flight.unit)
+    trail.end(
+        "pipe",
+        f"{UNIT_NAMES.get(flight.unit, 'its')} unit, initiation interval",
+        **initiation_relief(trail, before or flight),
+    )
+
+
+FLOATS = {"f16": "fp", "f32": "fp", "f64": "dp"}
+FAMILIES = {
+    "min": "max",
+    "max": "max",
+    "set": "max",
+    "setp": "max",
+    "mul": "mul",
+    "mad": "mad",
+    "fma": "mad",
+    "div": "div",
+    "rem": "div",
+}
+
+
+def latency_class(trail: Trail, flight: Flight) -> str:
+    """Return the name of an instruction's latency parameter, "int_mad", as the machine's table has it."""
+    if flight.unit == SFU:
+        return "sfu"
+    words = flight.text.split()
+    parts = words[1 if words[0].startswith("@") else 0].rstrip(",").split(".") if words else [""]
+    if parts[0] == "shfl":
+        return "shfl"
+    kind = next((FLOATS[part] for part in parts[1:] if part in FLOATS), "int")
+    return f"{kind}_{FAMILIES.get(parts[0], 'add')}"
+
+
+def initiation_relief(trail: Trail, flight: Flight) -> dict[str, int]:
+    """Return the setting with which a unit takes another instruction right behind one of this kind."""
+    return {f"initiation.{latency_class(trail, flight)}": 1}
+
+
+def latency_relief(trail: Trail, flight: Flight) -> dict[str, int]:
+    """Return the settings with which an instruction of this kind, and others as slow, take one cycle."""
+    cycles = trail.value(f"latency.{latency_class(trail, flight)}")
+    known = flight.done_cycle - flight.since_cycle if flight.done_cycle < layout.FOREVER else cycles
+    if cycles == known:
+        return {f"latency.{latency_class(trail, flight)}": 1}
+    return {name: 1 for name in trail.values if name.startswith("latency.") and int(trail.values[name]) == known}

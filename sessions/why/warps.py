@@ -1,0 +1,340 @@
+"""Why a warp did what it did in one cycle: ready, waiting for a register, at a barrier, outside the active set, ..."""
+
+from __future__ import annotations
+
+from engine import state as layout
+from engine.stalls import BY_NAME
+from sessions.why import active_set, units
+from sessions.why.links import listed, plural
+from sessions.why.past import Flight, Moment
+from sessions.why.trail import Refusal, Trail
+
+NONE = layout.NONE8
+IDLE = ("finished", "no_cta")
+LEAVING = 2
+
+
+def explain(trail: Trail, moment: Moment, warp: int) -> None:
+    """Add the links of one warp at one moment, down to a resource where it is stalled."""
+    name = moment.state(warp)
+    kind = moment.warp(warp, "blocker_kind")
+    if name == "issued":
+        _issued(trail, moment, warp)
+    elif name == "not_selected":
+        _not_selected(trail, moment, warp)
+    elif name == "finished":
+        _finished(trail, moment, warp)
+    elif name == "no_cta":
+        _empty(trail, moment, warp)
+    elif moment.warp(warp, "is_active") == LEAVING and kind == layout.BLOCK_DESIGN:
+        active_set.leaving(trail, moment, warp)
+    elif name == "barrier":
+        _barrier(trail, moment, warp)
+    elif name == "no_instruction":
+        _fetch(trail, moment, warp)
+    elif name == "suspended":
+        active_set.suspended(trail, moment, warp)
+    elif name == "pipe_throttle" and kind == layout.BLOCK_UNIT:
+        units.queue_full(trail, moment, warp)
+    elif name == "collector_full" and kind == layout.BLOCK_COLLECTOR:
+        units.collectors_full(trail, moment, warp)
+    elif name == "wait" and kind == layout.BLOCK_SLEEP:
+        _sleeps(trail, moment, warp)
+    else:
+        _held(trail, moment, warp)
+
+
+def first_link(trail: Trail, moment: Moment, warp: int, sentence: str, evidence: str = "") -> None:
+    """Add the link that says what the warp does, with how long and the instruction it is about."""
+    waited = trail.waited(moment, warp)
+    trail.add(
+        sentence,
+        f"{waited}; {evidence}" if evidence else waited,
+        code=moment.states[warp],
+        warp=warp,
+        since=moment.warp(warp, "state_since_cycle"),
+        pc=moment.warp(warp, "pc"),
+    )
+
+
+def next_text(moment: Moment, warp: int) -> str:
+    """Return the instruction that a warp would issue next."""
+    return moment.text(moment.warp(warp, "pc"))
+
+
+def producer(moment: Moment, warp: int) -> Flight | None:
+    """Return the instruction that holds the register or predicate a warp waits for, None when there is none."""
+    kind, what = moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
+    cold = moment.sm["warp_cold"][warp]
+    if kind == layout.BLOCK_REGISTER and what < 64:
+        entry = int(cold["producer"][what])
+    elif kind == layout.BLOCK_PREDICATE and what < 32:
+        entry = int(cold["pred_producer"][what])
+    elif kind == layout.BLOCK_READER and what < 64:
+        readers = [flight for flight in moment.in_flight(warp) if (flight.unread_regs >> what) & 1]
+        return readers[0] if readers else None
+    else:
+        return None
+    flight = moment.flight(entry)
+    return flight if entry != NONE and flight.stage != layout.FREE and flight.warp == warp else None
+
+
+def _issued(trail: Trail, moment: Moment, warp: int) -> None:
+    pc = moment.warp(warp, "last_pc")
+    trail.add(
+        f"w{warp} issued {moment.mnemonic(pc)}",
+        moment.text(pc),
+        code=moment.states[warp],
+        warp=warp,
+        since=moment.warp(warp, "last_issue_cycle"),
+        pc=pc,
+    )
+    if len(trail.links) > 1:  # a cause of somebody's stall, not the warp asked about
+        scheduler = moment.scheduler_of(warp)
+        trail.end(
+            "issue slot",
+            f"issue slot of scheduler {scheduler}, one instruction of w{warp} after the other",
+            sm__num_schedulers=4,
+        )
+
+
+def _not_selected(trail: Trail, moment: Moment, warp: int) -> None:
+    scheduler = moment.scheduler_of(warp)
+    first_link(trail, moment, warp, f"w{warp} is ready; another was chosen", next_text(moment, warp))
+    record = moment.sm["scheduler"][scheduler]
+    chosen = int(record["issued_warp"])
+    policy = str(moment.info.get("scheduler", ""))
+    code = moment.states[warp]
+    others = sum(
+        1
+        for other, state in enumerate(moment.states)
+        if other != warp and moment.scheduler_of(other) == scheduler and state == code
+    )
+    if chosen < moment.num_warps:
+        role = {"gto": "greedy, else the oldest", "lrr": "next in turn"}.get(policy, f"chosen by {policy}")
+        trail.add(
+            f"w{chosen} issued {moment.mnemonic(moment.warp(chosen, 'last_pc'))}: {role}",
+            f"scheduler {scheduler}, {policy}; {plural(others, 'other warp')} waited too",
+            code=0,
+            warp=chosen,
+            since=moment.ran,
+            pc=moment.warp(chosen, "last_pc"),
+        )
+    trail.end("issue slot", f"issue slot of scheduler {scheduler}, one warp per cycle", sm__num_schedulers=4)
+
+
+def _finished(trail: Trail, moment: Moment, warp: int) -> None:
+    trail.add(
+        f"w{warp} has ended",
+        f"since {moment.warp(warp, 'state_since_cycle'):,}",
+        code=moment.states[warp],
+        warp=warp,
+        since=moment.warp(warp, "state_since_cycle"),
+    )
+    cta = moment.warp(warp, "cta")
+    live = [
+        other
+        for other in range(moment.num_warps)
+        if moment.warp(other, "cta") == cta and moment.state(other) not in IDLE
+    ]
+    if live:
+        trail.add(f"its CTA still runs {plural(len(live), 'warp')}", listed(live), warp=live[0])
+    trail.end("CTA slot", f"CTA slot {cta}: it is given back when the CTA's last warp has ended")
+
+
+def _empty(trail: Trail, moment: Moment, warp: int) -> None:
+    total, begun = moment.launch("num_ctas"), moment.launch("next_cta")
+    trail.add(f"slot {warp} holds no warp", "", code=moment.states[warp], warp=warp)
+    if total and begun >= total:
+        trail.add("all CTAs have been dispatched", f"{begun:,} of {total:,}")
+        trail.end("grid", "grid: no CTA is left")
+    else:
+        resident = sum(1 for slot in moment.sm["cta"] if slot["valid"])
+        trail.add(
+            "the next CTA has no place yet",
+            f"{begun:,} of {total:,} dispatched, {resident} resident, room for {moment.launch('resident_ctas')}",
+        )
+        trail.end("CTA slot", f"CTA slots: {moment.launch('resident_ctas')} CTAs of this kernel fit")
+
+
+def _barrier(trail: Trail, moment: Moment, warp: int) -> None:
+    kind = moment.warp(warp, "blocker_kind")
+    if moment.warp(warp, "open_cycle") == moment.ran:
+        _opened(trail, moment, warp)
+    elif kind == layout.BLOCK_MEMORY:
+        _own_memory(trail, moment, warp)
+    elif kind == layout.BLOCK_SYNC or moment.warp(warp, "barrier") == NONE:
+        _lanes(trail, moment, warp)
+    else:
+        _at_barrier(trail, moment, warp)
+
+
+def _opened(trail: Trail, moment: Moment, warp: int) -> None:
+    """The barrier opened in this very cycle; say who came last."""
+    first_link(trail, moment, warp, f"w{warp} waits at a barrier", "it opened in this cycle")
+    last = [
+        other
+        for other in range(moment.num_warps)
+        if moment.warp(other, "cta") == moment.warp(warp, "cta")
+        and moment.warp(other, "last_issue_cycle") == moment.ran
+    ]
+    if last:
+        trail.add(
+            f"w{last[0]} arrived last",
+            f"cycle {moment.ran:,}",
+            warp=last[0],
+            since=moment.ran,
+            pc=moment.warp(last[0], "last_pc"),
+        )
+        earlier = trail.past.at(moment.ran)
+        if earlier is not None and earlier.state(last[0]) not in ("issued", *IDLE):
+            trail.follow(earlier, last[0])
+            return
+    trail.end("barrier", "barrier: a warp goes on in the cycle after the last arrival")
+
+
+def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:
+    cta, number = moment.warp(warp, "cta"), moment.warp(warp, "barrier")
+    first_link(trail, moment, warp, f"w{warp} waits at a barrier", f"barrier {number} of its CTA")
+    entry = moment.sm["barrier"][cta][number]
+    live = int(moment.sm["cta"][cta]["live_threads"])
+    expected = int(entry["expected"]) or live
+    late = [
+        other
+        for other in range(moment.num_warps)
+        if moment.warp(other, "cta") == cta
+        and other != warp
+        and moment.state(other) not in IDLE
+        and moment.warp(other, "barrier") != number
+    ]
+    trail.add(
+        f"{-(-int(entry['arrived']) // 32)} of {-(-expected // 32)} warps have arrived",
+        f"missing: {listed(late)}" if late else "",
+        warp=late[0] if late else warp,
+    )
+    if late:
+        behind = min(late, key=lambda other: moment.warp(other, "num_issued"))
+        trail.follow(moment, behind)
+    else:
+        trail.end("barrier", f"barrier {number}: no other warp of the CTA is on its way to it")
+
+
+def _own_memory(trail: Trail, moment: Moment, warp: int) -> None:
+    first_link(trail, moment, warp, f"w{warp} waits for its own accesses", next_text(moment, warp))
+    waiting = [flight for flight in moment.in_flight(warp) if flight.unit == 2 and flight.stage == layout.COLLECT]
+    if waiting:
+        oldest = waiting[0]
+        trail.add(
+            f"{oldest.name} has not reached memory, issued {oldest.issue_cycle:,}",
+            oldest.text,
+            warp=warp,
+            since=oldest.issue_cycle,
+            pc=oldest.pc,
+        )
+        trail.instruction(moment, oldest)
+    else:
+        trail.end("LD/ST unit", "LD/ST unit: the last access happened in this cycle")
+
+
+def _lanes(trail: Trail, moment: Moment, warp: int) -> None:
+    """Lanes of a warp wait for other lanes of the same warp: those may stand at a barrier."""
+    first_link(trail, moment, warp, f"w{warp} waits for its own lanes", next_text(moment, warp))
+    table = moment.sm["warp_cold"][warp]["split"]
+    parked = [split for split in table if split["state"] == layout.SPLIT_BARRIER]
+    if parked:
+        lanes = sum(int(split["mask"]).bit_count() for split in parked)
+        trail.add(
+            f"{plural(lanes, 'lane')} of w{warp} wait at a barrier", f"barrier {int(parked[0]['sync_mask'])}", warp=warp
+        )
+    trail.end("reconvergence", f"reconvergence of the lanes of w{warp}: a collective needs all its members")
+
+
+def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
+    scheduler = moment.scheduler_of(warp)
+    pc, last_pc = moment.warp(warp, "pc"), moment.warp(warp, "last_pc")
+    issued = moment.warp(warp, "num_issued")
+    first_link(trail, moment, warp, f"w{warp} has nothing decoded", next_text(moment, warp))
+    branched = issued > 0 and pc != last_pc + 1
+    last_issue = moment.warp(warp, "last_issue_cycle")
+    if issued == 0:
+        trail.add(
+            f"w{warp} has just begun",
+            f"CTA slot {moment.warp(warp, 'cta')}",
+            warp=warp,
+            since=moment.warp(warp, "state_since_cycle"),
+        )
+    elif branched:
+        trail.add(
+            f"it branched to PC {pc} in cycle {last_issue:,}",
+            moment.text(last_pc),
+            warp=warp,
+            since=last_issue,
+            pc=last_pc,
+        )
+        if moment.config["branch_cycles"] and moment.cycle <= last_issue + moment.config["branch_cycles"] + 1:
+            trail.end(
+                "fetch",
+                f"branch unit, {plural(moment.config['branch_cycles'], 'extra cycle')} per branch",
+                sm__branch_cycles=0,
+            )
+            return
+    earlier = trail.past.at(moment.ran) or moment
+    waiting = [
+        other
+        for other in range(moment.num_warps)
+        if (int(earlier.sm["need_fetch"]) >> other) & 1 and moment.scheduler_of(other) == scheduler and other != warp
+    ]
+    if waiting:
+        trail.add("the fetch serves other warps first", f"scheduler {scheduler}: {listed(waiting)}", warp=waiting[0])
+    width = min(moment.config["fetch_width"], moment.config["ibuffer_entries"])
+    trail.end(
+        "fetch",
+        f"fetch slot of scheduler {scheduler}, one warp and {plural(width, 'instruction')} per cycle",
+        sm__fetch_width=16,
+        sm__ibuffer_entries=16,
+    )
+
+
+def _sleeps(trail: Trail, moment: Moment, warp: int) -> None:
+    wake = moment.warp(warp, "wake_cycle")
+    first_link(trail, moment, warp, f"w{warp} sleeps until {wake:,}", "nanosleep")
+    trail.add(
+        f"nanosleep, issued in cycle {moment.warp(warp, 'last_issue_cycle'):,}",
+        "",
+        warp=warp,
+        since=moment.warp(warp, "last_issue_cycle"),
+        until=wake,
+        pc=moment.warp(warp, "last_pc"),
+    )
+    trail.end("timer", f"sleep timer of w{warp}")
+
+
+def _held(trail: Trail, moment: Moment, warp: int) -> None:
+    """Explain a wait for a register, a predicate, a reader, or the register file itself."""
+    code, kind, what = moment.states[warp], moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
+    flight = producer(moment, warp)
+    frozen = int(moment.sm["freeze_code"]) == code != 0
+    if flight is None or (frozen and flight.stage == layout.COLLECT and flight.code != code):
+        if frozen:
+            first_link(trail, moment, warp, f"w{warp} waits: pipeline frozen", next_text(moment, warp))
+            trail.refused(moment, Refusal("freeze", code, warp))
+        else:
+            first_link(trail, moment, warp, f"w{warp} waits: {moment.name(code)}", next_text(moment, warp))
+            trail.refused(moment, Refusal("issue", code, warp))
+        return
+    if kind == layout.BLOCK_READER:
+        first_link(trail, moment, warp, f"w{warp} may not overwrite R{what} yet", next_text(moment, warp))
+        verb = "still has to read it"
+    else:
+        label = f"P{what}" if kind == layout.BLOCK_PREDICATE else f"R{what}"
+        first_link(trail, moment, warp, f"w{warp} waits for {label}", next_text(moment, warp))
+        verb = "writes it"
+    trail.add(
+        f"{flight.name} at PC {flight.pc} {verb}, issued {flight.issue_cycle:,}",
+        flight.text,
+        code=BY_NAME["issued"].code,
+        warp=warp,
+        since=flight.issue_cycle,
+        pc=flight.pc,
+    )
+    trail.instruction(moment, flight)
