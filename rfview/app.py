@@ -30,7 +30,7 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
 
 
 def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | None = None, ascii_only: bool = False,
-             target: str = "", keymap: dict[str, str] | None = None) -> Any:
+             target: str = "", keymap: dict[str, str] | None = None, begin: Callable[[Any], None] | None = None) -> Any:
     """Return the app, not yet running. opener(report) opens the session, in a thread after the first frame."""
     chosen = choose_theme(theme, dict(os.environ))
     from textual.app import App
@@ -62,6 +62,7 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
             self.strips = StripCache(palette)
             self.driver = Driver(opener, self._from_driver)
             self.main = MainScreen(self.driver, self.strips, title, keymap)
+            self.main.begin = begin
 
         def on_mount(self) -> None:
             if chosen in ("ansi16", "mono"):
@@ -94,15 +95,18 @@ def _theme(theme_class: Any, palette: Palette) -> Any:
 
 
 def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,
-            ascii_only: bool = False, target: str = "", keymap: dict[str, str] | None = None) -> int:
+            ascii_only: bool = False, target: str = "", keymap: dict[str, str] | None = None,
+            begin: Callable[[Any], None] | None = None) -> int:
     """Show a session in the terminal until the user leaves; return the exit code.
 
     session: an open session, or opener(report) -> session, called in a thread after the first frame, where report takes
     (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None goes by NO_COLOR and TERM.
+    begin: called with the main screen after the session's first frame.
     """
     opener = session if callable(session) else lambda report: session
     name = title or (str(session.info.get("kernel", "")) if not callable(session) else "")
-    app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap)
+    app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap,
+                   begin=begin)
     try:
         code = app.run()
     finally:

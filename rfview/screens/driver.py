@@ -380,6 +380,11 @@ class Driver:
         self.columns = self.source.columns = max(8, int(request.value))
         self.post(Arrived(self.source.scene()).keep())
 
+    def _do_call(self, request: Request) -> None:
+        """Let a function work with the session, here where nothing else touches it, and show where it stands."""
+        request.value(self.session)
+        self._arrive()
+
     def _do_refresh(self, request: Request) -> None:
         self._arrive(request.value or "")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
@@ -50,6 +53,7 @@ class MainScreen(Deeds, Screen[None]):
         self.playing = False
         self.busy = ""
         self.view_dirty = False
+        self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
 
     def compose(self) -> ComposeResult:
         for view in VIEWS:
@@ -136,6 +140,8 @@ class MainScreen(Deeds, Screen[None]):
             self.lay_out()
         self.repaint_panels()
         self.after_arrival()
+        if first and self.begin is not None:
+            self.begin(self)
 
     def first_warp(self, scene: Scene) -> int:
         """Return the warp that has the focus at the start: the first resident one."""

@@ -1,0 +1,71 @@
+"""`rfview learn [TOUR]`: the guided tours, on the screen or as text; each runs on a small recording that comes along."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from rfview.commands import screen
+
+if TYPE_CHECKING:
+    from rfview.learn.tour import Shown
+
+EPILOG = """each page shows the machine at one cycle, asks what comes next, and lets you step there;
+without a terminal, or with --plain, the tour is told as text"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("tour", nargs="?", metavar="TOUR", help="a tour, by its name or its design's (default: list all)")
+    parser.add_argument("--plain", action="store_true", help="tell the tour as text; on a terminal it asks")
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the tours, or give one."""
+    if args.tour is None:
+        print(list_text())
+        return 0
+    from rfview import keymap
+    from rfview.learn import tours
+    from sessions import open_session
+
+    tour = tours.tour(args.tour)
+    if not screen.is_terminal() or args.plain:
+        from rfview.learn.tour import Lesson, run_text
+
+        with open_session(tour.recording) as session:
+            print(f"{tour.title}: {tour.sentence}\n")
+            run_text(Lesson(tour, session), print, asker() if sys.stdin.isatty() else None)
+        return 0
+    from rfview.learn.window import run_tour
+
+    return run_tour(tour, ascii_only=args.ascii, keymap=keymap.load())
+
+
+def list_text() -> str:
+    """Return the tours, one per line."""
+    from rfview.learn.tours import TOURS
+
+    lines = [f"{tour.name:<9} {tour.title:<34} {tour.sentence}" for tour in TOURS.values()]
+    return "\n".join([*lines, "", "rfview learn first begins the first one; each takes about five minutes"])
+
+
+def asker() -> object:
+    """Return what asks at a terminal for a choice: its number, or Enter to be told."""
+
+    def ask(shown: Shown) -> int:
+        while True:
+            try:
+                text = input(f"your answer, 1 to {len(shown.choices)} (Enter: tell me): ").strip()
+            except EOFError:
+                return 0
+            if not text:
+                return 0
+            if text.isdigit() and 1 <= int(text) <= len(shown.choices):
+                return int(text)
+
+    return ask
+
+

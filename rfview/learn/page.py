@@ -1,0 +1,77 @@
+"""Paints a page of a guided tour: text and question, then the way to its answer, then the answer."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+
+from rfview.learn.tour import Shown
+from rfview.render.text import Line, Row, blank, plural, progress
+
+
+def has_passed(shown: Shown, cycle: int) -> bool:
+    """Say whether the reader stands where the page's answer is seen, or beyond."""
+    forward = shown.target >= shown.start
+    return cycle >= shown.target if forward else cycle <= shown.target
+
+
+def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, said: str = "") -> list[Line]:
+    """Return a page; chosen: the reader's choice, 0 = none yet; said: a word to the reader in the last row.
+
+    ▌The drain stall (hrf)   1 of 3   Two buffers take turns                                   cycle 10
+      STT-RAM hardly leaks, but a write takes it 4 cycles. So results go into a small SRAM buffer. ...
+      HRF section 4.3: the whole pipeline needs to stall
+    ? In how many cycles does the pipeline go on?
+      1  1      ▸2  when the entry is written: 2 to 4       3  more than 4
+      s steps there  ━━━━━╌╌╌  2 of 3 cycles   Enter jumps
+
+    Once the answer is in sight the text makes room for it: ✓ stands before the right choice, ✕ before a wrong one.
+    """
+    head = Row(width, "band").add("▌", "title").add(tour, "title").add(f"   {shown.number} of {shown.count}   ", "tinfo")
+    head.add(shown.title, "title").right(width - 1, f"cycle {cycle:,}", "tinfo")
+    lines = [head.line()]
+    answered = bool(chosen) and has_passed(shown, cycle)
+    if not answered:
+        lines += _paragraph(shown.text, width, "text")
+        lines += _paragraph(shown.source, width, "dim")
+    if shown.question:
+        lines += _paragraph(shown.question, width, "bold", "?")
+        lines += [_choice(shown, number, width, chosen, answered) for number in range(1, len(shown.choices) + 1)]
+    if answered:
+        lines += _paragraph(shown.answer, width, "text", "=")
+        lines += _paragraph(shown.source, width, "dim")
+    elif chosen:
+        done, total = abs(cycle - shown.start), abs(shown.target - shown.start)
+        keys = ("s", ") }") if shown.target > shown.start else ("S", "( {")
+        row = Row(width).add("  ").add(keys[0], "key").add(" steps there, ", "dim").add(keys[1], "key")
+        row.add(" in tens and hundreds  ", "dim").add(progress(done, total, 16), "p:moving")
+        lines.append(row.add(f"  {done:,} of {plural(total, 'cycle')}", "text").line())
+    return [*lines, blank(width), _foot(shown, width, chosen, answered, said)]
+
+
+def _paragraph(text: str, width: int, role: str, mark: str = " ") -> list[Line]:
+    lines = []
+    for index, part in enumerate(wrap(text, max(20, width - 4))):
+        lines.append(Row(width).add(" ").add(mark if index == 0 else " ", "title").add(" ").add(part, role).line())
+    return lines
+
+
+def _choice(shown: Shown, number: int, width: int, chosen: int, answered: bool) -> Line:
+    mark, role = (" ", "text") if number != chosen else ("▸", "bold")
+    if answered and number == shown.right:
+        mark, role = "✓", "p:good"
+    elif answered and number == chosen:
+        mark, role = "✕", "bad"
+    return Row(width).add(f"  {mark}", role).add(f"{number}", "key").add(f"  {shown.choices[number - 1]}", role).line()
+
+
+def _foot(shown: Shown, width: int, chosen: int, answered: bool, said: str) -> Line:
+    if shown.question and not chosen:
+        hints = [(f"1–{len(shown.choices)}", "your prediction")]
+    elif not answered and shown.question:
+        hints = [("Enter", "jumps there")]
+    else:
+        hints = [("Enter", "next page" if shown.number < shown.count else "end of the tour")]
+    row = Row(width, "band")
+    for keys, word in (*hints, ("Backspace", "page before"), ("K", "what is this"), ("Esc", "leave the tour")):
+        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+    return row.right(width - 1, said, "tinfo").line()

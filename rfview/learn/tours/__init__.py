@@ -1,0 +1,21 @@
+"""The guided tours, in the order in which they are best taken."""
+
+from __future__ import annotations
+
+import difflib
+
+from engine.errors import InputError
+from rfview.learn.tour import Tour
+from rfview.learn.tours import dead, drain, first, refresh, shift
+
+TOURS: dict[str, Tour] = {module.TOUR.name: module.TOUR for module in (first, drain, dead, refresh, shift)}
+
+
+def tour(name: str) -> Tour:
+    """Return a tour by its name or by its design's; raises InputError naming those there are."""
+    by_design = {entry.design: entry for entry in TOURS.values()}
+    if name in TOURS or name in by_design:
+        return TOURS.get(name) or by_design[name]
+    near = difflib.get_close_matches(name, [*TOURS, *by_design], n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(TOURS)}"
+    raise InputError(f"learn {name}: no such tour; {hint}")

@@ -1,0 +1,136 @@
+"""The window of a guided tour, at the foot of the main screen: its keys choose and turn pages, all others stay live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual import events
+
+from rfview.actions import token_of
+from rfview.learn.page import has_passed, page_lines
+from rfview.learn.tour import Lesson, Shown, Tour
+from rfview.render.text import Line, fill
+from rfview.screens.windows import Popup
+
+# what needs a prompt or leaves: not while the window has the keys
+NOT_HERE = frozenset({"command", "search", "palette", "quit", "close", "open"})
+
+
+class TourWindow(Popup):
+    """A tour over the main screen; the lesson itself runs in the driver's thread, which owns the session."""
+
+    def __init__(self, main: Any, tour: Tour):
+        super().__init__(main, (400, 12))
+        self.tour = tour
+        self.lesson: Lesson | None = None
+        self.shown: Shown | None = None
+        self.painted: Shown | None = None
+        self.chosen = 0
+        self.seen = False
+        self.said = ""
+
+    def on_mount(self) -> None:
+        self.styles.align = ("center", "bottom")
+        self.styles.background = "transparent"
+        self.turn(0)
+        super().on_mount()
+
+    def turn(self, page: int) -> None:
+        """Ask for a page."""
+        self.main.driver.ask("call", lambda session: self._enter(session, page))
+
+    def _enter(self, session: Any, page: int) -> None:
+        """Enter a page, in the driver's thread."""
+        if self.lesson is None:
+            self.lesson = Lesson(self.tour, session)
+        self.shown = self.lesson.enter(page)
+
+    def follow(self) -> None:
+        """Show the page that was entered, or how far the reader has stepped."""
+        if self.shown is not None and self.shown is not self.painted:
+            self.painted, self.chosen, self.seen, self.said = self.shown, 0, False, ""
+            self.main._focus(self.shown.panel)
+            if self.shown.warp >= 0:
+                self.main.choose_warp(self.shown.warp)
+        self.paint()
+
+    def cycle(self) -> int:
+        """Return the cycle to paint: once seen, the answer stays in sight wherever the reader steps."""
+        assert self.shown is not None
+        here = int(self.main.scene.cycle)
+        self.seen = self.seen or (bool(self.chosen) and has_passed(self.shown, here))
+        return self.shown.target if self.seen else here
+
+    def paint(self) -> None:
+        """As high as the page is long."""
+        if self.painted is not None:
+            width = self.app.size.width
+            lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said)
+            self.wanted = (width + 2, min(len(lines), self.app.size.height - 6))
+        super().paint()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the page; its last row stays when there is too little room."""
+        if self.painted is None:
+            return fill([], width, height)
+        lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said)
+        return lines if len(lines) <= height else [*lines[: height - 1], lines[-1]]
+
+    async def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        token = token_of(event.key, event.character)
+        if self.painted is None:
+            return
+        if token in ("escape", "q", "ctrl+q", "ctrl+c"):
+            self.dismiss()
+            self.main.say(f"left the tour; this is its run, all keys work: ? help, q quits (rfview learn {self.tour.name})")
+        elif token == "backspace" and self.painted.number > 1:
+            self.turn(self.painted.number - 2)
+        elif token == "enter":
+            self._on()
+        elif token.isdigit() and self.painted.question and not self.chosen:
+            self._choose(int(token))
+        else:
+            self._pass_on(token)
+
+    def _choose(self, number: int) -> None:
+        """Take the reader's prediction."""
+        assert self.painted is not None
+        if 1 <= number <= len(self.painted.choices):
+            self.chosen, self.said = number, ""
+        else:
+            self.said = f"1 to {len(self.painted.choices)}"
+        self.paint()
+
+    def _on(self) -> None:
+        """Jump to the answer, or turn the page."""
+        assert self.painted is not None
+        if self.painted.question and not self.chosen:
+            self.said = "first your prediction"
+            self.paint()
+        elif self.painted.question and not self.seen:
+            self.main.driver.ask("goto", self.painted.target)
+        elif self.painted.number < self.painted.count:
+            self.turn(self.painted.number)
+        else:
+            self.dismiss()
+            self.main.say(f"end of the tour {self.tour.name}; this is its run: go on as you like, q quits", "good")
+
+    def _pass_on(self, token: str) -> None:
+        """Give any other key to the main screen."""
+        pressed = self.main.keys.feed(token)
+        if pressed is not None and pressed.action not in NOT_HERE:
+            self.main.act(pressed)
+
+
+def run_tour(tour: Tour, *, ascii_only: bool = False, keymap: dict[str, str] | None = None) -> int:
+    """Show a tour in the terminal; return the exit code."""
+    from rfview.app import run_app
+    from sessions import open_session
+
+    def begin(main: Any) -> None:
+        main.app.push_screen(TourWindow(main, tour))
+
+    return run_app(open_session(tour.recording), title=tour.title, ascii_only=ascii_only, target=str(tour.recording),
+                   keymap=keymap, begin=begin)
