@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import KernelFault
 
 if TYPE_CHECKING:
+    from engine.launch import LaunchSpec
     from engine.simulator import Simulator
 
 Progress = Callable[[float, str], None]
@@ -59,10 +60,15 @@ class Job:
 
 def simulator_of(job: Job, **changes: Any) -> Simulator:
     """Return the machine of a job, ready to run. Raises InputError for anything that cannot run."""
+    return _machine(_spec(job.path), job, **changes)
+
+
+def _machine(spec: LaunchSpec, job: Job, **changes: Any) -> Simulator:
+    """Return the machine of a job over a launch that is loaded already."""
     from engine.simulator import Simulator
 
     settings = {key: list(value) if isinstance(value, tuple) else value for key, value in job.settings}
-    return Simulator(_spec(job.path), design=job.design, scheduler=job.scheduler, preset=job.preset,
+    return Simulator(spec, design=job.design, scheduler=job.scheduler, preset=job.preset,
                      settings={**settings, **changes}, max_cycles=job.max_cycles)
 
 
@@ -119,10 +125,15 @@ def outputs_of(simulator: Simulator) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _mapping(job: Job) -> tuple[list[int], Result]:
+    """Return the mapping for a job's kernel."""
+    return mapping_of(_spec(job.path), job)
+
+
+def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
     """Profile a racetrack run on plain tapes and return the optimised mapping as codes, with its predicted steps."""
     from engine.tools import mapping, tlp
 
-    simulator = simulator_of(job, **tlp.PLAIN_TAPES, **{"racetrack.trace": 1})
+    simulator = _machine(spec, job, **tlp.PLAIN_TAPES, **{"racetrack.trace": 1})
     moves = mapping.profile(simulator)
     found = mapping.optimise_banks(moves, mapping.rows_in_use(simulator), int(simulator.built.values["racetrack.ports"]))
     banks, rows = moves.shape[:2]
@@ -139,6 +150,28 @@ def _tlp(job: Job) -> Result:
                        settings=dict(job.settings), max_cycles=job.max_cycles)
     return {"points": [(p.ctas, p.cache_ipc, p.ideal_ipc, p.racetrack_ipc, p.ipc) for p in points],
             "best_ctas": tlp.best(points).ctas, "misbehaved": None}
+
+
+def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
+    """Compile the designs that are not in the cache yet, as many at once as there are workers."""
+    from engine import warm
+    from engine.designs import build
+    from engine.simulator import engine_hash
+
+    known = {build(variant, {}, engine_hash()).spec_dtype: variant for variant in variants}
+    waiting = [variant for dtype, variant in known.items() if not warm.is_ready(dtype)]
+    total = len(waiting)
+    running: list[subprocess.Popen[bytes]] = []
+    began = time.monotonic()
+    while waiting or running:
+        while waiting and len(running) < workers:
+            command = [sys.executable, "-m", "engine.warm", waiting.pop(0)]
+            running.append(subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL))
+        running = [child for child in running if child.poll() is None]
+        done = total - len(waiting) - len(running)
+        say(done / total, f"compiling {total} designs (first run only), {time.monotonic() - began:.0f} s")
+        time.sleep(POLL_SECONDS)
 
 
 class Runs:
@@ -167,7 +200,7 @@ class Runs:
         """Return the results of jobs, running what has not been run yet. Raises InputError."""
         todo = sorted(dict.fromkeys(job for job in jobs if job not in self._results), key=lambda job: job.design)
         if todo:
-            self._compile(todo)
+            compile_designs((job.design for job in todo), self._workers, self._say)
             if self._workers > 1 and len(todo) > 1:
                 self._share_out(todo)
             else:
@@ -175,27 +208,6 @@ class Runs:
                     self._say(number / len(todo), _title(job))
                     self._results[job] = run_job(job)
         return [self._results[job] for job in jobs]
-
-    def _compile(self, jobs: Iterable[Job]) -> None:
-        """Compile the designs that are not in the cache yet, as many at once as there are workers."""
-        from engine import warm
-        from engine.designs import build
-        from engine.simulator import engine_hash
-
-        variants = {build(job.design, {}, engine_hash()).spec_dtype: job.design for job in jobs}
-        waiting = [variant for dtype, variant in variants.items() if not warm.is_ready(dtype)]
-        total = len(waiting)
-        running: list[subprocess.Popen[bytes]] = []
-        began = time.monotonic()
-        while waiting or running:
-            while waiting and len(running) < self._workers:
-                command = [sys.executable, "-m", "engine.warm", waiting.pop(0)]
-                running.append(subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL,
-                                                stderr=subprocess.DEVNULL))
-            running = [child for child in running if child.poll() is None]
-            done = total - len(waiting) - len(running)
-            self._say(done / total, f"compiling {total} designs (first run only), {time.monotonic() - began:.0f} s")
-            time.sleep(POLL_SECONDS)
 
     def _share_out(self, jobs: Sequence[Job]) -> None:
         """Run jobs in the pool of processes."""

@@ -1,0 +1,142 @@
+"""The property set: every bundled kernel on every design under every scheduler, and what must hold of each run.
+
+    python -m tests.properties                        all of it
+    python -m tests.properties --small                first launches with a few CTAs each: what the tests run
+    python -m tests.properties --kernels gemm,bfs --designs 'sram;hrf[power_gating=true]' --schedulers lrr --json
+
+Of every run, to its end: final memory equals sram's bit for bit (but for approximate eDRAM, and kernels that say
+order_dependent), warp-cycles balance, energy is the sum of its counted events. Of every cycle of its watched parts: a read
+returns the register's newest value (no write is lost; an exchanged HC-RF pair keeps both; the RFC drops only what is not
+read again), one grant per port, events count what was seen, buffers never overflow, racetrack accesses only with the tape
+aligned, every eDRAM row refreshed when due. Exit code 0 where all holds, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, replace
+from typing import Any
+
+from engine import kernels
+from engine.claims.batch import compile_designs
+from tests.properties.runs import DESIGNS, MAPPED, SCHEDULERS, Case, Outcome, is_exact, run
+
+REFERENCE = "sram"
+FULL_WINDOWS, SMALL_WINDOWS = (800, 400), (350, 100)       # cycles watched from the first on, and at three quarters
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the set and print a line per design and scheduler."""
+    parser = argparse.ArgumentParser(prog="python -m tests.properties", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernels", metavar="LIST", help="bundled kernels, by commas (default: all)")
+    parser.add_argument("--designs", metavar="LIST", help="by semicolons (default: all; +mapping: of a profiling run)")
+    parser.add_argument("--schedulers", metavar="LIST", help="by commas (default: all)")
+    parser.add_argument("--small", action="store_true", help="only the first launches, with a few CTAs each")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default 2)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    args = parser.parse_args(arguments)
+    began = time.monotonic()
+    outcomes = check(
+        split(args.kernels, ",", kernels.names()), split(args.designs, ";", DESIGNS),
+        split(args.schedulers, ",", SCHEDULERS), small=args.small, workers=args.workers, say=progress,
+    )
+    seconds = time.monotonic() - began
+    if args.json:
+        print(json.dumps({"seconds": round(seconds, 1), "runs": [asdict(outcome) for outcome in outcomes]}))
+    else:
+        print("\n".join(summary(outcomes, small=args.small)))
+        print(f"{seconds:.0f} s")
+    return 1 if any(outcome.wrong for outcome in outcomes) else 0
+
+
+def split(text: str | None, at: str, default: Iterable[str]) -> list[str]:
+    """Return the parts of a list, or the default."""
+    return [part.strip() for part in text.split(at) if part.strip()] if text else list(default)
+
+
+def progress(text: str) -> None:
+    """Say on stderr what is done."""
+    if sys.stderr.isatty():
+        print(f"\r{text[:100]:<100}", end="" if not text.startswith("done") else "\n", file=sys.stderr, flush=True)
+
+
+def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str], *, small: bool = False,
+          workers: int = 2, say: Callable[[str], None] = lambda text: None) -> list[Outcome]:
+    """Do all runs and return what they showed, sram's first. workers = 1: in this process."""
+    variants = dict.fromkeys([REFERENCE, *designs])
+    compile_designs((variant.removesuffix(MAPPED) for variant in variants), workers, lambda share, text: say(text))
+    early, late = SMALL_WINDOWS if small else FULL_WINDOWS
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) if workers > 1 else None
+    try:
+        plain = [Case(name, REFERENCE, scheduler, ((0, early),), small) for name in names for scheduler in schedulers]
+        first = done(pool, plain, say)
+        lengths = {(one.case.kernel, one.case.scheduler): one.cycles for one in first}
+        memory = {name: next(one.memory for one in first if one.case.kernel == name) for name in names}
+        for one in first:       # the memory of sram under one scheduler is the reference of all
+            compare(one, memory[one.case.kernel])
+        cases = [
+            Case(name, design, scheduler, ((0, early), (lengths[name, scheduler] * 3 // 4, late)), small, memory[name])
+            for design in designs if design != REFERENCE for scheduler in schedulers for name in names
+        ]
+        return (first if REFERENCE in designs else []) + done(pool, cases, say)
+    finally:
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def compare(outcome: Outcome, memory: str) -> None:
+    """Compare the memory of a run of sram with that under the first scheduler."""
+    outcome.case = replace(outcome.case, memory=memory)
+    outcome.same = outcome.memory == memory
+    if not outcome.same:
+        outcome.wrong.append("final memory differs between schedulers")
+
+
+def done(pool: ProcessPoolExecutor | None, cases: Sequence[Case], say: Callable[[str], None]) -> list[Outcome]:
+    """Run cases and return their outcomes in order."""
+    outcomes = []
+    for number, outcome in enumerate(pool.map(run, cases) if pool else map(run, cases)):
+        outcomes.append(outcome)
+        case = outcome.case
+        say(f"{number + 1} of {len(cases)} runs: {case.kernel} on {case.design} under {case.scheduler}")
+    return outcomes
+
+
+def summary(outcomes: Sequence[Outcome], *, small: bool) -> list[str]:
+    """Return a line per design and scheduler, a line in all, and what is wrong."""
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.case.design, outcome.case.scheduler), []).append(outcome)
+    lines = [f"{'design':<33} {'scheduler':<16} {'kernels':>7} {'cycles':>11} {'same memory':>11} {'watched':>8} "
+             f"{'reads':>8} {'results':>8}  all holds"]
+    for (design, scheduler), group in groups.items():
+        bad = sum(bool(one.wrong) for one in group)
+        lines.append(row(design, scheduler, group) + ("  yes" if not bad else f"  NO: {bad} runs"))
+    bad = sum(bool(one.wrong) for one in outcomes)
+    lines.append(row("all", f"{len(groups)} lines", outcomes) + ("  yes" if not bad else f"  NO: {bad} runs"))
+    lines.append(f"watched: cycles stepped one by one with every value, port, buffer, tape and refresh checked"
+                 f"{'; small: first launches with a few CTAs' if small else ''}")
+    for outcome in outcomes:
+        case = outcome.case
+        for text in (*outcome.wrong[:3], *outcome.notes):
+            lines.append(f"  {case.kernel} on {case.design} under {case.scheduler}: {text}")
+    return lines
+
+
+def row(design: str, scheduler: str, group: Sequence[Outcome]) -> str:
+    """Return the numbers of some runs in one line."""
+    same = f"{sum(one.same is True for one in group)}" if any(is_exact(one.case.design) for one in group) else "-"
+    total: Callable[[Any], int] = lambda key: sum(getattr(one, key) for one in group)
+    return (f"{design:<33} {scheduler:<16} {len(group):>7} {total('cycles'):>11,} {same:>11} {total('watched'):>8,} "
+            f"{total('reads'):>8,} {total('writes'):>8,}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

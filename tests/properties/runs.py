@@ -1,0 +1,138 @@
+"""One run of the property set: a kernel on a design under a scheduler, run to its end, parts of it cycle by cycle.
+
+A run is watched from its first cycle on and again at three quarters of the way (`windows`); between them it runs at full
+speed. At the end its memory is compared with that of plain `sram`, and the sums are checked.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from engine import kernels
+from engine.claims import batch
+from engine.claims.batch import Job
+from engine.errors import KernelFault
+from engine.launch import LaunchSpec, load_launch_file
+from engine.simulator import Simulator
+from tests.properties.designs import checks_of
+from tests.properties.sums import wrong_sums
+from tests.properties.watch import Watch
+
+SCHEDULERS = ("lrr", "gto", "two_level", "switch_on_stall")
+MAPPED = "+mapping"             # after a racetrack variant: with the table of a profiling run
+DESIGNS = (
+    "sram", "stt", "stt[stall=bank]", "hrf", "hrf[power_gating=true]", "single_buffer", "rfc", "rfc[main=stt]", "hcrf",
+    "edram[precise_only=true]", "edram", "racetrack", "racetrack[preshift=false]", "racetrack" + MAPPED,
+    "racetrack[preshift=false]" + MAPPED,
+)
+PLACES = 48                     # registers whose place is looked up at the end of each watched part
+SMALL_CTAS, SMALL_LAUNCHES = 4, 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run. windows: (first cycle, cycles) of the watched parts, in order. small: only the first CTAs and launches."""
+
+    kernel: str
+    design: str
+    scheduler: str
+    windows: tuple[tuple[int, int], ...] = ()
+    small: bool = False
+    memory: str = ""            # fingerprint that the final memory must have; "": none to compare with
+
+
+@dataclass
+class Outcome:
+    """What a run showed: sentences about what is wrong, and how much was looked at."""
+
+    case: Case
+    wrong: list[str]
+    cycles: int = 0
+    watched: int = 0
+    reads: int = 0
+    writes: int = 0
+    memory: str = ""
+    same: bool | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def spec_of(kernel: str, small: bool) -> LaunchSpec:
+    """Return a bundled kernel's launch file; small: its first launches with a few CTAs each."""
+    spec = load_launch_file(Path(kernels.path(kernel)))
+    if not small:
+        return spec
+    launches = tuple(replace(launch, grid=few(launch.grid)) for launch in spec.launches[:SMALL_LAUNCHES])
+    return replace(spec, launches=launches, expect={})
+
+
+def few(grid: Sequence[int]) -> tuple[int, int, int]:
+    """Return a grid cut down to SMALL_CTAS CTAs at most."""
+    x = min(grid[0], SMALL_CTAS)
+    y = min(grid[1], max(1, SMALL_CTAS // x))
+    return x, y, 1
+
+
+def simulator_of(case: Case) -> Simulator:
+    """Return the machine of a case, ready to run; a mapped racetrack is profiled on plain tapes first."""
+    variant = case.design.removesuffix(MAPPED)
+    spec = spec_of(case.kernel, case.small)
+    settings = {}
+    if case.design.endswith(MAPPED):
+        settings["racetrack.mapping"] = batch.mapping_of(spec, Job(case.kernel, variant, case.scheduler))[0]
+    return Simulator(spec, design=variant, scheduler=case.scheduler, settings=settings)
+
+
+def is_exact(design: str) -> bool:
+    """Say whether a design must keep every bit."""
+    return not design.startswith("edram") or "precise_only" in design
+
+
+def run(case: Case) -> Outcome:
+    """Do one run and return what it showed."""
+    simulator = simulator_of(case)
+    outcome = Outcome(case, [])
+    try:
+        for first, cycles in case.windows:
+            if first > simulator.cycle:
+                simulator.step(first - simulator.cycle)
+            watch_part(simulator, cycles, outcome)
+        simulator.run()
+    except KernelFault as fault:
+        if is_exact(case.design):
+            outcome.wrong.append(str(fault))
+        else:
+            outcome.notes.append(f"misbehaved under injected errors: {fault}")
+    summary = simulator.summary()
+    outcome.cycles = simulator.cycle
+    outcome.wrong += wrong_sums(summary, simulator.built.chain, simulator.built.values)
+    outcome.memory = batch.fingerprint({**simulator.symbols(), **simulator.buffers()})
+    if case.memory and is_exact(case.design) and not simulator.spec.order_dependent:
+        outcome.same = outcome.memory == case.memory
+        if not outcome.same:
+            outcome.wrong.append("final memory differs from sram's")
+    return outcome
+
+
+def watch_part(simulator: Simulator, cycles: int, outcome: Outcome) -> None:
+    """Run some cycles one by one under all checks; events must agree with what was seen from outside."""
+    watch = Watch(simulator, exact=is_exact(outcome.case.design))
+    checks = checks_of(watch)
+    try:
+        for _ in range(cycles):
+            for check in checks:
+                check.before()
+            if simulator.finished or not watch.step():
+                break
+            for check in checks:
+                check.after()
+        held = watch.held()
+        watch.check_events()
+        watch.check_places(random.Random(simulator.cycle).sample(held, min(PLACES, len(held))))
+    finally:
+        outcome.wrong += watch.wrong
+        outcome.watched += watch.cycles
+        outcome.reads += watch.reads
+        outcome.writes += watch.writes
