@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NO_SHIFT_TIME = {"racetrack.shift_cycles": 0}
 PLAIN_TAPES = {"racetrack.preshift": 0, "racetrack.mapping": "identity"}
-UNLIMITED_BYTES_PER_CYCLE = 1e6
+IDEAL_L1 = {"memory.l1_enabled": 2, "memory.fixed_memory_cycles": 0}      # every load hits; stores cost what they cost
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,6 @@ class Point:
 def best(points: Sequence[Point]) -> Point:
     """Return the point with the highest P(N), of equal ones that with the fewest CTAs."""
     return max(points, key=lambda point: (point.ipc, -point.ctas))
-
-
-def always_hits(preset: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of an ideal L1: every global access takes the time of an L1 hit, whatever the traffic."""
-    config = load_preset(preset)
-    hit = settings.get("memory.l1_hit_cycles", config["memory.l1_hit_cycles"])
-    return {"memory.fixed_memory_cycles": hit, "memory.bytes_per_cycle": UNLIMITED_BYTES_PER_CYCLE}
 
 
 def curve(
@@ -80,9 +73,9 @@ def curve(
 
     most = int(given.get("sm.max_ctas", load_preset(preset)["sm.max_ctas"]))
     most = max(placed.resident_ctas for placed in machine(most).placement.launches)
-    hits = always_hits(preset, given)
     points = []
     for ctas in range(1, most + 1):
         say((ctas - 1) / most, f"{ctas} of {most} CTAs per SM")
-        points.append(Point(ctas, ipc(ctas, NO_SHIFT_TIME), ipc(ctas, NO_SHIFT_TIME, hits), ipc(ctas, PLAIN_TAPES, hits)))
+        points.append(Point(ctas, ipc(ctas, NO_SHIFT_TIME), ipc(ctas, NO_SHIFT_TIME, IDEAL_L1),
+                            ipc(ctas, PLAIN_TAPES, IDEAL_L1)))
     return points

@@ -239,7 +239,7 @@ def test_the_search_runs_every_number_of_ctas_that_fits() -> None:
 def test_an_ideal_l1_makes_every_load_a_hit() -> None:
     hit = load_preset("fermi")["memory.l1_hit_cycles"]
     program = Assembly().ld(1).ld(2, offset=512).ld(3, offset=1024).add(4, 1, 3).exit()
-    machine = Machine(program, settings=tlp.always_hits("fermi", {})).run()
+    machine = Machine(program, settings=tlp.IDEAL_L1).run()
     issued = {text: cycle for cycle, text in machine.issues()}
     done = next(cycle for text, cycle in issued.items() if text.startswith("add"))
     last_load = max(cycle for text, cycle in issued.items() if text.startswith("ld"))
