@@ -22,13 +22,16 @@ COMMANDS: dict[str, str] = {
     "reproduce": "check what the papers claim against tables and runs of the bundled kernels",
     "record": "run a kernel and write a session file",
     "script": "run debugger commands over a kernel or session, without a terminal",
+    "learn": "five short guided tours: predict, step, and see",
+    "export": "write a session for other viewers: Konata, Perfetto, VCD, CSV",
+    "assert": "check that a condition holds in every cycle, for continuous integration",
     "info": "say what a session file holds",
     "kernels": "list the bundled kernels",
     "designs": "list the register-file designs and their parameters",
     "map": "write and apply a register mapping for racetrack memory",
     "tlp": "find the number of CTAs per SM that runs fastest on racetrack memory",
     "warm": "compile the designs ahead of their first run",
-    "help": "explain a topic: keys, commands, expressions, launch files, stalls, exit codes",
+    "help": "explain a topic or any term of the screens, with its source",
 }
 INTERRUPTED = 130   # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141   # 128 + SIGPIPE

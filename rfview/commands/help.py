@@ -1,10 +1,11 @@
-"""`rfview help TOPIC`: explain one thing on one screen; tables come from the code that uses them."""
+"""`rfview help TOPIC`: explain a topic or any term of the screens; every table comes from the code that uses it."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
 from collections.abc import Callable
+from textwrap import wrap
 
 from engine.errors import InputError
 
@@ -42,55 +43,106 @@ EXIT_CODES = """\
 130  interrupted"""
 
 ENVIRONMENT = """\
+RFVIEW_THEME          dark, light, ansi16 (the terminal's own colours) or mono
+NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THEME=mono; RFVIEW_THEME goes first
+TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb: the screen once, as text
+XDG_CONFIG_HOME       where rfview/keys.toml is looked for (default ~/.config); see `rfview help keymap`
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
 RFVIEW_TRACEBACK      set: internal errors show where they happened
-NUMBA_DISABLE_JIT     1: run the machine as plain Python, some hundred times slower
-NO_COLOR              set: no colours, attributes and glyphs only"""
+NUMBA_DISABLE_JIT     1: run the machine as plain Python, some hundred times slower"""
+
+PLAIN = """\
+`rfview debug TARGET --plain` and `rfview replay FILE.rfs --plain` print sentences instead of a screen: after each
+command what has changed, one sentence per line, nothing redrawn; for screen readers, pipes and logs.
+
+  (rfv) 43% 533 w0> s
+  cycle 534. w4 issued add.f32 R8, R9, R8. w6 began to wait: long_scoreboard, for R9. 30 others go on as before.
+
+The commands are those of `rfview help commands`; warp N chooses the warp of the prompt, verbose on says what every warp
+does, Enter repeats the last command, q ends. From a pipe the commands are read line by line; the exit code is 2 when
+one of them failed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("topic", nargs="?", metavar="TOPIC", help=f"one of {', '.join(TOPICS)}, or a command")
+    parser.add_argument("topic", nargs="*", metavar="TOPIC",
+                        help=f"one of {', '.join(TOPICS)}; a command; any term of the screens, as wb_drain, "
+                             "sm.num_banks, hrf.write_cycles; or words to search for")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the topic's text; without one, the overview and the topics."""
+    """Print the topic's text or explain the term; without one, the overview and the topics."""
     from rfview import cli
 
-    if args.topic is None:
-        print(f"{cli.overview()}\n\ntopics: {', '.join(TOPICS)}   (rfview help TOPIC)")
-    elif args.topic in TOPICS:
-        print(TOPICS[args.topic]())
-    elif args.topic in cli.COMMANDS:
-        return cli.main([args.topic, "--help"])
+    topic = " ".join(args.topic)
+    if not topic:
+        print(f"{cli.overview()}\n\ntopics: {', '.join(TOPICS)}   (rfview help TOPIC)\n"
+              "terms: every state, panel, column, parameter and number, with its source   (rfview help wb_drain)")
+    elif topic in TOPICS:
+        print(TOPICS[topic]())
+    elif topic in cli.COMMANDS:
+        return cli.main([topic, "--help"])
     else:
-        near = difflib.get_close_matches(args.topic, [*TOPICS, *cli.COMMANDS], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"topics are {', '.join(TOPICS)}"
-        raise InputError(f"help {args.topic}: no such topic; {hint}")
+        print(found_text(topic))
     return 0
 
 
+def found_text(word: str) -> str:
+    """Explain a term, or show the lines of all topics that contain a word; raises InputError where there are none."""
+    from rfview import cli
+    from rfview.learn import terms
+
+    lines = [] if word.startswith("/") else terms.find(word)
+    if lines:
+        return "\n".join(terms.text_of(word))
+    needle = word.lstrip("/").lower()
+    hits = [f"{name:<12} {line.strip()}" for name, text in TOPICS.items()
+            for line in text().splitlines() if needle and needle in line.lower()]
+    hits += [f"{term.name:<12} {term.kind}" for term in terms.find(needle)[:20]]
+    if not hits:
+        close = difflib.get_close_matches(word, [*TOPICS, *cli.COMMANDS], n=1) or [terms.near(word)]
+        hint = f"did you mean {close[0]!r}?" if close[0] else f"topics are {', '.join(TOPICS)}"
+        raise InputError(f"help {word}: no such topic; {hint}")
+    return "\n".join(hits)
+
+
 def stalls_text() -> str:
-    """Return the table of warp states."""
-    from engine.stalls import STALLS
+    """Return the table of warp states with their sources."""
+    from rfview.learn import terms
 
     lines = ["Every warp slot has one state in every cycle: issued, or the one reason why not.", ""]
-    lines += [f"  {stall.glyph} {stall.ascii}  {stall.name:<17} {stall.sentence}" for stall in STALLS]
+    for term in terms.states():
+        glyph, _, sentence = term.text.partition("  ")
+        lines += [f"  {glyph}  {term.name:<17} {sentence}", f"  {'':<6} {'':<17} {term.source}"]
     return "\n".join(lines)
 
 
 def keys_text() -> str:
-    """Return the table of keys and commands that the screens use."""
-    from rfview.actions import ACTIONS, CATEGORIES
+    """Return the table of keys and commands that the screens use, with the user's own keys."""
+    from rfview import keymap
+    from rfview.actions import ACTIONS, CATEGORIES, keys_of
 
-    rows = [(action.category, "  ".join(action.keys).replace(" *", " _"), action.command, action.sentence)
-            for action in ACTIONS]
+    own = keymap.load()
+    rows = [(action.category, "  ".join(keys_of(action, own)).replace(" *", " _"), action.command,
+             action.sentence) for action in ACTIONS]
     wide, wider = (max(len(row[column]) for row in rows) for column in (1, 2))
     lines = []
     for category in CATEGORIES:
         lines += [category, *(f"  {keys:<{wide}}  {command:<{wider}}  {sentence}"
                               for of, keys, command, sentence in rows if of == category), ""]
-    return "\n".join([*lines, "Digits before a key are a count; the commands are the same behind `:`."])
+    return "\n".join([*lines, "Digits before a key are a count; the commands are the same behind `:`.",
+                      "`rfview help keymap` says how to change keys."])
+
+
+def keymap_text() -> str:
+    """Return how keys are remapped, with the actions there are."""
+    from rfview import keymap
+    from rfview.actions import ACTIONS
+
+    names = [action.name for action in ACTIONS]
+    wide = max(map(len, names)) + 2
+    rows = ["".join(f"{name:<{wide}}" for name in names[at : at + 5]).rstrip() for at in range(0, len(names), 5)]
+    return "\n".join([(keymap.__doc__ or "").strip(), "", "actions:", *(f"  {row}" for row in rows)])
 
 
 def commands_text() -> str:
@@ -101,30 +153,49 @@ def commands_text() -> str:
 
 
 def expressions_text() -> str:
-    """Return what conditions and prints can name, as the expression compiler itself says it."""
+    """Return what conditions and prints can name: what the compiler says of itself, its functions, and every field."""
+    from engine import events, stalls, state
     from sessions import expressions
 
-    return (expressions.__doc__ or "").strip()
+    records = {"w": state.WARP, "b": state.BANK, "c": state.COLLECTOR, "s": state.SCHEDULER, "p": state.PIPE,
+               "launch": state.LAUNCH}
+    units = {**expressions.UNITS, "launch": "launch"}
+    lists = [("functions", list(expressions.FUNCTIONS))]
+    lists += [(f"fields of {key}" + (f" ({units[key]})" if units[key] != key else ""), list(record.names or ()))
+              for key, record in records.items()]
+    lists += [("states", [stall.name for stall in stalls.STALLS]), ("events", [name for name, _ in events.EVENTS])]
+    lines = [(expressions.__doc__ or "").strip(), ""]
+    for head, words in lists:
+        lines += wrap(f"{head}: {', '.join(words)}", 116, subsequent_indent="    ")
+    return "\n".join([*lines, "A design's own fields and events: `rfview help NAME` of the design, rf.FIELD, event.NAME."])
 
 
 def schedulers_text() -> str:
     """Return the warp schedulers."""
-    return (
-        "lrr              loose round robin: the next ready warp after the last one that issued\n"
-        "gto              greedy then oldest: the same warp until it stalls, then the oldest ready one (default)\n"
-        "two_level        a small active set of warps, the rest wait for memory outside it\n"
-        "switch_on_stall  one warp runs until it needs a pending long-latency result, then the next ready one\n"
-        "paper            the design's own"
-    )
+    from rfview.learn.sources import SCHEDULERS
+
+    rows = [*((name, text, source) for name, (text, source) in SCHEDULERS.items()),
+            ("paper", "the design's own", "`rfview designs`")]
+    return "\n".join(f"{name:<16} {text}\n{'':<16} {source}" for name, text, source in rows)
+
+
+def tours_text() -> str:
+    """Return the guided tours."""
+    from rfview.commands.learn import list_text
+
+    return list_text()
 
 
 TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
     "keys": keys_text,
+    "keymap": keymap_text,
     "commands": commands_text,
     "expressions": expressions_text,
     "stalls": stalls_text,
     "schedulers": schedulers_text,
+    "tours": tours_text,
+    "plain": lambda: PLAIN,
     "exit": lambda: EXIT_CODES,
     "environment": lambda: ENVIRONMENT,
 }

@@ -1,0 +1,50 @@
+"""`rfview assert`: check that a condition holds in every cycle of a session or run, for continuous integration."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from engine.errors import InputError
+from rfview.commands import options
+
+EPILOG = """examples:
+  rfview assert run.rfs "stall.wb_full < 40"
+  rfview assert gemm --design hrf "max(rf.buffer.used) <= 16"
+  rfview assert run.rfs "total.shift < 5000" --at end
+exit 0: it holds; 1: it does not, and the first cycle is named; `rfview help expressions` lists what can be said"""
+FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    parser.add_argument("condition", metavar="EXPR", help="what must hold")
+    parser.add_argument("--at", metavar="WHERE", help="only at a cycle: 1234, 50%%, @mark, end (default: in every cycle)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_machine(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Evaluate the condition and say where it first fails."""
+    with options.open_target(args) as session:
+        session.goto(args.at or "end")
+        end = session.cycle
+        expression = f"not ({args.condition})"
+        holds = session.value(expression)
+        if not isinstance(holds, bool):
+            raise InputError(f"`{args.condition}` has a value per warp, bank or lane; use any(...), all(...) or an index")
+        if args.at:
+            failed = end if holds else None
+        else:
+            session.goto("start")
+            stop = None if session.value(expression) else session.run_until(expression)
+            failed = session.cycle if stop is None or stop.reason == "condition" else None
+        first = end if args.at else session.timeline.first
+    data = {"condition": args.condition, "holds": failed is None, "first": first, "last": end, "failed_at": failed}
+    where = f"at cycle {end:,}" if args.at else f"in cycles {first:,} to {end:,}"
+    again = f"rfview {'replay' if options.is_session(args.target) else 'debug'} {args.target} --goto {failed}"
+    text = f"holds {where}: {args.condition}" if failed is None else (
+        f"fails at cycle {failed:,}: {args.condition}\nsee: {again}")
+    print(json.dumps(data) if args.json else text)
+    return 0 if failed is None else FAILED

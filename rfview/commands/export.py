@@ -1,0 +1,42 @@
+"""`rfview export`: write a session for other viewers: Konata, Perfetto, waveform viewers, spreadsheets."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rfview.commands import options
+
+EPILOG = """examples:
+  rfview export run.rfs --to kanata -o run.kanata
+  rfview export gemm --design stt --to csv --columns "stall.stt_write; event.rf_writes" -o writes.csv
+what happens in cycle c is stamped c; `rfview help expressions` lists what a column can be"""
+SUFFIX = {"kanata": ".kanata", "perfetto": ".json", "vcd": ".vcd", "csv": ".csv"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    parser.add_argument("--to", required=True, metavar="FORMAT", help=f"one of {', '.join(SUFFIX)}")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: the target's name)")
+    parser.add_argument("--first", type=int, metavar="CYCLE", help="first cycle (default: the session's)")
+    parser.add_argument("--last", type=int, metavar="CYCLE", help="last cycle (default: the session's)")
+    parser.add_argument("--columns", metavar="EXPR;EXPR", default="", help="csv: expressions instead of warps per state")
+    options.add_machine(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file and say what is in it; a kernel is run to its end first."""
+    from sessions import export
+
+    name = args.output or f"{Path(args.target).stem}{SUFFIX.get(args.to, '.out')}"
+    target = options.writable_file(name)
+    columns = [part.strip() for part in args.columns.split(";") if part.strip()]
+    with options.open_target(args) as session:
+        if not session.timeline.closed and args.last is None:
+            session.goto("end")
+        elif args.last is not None:
+            session.goto(args.last)
+        first, last = export.export(session.timeline, args.to, target, args.first, args.last, columns)
+    print(f"{target}: cycles {first:,} to {last:,}, {target.stat().st_size:,} bytes: {export.FORMATS[args.to][0]}")
+    return 0

@@ -1,0 +1,52 @@
+"""Writes a session for other viewers: one small writer per format, all over the reading contract of a timeline.
+
+Time in every format is the machine's cycle: what happens in cycle c is stamped c, as `info` and the screens count.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from engine.errors import InputError
+from sessions.export import csv, kanata, perfetto, vcd
+from sessions.timeline import Timeline
+
+Writer = Callable[[Timeline, int, int, IO[str]], None]
+FORMATS: dict[str, tuple[str, Writer]] = {
+    "kanata": ("pipeline rows of every instruction, for Konata", kanata.write),
+    "perfetto": ("warp states and instructions as trace events, for ui.perfetto.dev and chrome://tracing", perfetto.write),
+    "vcd": ("warp states, program counters and bank queues as waveforms, for GTKWave and Surfer", vcd.write),
+    "csv": ("one row per cycle: warps per state, or the expressions asked for", csv.write),
+}
+
+
+def export(timeline: Timeline, form: str, target: Path, first: int | None = None, last: int | None = None,
+           columns: Sequence[str] = ()) -> tuple[int, int]:
+    """Write cycles first..last of a session (default: all that has run) to a file; return the range.
+
+    form: a key of FORMATS. columns: expressions, for csv only. Raises InputError for an unknown format, a range outside
+    the session, or columns where a format has its own.
+    """
+    if form not in FORMATS:
+        near = difflib.get_close_matches(form, FORMATS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"export to {form}: there are {', '.join(FORMATS)}{hint}")
+    if columns and form != "csv":
+        raise InputError(f"export to {form}: only csv takes columns")
+    start = timeline.first if first is None else first
+    stop = timeline.last if last is None else last
+    timeline.check(start)
+    timeline.check(stop)
+    if stop <= start:
+        raise InputError(f"export: cycles {start:,} to {stop:,} are none")
+    partial = target.with_name(target.name + ".partial")
+    with partial.open("w", encoding="utf-8", newline="") as out:
+        if columns:
+            csv.write_columns(timeline, start, stop, out, columns)
+        else:
+            FORMATS[form][1](timeline, start, stop, out)
+    partial.replace(target)
+    return start, stop

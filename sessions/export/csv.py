@@ -1,0 +1,41 @@
+"""Comma-separated values: one row per cycle, with the warps in each state, or with the expressions asked for."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from typing import IO
+
+import numpy as np
+
+from sessions.export.instructions import windows
+from sessions.expressions import compile_expression
+from sessions.timeline import Timeline
+
+
+def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
+    """Write cycle c and the warps that were in each state in it, for c = first..last - 1; states never seen are left out."""
+    totals = timeline.stall_totals(last) - timeline.stall_totals(first)
+    states = [entry for entry in timeline.info["stalls"] if totals[int(entry["code"])]]
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["cycle", *(entry["name"] for entry in states)])
+    codes = np.array([int(entry["code"]) for entry in states])
+    for start, stop in windows(timeline, first + 1, last):
+        counts = (timeline.states(start, stop)[:, :, None] == codes).sum(axis=1)
+        rows.writerows([start + row - 1, *values] for row, values in enumerate(counts.tolist()))
+
+
+def write_columns(timeline: Timeline, first: int, last: int, out: IO[str], columns: Sequence[str]) -> None:
+    """Write the values of expressions at cycles first..last, as `print` shows them; a list takes a column per element."""
+    compiled = [compile_expression(text, timeline) for text in columns]
+    rows = csv.writer(out, lineterminator="\n")
+    head = ["cycle"]
+    for expression in compiled:
+        names = [f"{expression.text}[{index}]" for index in range(expression.width)]
+        head += names or [expression.text]
+    rows.writerow(head)
+    for start, stop in windows(timeline, first, last):
+        parts = [expression.column(start, stop).reshape(stop - start, -1) for expression in compiled]
+        for row in range(stop - start):
+            values = [value for part in parts for value in part[row].tolist()]
+            rows.writerow([start + row, *(int(value) if isinstance(value, bool) else value for value in values)])

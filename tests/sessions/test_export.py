@@ -1,0 +1,164 @@
+"""What is written for other viewers, read back and compared with the session it came from."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import InputError
+from sessions import open_session
+from sessions.export import FORMATS, export
+from sessions.session import Session
+
+RECORDED = Path(__file__).parents[2] / "rfview" / "learn" / "recorded"
+
+
+@pytest.fixture(params=["first", "drain", "dead"])
+def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
+    return open_session(RECORDED / f"{request.param}.rfs")
+
+
+def written(session: Session, form: str, folder: Path, **options: object) -> str:
+    """Return what is exported."""
+    target = folder / f"out.{form}"
+    export(session.timeline, form, target, **options)  # type: ignore[arg-type]
+    assert not list(folder.glob("*.partial"))
+    return target.read_text(encoding="utf-8")
+
+
+def issued(session: Session) -> int:
+    """Return the warp instructions of the session."""
+    return int(session.timeline.stall_totals(session.timeline.last)[0])
+
+
+def test_kanata_has_every_instruction_once_with_balanced_stages(session: Session, tmp_path: Path) -> None:
+    lines = [line.split("\t") for line in written(session, "kanata", tmp_path).splitlines()]
+    assert lines[0] == ["Kanata", "0004"] and lines[1] == ["C=", "0"]
+    clock, stage, began, warps, retired = 0, {}, {}, Counter(), []
+    for kind, *words in lines[2:]:
+        if kind == "C":
+            assert int(words[0]) > 0
+            clock += int(words[0])
+        elif kind == "I":
+            began[words[0]] = clock
+            warps[int(words[2])] += 1
+        elif kind == "S":
+            assert words[0] not in stage
+            stage[words[0]] = words[2]
+        elif kind == "E":
+            assert stage.pop(words[0]) == words[2]
+        elif kind == "R":
+            assert words[0] in began and words[0] not in stage
+            retired.append(words[0])
+    assert len(began) == len(set(retired)) == issued(session) and not stage and clock <= session.timeline.last
+    states = session.timeline.states(0, session.timeline.last + 1)
+    assert warps == {warp: count for warp, count in enumerate((states == 0).sum(axis=0).tolist()) if count}
+    cycles = Counter(began.values())
+    assert all((states[cycle + 1] == 0).sum() == count for cycle, count in cycles.items())
+
+
+def test_perfetto_has_all_warp_cycles_and_every_instruction(session: Session, tmp_path: Path) -> None:
+    content = json.loads(written(session, "perfetto", tmp_path))
+    slices = [entry for entry in content["traceEvents"] if entry["ph"] == "X"]
+    totals: Counter[str] = Counter()
+    for entry in slices:
+        totals[entry["name"]] += entry["dur"]
+    wanted = session.timeline.stall_totals(session.timeline.last)
+    names = {entry["code"]: entry["name"] for entry in session.info["stalls"]}
+    assert totals == {names[code]: count for code, count in enumerate(wanted.tolist()) if count}
+    for warp in range(session.info["num_warps"]):
+        mine = sorted((entry["ts"], entry["dur"]) for entry in slices if entry["tid"] == warp)
+        assert mine[0][0] == 0 and all(a + b == c for (a, b), (c, _) in zip(mine, mine[1:]))
+    begun = [entry["id"] for entry in content["traceEvents"] if entry["ph"] == "b"]
+    ended = [entry["id"] for entry in content["traceEvents"] if entry["ph"] == "e"]
+    assert len(begun) == len(set(begun)) == issued(session) and sorted(begun) == sorted(ended)
+
+
+def test_vcd_gives_every_signal_back_at_every_cycle(session: Session, tmp_path: Path) -> None:
+    head, body = written(session, "vcd", tmp_path).split("$enddefinitions $end\n")
+    scope, signals = [], {}
+    for line in head.splitlines():
+        if found := re.match(r"\$scope module (\S+) \$end", line):
+            scope.append(found[1])
+        elif line == "$upscope $end":
+            scope.pop()
+        elif found := re.match(r"\$var (?:string|wire) \d+ (\S+) (\S+) \$end", line):
+            assert found[1] not in signals
+            signals[found[1]] = (scope[-1], found[2])
+    assert not scope
+    last = session.timeline.last
+    names = {entry["code"]: entry["name"] for entry in session.info["stalls"]}
+    states = session.timeline.states(0, last + 1)
+    queues = session.timeline.column("sm.bank[*].queue", 0, last + 1)
+    pcs = session.timeline.column("sm.warp[*].pc", 0, last + 1)
+    now: dict[tuple[str, str], str] = {}
+    changes: dict[int, list[tuple[str, str]]] = {}
+    time = 0
+    for line in body.splitlines():
+        if line.startswith("#"):
+            assert int(line[1:]) > time or not changes
+            time = int(line[1:])
+            changes[time] = []
+        else:
+            changes[time].append(tuple(line.split(" ")))  # type: ignore[arg-type]
+    assert time == last
+    for cycle in range(last):
+        for value, code in changes.get(cycle, []):
+            now[signals[code]] = value
+        for warp in (0, 1, 7):
+            assert now[f"warp{warp}", "state"] == f"s{names[states[cycle + 1, warp]]}"
+            assert int(now[f"warp{warp}", "pc"][1:], 2) == pcs[cycle + 1, warp]
+        assert int(now["bank1", "queue"][1:], 2) == queues[cycle + 1, 1]
+
+
+def test_csv_rows_add_up_to_the_totals(session: Session, tmp_path: Path) -> None:
+    head, *rows = csv.reader(written(session, "csv", tmp_path).splitlines())
+    values = np.array(rows, np.int64)
+    assert values[:, 0].tolist() == list(range(session.timeline.last))
+    assert (values[:, 1:].sum(axis=1) == session.info["num_warps"]).all()
+    totals = session.timeline.stall_totals(session.timeline.last)
+    codes = {entry["name"]: entry["code"] for entry in session.info["stalls"]}
+    assert values[:, 1:].sum(axis=0).tolist() == [int(totals[codes[name]]) for name in head[1:]]
+
+
+def test_csv_columns_are_what_print_says(session: Session, tmp_path: Path) -> None:
+    text = written(session, "csv", tmp_path, first=100, last=140,
+                   columns=["stall.issued", "any(w.state == wait)", "scheduler.last_warp"])
+    head, *rows = csv.reader(text.splitlines())
+    count = len(session.value("scheduler.last_warp", 120))
+    assert head[:3] == ["cycle", "stall.issued", "any(w.state == wait)"] and len(head) == 3 + count
+    assert [int(row[0]) for row in rows] == list(range(100, 141))
+    for row in rows:
+        assert int(row[1]) == session.value("stall.issued", int(row[0]))
+        assert row[2] == str(int(session.value("any(w.state == wait)", int(row[0]))))
+
+
+@pytest.mark.parametrize("form", list(FORMATS))
+def test_a_stretch_is_cut_at_both_ends(session: Session, tmp_path: Path, form: str) -> None:
+    text = written(session, form, tmp_path, first=50, last=90)
+    if form == "perfetto":
+        stamps = [(entry["ts"], entry.get("dur", 0)) for entry in json.loads(text)["traceEvents"] if "ts" in entry]
+        assert min(ts for ts, _ in stamps) >= 50 and max(ts + dur for ts, dur in stamps) <= 90
+    elif form == "vcd":
+        assert re.findall(r"^#(\d+)$", text, re.M)[0] == "50" and text.endswith("#90\n")
+    elif form == "kanata":
+        assert "C=\t50\n" in text and sum(int(n) for n in re.findall(r"^C\t(\d+)$", text, re.M)) <= 40
+
+
+def test_wrong_requests_name_what_is_wrong(tmp_path: Path) -> None:
+    timeline = open_session(RECORDED / "first.rfs").timeline
+    with pytest.raises(InputError, match="did you mean kanata"):
+        export(timeline, "kanat", tmp_path / "x")
+    with pytest.raises(InputError, match="only csv"):
+        export(timeline, "vcd", tmp_path / "x", columns=["cycle"])
+    with pytest.raises(InputError, match="outside this session"):
+        export(timeline, "vcd", tmp_path / "x", last=10**9)
+    with pytest.raises(InputError, match="are none"):
+        export(timeline, "vcd", tmp_path / "x", first=9, last=9)
+    assert list(tmp_path.iterdir()) == []
