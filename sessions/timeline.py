@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from engine.errors import InputError
 from engine.snapshot import Snapshot
 from sessions.decode import DecodedChunk
 from sessions.layout import Layout
+
+if TYPE_CHECKING:
+    from sessions.why.past import Past
 
 # Buckets that cover at most this many chunks are counted exactly, longer stretches from totals at chunk starts.
 EXACT_CHUNKS = 16
@@ -148,6 +151,12 @@ class Timeline(ABC):
         """Return (stop - start,) u4 values of one memory word, counted from the arena's start."""
         parts = [part.memory_column(word)[cut] for part, cut in self._pieces(start, stop)]
         return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+
+    def past(self, cycle: int) -> Past:
+        """Return a reader of the states before `cycle`, for another thread: it needs this timeline no more."""
+        from sessions.why.past import Past
+
+        return Past.around(self, cycle)
 
     def states(self, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, num_warps) u1 stall codes: what each warp slot did in the cycle before each cycle."""

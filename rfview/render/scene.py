@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.snapshot import Snapshot
 from engine.stalls import STALLS
+from sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
 KNOWN = {stall.code: stall for stall in STALLS}
@@ -265,6 +266,7 @@ class Scene:
     message: str = ""
     message_kind: str = "info"
     note: str = ""
+    past: Past | None = None       # the cycles before, for the chain of WHY
     title: str = ""
     speed: int = 10
 

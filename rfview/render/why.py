@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.render.chain import Link, links_of
+from rfview.render.chain import Link, chain_of, links_of
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, title
 
@@ -20,13 +20,13 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the WHY panel.
 
      WHY w31 does not issue  e opens
-     1 L w31 waits 14 cycles for R12
-     2   ld.g writes it, issued 184,166
-     3   it missed L1 since 184,170
-         back at 184,242 (in 29)
+     1 L w31 waits for R12
+     2   ld.global at PC 98 writes it, issued 184,166
+     3   it missed L1; its line comes since 184,170
+         back at 184,242 (in 29): DRAM, 100 cycles behind an L2 of 120
 
-    Each line is a fact of this cycle that causes the one above; the glyph is the state it is booked as. The last line
-    says when it ends, where that is already known.
+    Each line is the cause of the one above; the glyph is the state it is booked as. The last line names the hardware
+    that the chain ends at, and when it is over, where that is already known.
     """
     lines = [title(width, heading(scene), "e opens", focus=scene.panel == "why")]
     links, _ = links_of(scene, scene.warp)
@@ -67,8 +67,8 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
 
     ▌WHY w31 does not issue at 184,213                                   Esc closes
                                               184,166      184,213 ▼
-    ▸1 L w31 waits 14 cycles for R12                  ━━━━━━━━━━━━━━━╌╌╌╌╌╌╌╌
-         fma.rn.f32 R13, R12, R5, R9  line 116                       │
+    ▸1 L w31 waits for R12                            ━━━━━━━━━━━━━━━╌╌╌╌╌╌╌╌
+         14 cycles, since 184,199; fma.rn.f32 R13, R12              │
 
     ━ so far, ╌ known to follow, │ now. Digits, j and k choose a link, Enter goes to the cycle in which it began.
     """
@@ -81,7 +81,8 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     here = min(bar_width - 1, (scene.cycle - first) * bar_width // span)
     scale = Row(width, "popup")
     if width >= 80:
-        scale.at(bar_at, number(first), "faint")
+        if here > len(number(first)) + len(number(scene.cycle)) + 2:
+            scale.at(bar_at, number(first), "faint")
         scale.right(max(scale.x + 1, bar_at + here + 1), f"{number(scene.cycle)} ▼", "bold")
         if last > scene.cycle:
             scale.right(bar_at + bar_width, number(last), "faint")
@@ -93,14 +94,15 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
         if link.code >= 0:
             look = scene.look(link.code)
             row.add(look.glyph, "st:" + look.role)
-        room = (bar_at if width >= 80 else width) - 6
+        room = (bar_at if width >= 80 and not link.conclusion else width) - 6
         row.to(5).add(link.text[:room], "p:good" if link.conclusion else "bold" if index == selected else "text")
-        if width >= 80:
+        if width >= 80 and not link.conclusion:
             row.to(bar_at).cells(_bar(link, scene.cycle, first, span, bar_width, here))
         lines.append(row.line())
         if step == 2:
-            under = Row(width, "popup").to(6).add(link.evidence[: room - 2], "dim")
-            if width >= 80:
+            wide = width >= 80 and not link.conclusion
+            under = Row(width, "popup").to(6).add(link.evidence[: room - 2 if wide else width - 8], "dim")
+            if wide:
                 under.at(bar_at + here, "│", "faint")
             lines.append(under.line())
     if losers:
@@ -137,10 +139,5 @@ def _bar(link: Link, now: int, first: int, span: int, width: int, here: int) -> 
 
 def as_text(scene: Scene) -> str:
     """Return the chain as plain text, for the clipboard."""
-    links, losers = links_of(scene, scene.warp)
-    out = [f"{heading(scene)} at {number(scene.cycle)}"]
-    for index, link in enumerate(links):
-        out.append(f"{index + 1}. {link.text}" + (f"  ({link.evidence})" if link.evidence else ""))
-    if losers:
-        out.append("also true: " + ", ".join(scene.look(code).name for code in losers))
-    return "\n".join(out)
+    chain = chain_of(scene, scene.warp)
+    return f"{heading(scene)} at {number(scene.cycle)}\n{chain.text()}" if chain else heading(scene)

@@ -11,6 +11,7 @@ from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Overview
 
 if TYPE_CHECKING:
     from sessions.session import Session
+    from sessions.why import Past
 
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
@@ -32,6 +33,7 @@ class SceneSource:
         self._overview: tuple[tuple[Any, ...], Overview] | None = None
         self._common: tuple[int, tuple[int, ...]] | None = None
         self._machines: dict[int, Machine] = {}
+        self._known_past: tuple[int, Past] | None = None
         self._looks = looks(session.info)
 
     # what a frame needs
@@ -73,11 +75,19 @@ class SceneSource:
             window=timeline.states(start, cycle + 1), shares=tuple(shares.tolist()), shares_cycles=cycle - base,
             common=self._common_states(), overview=self.overview(), badge=badge or self.badge(),
             is_live=not timeline.closed, is_closed=timeline.closed, fault=timeline.fault or "",
+            past=self._past(cycle),
             breakpoints=self.break_views(), hits=tuple(self.hits.values()),
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
         )
         scene.__dict__["looks"] = self._looks
         return scene
+
+    def _past(self, cycle: int) -> Past:
+        """Return the states before a cycle, kept while the cursor stays in one chunk; only the painters read from it."""
+        number = self.session.timeline.chunk_number(cycle)
+        if self._known_past is None or self._known_past[0] != number:
+            self._known_past = (number, self.session.timeline.past(cycle))
+        return self._known_past[1]
 
     def badge(self) -> Badge:
         """Return the badge of a session at rest."""

@@ -109,8 +109,10 @@ class WhyWindow(Popup):
             self.paint()
         elif token == "enter" and links:
             link = links[min(self.selected, len(links) - 1)]
-            if link.since >= 0:
-                self.main.driver.ask("goto", min(link.since + 1, self.main.scene.last))
+            if link.target is not None:
+                self.main.driver.ask("goto", min(link.target.cycle, self.main.scene.last))
+                if link.target.bank >= 0:
+                    self.main.change(bank=link.target.bank)
             elif link.until >= 0:
                 self.main.driver.ask("goto", link.until)
             if 0 <= link.warp < (self.main.scene.now.num_warps if self.main.scene.now else 0):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sessions.timeline import Timeline
 
 MAX_READERS = 4  # chunks kept open while one chain is followed
-LDST_REASONS = {1: "MSHRs", 2: "L1 set", 3: "memory queue"}
+MAX_MOMENTS = 24
 
 
 def plain(record: Any) -> Any:
@@ -239,6 +239,8 @@ class Past:
             reader = self._reader(cycle)
             if reader is None:
                 return None
+            while len(self._known) >= MAX_MOMENTS:
+                self._known.pop(next(iter(self._known)))
             self._known[cycle] = Moment(cycle, *reader.records(cycle), self.info)
         return self._known[cycle]
 

@@ -207,16 +207,14 @@ def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:
         and moment.state(other) not in IDLE
         and moment.warp(other, "barrier") != number
     ]
-    trail.add(
-        f"{-(-int(entry['arrived']) // 32)} of {-(-expected // 32)} warps have arrived",
-        f"missing: {listed(late)}" if late else "",
-        warp=late[0] if late else warp,
-    )
-    if late:
-        behind = min(late, key=lambda other: moment.warp(other, "num_issued"))
-        trail.follow(moment, behind)
-    else:
+    arrived = f"{-(-int(entry['arrived']) // 32)} of {-(-expected // 32)} warps have arrived"
+    if not late:
+        trail.add(arrived, warp=warp)
         trail.end("barrier", f"barrier {number}: no other warp of the CTA is on its way to it")
+        return
+    behind = min(late, key=lambda other: moment.warp(other, "num_issued"))
+    trail.add(arrived, f"w{behind} is furthest behind; missing: {listed(late)}", warp=behind)
+    trail.follow(moment, behind)
 
 
 def _own_memory(trail: Trail, moment: Moment, warp: int) -> None:

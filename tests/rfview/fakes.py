@@ -15,6 +15,7 @@ from engine.stalls import STALLS
 from sessions.layout import Layout
 from sessions.session import Session
 from sessions.timeline import Timeline
+from sessions.why import Past
 
 NUM_WARPS = 48
 NUM_BANKS = 16
@@ -114,6 +115,9 @@ class FakeTimeline(Timeline):
     def decoded(self, number: int) -> Any:
         raise NotImplementedError
 
+    def past(self, cycle: int) -> Past:
+        return Past(self.info)      # nothing but the state at hand is known
+
     def totals(self, number: int) -> np.ndarray:
         starts = [*self.chunk_starts(), self.last]
         return self.stall_totals(starts[number])
@@ -164,7 +168,8 @@ def make_snapshot(info: dict[str, Any], shape: Layout, history: np.ndarray, pcs:
     sm["stall_total"][:] = np.bincount(history[1 : cycle + 1].ravel(), minlength=stalls.MAX_CODES)
     config = sm["config"]
     for name, value in {"num_warps": NUM_WARPS, "num_banks": NUM_BANKS, "num_schedulers": 2, "num_collectors": 16,
-                        "num_sp": 2, "rows_per_bank": 64, "mshrs": 32, "bank_ports": 1, "l1_enabled": 1}.items():
+                        "num_sp": 2, "rows_per_bank": 64, "mshrs": 32, "bank_ports": 1, "l1_enabled": 1, "l1_hit_cycles": 35,
+                        "l2_hit_cycles": 120, "dram_cycles": 100, "sfu_queue": 8}.items():
         config[name] = value
     sm["launch"]["registers"] = REGISTERS
     sm["launch"]["grid"], sm["launch"]["block"], sm["launch"]["running"] = (2, 5, 1), (32, 8, 1), 1
@@ -175,6 +180,7 @@ def make_snapshot(info: dict[str, Any], shape: Layout, history: np.ndarray, pcs:
     sm["collector"]["inflight"] = layout.NONE8
     sm["bank"]["owner_warp"] = layout.NONE8
     sm["pipe"]["owner_warp"] = layout.NONE8
+    sm["ldst_head"] = layout.NONE8
     for warp, code in enumerate(states):
         _fill_warp(sm, history, pcs, cycle, warp, code)
     _fill_units(sm, cycle, states)
@@ -210,7 +216,7 @@ def _fill_warp(sm: Any, history: np.ndarray, pcs: np.ndarray, cycle: int, warp: 
         entry = sm["inflight"][warp]
         entry["stage"], entry["pc"], entry["warp"], entry["issue_cycle"] = stage, producer_pc, warp, max(0, since - 3)
         entry["since_cycle"], entry["missed"], entry["bank"] = since, 1, (warp * 5) % NUM_BANKS
-        entry["done_cycle"] = cycle + 3 if stage == layout.EXECUTE else layout.FOREVER
+        entry["done_cycle"] = cycle + (3 if stage == layout.EXECUTE else 40 if code == stalls.LONG_SCOREBOARD else 12)
         entry["collector"] = layout.NONE8
         entry["mask"] = entry["active"] = 0xFFFFFFFF
         if code == stalls.LONG_SCOREBOARD:

@@ -156,12 +156,13 @@ def test_every_state_has_a_reason_that_fits(name: str) -> None:
 def test_a_miss_is_followed_to_its_line_and_its_return() -> None:
     found = scene_with("long_scoreboard")
     said = text(why.render(found, 58, 8))
-    assert "for R12" in said and "ld.g writes it" in said and "missed L1" in said and "back at" in said
+    assert "for R12" in said and "ld.global at PC 0 writes it" in said and "missed L1" in said
+    assert "back at" in said and "L2 cache" in said
 
 
 def test_a_barrier_names_the_warp_furthest_behind() -> None:
     found = scene_with("barrier")
-    said = text(why.render(found, 58, 8))
+    said = text(why.render_popup(found, 96, 20))
     assert "waits at a barrier" in said and "3 of 8 warps have arrived" in said and "furthest behind" in said
 
 
