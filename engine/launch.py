@@ -250,6 +250,28 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     )
 
 
+def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
+                   symbols: Mapping[str, np.ndarray]) -> LaunchSpec:
+    """Return the launch file whose text a recording kept, with the arrays it began with; it expects no results.
+
+    Raises LaunchError for text that is no launch file, or where a buffer that it names is not given.
+    """
+    file = f"{name}.toml"
+    try:
+        top = _Table(file, "", tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise LaunchError(f"{file}: expected TOML: {error}") from None
+    given = ({key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}
+             for part, arrays in (("buffers", buffers), ("symbols", symbols)))
+    own, named = given
+    return LaunchSpec(
+        path=Path(file), name=name, module_path=Path(top.text("module", f"{name}.ptx")),
+        launches=_load_launches(top, own, named), buffers=own, symbols=named, expect={}, metric=top.text("metric", "rmse"),
+        order_dependent=top.take("order_dependent", (bool,), "true or false", False), description="",
+        registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None),
+    )
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     """Return the parsed TOML of `path`; every way that can fail is a LaunchError."""
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from engine import cycle as machine
-from engine import designs, events, faults, jit, ptx, state, warm
+from engine import designs, events, faults, hooks, jit, ptx, state, warm
 from engine.chunk import Chunk
 from engine.config import load_preset
 from engine.designs import conformance
@@ -361,6 +361,60 @@ class Simulator:
         self.finished = checkpoint.finished
         self.fault = None
         del self.printed[checkpoint.num_printed :]
+
+    # branching off: another machine that goes on from here with something changed
+
+    def twin(self, settings: Mapping[str, Any] | None = None) -> Simulator:
+        """Return a fresh simulator, at cycle 0, of the same launch, module and machine with other settings."""
+        own = {**self.config.values(), **self.built.values, **(settings or {})}
+        return Simulator(
+            self.spec, design=self._variant, scheduler=self.scheduler, preset=self.config.preset, settings=own,
+            max_cycles=self.max_cycles, seed=self.seed, progress=self._progress, module=self.module,
+        )
+
+    def adopt(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint of a simulator with other settings: this one's numbers hold from here on.
+
+        What was decided under the old numbers stays as it is; every warp that waits is looked at anew. Raises InputError
+        where the settings lay out state, rows or memory otherwise.
+        """
+        config = self._sm_array["config"].copy()
+        sizes = [(len(held.rows), len(held.arena), held.rf.nbytes) for held in (checkpoint, self.checkpoint())]
+        if sizes[0] != sizes[1]:
+            raise InputError("these settings lay out rows or memory anew: they can only be chosen before a run begins")
+        self.restore(checkpoint)
+        self._sm_array["config"] = config
+        self.sm.awake = self.sm.unfinished
+        self.sm.settled = 0
+
+    def register_rows(self, warp: int, reg: int, lane: int) -> list[int]:
+        """Return every value row that holds the present value of a register's lane: the newest place, and clean copies.
+
+        Raises InputError where the warp slot is empty or the register is not allocated.
+        """
+        registers = int(self.sm.launch.registers)
+        if not 0 <= warp < int(self.config["sm.num_warps"]) or not (int(self.sm.resident) >> warp) & 1:
+            raise InputError(f"w{warp}: this warp slot holds no warp at cycle {self.cycle:,}")
+        if not 0 <= reg < registers or not 0 <= lane < 32:
+            raise InputError(f"w{warp}.R{reg}[{lane}]: the kernel has R0..R{registers - 1}, lanes 0..31")
+        rf, spec, rows = self.rf, self.spec_record, []
+        for level in range(len(self.built.chain)):
+            if level:
+                rf, spec = rf.mrf, spec.mrf
+            rows.append(int(hooks.locate(self.sm, rf, spec, warp, reg, lane)))
+        value = self.rows.u[rows[0], lane]
+        return list(dict.fromkeys(row for row in rows if self.rows.u[row, lane] == value))
+
+    def poke(self, warp: int, reg: int, lane: int, value: int) -> int:
+        """Give one lane of a warp's register another value (u4); return the old one. Not an access: no energy, no time.
+
+        Raises InputError as `register_rows` does.
+        """
+        rows = self.register_rows(warp, reg, lane)
+        old = int(self.rows.u[rows[0], lane])
+        for row in rows:
+            self.rows.u[row, lane] = value & 0xFFFFFFFF
+        return old
 
     def _read(self, variable: Variable) -> np.ndarray:
         """Return a variable's present content."""

@@ -38,7 +38,7 @@ class LiveTimeline(Timeline):
         self._totals: list[np.ndarray] = []
         self._checkpoints: dict[int, Any] = {}
         self._frontier: Any = None
-        self._printed: list[tuple[int, str]] = []
+        self._printed: list[tuple[int, str]] = list(simulator.printed)
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
         self._run_chunk()
 
@@ -116,6 +116,18 @@ class LiveTimeline(Timeline):
             reached = chunk.first_cycle + chunk.num_cycles
             raise KernelFault(f"cycle {reached}: re-simulation went another way: a defect of the design or of rfview")
         return self._keep(number, chunk)
+
+    def checkpoint_at(self, cycle: int) -> Any:
+        """Return a complete copy of the machine at a cycle in first..last, re-simulated from the nearest checkpoint."""
+        self.check(cycle)
+        simulator = self.simulator
+        if self._frontier is None:
+            self._frontier = simulator.checkpoint()
+        starts = [self._frontier, *self._checkpoints.values()]
+        simulator.restore(max((kept for kept in starts if kept.cycle <= cycle), key=lambda kept: kept.cycle))
+        if cycle > simulator.cycle:
+            simulator.step(cycle - simulator.cycle)
+        return simulator.checkpoint()
 
 
 def launch_path(target: str | Path) -> Path:

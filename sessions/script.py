@@ -30,6 +30,7 @@ def run_script(session: Session, text: str | Iterable[str]) -> Iterator[Answer]:
             answer = execute(session, command)
         except InputError as error:
             raise InputError(f"line {number}: `{command}`: {error}") from None
+        session = answer.session or session
         yield answer
 
 

@@ -20,6 +20,7 @@ from sessions.marks import Mark, Marks
 from sessions.timeline import Overview, Timeline
 
 if TYPE_CHECKING:
+    from sessions.fork import Branch
     from sessions.why import Chain
 
 MAX_HISTORY = 1000
@@ -46,7 +47,8 @@ class Session:
 
     cycle: the cursor. marks: named places. breakpoints: by number. came_from: where the last jump began, or None.
     progress: called now and then during long moves with the cycle reached; return True to stop there. On live timelines
-    a move past the end simulates as far as needed.
+    a move past the end simulates as far as needed. branch: where this session was forked, None where it was not. family:
+    all sessions that were forked from one another, by name; "main" is the first.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
@@ -62,6 +64,8 @@ class Session:
         self._history_at = 0
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
+        self.branch: Branch | None = None
+        self.family: dict[str, Session] = {"main": self}
 
     # looking
 
@@ -145,6 +149,12 @@ class Session:
         from sessions.why import why
 
         return why(self, warp, cycle)
+
+    def fork(self, name: str, changes: Mapping[str, Any] | None = None) -> Session:
+        """Return a branch that goes on from the cursor with parameters or registers changed (see sessions/fork.py)."""
+        from sessions.fork import fork
+
+        return fork(self, name, changes)
 
     # moving
 

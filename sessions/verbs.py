@@ -21,11 +21,15 @@ from sessions.session import Session, Stop
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command gives back. text: for people. data: JSON-able. stop: where a move ended, or None."""
+    """What a command gives back. text: for people. data: JSON-able. stop: where a move ended, or None.
+
+    session: what the following commands are for, where the command went to another branch.
+    """
 
     text: str
     data: dict[str, Any] = field(default_factory=dict)
     stop: Stop | None = None
+    session: Session | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def execute(session: Session, line: str) -> Answer:
         if result.breakpoint is not None:
             data["breakpoint"] = result.breakpoint
         result = Answer(result.text, data, result)
-    return Answer(result.text, {"command": line.strip(), **result.data}, result.stop)
+    return Answer(result.text, {"command": line.strip(), **result.data}, result.stop, result.session)
 
 
 def help_text() -> str:
@@ -338,5 +342,5 @@ def _help(session: Session, text: str) -> Answer:
     return Answer(f"{names} {entry.signature}\n  {entry.help}", {"name": name, "help": entry.help})
 
 
-from sessions import verbs_find, verbs_stop  # noqa: E402, F401 - they add their verbs to the table
+from sessions import verbs_find, verbs_fork, verbs_stop  # noqa: E402, F401 - they add their verbs to the table
 from sessions.why import verb as _why_verb  # noqa: E402, F401 - adds `why`

@@ -188,8 +188,9 @@ class Comparison:
 
     def lead(self, points: int = 10) -> list[Lead]:
         """Return lead and lag at `points` equal shares of the instructions that both runs issue, the last at the end."""
-        total = self.common
-        counts = sorted({-(-total * part // points) for part in range(1, points + 1)} - {0})
+        low = max(log.before(log.timeline.first) for log in self.logs)
+        total = self.common - low
+        counts = sorted({low - (-total * part // points) for part in range(1, points + 1)}) if total > 0 else []
         return [self.lead_at(count) for count in counts]
 
     def lead_at(self, count: int) -> Lead:

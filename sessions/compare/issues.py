@@ -28,13 +28,17 @@ class WarpName(NamedTuple):
 
 
 class Issue(NamedTuple):
-    """One issued instruction: the cycle in which it issued, by which warp, its place n = 1, 2 .. in that warp, its pc."""
+    """One issued instruction: the cycle in which it issued, by which warp, its place n = 1, 2 .. in that warp, its pc.
+
+    slot: the warp slot in which the warp lives.
+    """
 
     cycle: int
     launch: int
     warp: int
     n: int
     pc: int
+    slot: int
 
     @property
     def name(self) -> WarpName:
@@ -54,7 +58,7 @@ class Issues(NamedTuple):
 
     def row(self, index: int) -> Issue:
         """Return one of them."""
-        return Issue._make(int(column[index]) for column in self[:5])
+        return Issue._make(int(column[index]) for column in self)
 
 
 def joined(parts: list[Issues]) -> Issues:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sessions import reports
 from sessions.compare.comparison import Comparison, Divergence, Split
 from sessions.compare.issues import Issue, IssueLog, WarpName
@@ -25,9 +27,18 @@ def label(info: dict[str, Any]) -> str:
     return f"{info['design']} {info['scheduler']}"
 
 
-def warp_text(name: WarpName, info: dict[str, Any]) -> str:
-    """Return a warp as people call it: w6, with its launch where there are several."""
-    return f"w{name.warp}" if len(info["launches"]) == 1 else f"launch {name.launch} w{name.warp}"
+def warp_text(name: WarpName, info: dict[str, Any], a: int | None, b: int | None) -> str:
+    """Return a warp by its slots in A and B and its place in the grid: "w6 (CTA 0, warp 6)"."""
+    warps = -(-int(np.prod(info["launches"][name.launch]["block"])) // 32)
+    slots = [f"w{slot} in {letter}" for slot, letter in ((a, "A"), (b, "B")) if slot is not None]
+    where = f"w{a}" if a == b and a is not None else " and ".join(slots)
+    launch = f"launch {name.launch}, " if len(info["launches"]) > 1 else ""
+    return f"{where} ({launch}CTA {name.warp // warps}, warp {name.warp % warps})".strip()
+
+
+def _named(launch: int, warp: int, info: dict[str, Any], a: dict[str, int] | None, b: dict[str, int] | None) -> str:
+    """Return a warp of the result's data as people call it."""
+    return warp_text(WarpName(launch, warp), info, a["slot"] if a else None, b["slot"] if b else None)
 
 
 def ordinal(n: int) -> str:
@@ -165,7 +176,7 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
     if found is None:
         lines.append("first divergence   none: every instruction issues in the same cycle in both runs")
     else:
-        name = warp_text(WarpName(found["launch"], found["warp"]), info)
+        name = _named(found["launch"], found["warp"], info, found["a"], found["b"])
         lines.append(f"first divergence   cycle {found['cycle']:,}: the {ordinal(found['n'])} instruction of {name}, "
                      f"{found['instruction']}")  # fmt: skip
         lines.append(f"                   {_cycles(found['a'], found['b'])}; in {found['late']} it waits: "
@@ -173,7 +184,7 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
         lines += [f"                   {text}" for text in found["cause"].get("chain", ())]
     split = data["first_path_difference"]
     if split is not None:
-        name = warp_text(WarpName(split["launch"], split["warp"]), info)
+        name = _named(split["launch"], split["warp"], info, split["a"], split["b"])
         lines.append(f"first other path   the {ordinal(split['n'])} instruction of {name}: A "
                      f"{instruction_text(info, split['a']['pc'])}, B {instruction_text(info, split['b']['pc'])}; "
                      f"{_cycles(split['a'], split['b'])}")  # fmt: skip

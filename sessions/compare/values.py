@@ -29,14 +29,15 @@ class ValueDifference:
 
 
 class WordWrites:
-    """Every change of global memory in a run: words counted from the first global one, cycles, values, k within a word."""
+    """Every change of global memory in or after a cycle: word (counted from the first global one), cycle, value, k."""
 
-    def __init__(self, timeline: Timeline, progress: Callable[[int], None] | None = None):
+    def __init__(self, timeline: Timeline, begin: int, progress: Callable[[int], None] | None = None):
         base = int(timeline.info["global_word"])
         words: list[np.ndarray] = []
         cycles: list[np.ndarray] = []
         values: list[np.ndarray] = []
-        for number, start in enumerate(timeline.chunk_starts()):
+        for number in range(timeline.chunk_number(begin), len(timeline.chunk_starts())):
+            start = timeline.chunk_starts()[number]
             if progress is not None:
                 progress(start)
             chunk = timeline.decoded(number).chunk
@@ -45,11 +46,12 @@ class WordWrites:
             cycles.append(start + np.searchsorted(chunk.mem_end, mine, side="right"))
             values.append(chunk.mem_value[mine])
         word, cycle, value = (np.concatenate(parts) if parts else np.empty(0, np.int64) for parts in (words, cycles, values))
-        order = np.argsort(word, kind="stable")
+        late = np.flatnonzero(cycle >= begin)
+        order = late[np.argsort(word[late], kind="stable")]
         word, cycle, value = word[order], cycle[order], value[order]
         begins = np.ones(len(word), bool)
         begins[1:] = word[1:] != word[:-1]
-        initial = timeline.at(timeline.first).memory[base:]
+        initial = timeline.at(begin).memory[base:]
         previous = np.where(begins, initial[word], np.concatenate([value[:1], value[:-1]])) if len(word) else value
         kept = value != previous     # a store of what is there already is no change, and some logs leave it out
         self.word, self.cycle, self.value = word[kept], cycle[kept], value[kept]
@@ -59,8 +61,12 @@ class WordWrites:
 
 def first_value_difference(a: Timeline, b: Timeline,
                            progress: Callable[[int], None] | None = None) -> ValueDifference | None:
-    """Return the earliest write, by the earlier of both cycles, whose value is not the other run's; None if all agree."""
-    ours, theirs = WordWrites(a, progress), WordWrites(b, progress)
+    """Return the earliest write, by the earlier of both cycles, whose value is not the other run's; None if all agree.
+
+    Where one run begins later, as a branch does, both are read from that cycle on.
+    """
+    begin = min(max(a.first, b.first), a.last, b.last)
+    ours, theirs = WordWrites(a, begin, progress), WordWrites(b, begin, progress)
     places = [writes.word * (1 << 32) + writes.k for writes in (ours, theirs)]
     both, at_a, at_b = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
     found: list[tuple[int, int, int | None, int | None]] = []
