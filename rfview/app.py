@@ -30,8 +30,12 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
 
 
 def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | None = None, ascii_only: bool = False,
-             target: str = "", keymap: dict[str, str] | None = None, begin: Callable[[Any], None] | None = None) -> Any:
-    """Return the app, not yet running. opener(report) opens the session, in a thread after the first frame."""
+             target: str = "", keymap: dict[str, str] | None = None, begin: Callable[[Any], None] | None = None,
+             command: str = "") -> Any:
+    """Return the app, not yet running. opener(report) opens the session, in a thread after the first frame.
+
+    command: the command line that opens the same session, for `y`; begin: called with the main screen after that frame.
+    """
     chosen = choose_theme(theme, dict(os.environ))
     from textual.app import App
     from textual.theme import Theme
@@ -51,7 +55,7 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
         COMMANDS: ClassVar[set[Any]] = {ActionProvider}
         ENABLE_COMMAND_PALETTE = True
         failure: Any = None
-        target_command = f"rfview replay {target}" if target.endswith(".rfs") else f"rfview debug {target or title}"
+        target_command = command or f"rfview {'replay' if target.endswith('.rfs') else 'debug'} {target or title}"
 
         def __init__(self) -> None:
             # rfview has its own look without colours; Textual's filter would turn colours into greys instead
@@ -96,17 +100,17 @@ def _theme(theme_class: Any, palette: Palette) -> Any:
 
 def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,
             ascii_only: bool = False, target: str = "", keymap: dict[str, str] | None = None,
-            begin: Callable[[Any], None] | None = None) -> int:
+            begin: Callable[[Any], None] | None = None, command: str = "") -> int:
     """Show a session in the terminal until the user leaves; return the exit code.
 
     session: an open session, or opener(report) -> session, called in a thread after the first frame, where report takes
     (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None goes by NO_COLOR and TERM.
-    begin: called with the main screen after the session's first frame.
+    begin, command: as of make_app.
     """
     opener = session if callable(session) else lambda report: session
     name = title or (str(session.info.get("kernel", "")) if not callable(session) else "")
     app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap,
-                   begin=begin)
+                   begin=begin, command=command)
     try:
         code = app.run()
     finally:

@@ -22,6 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen on a live session; on a terminal the first frame comes before the machine is ready."""
+    if args.plain:
+        return screen.plain_text(options.open_target(args), args)
     if not screen.is_terminal():
         with options.open_target(args) as session:
             return screen.show_text(session, args, args.target)
@@ -48,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
 
     from rfview.app import run_app
 
-    code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target, keymap=keys)
+    code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target, keymap=keys,
+                   begin=screen.begin_at(args), command=options.command_of("debug", args))
     if failures:
         raise failures[0]   # the screen showed it; say it once more where it stays
     return code

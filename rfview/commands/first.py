@@ -30,4 +30,4 @@ def run() -> int:
         shown = str(path.relative_to(Path.cwd()))
     except ValueError:
         shown = str(path)
-    return screen.show_recording(shown, argparse.Namespace(goto=BEGIN, ascii=False))
+    return screen.show_recording(shown, argparse.Namespace(goto=BEGIN, ascii=False, plain=False, warp=0))

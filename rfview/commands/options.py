@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -72,6 +73,17 @@ def machine_of(args: argparse.Namespace) -> dict[str, Any]:
         "design": args.design, "scheduler": args.scheduler, "preset": args.preset,
         "settings": settings_of(args.settings), "max_cycles": args.max_cycles,
     }
+
+
+def command_of(name: str, args: argparse.Namespace) -> str:
+    """Return the command line that runs the same kernel on the same machine again; what is the default is left out."""
+    words = ["rfview", name, args.target]
+    for option, default in (("design", "sram"), ("scheduler", "gto"), ("preset", "fermi")):
+        if getattr(args, option) != default:
+            words += [f"--{option}", getattr(args, option)]
+    for pair in args.settings:
+        words += ["--set", pair]
+    return shlex.join(words)
 
 
 def check_names(machine: dict[str, Any]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from rfview.commands import options
 
@@ -19,6 +21,8 @@ TEXT_SIZE = (120, 40)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of commands that open the screen."""
     parser.add_argument("--goto", metavar="WHERE", help="start at a cycle, as 1234, 50%% or end")
+    parser.add_argument("--warp", type=int, default=0, metavar="N", help="focus this warp")
+    parser.add_argument("--plain", action="store_true", help="sentences instead of a screen; see `rfview help plain`")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
 
 
@@ -34,6 +38,8 @@ def show_recording(file: str, args: argparse.Namespace) -> int:
 
     keys = keymap.load()
     session = open_session(file)
+    if args.plain:
+        return plain_text(session, args)
     if not is_terminal():
         options.warn(session.warnings)
         with session:
@@ -42,7 +48,24 @@ def show_recording(file: str, args: argparse.Namespace) -> int:
         session.goto(args.goto)
     from rfview.app import run_app
 
-    return run_app(session, ascii_only=args.ascii, target=file, keymap=keys)
+    command = f"rfview replay {shlex.quote(file)}"
+    return run_app(session, ascii_only=args.ascii, target=file, keymap=keys, begin=begin_at(args), command=command)
+
+
+def begin_at(args: argparse.Namespace) -> Callable[[Any], None] | None:
+    """Return what focuses the warp asked for once the screen has its first frame."""
+    return (lambda main: main.choose_warp(args.warp)) if args.warp else None
+
+
+def plain_text(session: Session, args: argparse.Namespace) -> int:
+    """Talk about a session in sentences, command by command."""
+    from rfview import plain
+
+    options.warn(session.warnings)
+    with session:
+        if args.goto:
+            session.goto(args.goto)
+        return plain.run(session, warp=args.warp)
 
 
 def show_text(session: Session, args: argparse.Namespace, target: str) -> int:

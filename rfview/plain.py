@@ -1,0 +1,263 @@
+"""The linear mode: a prompt instead of a screen, and after every command what has changed, in sentences.
+
+For screen readers, pipes and logs. Nothing is redrawn, nothing needs colour or a place on a screen.
+
+    (rfv) 5% 42 w0> s
+    Cycle 43. w3 issued add.f32 R2, R5, R4. w1 began to wait: long_scoreboard, R5 miss. 30 warps go on as before.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TextIO
+
+from engine.errors import InputError, RfviewError
+from rfview.render.operation import waits_for
+from rfview.render.scene import Machine, Scene
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+BAD_INPUT, FAULT = 2, 3
+QUIET = ("finished", "no_cta")
+
+
+def listed(warps: list[int]) -> str:
+    """Return warps as people name them: w1, w3 to w6 and w9."""
+    runs: list[list[int]] = []
+    for warp in warps:
+        if runs and warp == runs[-1][-1] + 1:
+            runs[-1].append(warp)
+        else:
+            runs.append([warp])
+    words = []
+    for run in runs:
+        words += [f"w{run[0]} to w{run[-1]}"] if len(run) > 2 else [f"w{warp}" for warp in run]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}"
+
+
+def view(session: Session, cycle: int) -> Scene:
+    """Return the machine of a cycle for the painters' helpers."""
+    return Scene(now=Machine(session.timeline.at(cycle)), info=session.info)
+
+
+def sentences(session: Session, before: int, after: int) -> list[str]:
+    """Return what distinguishes cycle `after` from `before`, one sentence each; both are cycles of the session."""
+    new, old = view(session, after), view(session, before)
+    assert new.now is not None and old.now is not None
+    out = [f"Cycle {after:,}."]
+    moved = after - before
+    if moved not in (0, 1):
+        way = "on" if moved > 0 else "back"
+        first, last = sorted((before, after))
+        totals = session.timeline.stall_totals(last) - session.timeline.stall_totals(first)
+        blocking = [(int(totals[code]), look.name) for code, look in new.looks.items()
+                    if look.name not in ("issued", "not_selected", *QUIET)]
+        count, name = max(blocking)
+        most = f", mostly {name} ({count:,} warp-cycles)" if count else ""
+        out.append(f"{abs(moved):,} cycle{'s' if abs(moved) > 1 else ''} {way}: {int(totals[0]):,} instructions issued in them{most}.")
+    groups: dict[tuple[str, str], list[int]] = {}
+    same = 0
+    for warp in range(new.now.num_warps):
+        now, then = new.now.state[warp], old.now.state[warp]
+        name = new.look(now).name
+        if name == "issued" and (moved != 0):
+            entry = new.now.instruction(new.now.last_pc[warp])
+            groups.setdefault(("issued", entry["text"] if entry else "?"), []).append(warp)
+        elif now != then:
+            groups.setdefault((name, waits_for(new, warp)), []).append(warp)
+        elif name not in QUIET:
+            same += 1
+    out += [_sentence(name, detail, warps) for (name, detail), warps in groups.items()]
+    if same:
+        out.append(f"{same} warp{'s' if same > 1 else ''} go{'es' if same == 1 else ''} on as before.")
+    if abs(moved) == 1:
+        out += _counted(session, old.now, new.now)
+    if session.timeline.closed and after == session.timeline.last:
+        out.append("This is the end of the session.")
+    return out
+
+
+def _sentence(name: str, detail: str, warps: list[int]) -> str:
+    who = listed(warps)
+    several = len(warps) > 1
+    if name == "issued":
+        return f"{who} issued {detail}."
+    if name == "finished":
+        return f"{who} {'have' if several else 'has'} finished."
+    if name == "no_cta":
+        return f"The slot{'s' if several else ''} of {who} {'are' if several else 'is'} empty now."
+    if name == "not_selected":
+        return f"{who} {'are' if several else 'is'} ready, another warp was chosen."
+    return f"{who} began to wait: {name}{f', {detail}' if detail else ''}."
+
+
+def _counted(session: Session, old: Machine, new: Machine) -> list[str]:
+    """Return what the design itself has done in one cycle, by its event counters."""
+    from engine.events import FIRST_DESIGN_EVENT
+
+    names = session.info.get("design_events", [])
+    counts = (new.sm["events"] - old.sm["events"])[FIRST_DESIGN_EVENT : FIRST_DESIGN_EVENT + len(names)].tolist()
+    words = [f"{name} {count:+d}" for name, count in zip(names, counts) if count]
+    return [f"The register file counts {', '.join(words)}."] if words else []
+
+
+def census(session: Session) -> list[str]:
+    """Return what every warp does at the cursor, a sentence per group of warps."""
+    scene = view(session, session.cycle)
+    assert scene.now is not None
+    groups: dict[tuple[str, str], list[int]] = {}
+    for warp in range(scene.now.num_warps):
+        name = scene.look(scene.now.state[warp]).name
+        groups.setdefault((name, waits_for(scene, warp) if name != "issued" else ""), []).append(warp)
+    return [f"{listed(warps)}: {name}{f', {detail}' if detail else ''}." for (name, detail), warps in groups.items()]
+
+
+class Linear:
+    """The read-evaluate-print loop of the linear mode over one session."""
+
+    def __init__(self, session: Session, out: TextIO | None = None, err: TextIO | None = None, warp: int = 0):
+        self.session = session
+        self.out, self.err = out or sys.stdout, err or sys.stderr
+        self.warp = 0
+        self.choose(warp)
+        self.verbose = False
+        self.repeat = ""
+        self.code = 0
+
+    def say(self, lines: Iterable[str]) -> None:
+        """Print lines at once: what reads them may wait for each."""
+        for line in lines:
+            print(line, file=self.out)
+        self.out.flush()
+
+    def choose(self, warp: int) -> None:
+        """Take a warp for the prompt and for commands that want one; raises InputError for one that does not exist."""
+        count = int(self.session.info["num_warps"])
+        if not 0 <= warp < count:
+            raise InputError(f"there is no warp {warp}, the machine has warps 0..{count - 1}")
+        self.warp = warp
+
+    def prompt(self) -> str:
+        """Return the prompt: share of the run, cycle, warp."""
+        timeline, cycle = self.session.timeline, self.session.cycle
+        share = (cycle - timeline.first) * 100 // max(1, timeline.last - timeline.first)
+        return f"(rfv) {share}% {cycle:,} w{self.warp}> "
+
+    def greet(self) -> None:
+        """Say what this is."""
+        info, timeline = self.session.info, self.session.timeline
+        kind = "recorded" if timeline.closed else "live"
+        self.say([f"{info.get('kernel')} on {info.get('design')}, scheduler {info.get('scheduler')}, {kind}, "
+                  f"cycles {timeline.first:,} to {timeline.last:,}{'' if timeline.closed else ' so far'}.",
+                  "s steps, back steps back, help lists the commands, q ends.",
+                  " ".join([f"Cycle {self.session.cycle:,}.", *census(self.session)])])
+
+    def command(self, line: str) -> bool:
+        """Do one line; return False when it ends the session. Errors are said, and remembered in `code`."""
+        from sessions.script import commands
+
+        text = line.strip() or self.repeat
+        self.repeat = text
+        for _, part in commands(text):
+            if part in ("q", "quit", "exit"):
+                return False
+            try:
+                self._do(part)
+            except RfviewError as error:
+                self.code = error.exit_code
+                print(f"error: {error}", file=self.err, flush=True)
+                break
+        return True
+
+    def _do(self, part: str) -> None:
+        """Do one command: our own words first, else one of the session language."""
+        word, _, rest = part.partition(" ")
+        rest = rest.strip()
+        own: dict[str, Callable[[str], None]] = {"warp": self._warp, "verbose": self._verbose, "explain": self._explain}
+        if word in own:
+            own[word](rest)
+            return
+        if word in ("stepi", "si", "issue", "rsi", "reverse-stepi", "why") and not rest:
+            part = f"{word} {self.warp}"
+        from sessions.verbs import execute
+
+        before = self.session.cycle
+        answer = execute(self.session, part)
+        if answer.stop is None:
+            self.say(answer.text.splitlines())
+            return
+        after = self.session.cycle
+        if answer.stop.reason not in ("step", "goto"):
+            self.say([answer.text[:1].upper() + answer.text[1:].rstrip(".") + "."])
+        if answer.stop.reason == "fault":
+            self.code = FAULT
+        if after != before:
+            self.say([" ".join(sentences(self.session, before, after))])
+            if self.verbose:
+                self.say(census(self.session))
+
+    def _warp(self, rest: str) -> None:
+        name = rest.lstrip("w")
+        if not name.isdigit():
+            raise InputError(f"warp {rest}: expected a number, for example warp 7")
+        self.choose(int(name))
+        scene = view(self.session, self.session.cycle)
+        assert scene.now is not None
+        look = scene.look(scene.now.state[self.warp])
+        entry = scene.now.instruction(scene.now.pc[self.warp])
+        detail = waits_for(scene, self.warp)
+        self.say([f"w{self.warp}: {look.name}{f', {detail}' if detail else ''}. {look.sentence}"
+                  + (f" Its next instruction is {entry['text']}, PTX line {entry['line']}." if entry else "")])
+
+    def _verbose(self, rest: str) -> None:
+        if rest not in ("on", "off"):
+            raise InputError(f"verbose {rest}: expected on or off")
+        self.verbose = rest == "on"
+        self.say(census(self.session) if self.verbose else [])
+
+    def _explain(self, rest: str) -> None:
+        from rfview.learn import terms
+
+        self.say(terms.text_of(rest or "issued"))
+
+
+def lines_of(stream: TextIO, prompt: Callable[[], str], is_terminal: bool) -> Iterator[str]:
+    """Yield the lines to do, with a prompt where a person types them."""
+    while True:
+        if is_terminal:
+            try:
+                yield input(prompt())
+            except EOFError:
+                return
+            except KeyboardInterrupt:
+                print()
+        else:
+            line = stream.readline()
+            if not line:
+                return
+            if line.strip():
+                yield line
+
+
+def run(session: Session, *, warp: int = 0, stream: TextIO | None = None) -> int:
+    """Talk about a session until its commands end; return the exit code, which a person at a terminal never minds."""
+    source = stream or sys.stdin
+    is_terminal = stream is None and sys.stdin.isatty()
+    if is_terminal:
+        _history()
+    linear = Linear(session, warp=warp)
+    linear.greet()
+    for line in lines_of(source, linear.prompt, is_terminal):
+        if not linear.command(line):
+            break
+    return 0 if is_terminal and linear.code == BAD_INPUT else linear.code
+
+
+def _history() -> None:
+    """Let ↑ recall lines, where Python has readline."""
+    try:
+        import readline  # noqa: F401
+    except ImportError:
+        return
