@@ -49,10 +49,22 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_rf", ("] w",), "next-rf", "next / previous stall by the register file", TIME, "RF stall ±",
            "previous_rf"),
     Action("previous_rf", ("[ w",), "previous-rf", "previous stall caused by the register file", TIME),
+    Action("next_refresh", ("] f",), "next-refresh", "next / previous refresh of a row (edram)", TIME, "refresh ±",
+           "previous_refresh"),
+    Action("previous_refresh", ("[ f",), "previous-refresh", "previous refresh", TIME),
+    Action("next_shift", ("] r",), "next-shift", "next / previous shift of a tape (racetrack)", TIME, "shift ±",
+           "previous_shift"),
+    Action("previous_shift", ("[ r",), "previous-shift", "previous shift", TIME),
+    Action("next_transfer", ("] x",), "next-transfer", "next / previous transfer (hcrf)", TIME, "transfer ±",
+           "previous_transfer"),
+    Action("previous_transfer", ("[ x",), "previous-transfer", "previous transfer", TIME),
+    Action("next_flush", ("] l",), "next-flush", "next / previous flush (rfc)", TIME, "flush ±", "previous_flush"),
+    Action("previous_flush", ("[ l",), "previous-flush", "previous flush", TIME),
     Action("next_mark", ("] m",), "next-mark", "next / previous mark", TIME, "", "previous_mark"),
     Action("previous_mark", ("[ m",), "previous-mark", "previous mark", TIME),
     Action("start", ("g g", "0", "home"), "goto start", "begin / end; 1234G that cycle", TIME, "", "end"),
     Action("end", ("G", "$", "end"), "goto end", "the last cycle, or with a count that cycle", TIME),
+    Action("percent", ("%",), "goto percent", "50%: half of the run", TIME),
     Action("play", ("space",), "play", "play and pause", TIME, "play"),
     Action("slower", ("<",), "slower", "slower / faster", TIME, "", "faster"),
     Action("faster", (">",), "faster", "play faster", TIME),
@@ -62,7 +74,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("break_here", ("b", "f9"), "break-here", "break at the instruction / list", STOP, "break",
            "breakpoints"),
     Action("breakpoints", ("B",), "breakpoints", "list of breakpoints and marks", STOP),
-    Action("run_to_cursor", ("t",), "run-to-cursor", "run to the instruction chosen in CODE", STOP, ""),
+    Action("watch_here", ("w",), "watch-here", "watch the focused item / list", STOP, "watch", "watches"),
+    Action("watches", ("W",), "watches", "list of watchpoints", STOP),
+    Action("run_to_cursor", ("t",), "run-to-cursor", "on / back to CODE's chosen line", STOP, "", "run_back_to_cursor"),
+    Action("run_back_to_cursor", ("T",), "run-back-to-cursor", "back to the instruction chosen in CODE", STOP),
     Action("mark", ("m *",), "mark", "set mark a / go to it", STOP, "mark", "goto_mark"),
     Action("goto_mark", ("' *",), "goto-mark", "go to a mark", STOP),
     Action("previous_stop", ("' '",), "previous-stop", "where the last jump came from", STOP),
@@ -72,6 +87,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_change", (".",), "nextchange", "next / last change of the item", ASK, "", "last_change"),
     Action("last_change", (",",), "last", "last change of the focused item", ASK),
     Action("diff", ("d",), "diff", "changes since cycle / last stop", ASK),
+    Action("diff_mark", ("D *",), "diff-mark", "underline what changed since mark a", ASK),
+    Action("statistics", ("#",), "statistics", "IPC, stalls, energy between marks", ASK, "statistics"),
+    Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),
@@ -80,7 +98,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("help", ("?", "f1"), "help", "this help", ASK, "help"),
     Action("focus_next", ("tab",), "focus-next", "next / previous panel", SCREEN, "", "focus_previous"),
     Action("focus_previous", ("shift+tab",), "focus-previous", "previous panel", SCREEN),
-    Action("panel", ("alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8"), "panel",
+    Action("panel", ("alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8",
+                     "alt+9"), "panel",
            "panel by number, hidden ones too", SCREEN),
     Action("zoom", ("z",), "zoom", "one panel full screen", SCREEN, "zoom"),
     Action("down", ("j", "down"), "down", "down / up inside the panel", SCREEN, "", "up"),
@@ -88,23 +107,25 @@ ACTIONS: tuple[Action, ...] = (
     Action("other_side", ("o",), "other-side", "the warp beside it; 31o warp 31", SCREEN),
     Action("open", ("enter",), "open", "open the focused thing", SCREEN),
     Action("close", ("escape",), "close", "close a layer, cancel a move", SCREEN),
+    Action("timeline", ("a",), "timeline", "all warps over time", SCREEN, "timeline"),
     Action("registers", ("r",), "registers", "the warp's registers by lane", SCREEN, "registers"),
     Action("lanes_right", ("L",), "lanes-right", "REGISTERS: lanes right / left", SCREEN, "lanes", "lanes_left",
            ("registers",)),
     Action("lanes_left", ("H",), "lanes-left", "REGISTERS: lanes to the left", SCREEN, "", "", ("registers",)),
     Action("number_format", ("F",), "format", "REGISTERS: hex, int, uint, float", SCREEN, "format", "", ("registers",)),
     Action("source", ("p",), "source", "CODE: decoded or PTX source", SCREEN),
-    Action("zoom_in", ("+", "="), "zoom-in", "overview: zoom in / out", SCREEN, "", "zoom_out"),
-    Action("zoom_out", ("-",), "zoom-out", "overview: a longer stretch of the run", SCREEN),
+    Action("zoom_in", ("+", "="), "zoom-in", "time: zoom in / out", SCREEN, "zoom ±", "zoom_out"),
+    Action("zoom_out", ("-",), "zoom-out", "TIMELINE, overview: a longer stretch", SCREEN),
     Action("palette", ("ctrl+p",), "palette", "every action by name", SCREEN, "palette"),
     Action("copy", ("y",), "copy", "copy the way to here", SCREEN),
     Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
 )
 BY_NAME = {action.name: action for action in ACTIONS}
 
-FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "play", "why", "break_here", "command",
-          "help", "mark", "registers", "zoom", "palette")
+FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "play", "why", "break_here", "timeline",
+          "command", "help", "mark", "registers", "statistics", "watch_here", "zoom", "palette")
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
+FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "next_issue", "next_stall", "continue", "mark", "why", "close", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
 KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",
              "escape": "Esc", "home": "Home", "end": "End"}
@@ -158,11 +179,14 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
         names = FOOTER_REGISTERS
+    elif panel == "timeline":
+        names = FOOTER_TIMELINE
     words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
              "next_change": "change ±", "close": "close"}
     out = []
     for name in names:
-        if name == "next_rf" and not has_register_file or name == "next_stall" and has_register_file:
+        if panel != "timeline" and (name == "next_rf" and not has_register_file
+                                    or name == "next_stall" and has_register_file):
             continue
         action = BY_NAME[name]
         label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
@@ -179,7 +203,7 @@ def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tu
             continue
         keys = pair_label(action, own)
         if action.name == "panel":
-            keys = "Alt+1–8"
+            keys = "Alt+1–9"
         elif action.name == "focus_next":
             keys = "Tab"
         extra = [key_label(key) for key in keys_of(action, own)[1:2] if key != "="]

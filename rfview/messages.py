@@ -47,6 +47,14 @@ class Said(Message):
         self.text, self.kind, self.lines = text, kind, lines
 
 
+class Answered(Message):
+    """A table that was asked for. kind: statistics | trace. data: sessions' own object, or its JSON form."""
+
+    def __init__(self, kind: str, data: Any, text: str = ""):
+        super().__init__()
+        self.kind, self.data, self.text = kind, data, text
+
+
 class Chosen(Message):
     """An action was asked for by the mouse or the palette."""
 

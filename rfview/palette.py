@@ -181,12 +181,12 @@ def _mono_table() -> dict[str, Paint]:
 
 
 def _grounds(theme: str) -> dict[str, str | None]:
-    """Return what lies under a row: nothing special, a title band, the focused row, a popup."""
+    """Return what lies under a row: nothing special, a title band, the focused row, a popup, the cursor's column."""
     if theme == "dark":
-        return {"": None, "band": BAND, "focus": FOCUS, "popup": POPUP}
+        return {"": None, "band": BAND, "focus": FOCUS, "popup": POPUP, "cursor": CURSOR_COLUMN}
     if theme == "light":
-        return {"": None, "band": "#E4E9EE", "focus": "#CFDCE8", "popup": "#F0F3F6"}
-    return {"": None, "band": None, "focus": None, "popup": None}
+        return {"": None, "band": "#E4E9EE", "focus": "#CFDCE8", "popup": "#F0F3F6", "cursor": "#D5DEE7"}
+    return {"": None, "band": None, "focus": None, "popup": None, "cursor": None}
 
 
 def page_colours(theme: str) -> tuple[str, str]:
@@ -241,6 +241,8 @@ class Palette:
                 fg, attributes = self.table["bold"].fg, attributes + "b"
         elif ground == "focus" and name in ("text", "dim"):
             attributes += "b"
+        elif ground == "cursor":    # no grounds in 16 colours and in none: the column is turned round
+            attributes = attributes.replace("r", "") if "r" in attributes else attributes + "r"
         return Style(
             color=fg, bgcolor=bg, bold="b" in attributes or None, underline="u" in attributes or None,
             reverse="r" in attributes or None, dim="d" in attributes or None,

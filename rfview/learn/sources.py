@@ -42,6 +42,7 @@ PANELS: dict[str, tuple[str, str]] = {
     "code": ("code", "PTX as compiled; registers allocated by our linear scan, as the papers' PTXPlus has them"),
     "stalls": ("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute"),
     "registers": ("registers", "HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row"),
+    "timeline": ("timeline", "our assumption: with several cycles to a column, the commonest state of the column"),
 }
 
 # panel -> (column, what it is, source)
@@ -86,6 +87,10 @@ COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "registers": (
         ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),
         ("lanes", "the value of each of the 32 threads; grey where the lane is not active", "HC-RF section IV-A"),
+    ),
+    "timeline": (
+        ("row", "a warp; its states from left to right", "our assumption: with several cycles to a column, the commonest"),
+        ("issued", "warps that issued, on the same axis", "at most one per scheduler and cycle: HC-RF Table III"),
     ),
 }
 

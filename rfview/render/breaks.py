@@ -1,40 +1,108 @@
-"""The list of breakpoints and marks, with where in the run they stop."""
+"""The list of breakpoints, watchpoints and marks: where in the run each stops, and which stops are nearest."""
 
 from __future__ import annotations
 
-from rfview.render.scene import Scene
+from bisect import bisect_left, bisect_right
+
+from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, fill, number, title
+
+STRIP = 24          # cells of the picture of the whole run
+WIDE = 84           # from here on it has room
+
+
+def nearest(point: BreakView, cycle: int) -> tuple[int | None, int | None]:
+    """Return the stops before and after a cycle, None where there is none known."""
+    before = bisect_left(point.cycles, cycle)
+    after = bisect_right(point.cycles, cycle)
+    return (point.cycles[before - 1] if before else None, point.cycles[after] if after < len(point.cycles) else None)
 
 
 def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Line]:
     """Return the list.
 
-    ▌BREAKPOINTS                                               hits   Esc closes
-     ● 1  pc 4   fma.rn.f32 R13, R12, R5, R9  line 116           12
-    ▸○ 2  if any(w.state == wb_drain)                      disabled
+    ▌BREAKPOINTS                              if                       hits  previous      next   where in the run
+     ● 1  pc 4   fma.rn.f32 R13, R12, R5, R9                             12   121,877   122,390   ···●·····●·····●·
+    ▸● 2  stall wb_drain > 8                                            214   121,998   122,031   ··●·●●●··●●·●··●·
+     ○ 3  watch w12.R13            disabled                               –         –         –   ··········│······
      MARKS
-      a       57,106
+      a       57,106  first buffer full
 
-    ● on, ○ off, ◐ once. Space switches the chosen one, Delete removes it, Enter goes to a mark.
+    ● on, ○ off, ◐ once. Hits are counted over the whole of a recording, previous and next are seen from the cursor, │ is
+    the cursor. Of a watchpoint the line below says what is watched in the cycle before and now.
     """
-    lines = [title(width, "BREAKPOINTS", "", focus=True, right="hits   Esc closes")]
+    columns = _columns(width)
+    heading = Row(width, "band").add("▌", "title").add("BREAKPOINTS", "title")
+    for name, end in zip(("hits", "previous", "next"), columns, strict=True):
+        heading.right(end, name, "tinfo")
+    if width >= WIDE:
+        heading.at(width - STRIP - 1, "where in the run", "tinfo")
+    lines = [heading.line()]
     if not scene.breakpoints:
-        lines.append(Row(width).add("   none: b sets one at the focused warp's instruction; ", "dim")
-                     .add(":break if any(w.state == barrier)", "text").line())
+        lines.append(Row(width).add("   none: b sets one at the focused warp's instruction, w watches the focused thing; ",
+                                    "dim").add("a adds any", "text").line())
     for index, point in enumerate(scene.breakpoints):
-        row = Row(width, "focus" if index == selected else "")
-        row.add("▸" if index == selected else " ", "bold")
-        row.add("◐" if point.once else "●" if point.enabled else "○", "bad" if point.enabled else "dim")
-        row.add(f" {point.number:<3}", "text").add(point.text[: width - 20], "text" if point.enabled else "dim")
-        program = scene.info.get("program", ())
-        if point.pc is not None and point.pc < len(program):
-            place = f"{program[point.pc]['text']}  line {program[point.pc]['line']}"
-            row.add("   ").add(place[: max(0, width - row.x - 16)], "dim")
-        row.right(width - 2, number(point.hits) if point.enabled else "disabled", "text" if point.enabled else "dim")
-        lines.append(row.line())
+        lines += _point(scene, point, width, columns, index == selected)
     lines += [Row(width).line(), title(width, "MARKS", "m and a letter sets one, ' and the letter goes there")]
+    if not scene.marks:
+        lines.append(Row(width).add("   none yet", "dim").line())
     for index, (name, cycle) in enumerate(scene.marks):
         chosen = index + len(scene.breakpoints) == selected
-        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold").add(f" {name:<4}", "bold")
-        lines.append(row.right(20, number(cycle), "text").line())
-    return fill(lines, width, height)
+        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold").add(f" {name:<8}", "bold")
+        row.right(22, number(cycle), "text").at(25, scene.mark_notes.get(name, "")[: width - 26], "dim")
+        lines.append(row.line())
+    first = 0
+    if len(lines) > height:     # the chosen row stays in sight
+        at = next((row for row, line in enumerate(lines) if line.ground == "focus"), 0)
+        first = max(0, min(len(lines) - height, at - height // 2))
+    return fill(lines[:1] + lines[1 + first :], width, height)
+
+
+def _columns(width: int) -> tuple[int, int, int]:
+    """Return where the columns hits, previous and next end."""
+    end = width - STRIP - 3 if width >= WIDE else width - 2
+    return end - 22, end - 11, end
+
+
+def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, int], chosen: bool) -> list[Line]:
+    """Return a breakpoint's row, and for a watchpoint the row of its values."""
+    row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+    row.add("◐" if point.once and point.enabled else "●" if point.enabled else "○", "bad" if point.enabled else "dim")
+    row.add(f" {point.number:<3}", "text")
+    room = columns[0] - 8 - row.x
+    text, program = point.text, scene.info.get("program", ())
+    if point.kind == "pc" and point.pc is not None and point.pc < len(program):
+        text += f"  {program[point.pc]['text']}"
+    if point.ignore:
+        text = f"{text[: room - 12]}  passes {point.ignore}"
+    row.add(text if len(text) <= room else text[: room - 1] + "…", "text" if point.enabled else "dim")
+    if not point.enabled:
+        row.right(columns[0], "disabled", "dim")
+        return [row.line()]
+    before, after = nearest(point, scene.cycle)
+    hits = f"{len(point.cycles):,}" + ("" if point.is_counted else "…")
+    for end, value in zip(columns, (hits, _or_dash(before), _or_dash(after)), strict=True):
+        row.right(end, value, "text")
+    if width >= WIDE:
+        row.at(width - STRIP - 1, "", "text").cells(_strip(scene, point))
+    lines = [row.line()]
+    if point.values is not None:
+        old, new = point.values
+        line = Row(width).to(7).add("before ", "dim").add(old[:24], "text").add("   now ", "dim")
+        lines.append(line.add(new[: max(0, width - line.x - 1)], "changed" if old != new else "text").line())
+    return lines
+
+
+def _or_dash(cycle: int | None) -> str:
+    return "–" if cycle is None else number(cycle)
+
+
+def _strip(scene: Scene, point: BreakView) -> list[tuple[str, str]]:
+    """Return the run in STRIP cells with the stops on it."""
+    span = max(1, scene.last - scene.first + 1)
+    cells = [("·", "faint")] * STRIP
+    cells[min(STRIP - 1, (scene.cycle - scene.first) * STRIP // span)] = ("│", "bold")
+    for cycle in point.cycles:
+        if scene.first <= cycle <= scene.last:
+            cells[(cycle - scene.first) * STRIP // span] = ("●", "bad")
+    return cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rfview.render import code, collectors, footer, lens, overview, registers, stalls, status, warps, why
+from rfview.render import code, collectors, footer, lens, overview, registers, stalls, status, timeline, warps, why
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
 from rfview.render.text import Line
@@ -21,6 +21,7 @@ PAINTERS: dict[str, Painter] = {
     "code": code.render,
     "stalls": stalls.render,
     "registers": registers.render,
+    "timeline": timeline.render,
     "event": footer.render_event,
 }
 

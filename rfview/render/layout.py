@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-PANELS = ("warps", "lens", "collectors", "why", "code", "stalls", "overview", "registers")
+PANELS = ("warps", "lens", "collectors", "why", "code", "stalls", "overview", "registers", "timeline")
+ALONE = ("registers", "timeline")       # these take the whole screen below the overview
 TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS", "why": "WHY", "code": "CODE",
-          "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS"}
+          "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 
 
@@ -34,7 +35,7 @@ def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False) 
     | 120..   | 2 columns  | wide   | collectors why code stalls | 40   | 5        |
     | 160..   | 1 column from 60 rows, run of 64                  | 60   | 5        |
     """
-    if is_tiny(width, height) or zoomed or panel == "registers":
+    if is_tiny(width, height) or zoomed or panel in ALONE:
         return _single(width, height, panel)
     overview = 5 if height >= 40 and width >= 100 else 2
     places = [Place("status", 0, 0, width, 1), Place("overview", 0, 1, width, overview)]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
+from engine import designs
+from engine.errors import InputError
 from rfview.render.lenses import banks, edram, hcrf, hrf, panels, racetrack, rfc
 from rfview.render.scene import Scene
 from rfview.render.text import Line, fill, title
@@ -29,11 +33,22 @@ def base_design(design: str) -> str:
 
 
 def variant(scene: Scene) -> str:
-    """Return the design's parameters that are words, as "[stall=bank]"; "" when the name has them already."""
+    """Return the design's parameters that are not as the paper has them, as "[stall=bank]"; "" when all are."""
     design = str(scene.info.get("design", ""))
+    usual = _defaults(base_design(design))
     words = [f"{key.partition('.')[2]}={value}" for key, value in scene.info.get("parameters", {}).items()
-             if key.startswith(base_design(design) + ".") and isinstance(value, str)]
+             if key in usual and value != usual[key]]
     return f"[{','.join(words)}]" if words and "[" not in design else ""
+
+
+@lru_cache(maxsize=16)
+def _defaults(design: str) -> dict[str, Any]:
+    """Return the design's parameters with their defaults, {} for a design that is not installed."""
+    try:
+        parameters = designs.design(design).parameters
+    except InputError:
+        return {}
+    return {f"{design}.{parameter.name}": parameter.default for parameter in parameters}
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:

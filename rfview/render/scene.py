@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from engine.errors import InputError
 from engine.snapshot import Snapshot
 from engine.stalls import STALLS
 from sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
 KNOWN = {stall.code: stall for stall in STALLS}
+_OWN_BANKS: dict[tuple[Any, ...], int] = {}     # (design, machine, warp, register) -> bank: asked once, not per frame
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,11 @@ def looks(info: dict[str, Any]) -> dict[int, Look]:
 
 @dataclass(frozen=True)
 class BreakView:
-    """One breakpoint as the screen shows it. pc: the program counter it stands at, None for a condition."""
+    """One breakpoint as the screen shows it. pc: the program counter it stands at, None for a condition.
+
+    cycles: where in the run it stops, as far as counted; is_counted: all of the run that is known has been looked at.
+    values: of a watchpoint, what is watched in the cycle before and now.
+    """
 
     number: int
     text: str
@@ -58,6 +64,11 @@ class BreakView:
     once: bool = False
     hits: int = 0
     condition: str = ""
+    kind: str = "pc"
+    ignore: int = 0
+    cycles: tuple[int, ...] = ()
+    is_counted: bool = True
+    values: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,36 @@ class Overview:
     rate: tuple[float, ...] = ()
     state: tuple[int, ...] = ()
     top_rate: float = 1.0
+
+
+@dataclass(frozen=True)
+class Track:
+    """One quantity under the timeline: name, value at the cursor as text, a share 0..1 per column (nan: none)."""
+
+    name: str
+    now: str
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """The stretch of time that TIMELINE shows: column i is cycles start + i * per ... + per - 1.
+
+    codes: (columns, warps) u1, the commonest state of each warp, NOTHING where nothing has run. issued: (columns, warps)
+    f4, the share of the cycles in which it issued.
+    """
+
+    start: int
+    per: int
+    codes: np.ndarray
+    issued: np.ndarray
+    tracks: tuple[Track, ...] = ()
+
+    NOTHING = 255
+
+    def column(self, cycle: int) -> int:
+        """Return the column of a cycle; may lie outside."""
+        return (cycle - self.start) // self.per
 
 
 def plain_record(record: Any) -> Any:
@@ -207,8 +248,32 @@ class Machine:
     def place(self, warp: int, reg: int) -> tuple[int, int]:
         """Return (bank, row) of a warp's register in the main register file."""
         slot = self.reg_base[warp] + reg
-        bank = slot if self.config["mapping"] == 0 else reg + warp
-        return bank % self.num_banks, slot // self.num_banks
+        return self._bank(warp, reg), slot // self.num_banks
+
+    def _bank(self, warp: int, reg: int) -> int:
+        """Return the bank of a register: by the machine's mapping, or as a design that has a rule of its own says."""
+        if not self._has_own_banks:
+            slot = self.reg_base[warp] + reg
+            return (slot if self.config["mapping"] == 0 else reg + warp) % self.num_banks
+        key = (str(self.info["design_spec"]), self.num_banks, self.config["mapping"], self.reg_base[warp], warp, reg)
+        if key not in _OWN_BANKS:
+            from engine import designs, hooks
+
+            record = designs.spec_record(self.info["design_spec"], int(self.info["main_rows"]))
+            _OWN_BANKS[key] = int(hooks.bank_of(self.snapshot.sm, self.snapshot.rf, record, warp, reg))
+        return _OWN_BANKS[key]
+
+    @cached_property
+    def _has_own_banks(self) -> bool:
+        """Say whether the design puts registers into banks by a rule of its own (hrf: by the warp's parity)."""
+        from engine import designs
+
+        try:
+            found = [designs.find(name) for name in self.info.get("design_spec", {}).get("chain", ())]
+        except InputError:
+            return False    # a foreign design that is not installed: the machine's mapping is what can be known
+        # rfc passes the question on to its main file, the last of the chain
+        return bool(found) and hasattr(found[-1], "bank_of")
 
     @cached_property
     def warp_places(self) -> tuple[np.ndarray, np.ndarray]:
@@ -216,18 +281,16 @@ class Machine:
         warps = np.array(self.resident_warps, np.int64)
         regs = np.arange(self.registers)
         slots = np.array(self.reg_base, np.int64)[warps][:, None] + regs if len(warps) else np.zeros((0, 0), np.int64)
-        banks = slots if self.config["mapping"] == 0 or not len(warps) else warps[:, None] + regs
+        if self._has_own_banks and len(warps):
+            banks = np.array([[self._bank(warp, reg) for reg in range(self.registers)] for warp in self.resident_warps])
+        else:
+            banks = slots if self.config["mapping"] == 0 or not len(warps) else warps[:, None] + regs
         return banks % self.num_banks, slots // self.num_banks
 
     @cached_property
     def resident_warps(self) -> list[int]:
         """Warp slots that hold a warp, ascending."""
         return [warp for warp in range(self.num_warps) if (self.resident >> warp) & 1]
-
-    @cached_property
-    def is_balanced(self) -> bool:
-        """Say whether every warp slot is in exactly one state."""
-        return sum(self.count) == self.num_warps
 
 
 @dataclass(frozen=True)
@@ -236,6 +299,8 @@ class Scene:
 
     window: (n, warps) u1, the states up to now, the last row now. shares: (codes,) warp-cycles of the last
     `shares_cycles` cycles. common: state codes of the STALLS rows, fixed for the run. hits, marks: for the overview.
+    problems: what does not add up at this cycle. power_mw: of the register file over the same cycles as `shares`, None
+    when it is not known. span: what TIMELINE shows, None while it is closed.
     """
 
     now: Machine | None = None
@@ -263,6 +328,10 @@ class Scene:
     breakpoints: tuple[BreakView, ...] = ()
     hits: tuple[int, ...] = ()
     marks: tuple[tuple[str, int], ...] = ()
+    mark_notes: dict[str, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    power_mw: float | None = None
+    span: Span | None = None
     message: str = ""
     message_kind: str = "info"
     note: str = ""

@@ -11,10 +11,11 @@ BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy"
 def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
     """Return the status row.
 
-     rfview  gemm_tile 2×5 · 256  sram gto · fermi        ● LIVE   cycle 184,213 100.0 %      IPC 0.87   Σ 48 ✓
+     rfview  gemm_tile 2×5 · 256  sram gto · fermi      ● LIVE   cycle 184,213 100.0 %   IPC 0.87   RF 31.2 mW   Σ 48 ✓
 
     Kernel, grid · block; design, scheduler · preset; badge; cycle and its share of the run; warp instructions per cycle
-    over the last 1,024 cycles; Σ: the warp slots that are in exactly one state, ✓ when that is all of them.
+    and power of the register file over the last 1,024 cycles; Σ: the warp slots in exactly one state, ✓ when that is all
+    of them and warp-cycles and energy add up, else a red ✕ behind what does not.
     """
     row = Row(width, "band").add(" rfview", "title")
     gap = 2 if width >= 100 else 1
@@ -82,8 +83,11 @@ def _tail(scene: Scene, width: int) -> list[tuple[str, str]]:
     if left and width >= 130:
         parts.append((f"{number(left)} before the end   ", "tinfo"))
     parts.append((f"IPC {scene.ipc:.2f}", "text"))
+    gap = ("   " if width >= 100 else "  ", "text")
+    if scene.power_mw is not None and width >= 120:
+        parts += [gap, (f"RF {scene.power_mw:.1f} mW", "text")]
     total = sum(scene.now.count)
-    parts.append(("   " if width >= 100 else "  ", "text"))
-    good = scene.now.is_balanced
-    parts.append((f"Σ {total} {'✓' if good else '✕'}", "text" if good else "bad"))
-    return parts
+    if not scene.problems:
+        return [*parts, gap, (f"Σ {total} ✓", "text")]
+    wrong = "Σ pJ ✕" if all("energy" in problem for problem in scene.problems) else f"Σ {total} ✕"
+    return [*parts, gap, (wrong, "bad")]

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
-
-from textual.timer import Timer
 
 from rfview.actions import ACTIONS, KeyReader, Pressed
 from rfview.render import code as code_lines
 from rfview.render import overview as overview_lines
+from rfview.render import timeline as timeline_lines
 from rfview.render import warps as warp_lines
 from rfview.render.footer import prompt_text
-from rfview.render.layout import PANELS, TITLES, Place, is_tiny, layout, shown
+from rfview.render.layout import ALONE, PANELS, TITLES, Place, is_tiny, layout, shown
 from rfview.render.registers import FORMATS
 from rfview.render.scene import Scene
+from rfview.screens.moves import Moves
 
 if TYPE_CHECKING:
     from rfview.screens.driver import Driver
     from rfview.widgets.prompt import Prompt
 
-SPEEDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-          1_000_000)
-FRAME_S = 1 / 30
 
-
-class Deeds:
+class Deeds(Moves):
     """Mixed into MainScreen: one method do_NAME per action."""
 
     driver: Driver
@@ -37,206 +32,13 @@ class Deeds:
     zoomed: bool
     back_to: str
     needle: str
-    playing: bool
+    sought: str
     busy: str
     change: Any
     say: Any
     lay_out: Any
-    set_interval: Any
     prompt_place: Any
     repaint_panels: Any
-    _timer: Timer | None = None
-    _play_debt = 0.0
-    _play_clock = 0.0
-    _play_waiting = False
-
-    # moving in time
-
-    def _step(self, pressed: Pressed, by: int) -> None:
-        self.driver.ask("step", by * (pressed.count or 1))
-
-    def do_step(self, pressed: Pressed) -> None:
-        """Go on one cycle."""
-        self._step(pressed, 1)
-
-    def do_back(self, pressed: Pressed) -> None:
-        """Go back one cycle."""
-        self._step(pressed, -1)
-
-    def do_step_10(self, pressed: Pressed) -> None:
-        """Go on ten cycles."""
-        self._step(pressed, 10)
-
-    def do_back_10(self, pressed: Pressed) -> None:
-        """Go back ten cycles."""
-        self._step(pressed, -10)
-
-    def do_step_100(self, pressed: Pressed) -> None:
-        """Go on a hundred cycles."""
-        self._step(pressed, 100)
-
-    def do_back_100(self, pressed: Pressed) -> None:
-        """Go back a hundred cycles."""
-        self._step(pressed, -100)
-
-    def _until(self, pressed: Pressed, condition: str, forward: bool, what: str, either: bool = False) -> None:
-        self.driver.ask("until", condition, forward=forward, count=pressed.count, what=what, either=either)
-
-    def do_next_issue(self, pressed: Pressed) -> None:
-        """Go to the focused warp's next issue."""
-        self._until(pressed, f"w{self.scene.warp}.state == issued", True, f"an issue of w{self.scene.warp}")
-
-    def do_previous_issue(self, pressed: Pressed) -> None:
-        """Go to the focused warp's previous issue."""
-        self._until(pressed, f"w{self.scene.warp}.state == issued", False, f"an issue of w{self.scene.warp}")
-
-    def _stall_condition(self) -> str:
-        state = f"w{self.scene.warp}.state"
-        return f"{state} != issued and {state} != finished and {state} != no_cta and changed({state})"
-
-    def do_next_stall(self, pressed: Pressed) -> None:
-        """Go to where the focused warp next begins to wait."""
-        self._until(pressed, self._stall_condition(), True, f"a stall of w{self.scene.warp}")
-
-    def do_previous_stall(self, pressed: Pressed) -> None:
-        """Go to where the focused warp last began to wait."""
-        self._until(pressed, self._stall_condition(), False, f"a stall of w{self.scene.warp}")
-
-    def do_next_conflict(self, pressed: Pressed) -> None:
-        """Go to the next cycle with a bank conflict."""
-        self._until(pressed, "stall.bank_conflict > 0", True, "a bank conflict")
-
-    def do_previous_conflict(self, pressed: Pressed) -> None:
-        """Go to the previous cycle with a bank conflict."""
-        self._until(pressed, "stall.bank_conflict > 0", False, "a bank conflict")
-
-    def _rf_condition(self) -> str:
-        names = [look.name for look in self.scene.looks.values() if look.is_register_file]
-        return " or ".join(f"stall.{name} > 0" for name in names)
-
-    def do_next_rf(self, pressed: Pressed) -> None:
-        """Go to the next cycle in which the register file itself stalls a warp."""
-        self._until(pressed, self._rf_condition(), True, "a stall by the register file")
-
-    def do_previous_rf(self, pressed: Pressed) -> None:
-        """Go to the previous such cycle."""
-        self._until(pressed, self._rf_condition(), False, "a stall by the register file")
-
-    def do_next_mark(self, pressed: Pressed) -> None:
-        """Go to the next mark."""
-        self.driver.ask("next_mark", 1)
-
-    def do_previous_mark(self, pressed: Pressed) -> None:
-        """Go to the previous mark."""
-        self.driver.ask("next_mark", -1)
-
-    def do_start(self, pressed: Pressed) -> None:
-        """Go to the first cycle, or to the one counted."""
-        self.driver.ask("goto", pressed.count if pressed.count is not None else "start")
-
-    def do_end(self, pressed: Pressed) -> None:
-        """Go to the last cycle, or to the one counted."""
-        if pressed.count is not None:
-            self.driver.ask("goto", pressed.count)
-        else:
-            self.driver.ask("end")
-
-    # playing
-
-    def do_play(self, pressed: Pressed) -> None:
-        """Play, or pause."""
-        if self.playing:
-            self.stop_playing()
-            return
-        self.playing, self._play_debt, self._play_clock = True, 0.0, time.monotonic()
-        self._timer = self.set_interval(FRAME_S, self._play_frame)
-
-    def _play_frame(self) -> None:
-        """Ask for as many cycles as the speed makes due; wait while the last request is still served."""
-        now = time.monotonic()
-        if not self.driver.is_idle:
-            self._play_clock = now
-            return
-        self._play_debt += min(0.25, now - self._play_clock) * self.scene.speed
-        self._play_clock = now
-        due = int(self._play_debt)
-        if due:
-            self._play_debt -= due
-            self.driver.ask("play", due, speed=self.scene.speed)
-
-    def stop_playing(self) -> None:
-        """Stop playing and show the badge of rest."""
-        if self._timer is not None:
-            self._timer.stop()
-        if self.playing:
-            self.playing, self._timer = False, None
-            self.driver.ask("refresh", self.scene.message)
-
-    def _speed(self, by: int) -> None:
-        at = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - self.scene.speed))
-        speed = SPEEDS[max(0, min(len(SPEEDS) - 1, at + by))]
-        self.change(speed=speed, message=f"{speed:,} cycles a second", message_kind="info")
-
-    def do_slower(self, pressed: Pressed) -> None:
-        """Play slower."""
-        self._speed(-(pressed.count or 1))
-
-    def do_faster(self, pressed: Pressed) -> None:
-        """Play faster."""
-        self._speed(pressed.count or 1)
-
-    # stopping and coming back
-
-    def do_continue(self, pressed: Pressed) -> None:
-        """Go on to the next breakpoint."""
-        self.driver.ask("continue", 1)
-
-    def do_reverse_continue(self, pressed: Pressed) -> None:
-        """Go back to the previous breakpoint."""
-        self.driver.ask("continue", -1)
-
-    def cursor_pc(self) -> int:
-        """Return the instruction that CODE's cursor is on: the focused warp's next one plus the scroll."""
-        assert self.scene.now is not None
-        count = len(self.scene.info.get("program", ()))
-        return max(0, min(count - 1, self.scene.now.pc[self.scene.warp] + self.scene.scroll))
-
-    def do_break_here(self, pressed: Pressed) -> None:
-        """Set or remove a breakpoint; with a count only for that warp."""
-        self.driver.ask("break", self.cursor_pc(), warp=pressed.count)
-
-    def do_breakpoints(self, pressed: Pressed) -> None:
-        """Open the list."""
-        from rfview.screens.windows import BreaksWindow
-
-        self.app.push_screen(BreaksWindow(self))
-
-    def do_run_to_cursor(self, pressed: Pressed) -> None:
-        """Go to where the focused warp next stands at the cursor's instruction, else to where it last did."""
-        warp, pc = self.scene.warp, self.cursor_pc()
-        condition = f"w{warp}.pc == {pc} and (changed(w{warp}.pc) or changed(w{warp}.num_issued))"
-        self._until(pressed, condition, True, f"w{warp} at line {self.scene.info['program'][pc]['line']}", either=True)
-        self.change(scroll=0)
-
-    def do_mark(self, pressed: Pressed) -> None:
-        """Set a mark."""
-        self.driver.ask("mark", pressed.argument)
-
-    def do_goto_mark(self, pressed: Pressed) -> None:
-        """Go to a mark."""
-        self.driver.ask("goto", f"@{pressed.argument}")
-
-    def do_previous_stop(self, pressed: Pressed) -> None:
-        """Go to where the last jump came from."""
-        self.driver.ask("previous_stop")
-
-    def do_history_back(self, pressed: Pressed) -> None:
-        """Go to the stop before."""
-        self.driver.ask("history", -1)
-
-    def do_history_forward(self, pressed: Pressed) -> None:
-        """Go to the stop after."""
-        self.driver.ask("history", 1)
 
     # asking
 
@@ -268,25 +70,40 @@ class Deeds:
         """Choose what the underline compares with."""
         self.driver.ask("diff")
 
-    def _open_prompt(self, mode: str) -> None:
+    def do_diff_mark(self, pressed: Pressed) -> None:
+        """Underline what has changed since a mark."""
+        self.driver.ask("diff", pressed.argument)
+
+    def do_statistics(self, pressed: Pressed) -> None:
+        """Open what happened between two marks."""
+        from rfview.screens.tables import StatisticsWindow
+
+        self.app.push_screen(StatisticsWindow(self))
+
+    def do_every_hit(self, pressed: Pressed) -> None:
+        """Ask for a tracepoint over the past, with the focused thing as what it shows."""
+        self.open_prompt(":", f"trace {self.focused_item()} at ")
+
+    def open_prompt(self, mode: str, text: str = "") -> None:
+        """Show the prompt with a text to go on from."""
         self.change(message=(prompt_text(self.scene).rstrip() if mode == ":" else "search the program /"))
         x, y, width = self.prompt_place()
         self.prompt.styles.offset = (x, y)
         self.prompt.styles.width = width
-        self.prompt.open(mode)
+        self.prompt.open(mode, text)
 
     def do_search(self, pressed: Pressed) -> None:
         """Ask for a text to search in the program."""
-        self._open_prompt("/")
+        self.open_prompt("/")
 
     def do_command(self, pressed: Pressed) -> None:
         """Ask for a command."""
-        self._open_prompt(":")
+        self.open_prompt(":")
 
     def entered(self, mode: str, text: str) -> None:
         """Do what was typed at the prompt."""
         if mode == "/":
-            self.needle = text or self.needle
+            self.needle, self.sought = text or self.needle, ""
             self._search(1, include_here=True)
             return
         self.say("")
@@ -300,6 +117,9 @@ class Deeds:
             self.choose_warp(int(rest.lstrip("w")))
         elif word in ("stepi", "si", "rsi", "reverse-stepi") and not rest:
             self.driver.ask("command", f"{word} {self.scene.warp}")
+        elif word in ("find", "f", "reverse-find", "rf") and rest:
+            self.sought = rest
+            self._find(1 if word in ("find", "f") else -1)
         elif word == "explain" and rest:
             self.explain(rest)
         elif word == "format" and rest in FORMATS:
@@ -329,13 +149,23 @@ class Deeds:
                 return
         self.say(f"no instruction contains {self.needle!r}", "error")
 
+    def _find(self, by: int) -> None:
+        """Go to the next or previous cycle in which what was asked for with `find` holds."""
+        self.driver.ask("find", self.sought, forward=by > 0, count=abs(by))
+
     def do_search_next(self, pressed: Pressed) -> None:
-        """Go to the next hit."""
-        self._search(1)
+        """Go to the next hit, in the program or, after `find`, in time."""
+        if self.sought:
+            self._find(pressed.count or 1)
+        else:
+            self._search(1)
 
     def do_search_previous(self, pressed: Pressed) -> None:
         """Go to the previous hit."""
-        self._search(-1)
+        if self.sought:
+            self._find(-(pressed.count or 1))
+        else:
+            self._search(-1)
 
     def do_help(self, pressed: Pressed) -> None:
         """Open the help."""
@@ -371,10 +201,10 @@ class Deeds:
         """Give a panel the keys; hidden ones come out alone."""
         size = self.app.size
         is_shown = panel in shown(layout(size.width, size.height, panel))
-        if panel == "registers" and self.scene.panel != "registers":
+        if panel in ALONE and self.scene.panel not in ALONE:
             self.back_to = self.scene.panel
         tiny = is_tiny(size.width, size.height)
-        again = tiny or self.zoomed or "registers" in (panel, self.scene.panel)
+        again = tiny or self.zoomed or panel in ALONE or self.scene.panel in ALONE
         if not is_shown and not tiny:
             self.zoomed = again = True
         self.scene = self.scene.at(panel=panel)
@@ -386,7 +216,7 @@ class Deeds:
     def _turn(self, by: int) -> None:
         size = self.app.size
         order = list(PANELS) if is_tiny(*size) or self.zoomed else shown(self.places)
-        order = [name for name in order if name not in ("registers",) or name == self.scene.panel or self.zoomed]
+        order = [name for name in order if name not in ALONE or name == self.scene.panel or self.zoomed]
         at = order.index(self.scene.panel) if self.scene.panel in order else 0
         self._focus(order[(at + by) % len(order)])
 
@@ -417,9 +247,18 @@ class Deeds:
         else:
             self._focus("registers")
 
+    def do_timeline(self, pressed: Pressed) -> None:
+        """Show all warps over time, or leave that."""
+        if self.scene.panel == "timeline":
+            self._focus(self.back_to)
+        else:
+            self._focus("timeline")
+
     def do_open(self, pressed: Pressed) -> None:
         """Open what has the focus."""
-        if self.scene.panel == "warps":
+        if self.scene.panel == "overview":
+            self.do_timeline(pressed)
+        elif self.scene.panel in ("warps", "timeline"):
             self.do_registers(pressed)
         elif self.scene.panel == "why":
             self.do_why(pressed)
@@ -430,7 +269,7 @@ class Deeds:
         """Cancel a long move, else close one layer; never quits."""
         if self.busy and self.driver.cancel():
             self.say("cancelled")
-        elif self.scene.panel == "registers":
+        elif self.scene.panel in ALONE:
             self._focus(self.back_to)
         elif self.zoomed:
             self.do_zoom(pressed)
@@ -441,7 +280,7 @@ class Deeds:
 
     def do_quit(self, pressed: Pressed) -> None:
         """Close a layer, or end the program."""
-        if self.scene.panel == "registers":
+        if self.scene.panel in ALONE:
             self._focus(self.back_to)
         elif self.zoomed:
             self.do_zoom(pressed)
@@ -505,12 +344,12 @@ class Deeds:
         self.change(code_source=not self.scene.code_source)
 
     def do_zoom_in(self, pressed: Pressed) -> None:
-        """Overview: a shorter stretch."""
-        self.driver.ask("zoom", pressed.count or 1)
+        """TIMELINE where it is open, else the overview: a shorter stretch."""
+        self.driver.ask("zoom", pressed.count or 1, timeline=self.scene.panel == "timeline")
 
     def do_zoom_out(self, pressed: Pressed) -> None:
-        """Overview: a longer stretch."""
-        self.driver.ask("zoom", -(pressed.count or 1))
+        """TIMELINE where it is open, else the overview: a longer stretch."""
+        self.driver.ask("zoom", -(pressed.count or 1), timeline=self.scene.panel == "timeline")
 
     def do_palette(self, pressed: Pressed) -> None:
         """Open the palette."""
@@ -518,7 +357,7 @@ class Deeds:
 
     def view_command(self) -> str:
         """Return the command line that shows this view again."""
-        return f"{self.app.target_command} --goto {self.scene.cycle}"
+        return f"{self.app.target_command} --goto {self.scene.cycle} --warp {self.scene.warp}"
 
     def do_copy(self, pressed: Pressed) -> None:
         """Copy the command line and show it."""
@@ -536,6 +375,13 @@ class Deeds:
             self.driver.ask("goto", overview_lines.cycle_of(self.scene, x - overview_lines.MARGIN, columns))
             return
         if panel not in shown(self.places):
+            return
+        if panel == "timeline":
+            warp, cycle = timeline_lines.warp_at(self.scene, place.height, y), timeline_lines.cycle_at(self.scene, x)
+            if warp is not None:
+                self.choose_warp(warp)
+            if cycle is not None:
+                self.driver.ask("goto", cycle)
             return
         if panel == "warps":
             warp = warp_lines.warp_at(self.scene, place.width, place.height, x, y)

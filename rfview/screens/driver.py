@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import RfviewError
-from rfview.messages import Arrived, Busy, Failed, Said
+from rfview.messages import Answered, Arrived, Busy, Failed, Said
 from rfview.render.scene import Badge
+from rfview.render.text import plural
 from rfview.screens.source import SceneSource
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ class Driver:
         self._from = 0
         self._target: int | None = None
         self._busy_shown = False
-        self._came_from: int | None = None
         self.thread = threading.Thread(target=self._main, name="driver", daemon=True)
 
     # called by the screen
@@ -103,6 +103,7 @@ class Driver:
             self._working = False
             return
         self.session.progress = self._progress
+        self.session.came_from = None       # where the session was opened is no jump of the user's
         self.source = SceneSource(self.session)
         self.source.columns = self.columns
         warnings = self.session.warnings
@@ -163,7 +164,7 @@ class Driver:
             getattr(self, f"_do_{request.kind}")(request)
         except RfviewError as error:
             self._safe_arrive(str(error), "error")
-        except (IndexError, KeyError, ValueError, TypeError, OSError) as error:
+        except Exception as error:      # the thread must live on: a defect of one request is told like any other mistake
             self._safe_arrive(f"{type(error).__name__}: {error}", "error")
         if self._busy_shown:
             self.post(Busy(""))
@@ -206,10 +207,8 @@ class Driver:
     def _land(self, stop: Stop | None, *, jump: bool) -> None:
         """Report a stop; after a jump say where it came from."""
         assert self.session is not None and self.source is not None
-        if jump and self.session.cycle != self._from:
-            self._came_from = self._from
-        if self.source.compare is not None and self._came_from is not None:
-            self.source.compare = self._came_from
+        if self.source.compare is not None and self.source.follows_jumps:
+            self.source.compare = self.session.came_from
         text, kind = "", "info"
         if stop is not None and (jump or stop.reason not in ("step", "goto")):
             text = _sentence(stop, self._from)
@@ -239,28 +238,25 @@ class Driver:
         assert self.session is not None
         self._land(self.session.continue_() if request.value >= 0 else self.session.reverse_continue(), jump=True)
 
-    def _do_until(self, request: Request) -> None:
-        """Go on, or back, to where a condition holds, `count` times; where there is none, stay and say so."""
+    def _do_event(self, request: Request) -> None:
+        """Go to the count-th next or previous event of a kind; where there is none, stay and say so."""
         assert self.session is not None
-        forward, what = request.extra["forward"], request.extra["what"]
-        stop = None
-        for _ in range(max(1, request.extra.get("count") or 1)):
-            here = self.session.cycle
-            move = self.session.run_until if forward else self.session.reverse_until
-            stop = move(request.value)
-            if stop.reason != "condition" and stop.reason != "interrupted" and request.extra.get("either"):
-                self.session.goto(here)
-                stop = self.session.reverse_until(request.value)
-            if stop.reason == "interrupted":
-                break
-            if stop.reason != "condition":
-                self.session.goto(here)
-                way = "" if request.extra.get("either") else "later " if forward else "earlier "
-                self._arrive(f"no {way}cycle with {what}")
-                return
-        if stop is not None and stop.reason == "condition":
-            stop = replace(stop, text=f"cycle {stop.cycle:,}: {what}")
-        self._land(stop, jump=True)
+        extra = request.extra
+        move = self.session.next_event if extra["forward"] else self.session.previous_event
+        self._land(move(request.value, extra["warp"], extra["count"]), jump=True)
+
+    def _do_find(self, request: Request) -> None:
+        """Go to where a condition holds."""
+        assert self.session is not None
+        self._land(self.session.find(request.value, request.extra["forward"], request.extra["count"]), jump=True)
+
+    def _do_run_to(self, request: Request) -> None:
+        """Go to where a warp comes to an instruction."""
+        assert self.session is not None
+        extra = request.extra
+        stop = self.session.run_to(request.value, extra["warp"], extra["forward"], extra["count"])
+        entry = self.session.info["program"][request.value]
+        self._land(replace(stop, text=stop.text.replace(f"at pc {request.value}", f"at line {entry['line']}")), jump=True)
 
     def _do_change(self, request: Request) -> None:
         assert self.session is not None
@@ -274,11 +270,8 @@ class Driver:
     def _do_previous_stop(self, request: Request) -> None:
         """Go to where the last jump came from, and so back and forth."""
         assert self.session is not None
-        if self._came_from is None:
-            self._arrive("no jump yet")
-            return
-        self._target = self._came_from
-        self._land(self.session.goto(self._came_from), jump=True)
+        self._target = self.session.came_from
+        self._land(self.session.previous_stop(), jump=True)
 
     def _do_mark(self, request: Request) -> None:
         assert self.session is not None
@@ -319,6 +312,20 @@ class Driver:
         self.session.remove_breakpoint(request.value)
         self._arrive(f"breakpoint {request.value} removed")
 
+    def _do_break_once(self, request: Request) -> None:
+        """Let a breakpoint be removed at its next stop, or stay."""
+        assert self.session is not None
+        point = self.session.breakpoint(request.value)
+        point.temporary = not point.temporary
+        self._arrive(f"breakpoint {point.number} {'goes at its next stop' if point.temporary else 'stays'}")
+
+    def _do_break_ignore(self, request: Request) -> None:
+        """Pass over one more, or one less, of a breakpoint's next hits."""
+        assert self.session is not None
+        point = self.session.breakpoint(request.value)
+        point.ignore = max(0, point.ignore + request.extra["by"])
+        self._arrive(f"breakpoint {point.number}: the next {plural(point.ignore, 'hit')} are passed over")
+
     def _do_command(self, request: Request) -> None:
         """Run a line of the command language."""
         assert self.session is not None
@@ -330,50 +337,71 @@ class Driver:
             self._land(answer.stop, jump=True)
             return
         self._arrive(lines[0] if len(lines) == 1 else "")
-        if len(lines) > 1:
+        if "trace" in answer.data and answer.data["trace"]["cycles"]:
+            self.post(Answered("trace", answer.data["trace"]))
+        elif "stats" in answer.data:
+            self.post(Answered("stats", answer.data["stats"], request.value))
+        elif len(lines) > 1:
             self.post(Said("", "info", lines))
+
+    def _do_watch(self, request: Request) -> None:
+        """Watch an item, or no longer."""
+        assert self.session is not None
+        points = self.session.breakpoints.values()
+        same = [point for point in points if point.kind == "watch" and point.item == request.value]
+        for point in same:
+            self.session.remove_breakpoint(point.number)
+        if same:
+            self._arrive(f"{request.value} is no longer watched")
+            return
+        point = self.session.watch(request.value)
+        self._arrive(f"breakpoint {point.number}: {point.text}; c and C go to its changes", "good")
 
     def _do_play(self, request: Request) -> None:
         """Advance by so many cycles, stopping at a breakpoint on the way."""
-        assert self.session is not None and self.source is not None
-        timeline = self.session.timeline
-        target = self.session.cycle + request.value
-        active = [point for point in self.session.breakpoints.values() if point.enabled]
-        badge = Badge("playing", f"► {request.extra['speed']:,}/s")
-        stop = self.session.step(request.value)
-        if active and stop.cycle > self._from:
-            for cycle_range in (range(self._from + 1, min(target, timeline.last) + 1),):
-                hits = [(int(found[0]) + cycle_range.start, point) for point in active
-                        for found in [point.mask(timeline, cycle_range.start, cycle_range.stop).nonzero()[0]] if len(found)]
-                if hits:
-                    cycle, point = min(hits, key=lambda hit: hit[0])
-                    self.session.goto(cycle)
-                    self._arrive(f"breakpoint {point.number}: {point.text}")
-                    self.post(Said("", "stop"))
-                    return
-        if stop.reason in ("end", "fault", "interrupted"):
-            self._arrive(stop.text, "error" if stop.reason == "fault" else "info")
-            self.post(Said("", "stop"))
+        assert self.session is not None
+        stop = self.session.play(request.value)
+        if stop.reason == "step":
+            self._arrive(badge=Badge("playing", f"► {request.extra['speed']:,}/s"))
             return
-        self._arrive(badge=badge)
+        self._arrive(stop.text, "error" if stop.reason == "fault" else "info")
+        self.post(Said("", "stop"))
 
     def _do_diff(self, request: Request) -> None:
-        """Turn the underline from the cycle before to the place come from, and back."""
-        assert self.source is not None
-        if self.source.compare is not None:
+        """Turn the underline from the cycle before to the place come from, or to a mark, and back."""
+        assert self.source is not None and self.session is not None
+        if request.value:
+            self.source.compare, self.source.follows_jumps = self.session.marks.get(request.value).cycle, False
+            self._arrive(f"underlined: changed since mark {request.value}, cycle {self.source.compare:,}; d ends it")
+        elif self.source.compare is not None:
             self.source.compare = None
             self._arrive("underlined: changed since the cycle before")
-        elif self._came_from is None:
+        elif self.session.came_from is None:
             self._arrive("no jump yet, so there is only the cycle before to compare with")
         else:
-            self.source.compare = self._came_from
-            self._arrive(f"underlined: changed since {self._came_from:,}, where the last jump came from")
+            self.source.compare, self.source.follows_jumps = self.session.came_from, True
+            self._arrive(f"underlined: changed since {self.source.compare:,}, where the last jump came from")
+
+    def _do_statistics(self, request: Request) -> None:
+        """Answer what happened between two cycles."""
+        assert self.session is not None
+        self.post(Answered("statistics", self.session.stats(*request.value)))
 
     def _do_zoom(self, request: Request) -> None:
         assert self.source is not None
+        if request.extra.get("timeline"):
+            self.source.spans.change_zoom(-request.value)
+            self._arrive(f"1 column = {plural(self.source.spans.per, 'cycle')}")
+            return
         self.source.zoom = max(0, min(24, self.source.zoom + request.value))
         first, last = self.source.span()
         self._arrive(f"overview: {first:,} to {last:,}" if self.source.zoom else "overview: the whole run")
+
+    def _do_timeline(self, request: Request) -> None:
+        """Gather what TIMELINE shows from now on, `value` columns wide; 0 ends that."""
+        assert self.source is not None
+        self.source.spans.columns = request.value
+        self.post(Arrived(self.source.scene()).keep())
 
     def _do_columns(self, request: Request) -> None:
         assert self.source is not None

@@ -11,13 +11,14 @@ from textual.screen import Screen
 
 from rfview import actions
 from rfview.actions import KeyReader, Pressed, token_of
-from rfview.messages import Arrived, Busy, Chosen, Clicked, Failed, Said, Wheeled
+from rfview.messages import Answered, Arrived, Busy, Chosen, Clicked, Failed, Said, Wheeled
 from rfview.render import footer as footer_lines
-from rfview.render import frame
+from rfview.render import frame, timeline
 from rfview.render.layout import Place, layout, shown
 from rfview.render.scene import Badge, Scene
 from rfview.screens.deeds import Deeds
 from rfview.screens.driver import Driver
+from rfview.screens.tables import StatisticsWindow, TraceWindow
 from rfview.widgets.code import CodeView
 from rfview.widgets.collectors import CollectorsView
 from rfview.widgets.event_row import EventView
@@ -29,12 +30,13 @@ from rfview.widgets.prompt import Prompt
 from rfview.widgets.registers import RegistersView
 from rfview.widgets.stalls import StallsView
 from rfview.widgets.status import StatusView
+from rfview.widgets.timeline import TimelineView
 from rfview.widgets.warps import WarpsView
 from rfview.widgets.why import WhyView
 
 VIEWS: tuple[type[PanelView], ...] = (
     StatusView, OverviewView, WarpsView, LensView, CollectorsView, WhyView, CodeView, StallsView, RegistersView,
-    EventView, FooterView,
+    TimelineView, EventView, FooterView,
 )
 
 
@@ -50,17 +52,18 @@ class MainScreen(Deeds, Screen[None]):
         self.zoomed = False
         self.back_to = "warps"
         self.needle = ""
+        self.sought = ""     # what `find` looks for; n and N repeat it
         self.playing = False
         self.busy = ""
-        self.view_dirty = False
+        self.span_columns = 0
         self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
 
     def compose(self) -> ComposeResult:
         for view in VIEWS:
             yield view(self.strips)
-        from sessions.verbs import ALIASES
+        from sessions.verbs import ALIASES, VERBS
 
-        yield Prompt([*ALIASES, *(action.command for action in actions.ACTIONS if action.command)])
+        yield Prompt([*VERBS, *ALIASES, *(action.command for action in actions.ACTIONS if action.command)])
 
     def on_mount(self) -> None:
         self.views = {view.panel: view for view in self.query(PanelView)}
@@ -89,6 +92,10 @@ class MainScreen(Deeds, Screen[None]):
         if columns != self.driver.columns:
             self.driver.columns = columns
             self.driver.ask("columns", columns)
+        span = next((timeline.columns_of(place.width) for place in self.places if place.panel == "timeline"), 0)
+        if span != self.span_columns:
+            self.span_columns = span
+            self.driver.ask("timeline", span)
         self.repaint_panels()
 
     def repaint_panels(self) -> None:
@@ -170,6 +177,16 @@ class MainScreen(Deeds, Screen[None]):
         else:
             self.say(message.text, message.kind)
 
+    def on_answered(self, message: Answered) -> None:
+        message.stop()
+        top = self.app.screen
+        if message.kind == "trace":
+            self.app.push_screen(TraceWindow(self, message.data))
+        elif message.kind == "stats":
+            self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
+        elif isinstance(top, StatisticsWindow):
+            top.answered(message.data)
+
     def on_failed(self, message: Failed) -> None:
         message.stop()
         self.failed(message.text, message.error)
@@ -217,7 +234,7 @@ class MainScreen(Deeds, Screen[None]):
         message.stop()
         if self.scene.now is None:
             return
-        if message.panel in ("overview", "status"):
+        if message.panel in ("overview", "status", "timeline"):
             self.driver.ask("step", message.by)
         elif message.panel in shown(self.places):
             self.change(panel=message.panel)

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import RfviewError
+from engine.errors import InputError, RfviewError
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Overview, Scene, looks
+from rfview.screens.spans import SpanSource
+from sessions.accounts import counts_of, energy_of
+from sessions.reports import value_text
 
 if TYPE_CHECKING:
+    from sessions.breakpoints import Breakpoint
     from sessions.session import Session
     from sessions.why import Past
 
@@ -27,8 +31,11 @@ class SceneSource:
         self.columns = 118
         self.zoom = 0
         self.compare: int | None = None
+        self.follows_jumps = True
         self.seen = session.cycle
+        self.spans = SpanSource(session)
         self.hits: dict[int, int] = {}
+        self.points: dict[int, list[int]] = {}
         self.hits_key: tuple[Any, ...] = ()
         self._overview: tuple[tuple[Any, ...], Overview] | None = None
         self._common: tuple[int, tuple[int, ...]] | None = None
@@ -75,9 +82,11 @@ class SceneSource:
             window=timeline.states(start, cycle + 1), shares=tuple(shares.tolist()), shares_cycles=cycle - base,
             common=self._common_states(), overview=self.overview(), badge=badge or self.badge(),
             is_live=not timeline.closed, is_closed=timeline.closed, fault=timeline.fault or "",
-            past=self._past(cycle),
             breakpoints=self.break_views(), hits=tuple(self.hits.values()),
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
+            mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
+            problems=session.problems(), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
+            past=self._past(cycle),
         )
         scene.__dict__["looks"] = self._looks
         return scene
@@ -88,6 +97,24 @@ class SceneSource:
         if self._known_past is None or self._known_past[0] != number:
             self._known_past = (number, self.session.timeline.past(cycle))
         return self._known_past[1]
+
+    def _power(self, first: int, last: int) -> float | None:
+        """Return the register file's mean power in mW over cycles first..last-1; None when it is not known."""
+        timeline, info = self.session.timeline, self.session.info
+        clock = info.get("clock_mhz")
+        if first >= last or not clock:
+            return None
+        ends = []
+        for cycle in (first, last):
+            columns = [timeline.column(f"sm.{name}[*]", cycle, cycle + 1)[0].tolist() for name in ("events", "access_wait")]
+            try:
+                energy = energy_of(info, counts_of(info, *columns), cycle)
+            except InputError:
+                return None     # a design that is not installed here knows its energy, nobody else does
+            if energy is None:
+                return None
+            ends.append(energy["total"])
+        return (ends[1] - ends[0]) * float(clock) / (last - first) * 1e-3
 
     def badge(self) -> Badge:
         """Return the badge of a session at rest."""
@@ -153,11 +180,22 @@ class SceneSource:
 
     def break_views(self) -> tuple[BreakView, ...]:
         """Return the breakpoints as the screen shows them."""
+        is_counted = self._scanned >= min(len(self.session.timeline.chunk_starts()), SCAN_CHUNKS)
         return tuple(
             BreakView(point.number, point.text, point.pcs[0] if point.pcs else None, point.enabled, point.temporary,
-                      point.hits, point.condition)
+                      point.hits, point.condition, point.kind, point.ignore, tuple(self.points.get(point.number, ())),
+                      is_counted, self._watched(point))
             for point in self.session.breakpoints.values()
         )
+
+    def _watched(self, point: Breakpoint) -> tuple[str, str] | None:
+        """Return what a watchpoint watches, in the cycle before and now."""
+        if point.kind != "watch" or point.watched is None:
+            return None
+        cycle = self.session.cycle
+        before = max(self.session.timeline.first, cycle - 1)
+        values = point.watched.column(before, cycle + 1)
+        return value_text(values[0].tolist()), value_text(values[-1].tolist())
 
     def scan(self) -> bool:
         """Look for breakpoint hits in one more chunk, for the overview; return False when there is nothing to do.
@@ -168,7 +206,7 @@ class SceneSource:
         active = [point for point in self.session.breakpoints.values() if point.enabled]
         key = tuple((point.number, point.text) for point in active)
         if key != self.hits_key:
-            self.hits, self.hits_key, self._scanned = {}, key, 0
+            self.hits, self.points, self.hits_key, self._scanned = {}, {}, key, 0
         starts = timeline.chunk_starts()
         if not active or self._scanned >= min(len(starts), SCAN_CHUNKS):
             return False
@@ -179,6 +217,7 @@ class SceneSource:
             for point in active:
                 for offset in np.flatnonzero(point.mask(timeline, low, high)).tolist():
                     cycle = low + offset
+                    self.points.setdefault(point.number, []).append(cycle)
                     column = cycle * MAX_COLUMNS // max(1, timeline.last + 1)
                     self.hits.setdefault(column, cycle)
         except RfviewError:

@@ -1,4 +1,4 @@
-"""The windows that open over the main screen: why, breakpoints and marks, and text; none covers the status row."""
+"""The windows that open over the main screen: their common base, why, and text; none covers the status row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from rfview.actions import token_of
-from rfview.render import breaks, why
+from rfview.render import why
 from rfview.render.chain import links_of
 from rfview.render.text import Line, Row, fill, title
 from rfview.widgets.panel import StripCache
@@ -123,48 +123,6 @@ class WhyWindow(Popup):
             self.main.say("copied the chain as text", "good")
         elif token in ("s", "right", "S", "left"):
             self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
-        else:
-            return False
-        return True
-
-
-class BreaksWindow(Popup):
-    """Breakpoints and marks."""
-
-    def __init__(self, main: Any):
-        super().__init__(main, (90, 18))
-
-    def paint(self) -> None:
-        """As high as the lists are long."""
-        self.wanted = (90, max(8, min(22, self.count() + 6)))
-        super().paint()
-
-    def lines(self, width: int, height: int) -> list[Line]:
-        """Return the list and the keys."""
-        hints = Row(width)
-        for keys, word in (("Space", "on / off"), ("Delete", "remove"), ("Enter", "go to mark"), ("c C", "next hit"),
-                           ("Esc", "close")):
-            hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
-        return [*breaks.render(self.main.scene, width, height - 1, self.selected), hints.line()]
-
-    def count(self) -> int:
-        """Return breakpoints and marks."""
-        return len(self.main.scene.breakpoints) + len(self.main.scene.marks)
-
-    def pressed(self, token: str) -> bool:
-        """Switch, remove, go there."""
-        scene, driver = self.main.scene, self.main.driver
-        points = scene.breakpoints
-        if token in ("c", "C"):
-            driver.ask("continue", 1 if token == "c" else -1)
-        elif self.selected < len(points) and token == "space":
-            driver.ask("break_switch", points[self.selected].number)
-        elif self.selected < len(points) and token in ("delete", "backspace", "x"):
-            driver.ask("break_remove", points[self.selected].number)
-            self.selected = max(0, self.selected - 1)
-        elif token == "enter" and len(points) <= self.selected < self.count():
-            driver.ask("goto", scene.marks[self.selected - len(points)][1])
-            self.dismiss()
         else:
             return False
         return True

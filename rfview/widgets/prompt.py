@@ -30,8 +30,9 @@ class Prompt(Input):
         """The prompt was left without a line."""
 
     def __init__(self, words: Iterable[str]):
+        """words: what can be completed, the first that fits is offered."""
         super().__init__(id="prompt", compact=True, select_on_focus=False,
-                         suggester=SuggestFromList(sorted(words), case_sensitive=True))
+                         suggester=SuggestFromList(list(dict.fromkeys(words)), case_sensitive=True))
         self.mode = ":"
         self.past: list[str] = []
         self.past_at = 0

@@ -149,6 +149,12 @@ class FakeTimeline(Timeline):
             out.append(np.array([data[o : o + width].view(field.dtype)[0] for o in field.offsets]).reshape(field.shape))
         return np.array(out, field.dtype)
 
+    def row_column(self, row: int, start: int, stop: int) -> np.ndarray:
+        return np.array([self.at(cycle).rows[row] for cycle in range(start, stop)])
+
+    def memory_column(self, word: int, start: int, stop: int) -> np.ndarray:
+        return np.array([self.at(cycle).memory[word] for cycle in range(start, stop)])
+
     def at(self, cycle: int) -> Snapshot:
         self.check(cycle)
         if cycle not in self._kept:

@@ -26,7 +26,7 @@ MOVES = [
     ("s", 151), ("S", 149), ("l", 151), ("h", 149), ("right", 151), ("left", 149), (")", 160), ("(", 140),
     ("}", 250), ("{", 50), ("f10", 151), ("shift+f10", 149), ("5 0 s", 200), ("5 0 S", 100), ("3 )", 180), ("g g", 0),
     ("0", 0), ("home", 0), ("G", 399), ("$", 399), ("end", 399), ("1 2 3 G", 123), ("9 9 9 9 s", 399), ("9 9 9 S", 0),
-    ("1 0 escape s", 151), ("] x s", 151),
+    ("1 0 escape s", 151), ("] q s", 151), ("5 0 %", 200), ("1 0 %", 40),
 ]
 
 
@@ -541,7 +541,7 @@ def test_sequences_counts_and_letters() -> None:
     assert reader.feed("0") == Pressed("start")
     assert [reader.feed(key) for key in "10"] == [None, None] and reader.shown == "10"
     assert reader.feed("escape") is None and reader.shown == ""
-    assert [reader.feed(key) for key in "]x"] == [None, None] and reader.shown == ""
+    assert [reader.feed(key) for key in "]q"] == [None, None] and reader.shown == ""
     assert reader.feed("alt+3") == Pressed("panel", None, "3")
 
 

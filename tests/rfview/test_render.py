@@ -9,6 +9,7 @@ import pytest
 
 from engine import stalls
 from engine import state as layout_of_state
+from engine.errors import InputError
 from rfview.palette import STATES, THEMES, Palette, choose_theme
 from rfview.render import code, collectors, footer, frame, lens, overview, registers, status, warps, why
 from rfview.render import stalls as stall_lines
@@ -17,6 +18,7 @@ from rfview.render.layout import PANELS, is_tiny, layout, shown
 from rfview.render.lenses import banks
 from rfview.render.scene import Machine, Scene
 from rfview.screens.source import SceneSource
+from sessions.accounts import problems
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
 
 SIZES = [(120, 40), (80, 24), (100, 30), (160, 60), (60, 20), (90, 50), (110, 45), (120, 24), (140, 50), (200, 70), (20, 6)]
@@ -104,7 +106,7 @@ def test_an_unbalanced_sum_is_red_and_says_so(scene: Scene) -> None:
     snapshot = timeline.at(150)
     broken = type(snapshot)(150, snapshot.sm.copy(), snapshot.rf, snapshot.rows, snapshot.memory, snapshot.info)
     broken.sm["state_count"][0] += 1
-    line = status.render(scene.at(now=Machine(broken)), 120)[0]
+    line = status.render(scene.at(now=Machine(broken), problems=problems(broken)), 120)[0]
     assert "Σ 49 ✕" in line.plain
     assert any(role == "bad" for part, role in line.spans if "Σ" in part)
 
@@ -365,5 +367,5 @@ def test_themes_are_chosen_by_the_environment() -> None:
     assert choose_theme(None, {"TERM": "xterm", "NO_COLOR": "1"}) == "mono"
     assert choose_theme(None, {"TERM": "linux"}) == "ansi16"
     assert choose_theme("light", {"NO_COLOR": "1"}) == "light"
-    with pytest.raises(ValueError, match="pink"):
+    with pytest.raises(InputError, match="pink"):
         choose_theme("pink", {})

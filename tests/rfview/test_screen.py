@@ -345,5 +345,5 @@ def test_the_driver_ends_with_the_app() -> None:
 
 
 def test_make_app_refuses_an_unknown_theme() -> None:
-    with pytest.raises(ValueError, match="pink"):
+    with pytest.raises(InputError, match="pink"):
         make_app(lambda report: make_session(), theme="pink")

@@ -1,0 +1,84 @@
+"""The STATISTICS window: what happened between two cycles, in one table of states, events and energy."""
+
+from __future__ import annotations
+
+from rfview.render.scene import Scene
+from rfview.render.text import Line, Row, bar, fill, number, percent
+from sessions.statistics import Statistics
+
+BAR = 16
+
+
+def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width: int, height: int,
+           scroll: int = 0) -> list[Line]:  # fmt: skip
+    """Return the window's lines.
+
+    ▌STATISTICS  a 57,106  to  cursor 122,004                                             Esc closes
+     64,898 cycles   92.711 µs   warp instructions 56,461   IPC 0.870   RF 31.20 mW   2,892,523.1 pJ   balanced ✓
+     WARP-CYCLES                 3,115,104            EVENTS                       count    per cycle
+     L long_scoreboard   1,373,761  44.1 % ███████    instructions                56,461       0.870
+
+    states, then what was counted; the sum of the states is warps x cycles, the energy is the sum of its components.
+    """
+    heading = Row(width, "band").add("▌", "title").add("STATISTICS", "title").add(f"  {ends[0]}  to  {ends[1]}", "tinfo")
+    lines = [heading.right(width - 1, "Esc closes", "tinfo").line()]
+    if found is None:
+        row = Row(width).add(" the two ends are the same cycle: h l move the left one, H L the right one", "dim")
+        lines.append(row.line())
+        return fill(lines, width, height)
+    lines += [_summary(found, width), _energy(found, width), Row(width).line()]
+    left = _states(scene, found, width if width < 92 else width // 2 - 1)
+    right = _events(found, width if width < 92 else width - width // 2 - 1)
+    if width < 92:
+        body = [*left, Row(width).line(), *right]
+    else:
+        size = max(len(left), len(right))
+        blank = Row(width // 2 - 1).line()
+        body = [Row(width).join(a).to(width // 2 + 1).join(b).line() for a, b in zip(
+            fill(left, width // 2 - 1, size), [*right, *[blank] * (size - len(right))], strict=True)]  # fmt: skip
+    room = height - len(lines)
+    first = max(0, min(scroll, len(body) - room))
+    return fill([*lines, *body[first:]], width, height)
+
+
+def _summary(found: Statistics, width: int) -> Line:
+    row = Row(width).add(f" {number(found.cycles)} cycles", "bold")
+    if found.microseconds:
+        row.add(f"   {found.microseconds:,.3f} µs", "text")
+    row.add("   warp instructions ", "dim").add(number(found.instructions), "text")
+    row.add("   IPC ", "dim").add(f"{found.ipc:.3f}", "bold")
+    good = found.is_balanced
+    return row.add("   ").add("balanced ✓" if good else "UNBALANCED ✕", "good" if good else "bad").line()
+
+
+def _energy(found: Statistics, width: int) -> Line:
+    row = Row(width)
+    if not found.energy_pj:
+        return row.add(" energy: not known for this run", "dim").line()
+    row.add(" RF energy ", "dim").add(f"{found.energy_pj['total']:,.1f} pJ", "bold").add(" =", "dim")
+    parts = [f" {name} {value:,.1f}" for name, value in found.energy_pj.items() if name != "total"]
+    row.add(" +".join(parts), "text").add("   power ", "dim").add(f"{found.power_mw:.2f} mW", "text")
+    return row.add("   energy·delay ", "dim").add(f"{found.energy_delay_js:.3e} Js", "text").line()
+
+
+def _states(scene: Scene, found: Statistics, width: int) -> list[Line]:
+    """Return the states, the commonest first."""
+    lines = [Row(width, "").add(" WARP-CYCLES", "title").right(34, number(found.warp_cycles), "text").line()]
+    codes = {look.name: code for code, look in scene.looks.items()}
+    top = max(found.states.values(), default=1)
+    for name, value in sorted(found.states.items(), key=lambda item: -item[1]):
+        look = scene.look(codes.get(name, -1))
+        row = Row(width).add(" ").add(look.glyph, "st:" + look.role).add(f" {name}", "text")
+        row.right(34, number(value), "text").right(43, percent(value, found.warp_cycles), "text")
+        lines.append(row.at(44, bar(value, top, min(BAR, max(0, width - 45))), "fg:" + look.role).line())
+    return lines
+
+
+def _events(found: Statistics, width: int) -> list[Line]:
+    """Return what was counted."""
+    head = Row(width).add(" EVENTS", "title").right(width - 13, "count", "dim").right(width - 1, "per cycle", "dim")
+    lines = [head.line()]
+    for name, value in found.counts.items():
+        row = Row(width).add(f" {name}", "text").right(width - 13, number(value), "text")
+        lines.append(row.right(width - 1, f"{value / found.cycles:.3f}", "dim").line())
+    return lines

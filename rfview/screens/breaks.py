@@ -1,0 +1,91 @@
+"""The window of breakpoints, watchpoints and marks: switch, remove, add, and go to what they stop at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.render import breaks
+from rfview.render.text import Line, Row
+from rfview.screens.windows import Popup
+
+HINTS = (("a", "add"), ("w", "watch"), ("l", "long stall"), ("u", "unbalanced"), ("Space", "on/off"), ("o", "once"),
+         ("+ -", "pass over"), ("i", "condition"), ("Del", "remove"), ("Enter", "next"), ("c C", "continue ±"))
+
+
+class BreaksWindow(Popup):
+    """Breakpoints and marks; `at`: the kind of breakpoint that is chosen first."""
+
+    def __init__(self, main: Any, at: str = ""):
+        super().__init__(main, (116, 18))
+        points = main.scene.breakpoints
+        self.selected = next((index for index, point in enumerate(points) if point.kind == at), 0)
+
+    def paint(self) -> None:
+        """As high as the lists are long."""
+        watches = sum(point.values is not None for point in self.main.scene.breakpoints)
+        self.wanted = (116, max(9, min(30, self.count() + watches + 7)))
+        super().paint()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the list and the keys."""
+        hints = Row(width)
+        for keys, word in HINTS:
+            if hints.x + len(keys) + len(word) + 3 <= width:
+                hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+        return [*breaks.render(self.main.scene, width, height - 1, self.selected), hints.line()]
+
+    def count(self) -> int:
+        """Return breakpoints and marks."""
+        return len(self.main.scene.breakpoints) + len(self.main.scene.marks)
+
+    def type(self, text: str) -> None:
+        """Close and let the user finish a command."""
+        self.dismiss()
+        self.main.call_after_refresh(self.main.open_prompt, ":", text)
+
+    def pressed(self, token: str) -> bool:
+        """Switch, remove, add, go there."""
+        if token in ("c", "C"):
+            self.main.driver.ask("continue", 1 if token == "c" else -1)
+        elif token in ("s", "right", "S", "left"):
+            self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
+        elif token in ("a", "w", "l"):
+            self.type({"a": "break ", "w": "watch ", "l": "break stall > "}[token])
+        elif token == "u":
+            self.main.driver.ask("command", "break unbalanced")
+        elif self.selected < len(self.main.scene.breakpoints):
+            return self.pressed_on(self.main.scene.breakpoints[self.selected], token)
+        elif token == "enter" and self.selected < self.count():
+            self.main.driver.ask("goto", self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][1])
+            self.dismiss()
+        elif token in ("delete", "backspace", "x") and self.selected < self.count():
+            name = self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][0]
+            self.main.driver.ask("command", f"unmark {name}")
+            self.selected = max(0, self.selected - 1)
+        else:
+            return False
+        return True
+
+    def pressed_on(self, point: Any, token: str) -> bool:
+        """Take a key that is about the chosen breakpoint."""
+        driver = self.main.driver
+        if token == "space":
+            driver.ask("break_switch", point.number)
+        elif token == "o":
+            driver.ask("break_once", point.number)
+        elif token in ("+", "=", "-"):
+            driver.ask("break_ignore", point.number, by=-1 if token == "-" else 1)
+        elif token == "i":
+            self.type(f"condition {point.number} {point.condition}")
+        elif token in ("delete", "backspace", "x"):
+            driver.ask("break_remove", point.number)
+            self.selected = max(0, self.selected - 1)
+        elif token == "enter":
+            before, after = breaks.nearest(point, self.main.scene.cycle)
+            where = after if after is not None else before
+            if where is not None:
+                driver.ask("goto", where)
+                self.dismiss()
+        else:
+            return False
+        return True

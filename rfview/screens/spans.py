@@ -1,0 +1,176 @@
+"""Gathers what TIMELINE shows: the states of all warps over a stretch of cycles, and the design's quantities beside them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.errors import InputError
+from rfview.render.scene import Span, Track
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+PER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+CURSOR_AT = 2, 3            # the cursor stands at two thirds of the width
+KEPT_CHUNKS = 1024          # of states and of quantities, 64 bytes a cycle together
+
+# design -> (name, expression, most it can be, 0: not said, -1: a count that grows); the first design of the chain counts.
+# Heights are shares of the most in the stretch that is shown.
+TRACKS: dict[str, tuple[tuple[str, str, float], ...]] = {
+    "sram": (("reads", "count(b.activity == 1)", 0), ("writes", "count(b.activity == 2)", 0)),
+    "stt": (("reads", "count(b.activity == 1)", 0), ("writes", "count(b.activity == 2)", 0)),
+    "hrf": (("A used", "rf.buffer[0].used", 64), ("B used", "rf.buffer[1].used", 64), ("queued", "sum(b.queue)", 0)),
+    "hcrf": (("exchanged", "rf.num_exchanged", 0), ("moving", "rf.num_moving", 0)),
+    "rfc": (("in RFC", "popcount(rf.holding)", 0), ("flushing", "popcount(rf.flushing)", 0)),
+    "single_buffer": (("in buffer", "rf.count", 16),),
+    "edram": (("refreshed", "event.row_refreshes", -1), ("bits lost", "event.bits_lost", -1)),
+    "racetrack": (("banks busy", "popcount(rf.busy)", 0), ("shifts", "event.shifts", -1)),
+}
+COMMON = (("issued", "stall.issued", 0.0),)
+MOST_CYCLES = 4_000_000     # of states looked at for one picture
+
+
+class SpanSource:
+    """Keeps the states of the chunks that were shown, so that scrolling and zooming cost one chunk at a time."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self.columns = 0        # 0: TIMELINE is closed
+        self.zoom = 0
+        self._chunks: OrderedDict[tuple[Any, ...], np.ndarray] = OrderedDict()
+        self._made: tuple[tuple[Any, ...], Span] | None = None
+        self._tracks: list[tuple[str, str, float]] | None = None
+
+    @property
+    def per(self) -> int:
+        """Cycles in a column."""
+        return PER[self.zoom]
+
+    def change_zoom(self, by: int) -> None:
+        """Show a longer (by > 0) or shorter stretch, at most twice the run."""
+        timeline = self.session.timeline
+        most = next((index for index, per in enumerate(PER)
+                     if per * max(1, self.columns) >= 2 * (timeline.last - timeline.first)
+                     or per * max(1, self.columns) > MOST_CYCLES), len(PER) - 1)
+        self.zoom = max(0, min(most, self.zoom + by))
+
+    def span(self, last: int) -> Span | None:
+        """Return the stretch around the cursor, with nothing after cycle `last`; None while TIMELINE is closed."""
+        if self.columns <= 0:
+            return None
+        per, columns, cycle = self.per, self.columns, self.session.cycle
+        start = (cycle // per - columns * CURSOR_AT[0] // CURSOR_AT[1]) * per
+        key = (start, per, columns, min(last, start + per * columns))
+        if self._made is None or self._made[0] != key:
+            self._made = (key, self._make(start, per, columns, last))
+        made = self._made[1]
+        at = made.column(cycle)
+        tracks = tuple(Track(name, self._now(expression, top), made.tracks[index].shares)
+                       for index, (name, expression, top) in enumerate(self._track_list()))
+        return Span(made.start, made.per, made.codes, made.issued, tracks) if at >= 0 else made
+
+    def _make(self, start: int, per: int, columns: int, last: int) -> Span:
+        """Gather the states of each column."""
+        timeline = self.session.timeline
+        warps = int(timeline.info["num_warps"])
+        codes = np.full((columns, warps), Span.NOTHING, np.uint8)
+        issued = np.zeros((columns, warps), np.float32)
+        low, high = max(timeline.first, start), min(last, start + per * columns - 1)
+        shares = [np.full(columns, np.nan) for _ in self._track_list()]
+        if low <= high:
+            self._fill_states(codes, issued, start, per, low, high)
+            for index, (_, expression, top) in enumerate(self._track_list()):
+                shares[index] = self._share(expression, top, start, per, columns, low, high)
+        tracks = tuple(Track(name, "", tuple(values.tolist()))
+                       for (name, _, _), values in zip(self._track_list(), shares, strict=True))
+        return Span(start, per, codes, issued, tracks)
+
+    def _fill_states(self, codes: np.ndarray, issued: np.ndarray, start: int, per: int, low: int, high: int) -> None:
+        """Put the commonest state of each column and warp into `codes`, the share of issues into `issued`."""
+        first, last = (low - start) // per, (high - start) // per
+        if per == 1:
+            states = self._states(low, high + 1)
+            codes[first : last + 1] = states
+            issued[first : last + 1] = states == 0
+            return
+        # column by column of whole chunks would be slow for short columns, so all of them at once, in slices of columns
+        width = max(1, 1_000_000 // (per * codes.shape[1]))
+        for begin in range(first, last + 1, width):
+            end = min(last + 1, begin + width)
+            a, b = max(low, start + begin * per), min(high, start + end * per - 1)
+            states = self._states(a, b + 1)
+            edges = np.maximum(0, start + np.arange(begin, end) * per - a)
+            best = np.zeros((end - begin, codes.shape[1]), np.int64)
+            for code in np.unique(states):
+                counts = np.add.reduceat(states == code, edges, axis=0, dtype=np.int64)
+                better = counts > best
+                best[better] = counts[better]
+                codes[begin:end][better] = code
+                if code == 0:
+                    lengths = np.diff(np.append(edges, len(states)))
+                    issued[begin:end] = counts / lengths[:, None]
+
+    def _states(self, start: int, stop: int) -> np.ndarray:
+        """Return (stop - start, warps) u1 states, from chunks kept."""
+        return self._column(start, stop, ("states",), lambda low, high: self.session.timeline.states(low, high))
+
+    def _column(self, start: int, stop: int, name: tuple[Any, ...], read: Any) -> np.ndarray:
+        """Return read(start, stop), read and kept a chunk at a time; the chunk that still grows is read each time."""
+        timeline = self.session.timeline
+        parts = []
+        cycle = start
+        while cycle < stop:
+            low, high = timeline.window(cycle)
+            key = (*name, low, high)
+            part = self._chunks.get(key)
+            if part is None:
+                part = self._chunks[key] = np.asarray(read(low, high))
+                while len(self._chunks) > KEPT_CHUNKS:
+                    self._chunks.popitem(last=False)
+            self._chunks.move_to_end(key)
+            parts.append(part[cycle - low : min(high, stop) - low])
+            cycle = high
+        return np.concatenate(parts)
+
+    # the quantities below the warps
+
+    def _track_list(self) -> list[tuple[str, str, float]]:
+        """Return the quantities that this run has: (name, expression, top)."""
+        if self._tracks is None:
+            info = self.session.info
+            design = str(info.get("design_spec", {}).get("chain", [info.get("design", "")])[0])
+            blocked = [entry["name"] for entry in info.get("stalls", ()) if entry["family"] == "register_file"]
+            wanted = [COMMON[0], *TRACKS.get(design, TRACKS["sram"])]
+            if blocked:
+                wanted.append(("blocked", " + ".join(f"stall.{name}" for name in blocked), 0.0))
+            self._tracks = []
+            for track in wanted:
+                try:
+                    self.session._expression(track[1])
+                except InputError:
+                    continue    # an older recording, or a variant without this part
+                self._tracks.append(track)
+        return self._tracks
+
+    def _share(self, expression: str, top: float, start: int, per: int, columns: int, low: int, high: int) -> np.ndarray:
+        """Return the mean of each column as a share of the most, nan where nothing has run. top -1: growth per cycle."""
+        compiled = self.session._expression(expression)
+        values = self._column(low, high + 1, ("track", expression), compiled.column).astype(np.float64)
+        first, last = (low - start) // per, (high - start) // per
+        if top < 0:
+            values = np.maximum(0.0, np.diff(values, prepend=values[:1]))
+        edges = np.maximum(0, start + np.arange(first, last + 1) * per - low)
+        lengths = np.diff(np.append(edges, len(values)))
+        means = np.add.reduceat(values, edges) / lengths
+        most = max(1e-9, float(means.max(initial=0)))
+        found = np.full(columns, np.nan)
+        found[first : last + 1] = np.minimum(1.0, means / most)
+        return found
+
+    def _now(self, expression: str, top: float) -> str:
+        """Return the value at the cursor, of how many where that is known."""
+        value = self.session.value(expression)
+        return f"{value:,}/{top:.0f}" if top > 0 else f"{value:,}"

@@ -1,0 +1,173 @@
+"""Windows that answer with a table: statistics between two places, and the past hits of a tracepoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.render import statistics
+from rfview.render.text import Line, Row, fill, number
+from rfview.screens.windows import Popup
+from sessions.reports import value_text
+from sessions.statistics import Statistics
+
+
+class StatisticsWindow(Popup):
+    """IPC, states, accesses and energy between two places: the start, marks, the cursor, the end."""
+
+    def __init__(self, main: Any, ends: tuple[int, int] | None = None):
+        super().__init__(main, (116, 36))
+        self.found: Statistics | None = None
+        self.fixed = ends
+        self.left, self.right = self.first_choice()
+
+    def places(self) -> list[tuple[str, int]]:
+        """Return (name, cycle) of what an end can be, in the order of time."""
+        scene = self.main.scene
+        named = [("start", scene.first), *scene.marks, ("cursor", scene.cycle), ("end", scene.last)]
+        return sorted(dict.fromkeys(named), key=lambda place: place[1])
+
+    def first_choice(self) -> tuple[str, str]:
+        """Return the two marks around the cursor; with one mark it and the cursor; with none the start and the cursor."""
+        scene = self.main.scene
+        before = [name for name, cycle in scene.marks if cycle <= scene.cycle]
+        after = [name for name, cycle in scene.marks if cycle > scene.cycle]
+        if len(scene.marks) >= 2:
+            return (before[-1], after[0]) if before and after else (scene.marks[-2][0], scene.marks[-1][0]) if before else (
+                scene.marks[0][0], scene.marks[1][0])
+        if scene.marks and scene.marks[0][1] != scene.cycle:
+            return scene.marks[0][0], "cursor"
+        return ("start", "cursor") if scene.cycle > scene.first else ("start", "end")
+
+    def ends(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """Return both ends as (name, cycle)."""
+        if self.fixed is not None:
+            return ("cycle", self.fixed[0]), ("cycle", self.fixed[1])
+        cycles = dict(self.places())
+        return (self.left, cycles.get(self.left, self.main.scene.first)), (
+            self.right, cycles.get(self.right, self.main.scene.cycle))
+
+    def on_mount(self) -> None:
+        """Ask for the numbers."""
+        self.follow()
+
+    def follow(self) -> None:
+        """Ask again: the cursor, and so perhaps an end, has moved."""
+        (_, left), (_, right) = self.ends()
+        if left == right:
+            self.found = None
+        elif self.found is None or (self.found.first, self.found.last) != tuple(sorted((left, right))):
+            self.main.driver.ask("statistics", (left, right))
+        self.paint()
+
+    def answered(self, found: Statistics) -> None:
+        """Show the numbers that were asked for."""
+        self.found = found
+        self.paint()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the table and the keys."""
+        hints = Row(width)
+        for keys, word in (("h l", "left end"), ("H L", "right end"), ("j k", "scroll"), ("s S", "step"), ("y", "copy")):
+            hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+        names = tuple(f"{name} {number(cycle)}" for name, cycle in self.ends())
+        body = statistics.render(self.main.scene, self.found, (names[0], names[1]), width, height - 1, self.selected)
+        return [*body, hints.line()]
+
+    def count(self) -> int:
+        """Return how far it can be scrolled."""
+        return len(self.found.states) + len(self.found.counts) if self.found else 1
+
+    def pressed(self, token: str) -> bool:
+        """Move an end to the place before or after, step, copy."""
+        if token in ("h", "l", "H", "L"):
+            places = [name for name, _ in self.places()]
+            self.fixed = None
+            name = self.left if token in "hl" else self.right
+            at = places.index(name) if name in places else 0
+            name = places[max(0, min(len(places) - 1, at + (1 if token in "lL" else -1)))]
+            self.left, self.right = (name, self.right) if token in "hl" else (self.left, name)
+            self.follow()
+        elif token in ("s", "right", "S", "left"):
+            self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
+        elif token == "y" and self.found is not None:
+            from sessions.statistics import as_text
+
+            self.app.copy_to_clipboard(as_text(self.found))
+            self.main.say("copied the statistics as text", "good")
+        else:
+            return False
+        return True
+
+
+class TraceWindow(Popup):
+    """The past hits of a tracepoint, a row each; Enter goes there. data: the JSON form of sessions.tracing.Trace."""
+
+    def __init__(self, main: Any, data: dict[str, Any]):
+        super().__init__(main, (min(116, 20 + 18 * len(data["expressions"])), 30))
+        self.data = data
+        cycles = data["cycles"]
+        self.selected = max(0, sum(cycle <= main.scene.cycle for cycle in cycles) - 1)
+        self.order = list(range(len(cycles)))
+        self.sorted_by = 0
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the rows in sight and the keys."""
+        data = self.data
+        hits = f"{len(data['cycles']):,}{'+' if data['more'] else ''} hits"
+        what = f"of {data['at']}" if data["at"] else "every change"
+        heading = Row(width, "band").add("▌", "title").add("TRACE", "title").add(f"  {hits} {what}", "tinfo")
+        names = Row(width).right(14, "cycle", "title")
+        ends = self.columns(width)
+        for name, start in zip(data["expressions"], ends, strict=True):
+            names.at(start, name[:17], "title")
+        rows = height - 3
+        first = max(0, min(len(self.order) - rows, self.selected - rows // 2))
+        lines = [self.row(width, index, ends, at == self.selected)
+                 for at, index in enumerate(self.order) if first <= at < first + rows]
+        hints = Row(width)
+        for keys, word in (("Enter", "go there"), ("o", "sort by the next column"), ("y", "copy"), ("Esc", "close")):
+            hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+        return [heading.line(), names.line(), *fill(lines, width, rows), hints.line()]
+
+    def columns(self, width: int) -> list[int]:
+        """Return where each expression's column begins."""
+        count = max(1, len(self.data["expressions"]))
+        return [17 + index * max(8, (width - 18) // count) for index in range(count)]
+
+    def row(self, width: int, index: int, starts: list[int], chosen: bool) -> Line:
+        """Return one hit."""
+        cycle = self.data["cycles"][index]
+        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+        row.right(14, number(cycle), "bold" if cycle == self.main.scene.cycle else "text")
+        for start, value in zip(starts, self.data["rows"][index], strict=True):
+            row.at(start, value_text(value)[: max(8, (width - 18) // len(starts)) - 1], "text")
+        return row.line()
+
+    def count(self) -> int:
+        """Return the hits."""
+        return len(self.order)
+
+    def pressed(self, token: str) -> bool:
+        """Go to a hit, sort, copy, scroll by pages."""
+        if token == "enter" and self.order:
+            self.main.driver.ask("goto", self.data["cycles"][self.order[self.selected]])
+            self.dismiss()
+        elif token == "o":
+            self.sorted_by = (self.sorted_by + 1) % (1 + len(self.data["expressions"]))
+            key = self.sorted_by - 1
+            self.order = sorted(range(len(self.order)), key=lambda index: (
+                0 if key < 0 else self.data["rows"][index][key], self.data["cycles"][index]))
+            self.paint()
+        elif token == "y":
+            head = "\t".join(["cycle", *self.data["expressions"]])
+            rows = ["\t".join([str(self.data["cycles"][index]), *map(value_text, self.data["rows"][index])])
+                    for index in self.order]
+            self.app.copy_to_clipboard("\n".join([head, *rows]))
+            self.main.say("copied the table, tab-separated", "good")
+        elif token in ("pagedown", "pageup", "g", "G", "home", "end"):
+            by = {"pagedown": 20, "pageup": -20, "g": -(1 << 30), "home": -(1 << 30)}.get(token, 1 << 30)
+            self.selected = max(0, min(self.count() - 1, self.selected + by))
+            self.paint()
+        else:
+            return False
+        return True
