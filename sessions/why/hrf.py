@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import state as layout
 from sessions.why.banks import bank_link
 from sessions.why.links import plural
 from sessions.why.past import Moment
@@ -94,9 +95,10 @@ def _drain_link(trail: Trail, moment: Moment, rf: Any, index: int) -> int:
             buffer=1 - index,
         )
     else:
+        is_suspended = moment.config["scheduler"] >= layout.TWO_LEVEL
         trail.add(
-            f"w{warp} gave the buffer up at {since:,}",
-            "another warp wrote, or it was suspended",
+            f"w{warp} was suspended at {since:,}" if is_suspended else f"w{warp} gave its buffer up at {since:,}",
+            "its buffer drains at once" if is_suspended else "another warp has written since",
             warp=warp,
             since=since,
             buffer=index,
@@ -115,7 +117,8 @@ def _still_draining(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> 
             if int(buffer["reg"][entry]) == refusal.reg:
                 ahead = entry - int(buffer["position"])
                 trail.add(
-                    f"R{refusal.reg} still drains: {plural(ahead, 'entry')} before it",
+                    f"R{refusal.reg} still drains: "
+                    + (f"{plural(ahead, 'entry')} before it" if ahead else "it is next"),
                     f"entry {entry} of buffer {BUFFERS[index]}",
                     code=refusal.code,
                     warp=refusal.warp,

@@ -186,7 +186,11 @@ def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
     elif is_memory:
         trail.end("result bus", "result bus of LD/ST, one result per cycle")
     else:
-        trail.end("result bus", f"result buses, {moment.config['result_buses']} results per cycle", sm__result_buses=16)
+        trail.end(
+            "result bus",
+            f"result buses, {plural(moment.config['result_buses'], 'result')} per cycle",
+            sm__result_buses=16,
+        )
 
 
 def _written(trail: Trail, moment: Moment, flight: Flight) -> None:

@@ -243,7 +243,7 @@ def _on_chip(trail: Trail, moment: Moment, flight: Flight, where: str, done: int
     name, key = ON_CHIP[where]
     cycles = moment.config[key]
     late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
-    passes = max(0, done - flight.since_cycle - cycles) + 1 if done >= 0 else flight.transactions + 1
+    passes = max(1, done - flight.since_cycle - cycles) if done >= 0 else flight.transactions + 1
     said = f"{plural(passes, 'pass')} of lanes" if where == "shared" else f"{plural(cycles, 'cycle')}"
     trail.add(
         f"it is in {name} since {flight.since_cycle:,}",

@@ -108,7 +108,7 @@ class Trail:
             return
         self.warps.add(warp)
         warps.explain(self, moment, warp)
-        if not self.ended:
+        if not self.ended and (len(self.links) > 1 or moment.state(warp) != "issued"):
             self._close(moment, warp)
 
     def _close(self, moment: Moment, warp: int) -> None:

@@ -114,7 +114,7 @@ def _not_selected(trail: Trail, moment: Moment, warp: int) -> None:
         role = {"gto": "greedy, else the oldest", "lrr": "next in turn"}.get(policy, f"chosen by {policy}")
         trail.add(
             f"w{chosen} issued {moment.mnemonic(moment.warp(chosen, 'last_pc'))}: {role}",
-            f"scheduler {scheduler}, {policy}; {plural(others, 'other warp')} waited too",
+            f"scheduler {scheduler}, {policy}" + (f"; {plural(others, 'other warp')} waited too" if others else ""),
             code=0,
             warp=chosen,
             since=moment.ran,
@@ -207,12 +207,14 @@ def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:
         and moment.state(other) not in IDLE
         and moment.warp(other, "barrier") != number
     ]
-    arrived = f"{-(-int(entry['arrived']) // 32)} of {-(-expected // 32)} warps have arrived"
+    threads = int(entry["arrived"])
     if not late:
-        trail.add(arrived, warp=warp)
+        trail.add(f"{threads} of {plural(expected, 'thread')} have arrived", warp=warp)
+        _parted_lanes(trail, moment, warp)
         trail.end("barrier", f"barrier {number}: no other warp of the CTA is on its way to it")
         return
     behind = min(late, key=lambda other: moment.warp(other, "num_issued"))
+    arrived = f"{-(-threads // 32)} of {plural(-(-expected // 32), 'warp')} have arrived"
     trail.add(arrived, f"w{behind} is furthest behind; missing: {listed(late)}", warp=behind)
     trail.follow(moment, behind)
 
@@ -237,14 +239,23 @@ def _own_memory(trail: Trail, moment: Moment, warp: int) -> None:
 def _lanes(trail: Trail, moment: Moment, warp: int) -> None:
     """Lanes of a warp wait for other lanes of the same warp: those may stand at a barrier."""
     first_link(trail, moment, warp, f"w{warp} waits for its own lanes", next_text(moment, warp))
-    table = moment.sm["warp_cold"][warp]["split"]
-    parked = [split for split in table if split["state"] == layout.SPLIT_BARRIER]
-    if parked:
-        lanes = sum(int(split["mask"]).bit_count() for split in parked)
-        trail.add(
-            f"{plural(lanes, 'lane')} of w{warp} wait at a barrier", f"barrier {int(parked[0]['sync_mask'])}", warp=warp
-        )
+    _parted_lanes(trail, moment, warp)
     trail.end("reconvergence", f"reconvergence of the lanes of w{warp}: a collective needs all its members")
+
+
+def _parted_lanes(trail: Trail, moment: Moment, warp: int) -> None:
+    """Say where the lanes of a warp stand that wait for each other, and end there."""
+    table = moment.sm["warp_cold"][warp]["split"]
+    for state, where in ((layout.SPLIT_BARRIER, "at a barrier"), (layout.SPLIT_SYNC, "for other lanes")):
+        parted = [split for split in table if split["state"] == state]
+        if parted:
+            lanes = sum(int(split["mask"]).bit_count() for split in parted)
+            pc = int(parted[0]["pc"]) - (state == layout.SPLIT_BARRIER)  # it points behind the barrier already
+            trail.add(
+                f"{plural(lanes, 'lane')} of w{warp} wait {where}", f"at PC {pc}: {moment.text(pc)}", warp=warp, pc=pc
+            )
+    if any(split["state"] == layout.SPLIT_SYNC for split in table):
+        trail.end("reconvergence", f"reconvergence of the lanes of w{warp}: a collective needs all its members")
 
 
 def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
@@ -317,7 +328,9 @@ def _held(trail: Trail, moment: Moment, warp: int) -> None:
             first_link(trail, moment, warp, f"w{warp} waits: pipeline frozen", next_text(moment, warp))
             trail.refused(moment, Refusal("freeze", code, warp))
         else:
-            first_link(trail, moment, warp, f"w{warp} waits: {moment.name(code)}", next_text(moment, warp))
+            first_link(
+                trail, moment, warp, f"w{warp} waits: {moment.name(code).replace('_', ' ')}", next_text(moment, warp)
+            )
             trail.refused(moment, Refusal("issue", code, warp))
         return
     if kind == layout.BLOCK_READER:

@@ -1,0 +1,179 @@
+"""`why`: golden chains on hand-made programs, jumps, the command, foreign designs, and what it costs."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import designs, hooks
+from engine.errors import InputError
+from engine.stalls import STALLS
+from sessions.replay import open_recording
+from sessions.session import Session, open_session
+from sessions.verbs import execute
+from sessions.why import Past, explain
+from sessions.why.trail import Trail
+from tests.engine import plugin_skeleton
+from tests.harness import Assembly
+from tests.sessions import why_programs
+from tests.sessions.why_programs import CASES, explained, stalled_at
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST = ROOT / "sessions" / "recorded" / "first.rfs"
+GOLDEN = dict(
+    part.split("\n", 1)
+    for part in (ROOT / "tests/sessions/golden/why.txt").read_text(encoding="utf-8").removeprefix("## ").split("\n\n## ")
+)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_chain_is_the_one_that_follows_from_the_program(name: str) -> None:
+    chain = explained(name)
+    assert chain.text() == GOLDEN[name].strip()
+    assert (chain.resource is None) == (name == "issued")
+    assert json.loads(json.dumps(chain.data()))["state"] == chain.state == CASES[name][2]
+    for link in chain.links:
+        assert link.target is not None and 0 <= link.target.cycle <= chain.cycle
+        assert link.since <= chain.cycle and (link.until < 0 or link.until >= link.since)
+
+
+def test_every_stall_reason_has_a_chain() -> None:
+    assert {state for _, _, state in CASES.values()} == {stall.name for stall in STALLS}
+    assert set(GOLDEN) == set(CASES)
+
+
+def test_what_would_have_blocked_as_well_is_said() -> None:
+    program = Assembly().sfu(2, 1).sfu(3, 2).sfu(4, 1).exit()
+    over = why_programs.session(program, settings={"sm.sfu_queue": 1})
+    chain = over.why(0, stalled_at(over, 0, "pipe_throttle"))
+    assert chain.losers == () and chain.resource is not None and chain.resource.kind == "queue"
+    one = why_programs.session(program, settings={"sm.sfu_queue": 1, "sm.num_collectors": 1})
+    chain = one.why(0, stalled_at(one, 0, "short_scoreboard"))
+    early = [one.why(0, cycle) for cycle in range(2, chain.cycle + 1)]
+    assert any(set(found.losers) == {"pipe_throttle", "collector_full"} for found in early)
+    assert any("also true: pipe_throttle, collector_full" in found.text() for found in early)
+
+
+def test_a_chain_follows_the_past_to_what_delayed_an_access() -> None:
+    # six lines through one MSHR: the last load stood in LD/ST and before it far longer than its own line takes
+    program = Assembly()
+    for reg in range(6):
+        program.ld(reg, offset=128 * reg)
+    over = why_programs.session(program.add(7, 5, imm=1).exit(), settings={"memory.mshrs": 1})
+    last = stalled_at(over, 0, "long_scoreboard", at_end=True)
+    chain = over.why(0, last)
+    said = [link.sentence for link in chain.links]
+    assert "after its issue" in said[3] and said[-1].startswith("all 1 MSHRs are taken since")
+    assert chain.resource is not None and chain.resource.kind == "MSHRs"
+    target = chain.links[-1].target
+    assert target is not None and target.cycle < last - 200, "the jump leads back to when it was full"
+
+
+def test_the_command_in_text_and_as_data() -> None:
+    with open_session(FIRST) as session:
+        session.goto("50%")
+        longest = execute(session, "why")
+        assert longest.stop is None and session.cycle == execute(session, "when").data["cycle"]
+        named = execute(session, f"why w{longest.data['warp']} {session.cycle:,}")
+        assert named.text == longest.text and named.data["links"] == longest.data["links"]
+        assert named.data["command"].startswith("why w")
+        assert session.why(longest.data["warp"]).data() == {k: v for k, v in longest.data.items() if k != "command"}
+        for line, says in {"why x": "no warp", "why 99": "warp slots 0..47", "why 1 x": "no cycle", "why 1 2 3": "at most",
+                           "why 1 999999999": "outside"}.items():  # fmt: skip
+            with pytest.raises(InputError, match=says):
+                execute(session, line)
+
+
+def test_a_private_past_gives_the_same_chains() -> None:
+    with open_session(FIRST) as session:
+        timeline = session.timeline
+        for cycle in range(timeline.last // 3, timeline.last // 3 + 600, 97):
+            near = Past.around(timeline, cycle)
+            moment = near.at(cycle)
+            assert moment is not None and Past(timeline.info).at(cycle) is None
+            for warp in range(0, 48, 7):
+                assert explain(near, moment, warp) == session.why(warp, cycle)
+
+
+def test_a_chain_takes_less_than_50_ms_on_a_recording() -> None:
+    with open_session(FIRST) as session:
+        timeline = session.timeline
+        took = []
+        for cycle in range(timeline.first + 50, timeline.last, max(1, timeline.last // 40)):
+            timeline.decoded(timeline.chunk_number(cycle))
+            begin = time.perf_counter()
+            session.why(None, cycle)
+            took.append(time.perf_counter() - begin)
+        assert statistics.median(took) < 0.05
+
+
+def test_replay_explains_without_numba() -> None:
+    code = ("import sys; from sessions.session import open_session; s = open_session(sys.argv[1]); s.goto('50%'); "
+            "assert s.why(3).links; assert not [m for m in sys.modules if m.startswith(('numba', 'rfview', 'textual'))]")  # fmt: skip
+    subprocess.run([sys.executable, "-c", code, str(FIRST)], cwd=ROOT, check=True, timeout=60)
+
+
+# foreign designs
+
+
+@pytest.fixture
+def skeleton() -> Iterator[None]:
+    """Make the skeleton design known for a test."""
+    designs.add("skeleton", plugin_skeleton)
+    yield
+    designs._ADDED.clear()
+    for name in designs.BUILT_IN:
+        hooks.register(name, designs.module(name))
+
+
+def foreign() -> tuple[Session, int]:
+    """Return a session in which a warp is held in the active set by the skeleton, and the cycle."""
+    program = Assembly().mov(1, 3).ld(2).add(3, 2, imm=1).exit()
+    over = why_programs.session(program, design="skeleton", **why_programs.TWO_LEVEL,
+                                settings={"memory.fixed_memory_cycles": 4, "skeleton.leave_cycles": 40})  # fmt: skip
+    return over, stalled_at(over, 0, "rfc_flush", at_end=True)
+
+
+@pytest.mark.usefixtures("skeleton")
+def test_a_foreign_design_ends_at_its_register_file_by_default() -> None:
+    over, cycle = foreign()
+    chain = over.why(0, cycle)
+    assert chain.resource is not None and chain.resource.name.startswith("register file skeleton+sram")
+    assert "writes its live registers back" in chain.text()
+
+
+@pytest.mark.usefixtures("skeleton")
+def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    def why(trail: Trail, moment: object, rf: object, refusal: object) -> bool:
+        began = int(rf["left_cycle"][refusal.warp])  # type: ignore[index, attr-defined]
+        trail.add("the copy is forgotten", f"since {began}", since=began, until=began + 40)
+        trail.end("copy", "the one copied value", skeleton__leave_cycles=1)
+        return True
+
+    monkeypatch.setattr(plugin_skeleton, "why", why, raising=False)
+    over, cycle = foreign()
+    chain = over.why(0, cycle)
+    assert chain.resource is not None and dict(chain.resource.relief) == {"skeleton.leave_cycles": 1}
+    assert chain.links[-1].sentence == "the copy is forgotten"
+
+
+def test_a_recording_of_a_design_that_is_not_installed_still_explains(tmp_path: Path) -> None:
+    with open_session(FIRST) as session:
+        session.timeline.info["design_spec"]["chain"] = ["not_installed"]
+        for cycle in range(2000, 2400, 40):
+            assert session.why(None, cycle).resource is not None
+
+
+def test_open_recording_and_session_agree() -> None:
+    timeline = open_recording(FIRST)
+    session = Session(timeline)
+    session.goto(timeline.last // 2)
+    assert session.why(0).cycle == timeline.last // 2
+    timeline.close()
