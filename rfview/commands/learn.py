@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         from rfview.learn.tour import Lesson, run_text
 
         with open_session(tour.recording) as session:
-            print(f"{tour.title}: {tour.sentence}\n")
+            print(f"{tour.title}\n{tour.sentence}\n")
             run_text(Lesson(tour, session), print, asker() if sys.stdin.isatty() else None)
         return 0
     from rfview.learn.window import run_tour

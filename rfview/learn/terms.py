@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from engine.errors import InputError
 from rfview.learn import sources
 
 WIDTH = 96
+RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # says nothing to a reader of the screen
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,19 @@ class Term:
     def lines(self, width: int = WIDTH) -> list[str]:
         """Return the explanation wrapped to `width` columns."""
         out = [f"{self.name}   ({self.kind})"]
-        for paragraph in self.text.split("\n"):
-            plain = not paragraph.startswith(" ")
-            out += (wrap(paragraph, width - 2, initial_indent="  ", subsequent_indent="  ") if plain
-                    else [f"  {paragraph}"])
+        for paragraph in paragraphs(self.text):
+            out += ([f"  {line}" for line in paragraph.splitlines()] if paragraph.startswith(" ") else
+                    wrap(paragraph, width - 2, initial_indent="  ", subsequent_indent="  "))
         return [*out, *wrap(f"source: {self.source}", width - 2, initial_indent="  ", subsequent_indent="  ")]
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a docstring; indented ones, its samples, keep their lines."""
+    out = []
+    for part in text.split("\n\n"):
+        lines = part.splitlines()
+        out.append(part if part.startswith(" ") else " ".join(line.strip() for line in lines))
+    return [part for part in out if part.strip()]
 
 
 def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
@@ -50,8 +60,8 @@ def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
 def panels() -> Iterator[Term]:
     """Yield the panels with how to read them, then their columns."""
     for name, (module, source) in sources.PANELS.items():
-        painter = importlib.import_module(f"rfview.render.{module}").render
-        yield Term(name, "panel", inspect.getdoc(painter) or "", source)
+        text = inspect.getdoc(importlib.import_module(f"rfview.render.{module}").render) or ""
+        yield Term(name, "panel", RETURNS.sub("", text).replace("Return ", "Shows ", 1), source)
         for column, text, where in sources.COLUMNS[name]:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 
@@ -138,21 +148,21 @@ def near(word: str) -> str:
     return next(iter(difflib.get_close_matches(word.lower(), sorted(names), n=1)), "")
 
 
-def text_of(word: str, most: int = 12) -> list[str]:
-    """Return the explanations of a word as lines; raises InputError for one that nothing explains."""
+def text_of(word: str, most: int = 12, width: int = WIDTH) -> list[str]:
+    """Return the explanations of a word, wrapped to `width` columns; raises InputError for one that nothing explains."""
     found = find(word)
     if not found:
         close = near(word)
         raise InputError(f"{word}: nothing explains it" + (f"; did you mean {close!r}?" if close else ""))
     lines: list[str] = []
     for term in found[:most]:
-        lines += [*term.lines(), ""]
+        lines += [*term.lines(width), ""]
     if len(found) > most:
         lines += [f"{len(found) - most} more: {', '.join(term.name for term in found[most : most + 8])} ...", ""]
     return lines[:-1]
 
 
-def at_focus(scene: Any) -> list[str]:
+def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
     """Return what the focused thing of a screen is, with its sources: panel, columns, and the state or design in it."""
     info = scene.info
     panel = scene.panel if scene.panel in sources.PANELS else "warps"
@@ -173,7 +183,7 @@ def at_focus(scene: Any) -> list[str]:
     terms = [*terms, *about] if panel in ("warps", "why", "code") else [*about, *terms]
     lines: list[str] = []
     for term in terms:
-        lines += [*term.lines(), ""]
+        lines += [*term.lines(width), ""]
     return lines[:-1]
 
 

@@ -110,6 +110,7 @@ class Lesson:
         self.names: dict[str, int] = {}
         self.index = -1
         self._entries: list[tuple[int, dict[str, int]]] = []
+        self._left: list[int] = [session.timeline.first]     # where each page leaves its reader: the next one begins there
 
     def enter(self, index: int) -> Shown:
         """Go to a page, the next or one seen before, and return it; raises InputError where its claims do not hold."""
@@ -120,6 +121,7 @@ class Lesson:
             self.names = dict(names)
         else:
             assert index == len(self._entries), "pages are entered in order"
+            self.session.goto(self._left[index])
             self._run(page.go)
             for name, expression in page.let.items():
                 self.names[name] = self._number(expression)
@@ -132,6 +134,7 @@ class Lesson:
         text, question, source = self.fill(page.text), self.fill(page.question), page.source
         warp = self._number(page.warp) if page.warp else -1
         target, right, answer, choices = self._ahead(page)
+        self._left[index + 1 :] = [target]
         return Shown(index + 1, len(self.tour.pages), page.title, text, source, page.panel, warp, question, choices, right,
                      answer, start, target)
 

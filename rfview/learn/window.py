@@ -6,11 +6,13 @@ from typing import Any
 
 from textual import events
 
+from engine.errors import InputError
 from rfview.actions import token_of
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Shown, Tour
 from rfview.render.text import Line, fill
 from rfview.screens.windows import Popup
+from rfview.widgets.window import WindowView
 
 # what needs a prompt or leaves: not while the window has the keys
 NOT_HERE = frozenset({"command", "search", "palette", "quit", "close", "open"})
@@ -28,6 +30,7 @@ class TourWindow(Popup):
         self.chosen = 0
         self.seen = False
         self.said = ""
+        self.failure = ""
 
     def on_mount(self) -> None:
         self.styles.align = ("center", "bottom")
@@ -41,12 +44,19 @@ class TourWindow(Popup):
 
     def _enter(self, session: Any, page: int) -> None:
         """Enter a page, in the driver's thread."""
-        if self.lesson is None:
-            self.lesson = Lesson(self.tour, session)
-        self.shown = self.lesson.enter(page)
+        try:
+            if self.lesson is None:
+                self.lesson = Lesson(self.tour, session)
+            self.shown = self.lesson.enter(page)
+        except InputError as error:
+            self.failure = str(error)
 
     def follow(self) -> None:
         """Show the page that was entered, or how far the reader has stepped."""
+        if self.failure:
+            self.dismiss()
+            self.main.say(self.failure, "error")
+            return
         if self.shown is not None and self.shown is not self.painted:
             self.painted, self.chosen, self.seen, self.said = self.shown, 0, False, ""
             self.main._focus(self.shown.panel)
@@ -62,7 +72,9 @@ class TourWindow(Popup):
         return self.shown.target if self.seen else here
 
     def paint(self) -> None:
-        """As high as the page is long."""
+        """As high as the page is long; nothing before the window stands."""
+        if not self.query(WindowView):
+            return
         if self.painted is not None:
             width = self.app.size.width
             lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said)

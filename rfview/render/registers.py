@@ -82,7 +82,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
       P0  %p1            1111 1111 1111 1111 1111 1111 1111 0000
 
     Rows are physical registers with the PTX names they carry here; columns are lanes, grey where the lane is inactive.
-    Underlined: changed in this cycle. ← hidden lanes: H L; format: v; rows: j k.
+    Underlined: changed in this cycle. ← hidden lanes: H L; format: F; rows: j k.
     """
     machine = scene.now
     focus = scene.panel == "registers"

@@ -66,6 +66,7 @@ TOUR = Tour(
             claims=("w0.last_pc == 14",),
             text="w0 has the value and issued {w0.last_pc:code} in cycle {cycle - 1}. Now go backwards: S is one "
                  "cycle back, I the warp's previous issue, [s where it began to wait.",
+            source="our assumption: a recording keeps every cycle as differences between complete states",
             question="Which instruction did w0 issue before this one? I goes there.",
             choices=(("{12:code}", "w0.last_pc == 12"), ("{13:code}", "w0.last_pc == 13"),
                      ("{17:code}", "w0.last_pc == 17")),
@@ -76,7 +77,7 @@ TOUR = Tour(
             title="A value, lane by lane",
             go=("goto $seen", "until w0.state == issued and w0.last_pc == 17",),
             warp="0", panel="registers",
-            claims=("f32(w0.R2[0]) == f32(w0.R2[0])",),
+            claims=("w0.last_pc == 17",),
             text="REGISTERS (key r) shows every register of a warp in its 32 lanes. Lane 0 loaded a[0] and b[0] from "
                  "memory: {f32(mem[a])} and {f32(mem[b])}. w0 issues the store of R2 now.",
             source="HC-RF section IV-A: a warp-register is one row of 32 lanes",
