@@ -23,7 +23,9 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
     heading = Row(width, "band").add("▌", "title").add("STATISTICS", "title").add(f"  {ends[0]}  to  {ends[1]}", "tinfo")
     lines = [heading.right(width - 1, "Esc closes", "tinfo").line()]
     if found is None:
-        row = Row(width).add(" the two ends are the same cycle: h l move the left one, H L the right one", "dim")
+        same = ends[0].split()[-1] == ends[1].split()[-1]
+        row = Row(width).add(" the two ends are the same cycle: h l move the left one, H L the right one" if same else
+                             " counting ...", "dim")
         lines.append(row.line())
         return fill(lines, width, height)
     lines += [_summary(found, width), _energy(found, width), Row(width).line()]

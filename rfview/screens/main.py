@@ -194,17 +194,34 @@ class MainScreen(Deeds, Screen[None]):
     # keys and mouse
 
     async def on_key(self, event: events.Key) -> None:
-        if self.prompt.has_focus:
-            return
-        if event.key in ("ctrl+q", "ctrl+c"):
-            event.stop()
-            event.prevent_default()
-            self.act(Pressed("close" if event.key == "ctrl+c" else "quit"))
-            return
         event.stop()
         event.prevent_default()
+        self.key(event.key, event.character)
+
+    def on_prompt_typed(self, message: Prompt.Typed) -> None:
+        message.stop()
+        self.key(message.key, message.character)
+
+    def key(self, key: str, character: str | None) -> None:
+        """Take a key, in the order typed: it may belong to a prompt or window that was opened by a key before it."""
+        if key == "ctrl+q":
+            self.act(Pressed("quit"))
+        elif self.app.screen is not self:
+            self.app.screen.post_message(events.Key(key, character))
+        elif self.prompt.is_open:
+            line = self.prompt.take(key, character)
+            if line is not None:
+                self.entered(self.prompt.mode, line)
+            elif not self.prompt.is_open:
+                self.say("")
+        elif key == "ctrl+c":
+            self.act(Pressed("close"))
+        else:
+            self._key_of_an_action(key, character)
+
+    def _key_of_an_action(self, key: str, character: str | None) -> None:
         pending = self.keys.shown
-        pressed = self.keys.feed(token_of(event.key, event.character))
+        pressed = self.keys.feed(token_of(key, character))
         if pressed is not None:
             self.act(pressed)
         elif self.keys.shown:
@@ -239,12 +256,6 @@ class MainScreen(Deeds, Screen[None]):
         elif message.panel in shown(self.places):
             self.change(panel=message.panel)
             self.move(message.by)
-
-    def on_prompt_closed(self, message: Prompt.Closed) -> None:
-        self.say("")
-
-    def on_prompt_sent(self, message: Prompt.Sent) -> None:
-        self.entered(message.mode, message.text)
 
     def prompt_place(self) -> tuple[int, int, int]:
         """Return (x, y, width) of the prompt: the event row behind its label."""

@@ -10,6 +10,15 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input
 
 
+# keys of a line -> Textual's action for it
+EDITING = {
+    "left": "cursor_left", "right": "cursor_right", "tab": "cursor_right", "home": "home", "end": "end",
+    "ctrl+a": "home", "ctrl+e": "end", "ctrl+left": "cursor_left_word", "ctrl+right": "cursor_right_word",
+    "backspace": "delete_left", "delete": "delete_right", "ctrl+d": "delete_right", "ctrl+w": "delete_left_word",
+    "ctrl+u": "delete_left_all", "ctrl+k": "delete_right_all",
+}
+
+
 class Prompt(Input):
     """A one-row input; Enter sends it, Esc drops it, ↑ ↓ go through earlier lines, Tab or → completes."""
 
@@ -19,15 +28,12 @@ class Prompt(Input):
     """
     help = "Type a command; Tab completes, Enter runs it, Esc closes."
 
-    class Sent(Message):
-        """A line was entered. mode: ":" or "/"."""
+    class Typed(Message):
+        """A key was pressed while the prompt had the focus."""
 
-        def __init__(self, mode: str, text: str):
+        def __init__(self, key: str, character: str | None):
             super().__init__()
-            self.mode, self.text = mode, text
-
-    class Closed(Message):
-        """The prompt was left without a line."""
+            self.key, self.character = key, character
 
     def __init__(self, words: Iterable[str]):
         """words: what can be completed, the first that fits is offered."""
@@ -37,10 +43,12 @@ class Prompt(Input):
         self.past: list[str] = []
         self.past_at = 0
         self.can_focus = False
+        self.is_open = False
 
     def open(self, mode: str, text: str = "") -> None:
         """Show the prompt and take the keys."""
         self.mode = mode
+        self.is_open = True
         self.past_at = len(self.past)
         self.value = text
         self.display = True
@@ -50,24 +58,33 @@ class Prompt(Input):
 
     def close(self) -> None:
         """Give the keys back."""
-        self.display = False
+        self.display = self.is_open = False
         self.can_focus = False
         self.screen.set_focus(None)
 
     async def on_key(self, event: events.Key) -> None:
-        if event.key == "escape" or (event.key == "backspace" and not self.value):
-            event.stop()
-            event.prevent_default()
+        """Pass the key on to the screen, whose queue may still hold keys that were typed before this one."""
+        event.stop()
+        event.prevent_default()
+        self.post_message(self.Typed(event.key, event.character))
+
+    def take(self, key: str, character: str | None) -> str | None:
+        """Do what a key does to the line; return the line when it is entered, and close then or when it is given up."""
+        if key in ("escape", "ctrl+c") or (key == "backspace" and not self.value):
             self.close()
-            self.post_message(self.Closed())
-        elif event.key in ("up", "down"):
-            event.stop()
-            event.prevent_default()
-            self._recall(-1 if event.key == "up" else 1)
-        elif event.key == "tab":
-            event.stop()
-            event.prevent_default()
-            self.action_cursor_right()
+        elif key == "enter":
+            text = self.value.strip()
+            if text and (not self.past or self.past[-1] != text):
+                self.past.append(text)
+            self.close()
+            return text
+        elif key in ("up", "down"):
+            self._recall(-1 if key == "up" else 1)
+        elif key in EDITING:
+            getattr(self, f"action_{EDITING[key]}")()
+        elif character is not None and character.isprintable():
+            self.insert_text_at_cursor(character)
+        return None
 
     def _recall(self, by: int) -> None:
         """Show an earlier line."""
@@ -75,11 +92,3 @@ class Prompt(Input):
             self.past_at = max(0, min(len(self.past), self.past_at + by))
             self.value = self.past[self.past_at] if self.past_at < len(self.past) else ""
             self.cursor_position = len(self.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        text = self.value.strip()
-        if text and (not self.past or self.past[-1] != text):
-            self.past.append(text)
-        self.close()
-        self.post_message(self.Sent(self.mode, text))

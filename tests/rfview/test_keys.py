@@ -415,8 +415,8 @@ def test_the_prompt_keeps_its_history_and_closes() -> None:
 def test_copy_shows_the_command_line_that_comes_back_here() -> None:
     async def test(app: Driven) -> None:
         await app.press("y")
-        assert app.scene.message == "copied: rfview replay first.rfs --goto 150"
-        assert app.app.clipboard == "rfview replay first.rfs --goto 150"
+        assert app.scene.message == "copied: rfview replay first.rfs --goto 150 --warp 0"
+        assert app.app.clipboard == "rfview replay first.rfs --goto 150 --warp 0"
 
     drive(test)
 
