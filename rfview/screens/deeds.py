@@ -117,6 +117,8 @@ class Deeds(Moves):
             self.choose_warp(int(rest.lstrip("w")))
         elif word in ("stepi", "si", "rsi", "reverse-stepi") and not rest:
             self.driver.ask("command", f"{word} {self.scene.warp}")
+        elif text in ("next", "nextchange", "last", "lastchange"):
+            self.driver.ask("change", self.focused_item(), forward=text.startswith("next"))
         elif word in ("find", "f", "reverse-find", "rf") and rest:
             self.sought = rest
             self._find(1 if word in ("find", "f") else -1)
@@ -177,7 +179,7 @@ class Deeds(Moves):
         """Say what the focused thing is, with the paper's section or our assumption."""
         from rfview.learn import terms
 
-        self.open_text(tuple(terms.at_focus(self.scene)))
+        self.open_text(tuple(terms.at_focus(self.scene, self.app.size.width - 8)))
 
     def explain(self, word: str) -> None:
         """Explain a term in a window, or say that nothing does."""
@@ -185,7 +187,7 @@ class Deeds(Moves):
         from rfview.learn import terms
 
         try:
-            self.open_text(tuple(terms.text_of(word)))
+            self.open_text(tuple(terms.text_of(word, width=self.app.size.width - 8)))
         except InputError as error:
             self.say(str(error), "error")
 

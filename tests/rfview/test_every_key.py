@@ -1,0 +1,192 @@
+"""Every key of the table is pressed and must do what its action says; an action without a case here fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine import stalls
+from rfview.actions import ACTIONS, BY_NAME, CATEGORIES
+from tests.rfview.pilots import Driven, drive
+
+START = 150         # of cycles 0..399
+Case = tuple[tuple[str, ...], Callable[[Driven], bool]]
+
+
+def at(cycle: int, *before: str) -> Case:
+    """Return a case that ends at a cycle."""
+    return before, lambda app: app.cycle == cycle
+
+
+def says(*parts: str, before: tuple[str, ...] = ()) -> Case:
+    """Return a case that ends with words in the event row."""
+    return before, lambda app: all(part in app.scene.message for part in parts)
+
+
+def shows(*parts: str, before: tuple[str, ...] = ()) -> Case:
+    """Return a case that ends with words in a window."""
+    return before, lambda app: all(part in app.window_text() for part in parts)
+
+
+def scene(name: str, value: Any, *before: str) -> Case:
+    """Return a case that ends with a fact of the scene."""
+    return before, lambda app: getattr(app.scene, name) == value
+
+
+def state(app: Driven) -> list[int]:
+    """Return what every warp does at the cursor."""
+    return app.session.timeline.history[app.cycle].tolist()
+
+
+def moved(test: Callable[[Driven], bool], forward: bool, *before: str) -> Case:
+    """Return a case that ends later or earlier, where something holds."""
+    return before, lambda app: (app.cycle > START) == forward and app.cycle != START and test(app)
+
+
+def issue(app: Driven) -> bool:
+    return state(app)[app.scene.warp] == stalls.ISSUED
+
+
+def waits(app: Driven) -> bool:
+    return state(app)[app.scene.warp] not in (stalls.ISSUED, stalls.FINISHED, stalls.NO_CTA)
+
+
+def conflict(app: Driven) -> bool:
+    return stalls.BANK_CONFLICT in state(app)
+
+
+def changed(app: Driven) -> bool:
+    history = app.session.timeline.history
+    return history[app.cycle, app.scene.warp] != history[app.cycle - 1, app.scene.warp]
+
+
+def opened(name: str) -> Case:
+    """Return a case that ends in another screen."""
+    return (), lambda app: type(app.app.screen).__name__ == name
+
+
+NOT_HERE = "sram has no"
+
+# action -> keys before it, and what must hold after it; * in a key is the letter a
+CASES: dict[str, Case] = {
+    "step": at(151), "back": at(149), "step_10": at(160), "back_10": at(140), "step_100": at(250), "back_100": at(50),
+    "next_issue": moved(issue, True), "previous_issue": moved(issue, False),
+    "next_stall": moved(waits, True), "previous_stall": moved(waits, False),
+    "next_conflict": moved(conflict, True), "previous_conflict": moved(conflict, False),
+    "next_rf": says("no later cycle with a stall by the register file"),
+    "previous_rf": says("no earlier cycle with a stall by the register file"),
+    "next_refresh": says(NOT_HERE, "refresh"), "previous_refresh": says(NOT_HERE, "refresh"),
+    "next_shift": says(NOT_HERE, "shift"), "previous_shift": says(NOT_HERE, "shift"),
+    "next_transfer": says(NOT_HERE, "transfer"), "previous_transfer": says(NOT_HERE, "transfer"),
+    "next_flush": says(NOT_HERE, "flush"), "previous_flush": says(NOT_HERE, "flush"),
+    "next_mark": at(START, "m", "a", "g", "g"), "previous_mark": at(START, "m", "a", "G"),
+    "start": at(0), "end": at(399), "percent": at(200, "5", "0"),
+    "play": ((), lambda app: app.app.main.playing), "slower": scene("speed", 5),
+    "faster": scene("speed", 20),
+    "continue": at(160, ":", *"break 160", "enter"), "reverse_continue": at(140, ":", *"break 140", "enter"),
+    "break_here": ((), lambda app: [point.kind for point in app.session.breakpoints.values()] == ["pc"]),
+    "breakpoints": shows("BREAKPOINTS", "none: b sets one"),
+    "watch_here": ((), lambda app: [point.item for point in app.session.breakpoints.values()] == ["w0.state"]),
+    "watches": shows("BREAKPOINTS", "watch w0.state", "before", before=("w",)),
+    "run_to_cursor": moved(lambda app: True, True), "run_back_to_cursor": moved(lambda app: True, False),
+    "mark": ((), lambda app: app.session.marks.get("a").cycle == START),
+    "goto_mark": at(START, "m", "a", "G"), "previous_stop": at(START, "G"), "history_back": at(START, "G"),
+    "history_forward": at(399, "G", "ctrl+o"),
+    "why": opened("WhyWindow"), "next_change": moved(changed, True), "last_change": moved(changed, False),
+    "diff": (("G",), lambda app: app.scene.before.cycle == START),
+    "diff_mark": (("m", "a", "G"), lambda app: app.scene.before.cycle == START),
+    "statistics": shows("STATISTICS", "start 0", "cursor 150", "WARP-CYCLES", "balanced ✓"),
+    "every_hit": ((), lambda app: app.app.main.prompt.value == "trace w0.state at "),
+    "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
+    "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
+    "search_previous": moved(conflict, False, ":", *"rf stall.bank_conflict > 0", "enter"),
+    "explain": opened("TextWindow"), "command": ((), lambda app: app.app.main.prompt.mode == ":"),
+    "help": opened("HelpScreen"),
+    "focus_next": scene("panel", "lens"), "focus_previous": scene("panel", "overview"),
+    "panel": ((), lambda app: True), "zoom": ((), lambda app: app.app.main.zoomed),
+    "down": scene("warp", 2), "up": scene("warp", 0, "j"), "other_side": scene("warp", 1),
+    "open": scene("panel", "registers"), "close": scene("panel", "warps", "r"),
+    "timeline": ((), lambda app: app.scene.panel == "timeline" and "1 column = 1 cycle" in app.screen_text()),
+    "registers": scene("panel", "registers"), "lanes_right": scene("lane", 4, "r"),
+    "lanes_left": scene("lane", 0, "r", "L"), "number_format": scene("number_format", "hex", "r"),
+    "source": scene("code_source", True),
+    "zoom_in": ((), lambda app: app.scene.overview.edges[-1] - app.scene.overview.edges[0] < 300),
+    "zoom_out": ((), lambda app: app.scene.overview.edges[-1] == 399),
+    "palette": ((), lambda app: app.app.screen is not app.app.main),
+    "copy": says("copied: rfview replay"),
+}
+
+
+# these want an argument, end the program, or ask the whole machine, which the made-up timeline has not
+UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why")
+
+
+async def reset(app: Driven) -> None:
+    """Bring the app back to where each case begins."""
+    main = app.app.main
+    if app.app.screen is not main:
+        app.app.screen.dismiss()
+        await app.settle()
+    if main.prompt.is_open:
+        main.prompt.close()
+    main.stop_playing()
+    main.keys.reset()
+    main.zoomed, main.sought = False, ""
+    await app.settle()
+    session, source = app.session, app.app.driver.source
+    session.breakpoints.clear()
+    for mark in list(session.marks):
+        session.marks.remove(mark.name)
+    source.zoom, source.compare, session.came_from = 0, None, None
+    main.scene = main.scene.at(warp=0, bank=0, lane=0, reg=0, number_format="auto", code_source=False, scroll=0, speed=10,
+                               panel="warps", message="")
+    main.lay_out()
+    await app.go(START)
+    session._history[:], session._history_at = [START], 0
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_every_key_does_what_its_action_says(category: str) -> None:
+    async def test(app: Driven) -> None:
+        for action in ACTIONS:
+            if action.category != category or action.name == "quit":
+                continue
+            before, holds = CASES[action.name]
+            for sequence in action.keys:
+                await reset(app)
+                await app.press(*before)
+                keys = ["a" if token == "*" else token for token in sequence.split()]
+                for key in keys[:-1]:
+                    await app.press(key)
+                if action.name in ("play", "palette"):      # neither comes to rest by itself
+                    await app.pilot.press(*keys)
+                    await app.pilot.pause(0.05)
+                else:
+                    await app.press(keys[-1])
+                assert holds(app), f"{sequence} does not do {action.name}: {app.scene.message!r} at {app.session.cycle}"
+        await reset(app)
+
+    drive(test, goto=START)
+
+
+def test_no_action_is_without_a_case() -> None:
+    missing = set(BY_NAME) - set(CASES) - {"quit"}      # quit has a test of its own in test_keys.py
+    assert not missing, f"add cases for {', '.join(sorted(missing))}"
+    assert not set(CASES) - set(BY_NAME)
+
+
+def test_every_action_with_a_command_can_be_typed() -> None:
+    async def test(app: Driven) -> None:
+        for action in ACTIONS:
+            if not action.command or action.name in UNTYPED:
+                continue
+            await reset(app)
+            await app.press(*CASES[action.name][0], ":")
+            await app.type(action.command)
+            said = app.scene.message
+            assert app.scene.message_kind != "error" or NOT_HERE in said, (action.command, said)
+        await reset(app)
+
+    drive(test, goto=START)
