@@ -61,14 +61,20 @@ def check_key(key: str, where: Path) -> str:
         *modifiers, name = token.split("+") if len(token) > 1 else (token,)
         known = (len(name) == 1 and name.isprintable()) or name in NAMED or (token == "+")
         if not known or any(word not in MODIFIERS for word in modifiers):
-            close = difflib.get_close_matches(name.lower(), NAMED, n=1)
-            hint = f"; did you mean {'+'.join([*modifiers, close[0]])!r}?" if close else ""
+            meant = [_near(word, MODIFIERS) for word in modifiers]
+            meant.append(name if len(name) == 1 else _near(name, NAMED))
+            hint = f"; did you mean {'+'.join(meant)!r}?" if all(meant) else ""
             raise InputError(f"{where}: key {key!r}: no terminal sends {token!r}{hint}")
     if not tokens or re.fullmatch(r"\d", tokens[0]):
         raise InputError(f"{where}: key {key!r}: {'a digit begins a count' if tokens else 'is empty'}")
     if tokens[0] in NEVER:
         raise InputError(f"{where}: key {key!r} always leaves rfview and cannot be changed")
     return " ".join(tokens)
+
+
+def _near(word: str, known: tuple[str, ...]) -> str:
+    """Return the known word nearest to one, "" when none is near."""
+    return next(iter(difflib.get_close_matches(word.lower(), known, n=1)), "")
 
 
 def check_action(key: str, action: object, where: Path) -> str:

@@ -130,6 +130,8 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], ow
     parts = [key_lines(cell, name, needle, own) for name in CATEGORIES]
     states, reading = state_lines(scene, cell, needle), reading_lines(cell, needle)
     commands = verb_lines(cell, verbs, needle)
+    if not (any(parts) or states or reading or commands or terms):
+        return [Row(width).add(f" nothing contains {needle!r}", "dim").line()]
     if count == 3:
         groups[0] = [*parts[0], *parts[1]]
         groups[1] = [*parts[2], *parts[3]]
@@ -152,7 +154,7 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], ow
                     row.add(text, f"{role}~{line.ground}" if line.ground else role)
         lines.append(row.line())
     lines += term_lines(width, terms)
-    return lines or [Row(width).add(f" nothing contains {needle!r}", "dim").line()]
+    return lines
 
 
 def head(width: int, needle: str, searching: bool) -> Line:

@@ -1,0 +1,129 @@
+"""Everything on the screens is explained where it stands, with its source; no fact is written down twice."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from engine import config, designs, stalls
+from engine.errors import InputError
+from rfview import cli
+from rfview.learn import sources, terms
+from rfview.render.layout import PANELS
+from tests.rfview.fakes import make_info
+from tests.rfview.pilots import Driven, drive
+
+def test_every_state_has_a_source_and_no_other_has() -> None:
+    assert set(sources.STATES) == {stall.name for stall in stalls.STALLS}
+
+
+def test_every_panel_and_the_frame_around_them_is_explained_with_columns() -> None:
+    assert set(sources.PANELS) >= {*PANELS, "status"} and set(sources.COLUMNS) == set(sources.PANELS)
+    for name, (module, _) in sources.PANELS.items():
+        assert importlib.import_module(f"rfview.render.{module}").render.__doc__.strip(), name
+
+
+def test_every_parameter_number_and_energy_is_a_term_with_its_source() -> None:
+    known = {(term.name, term.kind) for term in terms.all_terms()}
+    for name in designs.names():
+        design = designs.design(name)
+        for entry in design.parameters:
+            assert (f"{name}.{entry.name}", f"parameter of {name}") in known
+        for key in design.technology or {}:
+            assert (f"{name}: {key}", f"technology of {name}") in known
+    for preset in config.preset_names():
+        for name in config.load_preset(preset).numbers:
+            assert (name, f"number of the machine, preset {preset}") in known
+
+
+@pytest.mark.parametrize("term", terms.all_terms(), ids=lambda term: f"{term.kind}: {term.name}")
+def test_no_term_is_without_explanation_and_source(term: terms.Term) -> None:
+    assert term.text.strip() and term.source.strip(), term
+    assert all(len(line) <= 132 for line in term.lines()) and term.lines()[-1].strip()
+
+
+def test_words_are_found_exactly_then_by_part_then_in_the_text() -> None:
+    assert [term.name for term in terms.find("wb_drain")] == ["wb_drain"]
+    assert {term.name for term in terms.find("write_cycles")} >= {"hrf.write_cycles", "stt.write_cycles"}
+    assert any(term.name == "sm.num_banks" for term in terms.find("num_ban"))
+    assert any("retention" in term.name for term in terms.find("retention"))
+    assert terms.find("") == [] and terms.find("xyzzy") == []
+    with pytest.raises(InputError, match="did you mean 'wb_drain'"):
+        terms.text_of("wb_drian")
+
+
+def test_numbers_in_force_are_told_from_those_of_the_preset() -> None:
+    info = make_info()
+    info["parameters"] = {"sm.num_collectors": 8}
+    found = {term.name: term for term in terms.numbers(info)}
+    assert found["sm.num_collectors"].text == "8 units" and "fermi has 16" in found["sm.num_collectors"].source
+    assert "changed" not in found["sm.num_banks"].source
+
+
+def test_a_foreign_state_names_its_design() -> None:
+    info = make_info()
+    info["stalls"] = [*info["stalls"], {"code": 32, "name": "tide", "short": "tide", "glyph": "~", "ascii": "~",
+                                        "family": "register_file", "sentence": "The tide is out."}]
+    info["design_source"] = "Doe et al., 2030"
+    tide = list(terms.states(info))[-1]
+    assert tide.name == "tide" and "The tide is out." in tide.text and "Doe et al., 2030" in tide.source
+
+
+def explained(panel: str, wanted: list[str], size: tuple[int, int] = (120, 40)) -> None:
+    """Press K in a panel and look for words in its window."""
+
+    async def test(app: Driven) -> None:
+        app.app.main._focus(panel)
+        await app.press("K")
+        whole = "\n".join(app.app.screen.text)
+        assert max(map(len, app.app.screen.text)) <= size[0] - 4
+        for word in [*wanted, "source: "]:
+            assert word in whole, word
+        shown = app.window_text()
+        await app.press("j")
+        assert app.window_text() != shown or len(app.app.screen.text) <= 33
+        await app.press("escape")
+        assert app.app.screen is app.app.main
+
+    drive(test, size=size)
+
+
+@pytest.mark.parametrize("panel,wanted", [
+    ("warps", ["WARPS", "waits for", "warp state"]),
+    ("lens", ["register-file design", "energy of sram", "HRF Table 1"]),
+    ("collectors", ["operand collector", "HC-RF section IV"]),
+    ("why", ["warp state"]),
+    ("code", ["instruction, PTX line", "CODE"]),
+    ("stalls", ["issued", "wb_drain", "HRF section 4.3"]),
+    ("overview", ["OVERVIEW", "issue rate"]),
+    ("registers", ["REGISTERS", "32 threads"]),
+])
+def test_k_explains_what_has_the_focus(panel: str, wanted: list[str]) -> None:
+    explained(panel, wanted)
+
+
+def test_k_explains_in_a_small_terminal() -> None:
+    explained("warps", ["WARPS"], (80, 24))
+
+
+def test_the_prompt_explains_a_term() -> None:
+    async def test(app: Driven) -> None:
+        await app.press(":")
+        await app.type("explain rfc_flush")
+        assert "RFC section 3.3" in app.window_text()
+        await app.press("escape", ":")
+        await app.type("explain xyzzy")
+        assert "nothing explains it" in app.scene.message and app.scene.message_kind == "error"
+
+    drive(test)
+
+
+@pytest.mark.parametrize("words,wanted", [
+    (["wb_drain"], "HRF section 4.3"), (["hrf.write_cycles"], "HRF Table 1"), (["sm.num_banks"], "HC-RF Table III"),
+    (["waits", "for"], "column of WARPS"), (["retention"], "512 cycles"), (["two_level"], "RFC section 3.2"),
+    (["/reverse"], "commands"), (["collectors"], "operand"),
+])
+def test_the_command_line_explains_terms(words: list[str], wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["help", *words]) == 0
+    assert wanted in capsys.readouterr().out

@@ -1,0 +1,110 @@
+"""The help: topics made from the code they speak of, and a search that finds keys, commands, states and terms."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import state
+from rfview import cli
+from rfview.actions import ACTIONS
+from rfview.commands import help as help_command
+from rfview.palette import THEMES
+from sessions import expressions
+from sessions.verbs import VERBS
+from tests.rfview.pilots import Driven, drive
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Return what `rfview help` prints."""
+    assert cli.main(["help", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_expressions_are_explained_by_their_compiler(capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "expressions")
+    assert (expressions.__doc__ or "").strip() in out
+    assert all(name in out for name in (*expressions.FUNCTIONS, *(state.WARP.names or ()), *(state.BANK.names or ())))
+
+
+def test_every_command_and_key_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "commands")
+    assert all(name in out for name in VERBS)
+    keys = printed(capsys, "keys")
+    assert all(action.sentence in keys for action in ACTIONS)
+
+
+def test_environment_names_themes_and_no_color(capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "environment")
+    assert "RFVIEW_THEME" in out and "NO_COLOR" in out and "keys.toml" in out and all(theme in out for theme in THEMES)
+
+
+def test_a_theme_that_is_none_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.errors import InputError
+    from rfview.palette import choose_theme
+
+    with pytest.raises(InputError, match="RFVIEW_THEME: theme 'blue' is not one of dark, light, ansi16, mono"):
+        choose_theme(None, {"RFVIEW_THEME": "blue"})
+
+
+def test_states_come_with_glyph_sentence_and_source(capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "stalls")
+    assert "↓ (d)" in out and "No write buffer is free" in out and "HRF section 4.3" in out
+
+
+@pytest.mark.parametrize("topic", list(help_command.TOPICS))
+def test_topics_fit_a_wide_terminal(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, topic)
+    assert out.strip() and max(map(len, out.splitlines())) <= 190
+
+
+def test_a_search_goes_through_all_topics(capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "/breakpoint")
+    assert "commands" in out and "keys" in out
+
+
+def test_the_help_screen_finds_terms_with_their_source() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("?", "/", *"wb_dra")
+        assert "WHAT IS" in app.window_text() and "HRF section 4.3" in app.window_text()
+        await app.press("escape", "/", *"qqqq", "enter")
+        assert "nothing contains" in app.window_text()
+        await app.press("escape", "escape")
+        assert app.app.screen is app.app.main
+
+    drive(test)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (160, 60)])
+def test_every_row_of_the_help_can_be_reached(size: tuple[int, int]) -> None:
+    async def test(app: Driven) -> None:
+        await app.press("?")
+        seen = set()
+        for _ in range(30):
+            seen |= set(app.window_text().split())
+            await app.press("pagedown")
+        text = " ".join(seen)
+        assert all(word in text for word in ("MOVE", "STOP", "ASK", "SCREEN", "drain", "Esc"))
+        assert any("explain" in word or word == "K" for word in seen)
+
+    drive(test, size=size)
+
+
+def test_every_hint_of_the_footer_does_its_action_when_clicked() -> None:
+    from rfview.render.footer import hints_that_fit
+
+    async def test(app: Driven) -> None:
+        footer = app.app.main.views["footer"]
+        done: list[str] = []
+        app.app.main.act = lambda pressed: done.append(pressed.action)
+        hints = hints_that_fit(footer.hints, app.app.size.width)
+        for start, end, _, _, name in hints:
+            await app.pilot.click(footer, offset=(end - 1, 0))
+            await app.drain()
+            assert done[-1] == name, (start, name)
+        assert len(done) == len(hints) > 6
+        start, _, keys, _, _ = next(hint for hint in hints if hint[4] == "step")
+        await app.pilot.click(footer, offset=(start + keys.index(" ") + 1, 0))
+        await app.drain()
+        assert done[-1] == "back"
+
+    drive(test)
