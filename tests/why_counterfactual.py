@@ -1,0 +1,299 @@
+"""Is the named resource the cause? Take its delay away and see whether the warp issues earlier.
+
+    python -m tests.why_counterfactual [--samples 60] [--designs hrf,rfc] [--seed 1] [--list]
+
+For each design: kernels run, stalled warps are sampled evenly over stall reasons, each chain's resource has a relief (the
+settings that take its delay away). The run is repeated with these settings, from a checkpoint at the beginning of the cause
+where the parameter can change while the machine runs, else from the start, and the cycle in which the warp issues the same
+instruction is compared. `control` is the same question with the relief of another resource of that run, which should help
+less often. Every run with nothing changed must issue in the very same cycle; a difference is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine import kernels
+from engine.launch import load_launch_file
+from engine.simulator import Simulator
+from sessions.fork import changeable
+from sessions.live import LiveTimeline
+from sessions.session import Session
+from sessions.timeline import Timeline
+from sessions.why import Chain
+
+RUNS: dict[str, tuple[tuple[str, str], ...]] = {
+    "sram": (("vectoradd", "gto"), ("reduction", "two_level")),
+    "stt": (("vectoradd", "gto"), ("reduction", "lrr")),
+    "stt[stall=bank]": (("vectoradd", "lrr"), ("reduction", "gto")),
+    "hrf": (("vectoradd", "lrr"), ("reduction", "switch_on_stall")),
+    "single_buffer": (("vectoradd", "gto"), ("reduction", "lrr")),
+    "rfc": (("vectoradd", "two_level"), ("reduction", "two_level")),
+    "hcrf": (("vectoradd", "lrr"), ("reduction", "gto")),
+    "edram": (("vectoradd", "gto"), ("reduction", "lrr")),
+    "racetrack": (("vectoradd", "lrr"), ("reduction", "gto")),
+}
+# What the machine of this file also changes in mid-run: more schedulers (their warps are dealt out anew), more ports, a
+# smaller cache, a longer retention. None of these moves a register.
+PARTS = frozenset({"sm.num_schedulers", "sm.bank_ports", "rfc.entries", "edram.node"})
+BANKS = frozenset({"sm.num_banks", "sm.rows_per_bank"})
+MAX_CYCLES = 16_000        # of each run, so that re-runs are short
+IDLE = ("issued", "finished", "no_cta")
+Key = tuple[int, int, int, int]      # launch, CTA, warp in the CTA, number of the instruction
+
+
+@dataclass
+class Sample:
+    """One stalled warp: its chain, the instruction it waits to issue and when it does."""
+
+    chain: Chain
+    key: Key
+    issued: int
+
+    @property
+    def begin(self) -> int:
+        """Return the first cycle of the cause that the chain ends at, at most that of the stall."""
+        since = [link.since for link in self.chain.links if link.since >= 0]
+        return max(0, min(since[-1], self.chain.since) if since else self.chain.since)
+
+
+@dataclass
+class Tally:
+    """What became of the samples of one design."""
+
+    samples: int = 0
+    no_lever: int = 0
+    from_checkpoint: Counter[str] = field(default_factory=Counter)
+    from_start: Counter[str] = field(default_factory=Counter)
+    control: Counter[str] = field(default_factory=Counter)
+    by_resource: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    stalls: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def earlier(self) -> int:
+        """Return how many warps issued earlier without the resource's delay."""
+        return self.from_checkpoint["earlier"] + self.from_start["earlier"]
+
+
+def run(kernel: str, design: str, scheduler: str, settings: dict[str, Any] | None = None) -> Session:
+    """Return a live session of a bundled kernel that has run MAX_CYCLES cycles."""
+    spec = load_launch_file(kernels.path(kernel))
+    session = Session(LiveTimeline(Simulator(spec, design=design, scheduler=scheduler, settings=settings or {})))
+    session.timeline.extend(MAX_CYCLES)
+    return session
+
+
+def issues(timeline: Timeline, first: int, last: int) -> Iterator[tuple[Key, int]]:
+    """Yield every instruction issued in cycles first..last-1 and the cycle, as the state after it shows it."""
+    read = lambda path: timeline.column(path, first, last + 1)  # noqa: E731
+    count, slot, inside = (read(f"sm.warp[*].{name}").astype(np.int64) for name in ("num_issued", "cta", "warp_in_cta"))
+    cta, launch = read("sm.cta[*].id"), read("sm.launch.index")
+    rose = (count[1:] > count[:-1]) & (slot[1:] < cta.shape[1])
+    for step, warp in zip(*(axis.tolist() for axis in np.nonzero(rose))):
+        key = (int(launch[step + 1]), int(cta[step + 1, slot[step + 1, warp]]), int(inside[step + 1, warp]),
+               int(count[step + 1, warp]))  # fmt: skip
+        yield key, first + step
+
+
+def issue_cycle(timeline: Timeline, key: Key, first: int, limit: int) -> int:
+    """Return the cycle in which an instruction is issued, `limit` where not before; simulates as far as needed."""
+    at = first
+    while at < limit:
+        if timeline.last <= at and timeline.extend(1) == 0:
+            break
+        stop = min(limit, timeline.last, at + 1024)
+        for other, cycle in issues(timeline, at, stop):
+            if other == key:
+                return cycle
+        at = stop
+    return limit
+
+
+def next_issue(session: Session, chain: Chain) -> tuple[Key, int] | None:
+    """Return the next instruction that a stalled warp issues, and when; None where the run ends before."""
+    timeline = session.timeline
+    snapshot = timeline.at(chain.cycle)
+    record = snapshot.sm["warp"][chain.warp]
+    key = (int(snapshot.sm["launch"]["index"]), int(snapshot.sm["cta"][int(record["cta"])]["id"]),
+           int(record["warp_in_cta"]), int(record["num_issued"]) + 1)  # fmt: skip
+    cycle = issue_cycle(timeline, key, chain.cycle, min(timeline.last, chain.cycle + 6000))
+    return (key, cycle) if cycle < min(timeline.last, chain.cycle + 6000) else None
+
+
+def sampled(session: Session, number: int, rng: random.Random) -> list[Sample]:
+    """Return stalled warps, as many of each stall reason as there are, up to `number` in all."""
+    timeline = session.timeline
+    last = min(timeline.last, MAX_CYCLES)
+    states = timeline.states(1, last)
+    names = {int(entry["code"]): entry["name"] for entry in timeline.info["stalls"]}
+    pools: dict[str, list[tuple[int, int]]] = {}
+    for code, name in names.items():
+        if name not in IDLE:
+            cycles, warps = np.nonzero(states == code)
+            pick = rng.sample(range(len(cycles)), min(len(cycles), 4 * number))
+            pools[name] = [(int(cycles[i]) + 1, int(warps[i])) for i in pick]
+    found: list[Sample] = []
+    while len(found) < number and any(pools.values()):
+        for name in list(pools):
+            while pools[name] and len(found) < number:
+                cycle, warp = pools[name].pop()
+                chain = session.why(warp, cycle)
+                after = next_issue(session, chain)
+                if after is not None:
+                    found.append(Sample(chain, *after))
+                    break
+    return found
+
+
+def verdict(cycle: int, sample: Sample) -> str:
+    """Compare with the run as it was."""
+    return "earlier" if cycle < sample.issued else "later" if cycle > sample.issued else "same"
+
+
+def _oldest_need(session: Session, chain: Chain) -> int:
+    """Return when the oldest instruction was issued whose result the next instruction of a stalled warp needs as well."""
+    snapshot = session.timeline.at(chain.cycle)
+    warp = snapshot.sm["warp"][chain.warp]
+    entry = session.info["program"][int(warp["pc"])]
+    held = int(warp["sb_write"])
+    producers = [int(snapshot.sm["warp_cold"][chain.warp]["producer"][reg]) for reg in {*entry["src"], *entry["dst"]}
+                 if reg < 64 and (held >> reg) & 1]  # fmt: skip
+    return min((int(snapshot.sm["inflight"][slot]["issue_cycle"]) for slot in producers), default=chain.cycle)
+
+
+def _spread_warps(machine: Simulator, number: int) -> None:
+    """Deal the warps out to more schedulers in a running machine; the active sets go along."""
+    sm = machine.sm
+    active = 0
+    for record in sm.scheduler:
+        active |= int(record.active)
+    for index in range(number):
+        mask = sum(1 << warp for warp in range(index, int(machine.config["sm.num_warps"]), number))
+        sm.scheduler_mask[index] = mask
+        sm.scheduler[index].active = active & mask
+        for name in ("last_warp", "issued_warp", "joined_warp"):
+            sm.scheduler[index][name] = 255
+
+
+class Laboratory:
+    """Re-runs of one run with other parameters."""
+
+    def __init__(self, kernel: str, design: str, scheduler: str):
+        self.what = (kernel, design, scheduler)
+        self.session = run(kernel, design, scheduler)
+        info = self.session.info
+        self.allowed = {*changeable(info), *PARTS}
+        if not {"hcrf", "racetrack", "hrf"} & set(info["design_spec"]["chain"]):
+            self.allowed |= BANKS       # a register's row stays; hcrf and racetrack keep more by bank, hrf has its two
+        self._started: dict[str, dict[Key, int]] = {}
+
+    def can_change(self, relief: dict[str, Any]) -> bool:
+        """Say whether the settings can be changed while the machine runs."""
+        return set(relief) <= self.allowed
+
+    def from_checkpoint(self, sample: Sample, relief: dict[str, Any]) -> int:
+        """Return when the warp issues if the settings hold from the beginning of the cause on; at most 1,500 cycles late."""
+        timeline = self.session.timeline
+        assert isinstance(timeline, LiveTimeline)
+        begin = min(sample.begin, _oldest_need(self.session, sample.chain))
+        checkpoint = timeline.checkpoint_at(begin)
+        machine = timeline.simulator.twin(relief)
+        machine.adopt(checkpoint)
+        if "sm.num_schedulers" in relief:
+            _spread_warps(machine, int(relief["sm.num_schedulers"]))
+        return issue_cycle(LiveTimeline(machine), sample.key, begin, sample.issued + 1500)
+
+    def from_start(self, sample: Sample, relief: dict[str, Any]) -> int:
+        """Return when the warp issues if the settings hold from cycle 0 on."""
+        text = repr(sorted(relief.items()))
+        if text not in self._started:
+            timeline = run(*self.what, settings=relief).timeline
+            known: dict[Key, int] = {}
+            for first in range(timeline.first, timeline.last, 1024):
+                for key, cycle in issues(timeline, first, min(first + 1024, timeline.last)):
+                    known.setdefault(key, cycle)
+            self._started[text] = known
+        return self._started[text].get(sample.key, sample.issued + 1)
+
+
+def examine(design: str, number: int, seed: int, listing: bool = False) -> Tally:
+    """Return the tally of one design over its runs; raises AssertionError where an unchanged re-run differs."""
+    rng = random.Random(seed)
+    tally = Tally()
+    for kernel, scheduler in RUNS[design]:
+        laboratory = Laboratory(kernel, design, scheduler)
+        samples = sampled(laboratory.session, -(-number // len(RUNS[design])), rng)
+        for index, sample in enumerate(samples):
+            if index % 10 == 0:
+                assert laboratory.from_checkpoint(sample, {}) == sample.issued, "an unchanged branch differs"
+            _judge(tally, laboratory, sample, samples, rng, listing)
+    return tally
+
+
+def _judge(tally: Tally, laboratory: Laboratory, sample: Sample, samples: list[Sample], rng: random.Random,
+           listing: bool) -> None:  # fmt: skip
+    """Add one sample to the tally."""
+    chain, resource = sample.chain, sample.chain.resource
+    assert resource is not None, chain.text()
+    tally.samples += 1
+    tally.stalls[chain.state] += 1
+    present = laboratory.session.info["parameters"]
+    relief = {key: value for key, value in resource.relief.items() if present.get(key) != value}
+    if not relief:
+        tally.no_lever += 1
+        tally.by_resource[resource.kind]["no lever"] += 1
+        return
+    is_local = laboratory.can_change(relief)
+    cycle = laboratory.from_checkpoint(sample, relief) if is_local else laboratory.from_start(sample, relief)
+    (tally.from_checkpoint if is_local else tally.from_start)[verdict(cycle, sample)] += 1
+    tally.by_resource[resource.kind][verdict(cycle, sample)] += 1
+    if listing and verdict(cycle, sample) != "earlier":
+        print(f"--- {laboratory.what}: {verdict(cycle, sample)}, {sample.issued} -> {cycle}\n{chain.text()}")
+    others = [dict(other.chain.resource.relief) for other in samples
+              if other.chain.resource is not None and other.chain.resource.kind != resource.kind
+              and laboratory.can_change(dict(other.chain.resource.relief)) and other.chain.resource.relief]  # fmt: skip
+    if is_local and others:
+        tally.control[verdict(laboratory.from_checkpoint(sample, rng.choice(others)), sample)] += 1
+
+
+def report(design: str, tally: Tally) -> str:
+    """Return the tally of a design as lines."""
+    def counts(found: Counter[str]) -> str:
+        words = ("earlier", "same", "later", "no lever")
+        return ", ".join(f"{found[word]} {word}" for word in words if found[word]) or "none"
+
+    lines = [f"{design}: {tally.samples} stalls sampled, {tally.earlier} warps issue earlier without the named delay",
+             f"  from a checkpoint: {counts(tally.from_checkpoint)}; from the start: {counts(tally.from_start)}; "
+             f"no parameter takes the delay away: {tally.no_lever}",
+             f"  control, another resource's relief: {counts(tally.control)}",
+             "  stalls: " + ", ".join(f"{name} {count}" for name, count in tally.stalls.most_common())]  # fmt: skip
+    lines += [f"    {kind:<18} {counts(found)}" for kind, found in sorted(tally.by_resource.items())]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the tallies; exit 1 where a design has fewer than 50 warps that issue earlier (with 60 samples or more)."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--samples", type=int, default=66, help="stalls per design")
+    parser.add_argument("--designs", default=",".join(RUNS), help="comma-separated")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--list", action="store_true", help="show the chains that were wrong")
+    given = parser.parse_args(arguments)
+    failed = False
+    for design in given.designs.split(","):
+        tally = examine(design, given.samples, given.seed, given.list)
+        print(report(design, tally), flush=True)
+        failed |= given.samples >= 60 and tally.earlier < 50
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
