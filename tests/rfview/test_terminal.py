@@ -1,0 +1,98 @@
+"""`rfview replay` and `rfview debug` from end to end, in a real terminal: keys in, screens out, and the way back."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.rfview.terminal import REPOSITORY, Terminal
+
+RECORDED = REPOSITORY / "sessions" / "recorded" / "first.rfs"
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """Return a copy of the bundled recording, so that marks are not written beside the original."""
+    return Path(shutil.copy(RECORDED, tmp_path / "first.rfs"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which nothing of the user's own is read or written."""
+    return {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+def cycle(screen: str) -> int:
+    """Return the cycle that the status row says."""
+    return int(screen.splitlines()[0].split(" cycle ")[1].split()[0].replace(",", ""))
+
+
+def test_replay_in_a_real_terminal(recording: Path, home: dict[str, str]) -> None:
+    with Terminal(["replay", str(recording), "--goto", "900"], environ=home) as terminal:
+        screen = terminal.wait(lambda text: "cycle 900" in text and "WHY w" in text and "s S step" in text)
+        for part in ("vectoradd", "WARPS", "REGISTER FILE", "WHY w", "CODE w", "STALLS", "◄ PAST", "Σ 48 ✓", "s S step"):
+            assert part in screen
+        terminal.send("s")
+        terminal.wait("cycle 901 ")
+        terminal.send("5S")
+        terminal.wait("cycle 896 ")
+        terminal.send("ma:goto 50%\r")       # a burst: the prompt takes what follows its key
+        terminal.wait("cycle 12,288 ")
+        terminal.send("'a")
+        terminal.wait("cycle 896 ")
+        assert (recording.parent / "first.rfs.marks.json").exists()
+        terminal.send(":break stall wb_drain > 15\rc")
+        stopped = terminal.wait(lambda text: "breakpoint 1, stall wb_drain > 15" in text and cycle(text) > 896)
+        terminal.send("cC")
+        terminal.wait(lambda text: "cycles back" in text and cycle(text) == cycle(stopped))
+        terminal.send("a")
+        terminal.wait(lambda text: "TIMELINE" in text and "1 column = 1 cycle" in text)
+        terminal.resize(80, 24)
+        terminal.wait(lambda text: "TIMELINE" in text.splitlines()[3] and len(text.splitlines()) == 24)
+        terminal.send("\x1b")
+        terminal.wait(lambda text: "WARPS" in text and "REGISTER FILE" in text)
+        terminal.send("q")
+        assert terminal.end() == 0
+        assert "\x1b[?1049l" in terminal.raw, "the terminal gets its own screen back"
+        assert "Traceback" not in terminal.raw
+
+
+def test_replay_without_colour(recording: Path, home: dict[str, str]) -> None:
+    with Terminal(["replay", str(recording), "--goto", "900"], 80, 24, {**home, "NO_COLOR": "1"}) as terminal:
+        terminal.wait("cycle 900")
+        terminal.send("e")
+        terminal.wait("Esc closes")
+        terminal.send("\x1b")
+        terminal.wait(lambda text: "Esc closes" not in text)
+        terminal.send("\x11")
+        assert terminal.end() == 0
+        assert "38;2;" not in terminal.raw and "48;2;" not in terminal.raw
+
+
+def test_debug_in_a_real_terminal(home: dict[str, str]) -> None:
+    # the machine's cache of compiled code stays the user's own: it takes minutes to make
+    environ = {key: value for key, value in home.items() if key == "XDG_STATE_HOME"}
+    with Terminal(["debug", "vectoradd"], environ=environ) as terminal:
+        assert "WARPS" in terminal.wait("WARPS")
+        terminal.wait("● LIVE", 300)
+        terminal.send("200s")
+        terminal.wait("cycle 200 ", 60)
+        terminal.send("S")
+        terminal.wait("◄ PAST")
+        terminal.send(":watch w0.pc\rc")
+        terminal.wait("watch w0.pc", 60)
+        terminal.send(":stats 100 200\r")
+        terminal.wait(lambda text: "WARP-CYCLES" in text and "balanced ✓" in text, 60)
+        terminal.send("\x1b")
+        terminal.wait(lambda text: "WARP-CYCLES" not in text)
+        terminal.send("\x11")
+        assert terminal.end() == 0
+        assert "Traceback" not in terminal.raw
+
+
+def test_a_terminal_that_says_nothing_about_itself_gets_text(home: dict[str, str]) -> None:
+    with Terminal(["replay", str(RECORDED), "--goto", "900"], environ={**home, "TERM": "dumb"}) as terminal:
+        assert terminal.end() == 0
+        assert "cycle 900" in terminal.raw and "\x1b[?1049h" not in terminal.raw
