@@ -1,4 +1,4 @@
-"""Helpers that compiled code has its own, faster versions of (engine/jit.py): bits of masks, and array references."""
+"""Helpers that compiled code has its own, faster versions of (engine/jit.py): bits, array references, 32 words at once."""
 
 from __future__ import annotations
 
@@ -26,3 +26,18 @@ def bit64(index: Any) -> Any:
 def borrowed(array: Any) -> Any:
     """Return the array without its owner: compiled code then counts no references as it passes it on."""
     return array
+
+
+def changed32(words: Any, shadow: Any, first: Any) -> Any:
+    """Return the mask of words first..first + 31 in which two u4 arrays differ; the caller keeps that in bounds."""
+    mask = 0
+    for bit in range(32):
+        if words[int(first) + bit] != shadow[int(first) + bit]:
+            mask |= 1 << bit
+    return mask
+
+
+def copy32(source: Any, first: Any, target: Any, at: Any) -> int:
+    """Copy 32 u4 words from source[first..] to target[at..]; the caller keeps both in bounds."""
+    target[int(at) : int(at) + 32] = source[int(first) : int(first) + 32]
+    return 0

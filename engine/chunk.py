@@ -1,17 +1,41 @@
 """One stretch of recorded cycles: the engine's journal, in memory; what a session file stores and a timeline decodes.
 
-Let c0 = `first_cycle`. The keyframe is the state at c0. `delta_*` of cycle i (0-based) turn the state at c0 + i into the
-state at c0 + i + 1: words `delta_index[delta_end[i-1] : delta_end[i]]` of the u4 words [sm recorded bytes | rf bytes]
-grow by `delta_value` (new - old, modulo 2**32). Row and memory logs hold new values, the last write of a cycle counts.
-Two things are derived, never in a delta: `sm.cycle`, and `sm.stall_total`, which grows in each cycle by the
-`sm.state_count` that this cycle left behind. Cycles that were skipped because nothing could happen have empty deltas.
+Let c0 = `first_cycle`. The keyframe is the state at c0. The blocks of cycle i (0-based) turn the state at c0 + i into the
+state at c0 + i + 1: they give new values of words of the u4 words [sm recorded bytes | rf bytes]. Row and memory logs hold
+new values, the last write of a cycle counts. Two things are derived, never in a block: `sm.cycle`, and `sm.stall_total`,
+which grows in each cycle by the `sm.state_count` that this cycle left behind. Cycles that were skipped because nothing
+could happen have no blocks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+
+
+@dataclass
+class Blocks:
+    """State changes, in order of time: block i has word first[i] + k where bit k of mask[i] is set, now value[i, k].
+
+    end: (num_cycles,) u4 prefix counts of blocks. first, mask: (b,) u4. value: (b, width) u4, width 1 to 32; what stands
+    in it beside the mask means nothing. A word is in at most one block of a cycle.
+    """
+
+    end: np.ndarray
+    first: np.ndarray
+    mask: np.ndarray
+    value: np.ndarray
+
+    @staticmethod
+    def of_words(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
+        """Return blocks of one word each: word index[i] gets value[i]."""
+        return Blocks(end, index, np.ones(len(index), np.uint32), value.reshape(-1, 1))
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return all arrays, as compiled code takes them."""
+        return self.end, self.first, self.mask, self.value
 
 
 @dataclass
@@ -20,8 +44,9 @@ class Chunk:
 
     key_sm: (RECORDED_BYTES // 4,) u4. key_rf: (rf bytes // 4,) u4. key_rows: (recorded rows, 32) u4 or None.
     key_memory: (words,) u4 or None; both are None where the consumer carries them on from the chunk before.
-    *_end: (num_cycles,) u4 prefix counts. delta_index, delta_value: u4. row_index: (k,) u4, row_value: (k, 32) u4.
-    mem_index, mem_value: u4 arena words. printed: (cycle, text) lines that the kernel printed.
+    row_end, mem_end: (num_cycles,) u4 prefix counts. row_index: (k,) u4, row_value: (k, 32) u4. mem_index, mem_value:
+    u4 arena words. printed: (cycle, text) lines that the kernel printed. release: to be called once when the arrays are
+    no longer looked at, where they are lent.
     """
 
     first_cycle: int
@@ -30,9 +55,7 @@ class Chunk:
     key_rf: np.ndarray
     key_rows: np.ndarray | None
     key_memory: np.ndarray | None
-    delta_end: np.ndarray
-    delta_index: np.ndarray
-    delta_value: np.ndarray
+    blocks: Blocks
     row_end: np.ndarray
     row_index: np.ndarray
     row_value: np.ndarray
@@ -40,3 +63,4 @@ class Chunk:
     mem_index: np.ndarray
     mem_value: np.ndarray
     printed: list[tuple[int, str]] = field(default_factory=list)
+    release: Callable[[], None] = lambda: None

@@ -24,6 +24,7 @@ def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, output, 
     """
     rows, insts, arena = borrowed(rows), borrowed(insts), borrowed(arena)
     regions, mem_index = borrowed(regions), borrowed(mem_index)
+    output = journal.unowned(output)
     while sm.cycle < stop_cycle:
         if sm.launch.running == 0:
             return LAUNCH_DONE

@@ -48,6 +48,7 @@ def engine_files(*, compiled: bool = True) -> list[Path]:
 
 
 import numba  # noqa: E402  (kept below the functions that need no numba)
+from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.extending import intrinsic, overload  # noqa: E402
 
@@ -131,6 +132,36 @@ def _borrowed(typingctx: Any, array: Any) -> Any:
     return array(array), codegen
 
 
+def _words32(context: Any, builder: Any, signature: Any, args: Any, which: int) -> Any:
+    """Return a pointer to 32 u4 words: argument `which` is the array, the one after it the first word."""
+    found = context.make_array(signature.args[which])(context, builder, args[which])
+    return builder.bitcast(builder.gep(found.data, [args[which + 1]]), ir.VectorType(ir.IntType(32), 32).as_pointer())
+
+
+@intrinsic
+def _changed32(typingctx: Any, words: Any, first: Any, shadow: Any, again: Any) -> Any:
+    """Compare 32 words with 32 others in one vector instruction where the machine has it."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        sides = [builder.load(_words32(context, builder, signature, args, which), align=4) for which in (0, 2)]
+        mask = builder.bitcast(builder.icmp_unsigned("!=", *sides), ir.IntType(32))
+        return builder.zext(mask, ir.IntType(64))
+
+    return types.uint64(words, types.uint64, shadow, types.uint64), codegen
+
+
+@intrinsic
+def _copy32(typingctx: Any, source: Any, first: Any, target: Any, at: Any) -> Any:
+    """Copy 32 words as one vector."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        block = builder.load(_words32(context, builder, signature, args, 0), align=4)
+        builder.store(block, _words32(context, builder, signature, args, 2), align=4)
+        return context.get_constant(types.int64, 0)
+
+    return types.int64(source, types.uint64, target, types.uint64), codegen
+
+
 def _mangling_args(record: Any) -> tuple[str, tuple[str, ...]]:
     """Name a record type in symbols by its content.
 
@@ -157,5 +188,9 @@ if not OFF:
     overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
     overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
     overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
+    overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
+        words, np.uint64(first), shadow, np.uint64(first)))  # fmt: skip
+    overload(bits.copy32)(lambda source, first, target, at: lambda source, first, target, at: _copy32(
+        source, np.uint64(first), target, np.uint64(at)))  # fmt: skip
     overload(bits.borrowed)(lambda array: lambda array: _borrowed(array))
     device.connect(_bind)

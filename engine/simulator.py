@@ -307,10 +307,11 @@ class Simulator:
         """Stop at the cycle limit, naming the hottest line."""
         self.fault = faults.cycle_limit(self)
 
-    def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True) -> Chunk:
+    def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
 
         values: copy rows and memory into the keyframe; False where the caller carries them on from the chunk before.
+        lend: the chunk's arrays are the journal's own and must be given back by its `release`.
 
         A fault ends the chunk after the faulting cycle and is kept in `fault`; the next call raises it. A finished run
         gives a chunk of 0 cycles.
@@ -324,19 +325,12 @@ class Simulator:
         key_rows = self.rows.u[:recorded].copy() if values else None
         key_memory = self.arena.copy() if values else None
         key_sm, key_rf = journal.sm_words.copy(), self._rf_words.copy()
-        journal.begin()
+        journal.begin(first)
         self._advance(first + min(cycles, CHUNK_CYCLES))
-        journal.end()
-        log = journal.log[0]
-        (_, _, _, _, delta_end, delta_index, delta_value, row_end, row_index, row_value, mem_end, mem_index,
-         mem_value) = journal.arrays  # fmt: skip
-        n, d, r, m = int(log.cycles), int(log.deltas), int(log.rows), int(log.words)
-        return Chunk(
-            first, n, key_sm, key_rf, key_rows, key_memory,
-            delta_end[:n].copy(), delta_index[:d].copy(), delta_value[:d].copy(),
-            row_end[:n].copy(), row_index[:r].copy(), row_value[:r].copy(),
-            mem_end[:n].copy(), mem_index[:m].copy(), mem_value[:m].copy(), self.printed[printed:],
-        )  # fmt: skip
+        journal.end(self.cycle)
+        chunk = journal.chunk(first, key_sm, key_rf, self.printed[printed:], lend=lend)
+        chunk.key_rows, chunk.key_memory = key_rows, key_memory
+        return chunk
 
     def snapshot(self) -> Snapshot:
         """Return a frozen copy of the machine as it is."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import dataclass
 from typing import Any
 
 import msgpack
 import numpy as np
 import zstandard
 
+from engine.chunk import Blocks
 from engine.errors import InputError
+from sessions.layout import Units
 
 LEVEL = 1
 UNIFORM, AFFINE, RAW = 0, 1, 2
@@ -17,21 +21,35 @@ NUM_MODES = 4
 LANES = np.arange(32, dtype=np.uint32)
 
 
-def compress(content: Any) -> bytes:
+# contexts are kept: making one costs more than squeezing a small part of a chunk
+_contexts = threading.local()
+
+
+def compress(content: Any, level: int = LEVEL) -> bytes:
     """Return a msgpack value under zstd."""
-    return squeeze(msgpack.packb(content, default=_plain))
+    return squeeze(msgpack.packb(content, default=_plain), level)
 
 
-def squeeze(data: bytes) -> bytes:
+def squeeze(data: bytes, level: int = LEVEL) -> bytes:
     """Return bytes under zstd."""
-    return zstandard.ZstdCompressor(level=LEVEL).compress(data)
+    kept = _contexts.__dict__.setdefault(f"level{level}", None)
+    if kept is None:
+        kept = _contexts.__dict__[f"level{level}"] = zstandard.ZstdCompressor(level=level)
+    return kept.compress(data)
+
+
+def unsqueeze(data: bytes) -> bytes:
+    """Return what `squeeze` stored; raises zstandard.ZstdError."""
+    kept = _contexts.__dict__.get("reader")
+    if kept is None:
+        kept = _contexts.reader = zstandard.ZstdDecompressor()
+    return kept.decompress(data)
 
 
 def expand(data: bytes, what: str) -> Any:
     """Return what `compress` stored; raises InputError naming `what` when it is damaged."""
     try:
-        raw = zstandard.ZstdDecompressor().decompress(data)
-        return msgpack.unpackb(raw, strict_map_key=False)
+        return msgpack.unpackb(unsqueeze(data), strict_map_key=False)
     except (zstandard.ZstdError, ValueError, TypeError, msgpack.UnpackException) as error:
         raise InputError(f"{what} is damaged ({error})") from None
 
@@ -89,39 +107,6 @@ def per_cycle(end: np.ndarray) -> np.ndarray:
     return counts
 
 
-class Deltas:
-    """A chunk's deltas word by word, with the new values behind them; see format.py, deltas.
-
-    key: (num_words,) u4 state before; end, index, value: as in engine.chunk.Chunk. word, when: (k,) of each change,
-    words ascending; begin: (w,) where each changing word's changes begin; times: (w,) how many; old, new: (k,) u4.
-    """
-
-    def __init__(self, key: np.ndarray, end: np.ndarray, index: np.ndarray, value: np.ndarray):
-        narrow = np.uint16 if len(key) <= 1 << 16 else np.uint32
-        order = np.argsort(index.astype(narrow), kind="stable")
-        counts = per_cycle(end)
-        self.cycles = len(end)
-        self.word = index[order].astype(np.int32)
-        self.when = np.repeat(np.arange(len(end), dtype=np.int32), counts)[order]
-        self.begin = np.flatnonzero(np.diff(self.word, prepend=-1))
-        self.times = np.diff(np.append(self.begin, len(order)))
-        self.words = self.word[self.begin]
-        self.value = value[order]
-        self.new = _restart(np.cumsum(self.value, dtype=np.uint32), self.begin, self.times, np.subtract)
-        self.new += np.repeat(key[self.words], self.times)
-        self.old = self.new - self.value
-
-    def codes(self, mode: int, first_cycle: int, at: Any = slice(None)) -> np.ndarray:
-        """Return the u4 codes of changes under one mode: small or repeating numbers where the mode fits."""
-        if mode == XOR:
-            return self.old[at] ^ self.new[at]
-        if mode == NEW:
-            return self.new[at]
-        if mode == STAMP:
-            return zigzag(self.new[at] - self.when[at].astype(np.uint32) - np.uint32(first_cycle & 0xFFFFFFFF))
-        return zigzag(self.value[at])
-
-
 def _restart(running: np.ndarray, begin: np.ndarray, times: np.ndarray, undo: Any) -> np.ndarray:
     """Make a running sum (or xor) over all changes start anew at each word."""
     if not len(begin):
@@ -130,75 +115,113 @@ def _restart(running: np.ndarray, begin: np.ndarray, times: np.ndarray, undo: An
     return undo(running, np.repeat(carried, times))
 
 
-def choose_modes(deltas: Deltas, first_cycle: int, kinds: np.ndarray) -> dict[int, int]:
-    """Return the mode that codes each kind of word shortest, by the entropy of its codes in these deltas.
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """All state changes of a chunk, each word's in order of time.
 
-    kinds: (num_words,) number of the field, or set of fields, that a word holds (Layout.kinds).
+    word: (k,) i4, when: (k,) u2 cycle offset in which it changes, value: (k,) u4 new value. begin: first entry of each
+    column (Units), so that a column's entries are begin[c] : begin[c] + counts[c]; None where they are in another order.
     """
-    kind = kinds[deltas.word].astype(np.uint64) << np.uint64(32)
-    costs = []
-    present = np.unique(kinds[deltas.words])
-    for mode in range(NUM_MODES):
-        pairs, counts = np.unique(kind | deltas.codes(mode, first_cycle), return_counts=True)
-        position = np.searchsorted(present, (pairs >> np.uint64(32)).astype(np.int64))
-        total = np.bincount(position, counts, len(present))
-        bits = total * np.log2(total) - np.bincount(position, counts * np.log2(counts), len(present))
-        costs.append(bits + 12 * np.bincount(position, minlength=len(present)))
-    return dict(zip(present.tolist(), np.argmin(costs, axis=0).tolist()))
+
+    word: np.ndarray
+    when: np.ndarray
+    value: np.ndarray
+    begin: np.ndarray | None = None
+    counts: np.ndarray | None = None
+
+    @staticmethod
+    def of_blocks(blocks: Blocks) -> Changes:
+        """Return the changes that a journal holds."""
+        if blocks.value.shape[1] == 1:
+            when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))
+            return Changes(blocks.first.astype(np.int32), when, blocks.value[:, 0])
+        block, bit = np.nonzero(np.unpackbits(blocks.mask[:, None].view(np.uint8), axis=1, bitorder="little"))
+        when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))[block]
+        return Changes((blocks.first[block] + bit).astype(np.int32), when, blocks.value[block, bit])
 
 
-def pack_deltas(deltas: Deltas, first_cycle: int, modes: np.ndarray) -> dict[str, Any]:
-    """Store deltas word by word: which words change, how often, in which cycles, and how; modes: (num_words,) u1."""
-    gap = np.diff(deltas.when, prepend=0)
-    gap[deltas.begin] = deltas.when[deltas.begin]
-    chosen = modes[deltas.words]
-    each = np.repeat(chosen, deltas.times)
-    return {
-        "cycles": deltas.cycles,
-        "words": pack(np.diff(deltas.words, prepend=0)),
-        "times": pack(deltas.times),
-        "gaps": pack(gap),
-        "modes": pack(chosen),
-        "codes": [pack(deltas.codes(mode, first_cycle, np.flatnonzero(each == mode))) for mode in range(NUM_MODES)],
-    }
-
-
-def unpack_deltas(
-    stored: dict[str, Any], key: np.ndarray, first_cycle: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (end, index, value) by cycle; key: (num_words,) u4 state at the chunk's first cycle."""
-    cycles = int(stored["cycles"])
-    words = np.cumsum(unpack(stored["words"]), dtype=np.int64)
+def unpack_deltas(stored: dict[str, Any], key: np.ndarray, first_cycle: int, units: Units) -> Changes:
+    """Return the changes that sessions/encode.py stored; key: (num_words,) u4 state at the chunk's first cycle."""
+    active = np.cumsum(unpack(stored["units"], np.int64))
     times = unpack(stored["times"], np.int64)
-    index = np.repeat(words, times)
-    begin = np.cumsum(times) - times
-    when = _restart(np.cumsum(unpack(stored["gaps"], np.int64)), begin, times, np.subtract)
-    if len(index) != len(when) or (len(when) and not (0 <= when.min() <= when.max() < cycles and words[-1] < len(key))):
+    events = int(times.sum())
+    if len(active) != len(times) or (len(active) and active[-1] >= len(units.first)):
         raise ValueError("delta streams do not fit together")
-    each = np.repeat(unpack(stored["modes"], np.uint8), times)
-    before = np.repeat(key[words], times)
-    new = np.empty(len(index), np.uint32)
-    for mode, packed in enumerate(stored["codes"]):
-        at = np.flatnonzero(each == mode)
-        codes = unpack(packed)
-        if mode == NEW:
-            new[at] = codes
-        elif mode == STAMP:
-            new[at] = unzigzag(codes) + when[at].astype(np.uint32) + np.uint32(first_cycle & 0xFFFFFFFF)
-        elif len(at):
-            starts = np.flatnonzero(np.diff(index[at], prepend=-1))
-            lengths = np.diff(np.append(starts, len(at)))
-            if mode == XOR:
-                new[at] = before[at] ^ _restart(np.bitwise_xor.accumulate(codes), starts, lengths, np.bitwise_xor)
-            else:
-                running = np.cumsum(unzigzag(codes), dtype=np.uint32)
-                new[at] = before[at] + _restart(running, starts, lengths, np.subtract)
-    value = np.empty_like(new)
-    value[1:] = new[1:] - new[:-1]
-    value[begin] = new[begin] - before[begin]
-    order = np.argsort(when.astype(np.uint16 if cycles <= 1 << 16 else np.int64), kind="stable")
-    end = np.cumsum(np.bincount(when, minlength=cycles)).astype(np.uint32)
-    return end, index[order].astype(np.uint32), value[order]
+    gaps = np.frombuffer(stored["gaps"], np.uint8).reshape(2, events)
+    begin = np.cumsum(times) - times
+    running = np.cumsum(gaps[0] + (gaps[1].astype(np.int64) << 8))
+    event_when = _restart(running, begin, times, np.subtract).astype(np.uint16)
+    if events and int(event_when.max()) >= int(stored["cycles"]):
+        raise ValueError("delta streams do not fit together")
+    masks = np.ascontiguousarray(np.frombuffer(stored["masks"], np.uint8).reshape(4, events).T)
+    columns = np.cumsum(unpack(stored["columns"], np.int64))
+    counts, modes, widths = (unpack(stored[name], np.int64) for name in ("counts", "modes", "widths"))
+    event = _events_of_columns(masks, np.concatenate([begin, [events]]), active, units)
+    if len(event) != counts.sum() or not len(columns) == len(counts) == len(modes) == len(widths):
+        raise ValueError("delta streams do not fit together")
+    order = np.argsort(modes * 5 + widths, kind="stable")
+    ends = np.cumsum(counts)
+    pieces = [event[ends[column] - counts[column] : ends[column]] for column in order]
+    event = np.concatenate(pieces) if pieces else event
+    place = columns - units.column_begin[np.searchsorted(units.column_begin, columns, side="right") - 1]
+    word = np.repeat(units.first[active], times).astype(np.int32)[event] + np.repeat(place[order].astype(np.int32), counts[order])
+    when = event_when[event]
+    value = _values(stored["planes"], modes[order], widths[order], counts[order], word, when, key, first_cycle)
+    whole_begin, whole_counts = np.zeros((2, int(units.column_begin[-1])), np.int64)
+    whole_begin[columns[order]] = np.cumsum(counts[order]) - counts[order]
+    whole_counts[columns] = counts
+    return Changes(word, when, value, whole_begin, whole_counts)
+
+
+def _events_of_columns(masks: np.ndarray, begin: np.ndarray, active: np.ndarray, units: Units) -> np.ndarray:
+    """Return the number of each change's event, column after column; masks: (events, 4) u1, unit after unit."""
+    parts = []
+    split = np.searchsorted(active, units.kind_begin)
+    for kind in np.flatnonzero(np.diff(split)):
+        low, high = begin[split[kind]], begin[split[kind + 1]]
+        length = units.column_begin[kind + 1] - units.column_begin[kind]
+        bits = np.unpackbits(masks[low:high, : -(-length // 8)], axis=1, bitorder="little")
+        hits = np.flatnonzero(np.ascontiguousarray(bits.T))
+        hits %= high - low
+        hits += low
+        parts.append(hits)
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _values(planes: bytes, modes: np.ndarray, widths: np.ndarray, counts: np.ndarray, word: np.ndarray, when: np.ndarray,
+            key: np.ndarray, first_cycle: int) -> np.ndarray:  # fmt: skip
+    """Return the new values behind the codes; columns of one mode and width stand together."""
+    value = np.zeros(int(counts.sum()), np.uint32)
+    data = np.frombuffer(planes, np.uint8)
+    at = 0
+    classes = modes * 5 + widths
+    low = 0
+    for number in np.unique(classes):
+        size = int(counts[classes == number].sum())
+        part = slice(low, low + size)
+        low += size
+        width = int(number) % 5
+        code = value[part]
+        for plane in range(width):
+            code |= data[at : at + size].astype(np.uint32) << np.uint32(8 * plane)
+            at += size
+        code[:] = _decode(int(number) // 5, code, word[part], when[part], key, first_cycle)
+    if at != len(data):
+        raise ValueError("delta streams do not fit together")
+    return value
+
+
+def _decode(mode: int, code: np.ndarray, word: np.ndarray, when: np.ndarray, key: np.ndarray, first_cycle: int) -> np.ndarray:
+    """Return the new values of changes of one mode, each word's next to each other."""
+    if mode == NEW:
+        return code
+    if mode == STAMP:
+        return unzigzag(code) + when + np.uint32(first_cycle & 0xFFFFFFFF)
+    begin = np.flatnonzero(np.diff(word, prepend=-1))
+    times = np.diff(np.append(begin, len(word)))
+    if mode == XOR:
+        return key[word] ^ _restart(np.bitwise_xor.accumulate(code), begin, times, np.bitwise_xor)
+    return key[word] + _restart(np.cumsum(unzigzag(code), dtype=np.uint32), begin, times, np.subtract)
 
 
 def pack_log(end: np.ndarray) -> list[Any]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from engine.chunk import Chunk
 from engine.snapshot import Snapshot
-from sessions.codec import per_cycle
+from sessions.codec import Changes
 from sessions.layout import Field, Layout
 
 Value = TypeVar("Value")
@@ -55,13 +56,13 @@ class ByteCache(Generic[Value]):
 class DecodedChunk:
     """A chunk with what is needed to answer questions about any cycle in first..first + num_cycles (both included).
 
-    rows_base, memory_base: give the (recorded rows, 32) u4 rows and (words,) u4 memory at the chunk's first cycle;
+    chunk: of the engine (Chunk) or of a file (replay.StoredChunk). rows_base, memory_base: give the (recorded rows, 32) u4 rows and (words,) u4 memory at the chunk's first cycle;
     called only when values are asked for.
     """
 
     def __init__(
         self,
-        chunk: Chunk,
+        chunk: Any,
         layout: Layout,
         rows_base: Callable[[], np.ndarray],
         memory_base: Callable[[], np.ndarray],
@@ -73,35 +74,32 @@ class DecodedChunk:
         self.last = chunk.first_cycle + chunk.num_cycles
         self._rows_base, self._memory_base = rows_base, memory_base
         self._key = np.concatenate([chunk.key_sm, chunk.key_rf])
-        self._at = 0
-        self._words = self._key.copy()
         self._stall_total: np.ndarray | None = None
-        self._event_offset: np.ndarray | None = None
         self._rows: tuple[int, np.ndarray] | None = None
         self._memory: tuple[int, np.ndarray] | None = None
         self._columns: dict[str, np.ndarray] = {}
 
     def nbytes_hint(self, row_writes: int, mem_writes: int) -> int:
         """Return about how many bytes the chunk takes with everything that may be asked of it cached."""
-        deltas = 16 * len(self.chunk.delta_index)
-        return 4 * self._key.nbytes + deltas + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
+        return 3 * self._key.nbytes + 10 * len(self.changes.word) + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
 
     def _end(self, ends: np.ndarray, offset: int) -> int:
         return int(ends[offset - 1]) if offset else 0
 
+    @cached_property
+    def changes(self) -> Changes:
+        """Return the state changes of the chunk."""
+        return Changes.of_blocks(self.chunk.blocks) if isinstance(self.chunk, Chunk) else self.chunk.changes
+
     def words(self, offset: int) -> np.ndarray:
         """Return a fresh (num_words,) u4 copy of the state at cycle first + offset, 0 <= offset <= num_cycles."""
-        chunk = self.chunk
-        now, then = self._end(chunk.delta_end, offset), self._end(chunk.delta_end, self._at)
-        if abs(now - then) > now:
-            self._words[:] = self._key
-            then = 0
-        if now >= then:
-            np.add.at(self._words, chunk.delta_index[then:now].astype(np.intp), chunk.delta_value[then:now])
-        else:
-            np.subtract.at(self._words, chunk.delta_index[now:then].astype(np.intp), chunk.delta_value[now:then])
-        self._at = offset
-        words = self._words.copy()
+        changes = self.changes
+        words = self._key.copy()
+        if offset == self.num_cycles:
+            words[changes.word] = changes.value
+        elif offset:
+            before = np.flatnonzero(changes.when < offset)
+            words[changes.word[before]] = changes.value[before]
         self._put(words, "sm.cycle", np.int64(self.first + offset))
         self._put(words, "sm.stall_total", self.stall_total()[offset])
         return words
@@ -126,24 +124,30 @@ class DecodedChunk:
         positions = field.offsets[:, None] + np.arange(field.dtype.itemsize)
         return self._key.view(np.uint8)[positions].view(field.dtype).reshape(field.shape)
 
-    def _offsets(self) -> np.ndarray:
-        """Return for each delta the offset 1..num_cycles of the first cycle that shows it."""
-        if self._event_offset is None:
-            offsets = np.arange(1, self.num_cycles + 1, dtype=np.int32)
-            self._event_offset = np.repeat(offsets, per_cycle(self.chunk.delta_end))
-        return self._event_offset
+    def _changes_of(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the entries of `changes` that are changes of these words, and which of the words each is of."""
+        changes = self.changes
+        position = np.full(self.layout.num_words, -1, np.int32)
+        position[words] = np.arange(len(words), dtype=np.int32)
+        if changes.begin is None or changes.counts is None:
+            which = position[changes.word]
+            entries = np.flatnonzero(which >= 0)
+            return entries, which[entries]
+        columns = np.unique(self.layout.units.column[words])
+        parts = [np.arange(changes.begin[c], changes.begin[c] + changes.counts[c]) for c in columns]
+        entries = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        which = position[changes.word[entries]]
+        kept = which >= 0
+        return entries[kept], which[kept]
 
     def word_column(self, words: np.ndarray) -> np.ndarray:
         """Return (num_cycles + 1, k) u4: the values of k state words at each cycle of the chunk."""
-        column = np.zeros((self.num_cycles + 1, len(words)), np.uint32)
-        column[0] = self._key[words]
-        position = np.full(self.layout.num_words, -1, np.int32)
-        position[words] = np.arange(len(words), dtype=np.int32)
-        where = position[self.chunk.delta_index]
-        chosen = np.flatnonzero(where >= 0)
-        flat = self._offsets()[chosen].astype(np.intp) * len(words) + where[chosen]
-        np.add.at(column.reshape(-1), flat, self.chunk.delta_value[chosen])
-        return np.cumsum(column, axis=0, dtype=np.uint32, out=column)
+        entries, which = self._changes_of(words)
+        newest = np.zeros((self.num_cycles + 1, len(words)), np.int32)
+        newest[0] = np.arange(len(words))
+        newest[self.changes.when[entries].astype(np.int64) + 1, which] = np.arange(len(words), len(words) + len(entries))
+        np.maximum.accumulate(newest, axis=0, out=newest)
+        return np.concatenate([self._key[words], self.changes.value[entries]])[newest]
 
     def column(self, field: Field) -> np.ndarray:
         """Return (num_cycles + 1, *field.shape) values of a field at each cycle of the chunk; treat it as read-only."""

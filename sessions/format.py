@@ -11,7 +11,7 @@ is read by field name and unknown names are ignored, so fields can be added with
 up when a field changes its meaning, and a reader refuses a higher one.
 
 HEAD payload, a msgpack map
-    format       1
+    format       2
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), memory (bytes of the arena at `first`, u4), rows (bytes of
@@ -22,13 +22,18 @@ CHNK payload, a msgpack map; c0 = first
     first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
     totals       stall totals at c0 (warp-cycles per stall code)
     key          blob: the state at c0, bytes of [sm recorded | rf], of every chunk
-    deltas       blob {cycles, words, times, gaps, modes, codes}: for each changing word (ascending, stored as
-                 differences) how often it changes, in which cycles (gaps since the change before, at first since c0),
-                 and its mode; codes[mode] holds the changes of all words of a mode, word after word: mode 0 new - old,
-                 1 new xor old, 2 new, 3 new - cycle (small for stamps of the running cycle); 0 and 3 as zigzag
-                 (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in cycle offset i shows in the state
-                 at c0 + i + 1. Not in deltas: sm.cycle, and sm.stall_total, which grows in each cycle by the
-                 sm.state_count that the cycle leaves behind.
+    deltas       blob {cycles, units, times, gaps, masks, columns, counts, modes, widths, planes}. The state's words stand
+                 in units of at most 32, units of one kind are numbered together, words at one place of the units of one
+                 kind are a column; all that follows from the dtypes (layout.py, Units). An event is one cycle in which a
+                 unit changes. units: units with events, ascending, as differences; times: their events. Then per event,
+                 unit after unit: gaps: cycles since the unit's event before, at first since c0, as 2 byte planes; masks:
+                 which of its places change, as 4 byte planes. columns: columns with changes, as differences; counts:
+                 their changes; modes, widths: how each is coded, in how many bytes. planes: for each (mode, width),
+                 ascending, the codes of its columns, ascending, each column's in order of unit and time, in byte planes.
+                 A code is by mode 0 new - old, 1 new xor old, 2 new, 3 new - cycle (small for stamps of the running
+                 cycle); 0 and 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in cycle
+                 offset i shows in the state at c0 + i + 1. Not in deltas: sm.cycle, and sm.stall_total, which grows in
+                 each cycle by the sm.state_count that the cycle leaves behind.
     rows         blob {counts, index, kind, base, step, raw}: row writes in order; counts per cycle; index as zigzag
                  differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step, 2 = 32 words in raw
     memory       blob {counts, index, value}: u4 memory words written, in order, likewise
@@ -58,13 +63,13 @@ from typing import Any, BinaryIO
 
 import msgpack
 import numpy as np
-import zstandard
 
 from engine.errors import InputError
 from sessions import codec
 from sessions.layout import Layout
 
-FORMAT = 1
+FORMAT = 2
+HEADER_LEVEL = 12
 MAGIC = b"\x89RFV\r\n\x1a\n"
 END_MAGIC = b"RFVEND\r\n"
 FRAME = struct.Struct("<4sQI")
@@ -168,7 +173,7 @@ class Header:
             "rows": np.ascontiguousarray(self.rows, "<u4").tobytes(),
             "chunk_cycles": self.chunk_cycles,
         }
-        return msgpack.packb({"format": FORMAT, "body": codec.compress(body)})
+        return msgpack.packb({"format": FORMAT, "body": codec.compress(body, HEADER_LEVEL)})
 
     @staticmethod
     def unpack(payload: bytes, path: Any) -> Header:
@@ -215,7 +220,7 @@ class Index:
                 getattr(self, name).append(int(chunk.get(name, 0)))
         self.offset.append(offset)
         self.totals.append(np.array(chunk["totals"], np.int64))
-        bits = zstandard.ZstdDecompressor().decompress(chunk["changed"])
+        bits = codec.unsqueeze(chunk["changed"])
         self.changed.append(np.frombuffer(bits, np.uint8))
         self.printed += [(int(cycle), str(text)) for cycle, text in chunk["printed"]]
 

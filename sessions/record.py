@@ -17,11 +17,8 @@ import numpy as np
 from engine.chunk import Chunk
 from engine.errors import InputError
 from sessions import codec, format
+from sessions.encode import Encoder
 from sessions.layout import Layout
-
-
-# Modes are chosen in chunks 0, 1, 2, 4, ... and then in every 64th.
-LEARN_CHUNKS = 64
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,8 @@ class Writer:
         self._rows: Newest | None = None
         self._memory: Newest | None = None
         self._last: Chunk | None = None
-        self._modes = np.full(layout.num_words, codec.XOR, np.uint8)
+        self._encoder = Encoder(layout.units)
+        self._learn_at = 0
 
     def add(self, chunk: Chunk) -> None:
         """Code and write one chunk; the first must bring rows and memory. Raises OSError, as on a full disk."""
@@ -97,6 +95,8 @@ class Writer:
         offset = format.write_frame(self._file, format.CHUNK, msgpack.packb(content, default=codec._plain))
         self._file.flush()
         self.index.add(content, offset)
+        if self._last is not None:
+            self._last.release()
         self._last = chunk
         self._rows.add(chunk.row_index, chunk.row_value)
         self._memory.add(chunk.mem_index, chunk.mem_value)
@@ -105,10 +105,11 @@ class Writer:
         """Return the CHNK map of format.py."""
         assert self._rows is not None and self._memory is not None
         key = np.concatenate([chunk.key_sm, chunk.key_rf])
-        deltas = codec.Deltas(key, chunk.delta_end, chunk.delta_index, chunk.delta_value)
-        self._learn(deltas, chunk.first_cycle)
-        touched = np.zeros(-(-self.layout.num_words // 8) * 8, bool)
-        touched[deltas.words] = True
+        number = len(self.index.first)
+        learn = number == self._learn_at
+        deltas, touched = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, learn)
+        if learn:
+            self._learn_at = max(1, 4 * number)
         rows = {"counts": codec.pack_log(chunk.row_end), **codec.pack_rows(chunk.row_index, chunk.row_value)}
         memory = {"counts": codec.pack_log(chunk.mem_end), **codec.pack_words(chunk.mem_index, chunk.mem_value)}
         content = {
@@ -116,7 +117,7 @@ class Writer:
             "num": chunk.num_cycles,
             "totals": _read_totals(key, self.layout).tolist(),
             "key": codec.compress(key.astype("<u4").tobytes()),
-            "deltas": codec.compress(codec.pack_deltas(deltas, chunk.first_cycle, self._modes)),
+            "deltas": codec.compress(deltas),
             "rows": codec.compress(rows),
             "memory": codec.compress(memory),
             "row_writes": len(chunk.row_index),
@@ -124,7 +125,7 @@ class Writer:
             "changed": codec.squeeze(np.packbits(touched, bitorder="little").tobytes()),
             "printed": chunk.printed,
         }
-        level = format.level_of(len(self.index.first))
+        level = format.level_of(number)
         if level:
             row_places, mem_places = self._rows.take(level), self._memory.take(level)
             content |= {
@@ -135,14 +136,6 @@ class Writer:
                 "mem_sums": len(mem_places),
             }
         return content
-
-    def _learn(self, deltas: codec.Deltas, first_cycle: int) -> None:
-        """Choose anew, now and then, how each kind of word is coded."""
-        number = len(self.index.first)
-        if (number < LEARN_CHUNKS and number & (number - 1) == 0) or number % LEARN_CHUNKS == 0:
-            kinds = self.layout.kinds
-            for kind, mode in codec.choose_modes(deltas, first_cycle, kinds).items():
-                self._modes[kinds == kind] = mode
 
     def finish(self, end: dict[str, Any]) -> int:
         """Write index and trailer; return the file's size in bytes."""
@@ -244,7 +237,7 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
         while not failure:
             length = chunk_cycles if limit is None else min(chunk_cycles, limit - reached)
             # rows and memory are carried on from chunk to chunk: only the first keyframe needs them
-            chunk = simulator.record_chunk(length, values=not started) if length > 0 else None
+            chunk = simulator.record_chunk(length, values=not started, lend=True) if length > 0 else None
             started = True
             if chunk is None or chunk.num_cycles == 0:
                 break

@@ -39,8 +39,8 @@ class StoredChunk:
         if len(words) != layout.num_words:
             raise InputError(f"{what}: its keyframe has {len(words)} words, expected {layout.num_words}")
         self.key_sm, self.key_rf = np.split(words, [layout.sm_bytes // 4])
-        deltas = self._read(lambda stored: codec.unpack_deltas(stored, words, self.first_cycle), "deltas")
-        self.delta_end, self.delta_index, self.delta_value = deltas
+        self.changes: codec.Changes = self._read(
+            lambda stored: codec.unpack_deltas(stored, words, self.first_cycle, layout.units), "deltas")  # fmt: skip
 
     def _read(self, unpack: Any, name: str) -> Any:
         try:

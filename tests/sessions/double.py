@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from engine import stalls, state
-from engine.chunk import Chunk
+from engine.chunk import Blocks, Chunk
 from engine.errors import KernelFault
 from engine.snapshot import Snapshot
 
@@ -137,7 +137,7 @@ class Double:
     def _words(self) -> np.ndarray:
         return np.frombuffer(self._sm.tobytes() + self._rf.tobytes(), np.uint32)
 
-    def record_chunk(self, cycles: int = 1024, *, values: bool = True) -> Chunk:
+    def record_chunk(self, cycles: int = 1024, *, values: bool = True, lend: bool = False) -> Chunk:
         if self.fault is not None:
             raise self.fault
         first, printed = self.cycle, len(self.printed)
@@ -153,14 +153,14 @@ class Double:
             new = self._words()
             changed = np.flatnonzero(new[hot:] != old[hot:]) + hot
             index.append(changed)
-            value.append(new[changed] - old[changed])
+            value.append(new[changed])
             old = new
             for end, count in zip(ends, (sum(map(len, index)), len(log["row"]), len(log["mem"]))):
                 end.append(count)
         join = lambda parts: np.concatenate(parts).astype(np.uint32) if parts else np.empty(0, np.uint32)
         row_end, mem_end = (np.array(end, np.uint32) for end in ends[1:])
         return Chunk(
-            first, self.cycle - first, *key, np.array(ends[0], np.uint32), join(index), join(value),
+            first, self.cycle - first, *key, Blocks.of_words(np.array(ends[0], np.uint32), join(index), join(value)),
             row_end, np.array([row for row, _ in log["row"]], np.uint32),
             np.array([values for _, values in log["row"]], np.uint32).reshape(-1, 32),
             mem_end, np.array([word for word, _ in log["mem"]], np.uint32),

@@ -11,12 +11,16 @@ import msgpack
 import numpy as np
 import pytest
 
+from engine import state
+from engine.chunk import Blocks
 from engine.errors import InputError
 from sessions import codec, format
+from sessions.encode import Encoder
+from sessions.layout import Layout
 from sessions.record import Writer, partial_path, record
 from sessions.replay import describe, open_recording
 from tests.sessions.conftest import CHUNK, CYCLES
-from tests.sessions.double import Double
+from tests.sessions.double import RF_DTYPE, Double
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +210,8 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     count, cycles = random_state.randint(0, 300), 1 + random_state.randint(50)
     when = np.sort(random_state.randint(0, cycles, count))
     end = np.searchsorted(when, np.arange(cycles), side="right").astype(np.uint32)
-    words = 1 << random_state.randint(1, 20)
+    layout = Layout(state.recorded_dtype(), RF_DTYPE)
+    words = layout.num_words
     index = random_state.randint(0, words, count).astype(np.uint32)
     order = np.lexsort((index, when))
     keep = np.concatenate([[True], (np.diff(when[order]) != 0) | (np.diff(index[order].astype(np.int64)) != 0)])[:count]
@@ -214,11 +219,17 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     end = np.searchsorted(when[order][keep], np.arange(cycles), side="right").astype(np.uint32)
     value = random_state.randint(0, 1 << 32, len(index), dtype=np.uint64).astype(np.uint32)
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
-    modes = random_state.randint(0, 4, words).astype(np.uint8)
-    deltas = codec.Deltas(key, end, index, value)
-    stored = msgpack.unpackb(msgpack.packb(codec.pack_deltas(deltas, 12345, modes)))
-    for before, after in zip((end, index, value), codec.unpack_deltas(stored, key, 12345)):
-        assert before.dtype == after.dtype and (before == after).all()
+    encoder = Encoder(layout.units)
+    encoder._modes[:] = random_state.randint(0, codec.NUM_MODES, len(encoder._modes))
+    blocks = Blocks.of_words(end, index, value)
+    stored, changed = encoder.encode(key, blocks, 12345, learn=seed % 3 == 0)
+    again = codec.unpack_deltas(msgpack.unpackb(msgpack.packb(stored)), key, 12345, layout.units)
+    before = codec.Changes.of_blocks(blocks)
+    assert (np.flatnonzero(changed) == np.unique(index)).all()
+    for changes in (before, again):
+        order = np.lexsort((changes.word, changes.when))
+        assert (changes.word[order] == index).all() and (changes.value[order] == value).all()
+        assert (np.searchsorted(changes.when[order], np.arange(cycles), side="right") == end).all()
     rows = random_state.randint(0, 1 << 32, (len(index), 32), dtype=np.uint64).astype(np.uint32)
     rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
     rows[::3] = rows[::3, :1]
@@ -230,8 +241,6 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
 
 def test_the_first_chunk_must_bring_values(tmp_path: Path) -> None:
     double = Double(10)
-    from sessions.layout import Layout
-
     writer = Writer(tmp_path / "x.rfs", Layout(double.sm_dtype, double.rf_dtype), double.info, 1024)
     chunk = double.record_chunk(5)
     chunk.key_rows = None
