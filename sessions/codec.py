@@ -139,6 +139,11 @@ class Changes:
         when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))[block]
         return Changes((blocks.first[block] + bit).astype(np.int32), when, blocks.value[block, bit])
 
+    def apply(self, words: np.ndarray, offset: int) -> None:
+        """Turn the state at the chunk's first cycle into that `offset` cycles later, in place."""
+        before = np.flatnonzero(self.when < offset)
+        words[self.word[before]] = self.value[before]
+
 
 def unpack_deltas(stored: dict[str, Any], key: np.ndarray, first_cycle: int, units: Units) -> Changes:
     """Return the changes that sessions/encode.py stored; key: (num_words,) u4 state at the chunk's first cycle."""
@@ -163,8 +168,9 @@ def unpack_deltas(stored: dict[str, Any], key: np.ndarray, first_cycle: int, uni
     ends = np.cumsum(counts)
     pieces = [event[ends[column] - counts[column] : ends[column]] for column in order]
     event = np.concatenate(pieces) if pieces else event
-    place = columns - units.column_begin[np.searchsorted(units.column_begin, columns, side="right") - 1]
-    word = np.repeat(units.first[active], times).astype(np.int32)[event] + np.repeat(place[order].astype(np.int32), counts[order])
+    place = (columns - units.column_begin[np.searchsorted(units.column_begin, columns, side="right") - 1]).astype(np.int32)
+    word = np.repeat(units.first[active], times).astype(np.int32)[event]
+    word += np.repeat(place[order], counts[order])
     when = event_when[event]
     value = _values(stored["planes"], modes[order], widths[order], counts[order], word, when, key, first_cycle)
     whole_begin, whole_counts = np.zeros((2, int(units.column_begin[-1])), np.int64)
@@ -211,7 +217,8 @@ def _values(planes: bytes, modes: np.ndarray, widths: np.ndarray, counts: np.nda
     return value
 
 
-def _decode(mode: int, code: np.ndarray, word: np.ndarray, when: np.ndarray, key: np.ndarray, first_cycle: int) -> np.ndarray:
+def _decode(mode: int, code: np.ndarray, word: np.ndarray, when: np.ndarray, key: np.ndarray,
+            first_cycle: int) -> np.ndarray:  # fmt: skip
     """Return the new values of changes of one mode, each word's next to each other."""
     if mode == NEW:
         return code

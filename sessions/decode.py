@@ -56,8 +56,8 @@ class ByteCache(Generic[Value]):
 class DecodedChunk:
     """A chunk with what is needed to answer questions about any cycle in first..first + num_cycles (both included).
 
-    chunk: of the engine (Chunk) or of a file (replay.StoredChunk). rows_base, memory_base: give the (recorded rows, 32) u4 rows and (words,) u4 memory at the chunk's first cycle;
-    called only when values are asked for.
+    chunk: of the engine (Chunk) or of a file (replay.StoredChunk). rows_base, memory_base: give the (recorded rows, 32)
+    u4 rows and (words,) u4 memory at the chunk's first cycle; called only when values are asked for.
     """
 
     def __init__(
@@ -93,13 +93,8 @@ class DecodedChunk:
 
     def words(self, offset: int) -> np.ndarray:
         """Return a fresh (num_words,) u4 copy of the state at cycle first + offset, 0 <= offset <= num_cycles."""
-        changes = self.changes
         words = self._key.copy()
-        if offset == self.num_cycles:
-            words[changes.word] = changes.value
-        elif offset:
-            before = np.flatnonzero(changes.when < offset)
-            words[changes.word[before]] = changes.value[before]
+        self.changes.apply(words, offset)
         self._put(words, "sm.cycle", np.int64(self.first + offset))
         self._put(words, "sm.stall_total", self.stall_total()[offset])
         return words

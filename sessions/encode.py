@@ -105,8 +105,8 @@ def code(events, event_unit, event_cycle, event_mask, event_begin, old, new, uni
 
 
 @entry
-def lay_out(order, events, event_unit, event_cycle, event_mask, event_begin, codes, unit_column, widths, plane_at, stride, gaps,
-            masks, planes):  # fmt: skip
+def lay_out(order, events, event_unit, event_cycle, event_mask, event_begin, codes, unit_column, widths, plane_at, stride,
+            gaps, masks, planes):  # fmt: skip
     """Write gaps, masks and code planes in stored order; plane_at: where each column's next low byte goes (moved on)."""
     last_unit = np.int64(-1)
     last_cycle = np.int64(0)
@@ -216,8 +216,8 @@ class Encoder:
         widths = byte_widths(together[columns])
         plane_at, stride, total = place_planes(counts, modes, widths)
         gaps, masks, planes = (np.empty(size, np.uint8) for size in (2 * events, PLANES * events, total))
-        lay_out(self._order, events, *self._event, self._codes, self._unit_column, *self._spread(columns, widths, plane_at, stride),
-                gaps, masks, planes)  # fmt: skip
+        lay_out(self._order, events, *self._event, self._codes, self._unit_column,
+                *self._spread(columns, widths, plane_at, stride), gaps, masks, planes)  # fmt: skip
         active = np.flatnonzero(times)
         changed = np.zeros(len(key), bool)
         bits = np.unpackbits(touched[active].view(np.uint8), bitorder="little").reshape(-1, 32)

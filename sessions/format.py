@@ -8,7 +8,7 @@
 Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run that was killed, a damaged
 index) is read by going from frame to frame up to the last whole one. `blob` is zstd (level 1) over msgpack; every map
 is read by field name and unknown names are ignored, so fields can be added without a new format number; `format` goes
-up when a field changes its meaning, and a reader refuses a higher one.
+up when a field changes its meaning, and a reader refuses any other.
 
 HEAD payload, a msgpack map
     format       2
@@ -182,7 +182,9 @@ class Header:
             outer = msgpack.unpackb(payload, strict_map_key=False)
             number = outer["format"]
             if number > FORMAT:
-                raise InputError(f"{path}: session format {number}, this rfview reads up to format {FORMAT}; update it")
+                raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
+            if number < FORMAT:
+                raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; record the run again")
             body = codec.expand(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
             memory = np.frombuffer(body["memory"], "<u4")

@@ -100,7 +100,8 @@ class Units:
                     part = piece[at : at + 32]
                     kinds.setdefault((name, len(part)), []).append((int(part[0]), len(part)))
         unit, place, column = (np.zeros(layout.num_words, np.int32) for _ in range(3))
-        first, kind_begin, column_begin = [], [0], [0]
+        first: list[int] = []
+        kind_begin, column_begin = [0], [0]
         for members in kinds.values():
             for word, length in members:
                 unit[word : word + length] = len(first)
@@ -121,7 +122,8 @@ def _runs(dtype: np.dtype, begin: int, path: str, runs: list[tuple[str, int, int
         is_array, packed = base.itemsize < whole or base.names is not None, base.itemsize % 4 == 0 and at % 4 == 0
         if (is_array and base.names is not None) or whole > 64:
             single = None
-        if base.names is not None and packed and any(base.fields[part][0].base.names for part in base.names):
+        nested = any(base[part].base.names for part in base.names or ())
+        if packed and nested:
             for element in range(whole // base.itemsize):
                 _runs(base, at + element * base.itemsize, f"{path}.{name}", runs)
         elif base.names is not None and packed and base.itemsize <= 512:

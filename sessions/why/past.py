@@ -183,26 +183,16 @@ class _Reader:
     """The states of one chunk; reads only arrays that nobody changes, so that another thread may have its own."""
 
     def __init__(self, part: DecodedChunk):
-        chunk = part.chunk
         self.first, self.last = part.first, part.last
         self.layout = part.layout
-        self._key = np.concatenate([chunk.key_sm, chunk.key_rf])
-        self._end, self._index, self._value = chunk.delta_end, chunk.delta_index, chunk.delta_value
-        self._words = self._key.copy()
-        self._done = 0
+        self._key = np.concatenate([part.chunk.key_sm, part.chunk.key_rf])
+        self._changes = part.changes
 
     def records(self, cycle: int) -> tuple[Any, Any]:
         """Return (sm, rf) at a cycle of the chunk; the clock's totals are those of the chunk's begin."""
-        offset = cycle - self.first
-        wanted = int(self._end[offset - 1]) if offset else 0
-        if abs(wanted - self._done) > wanted:
-            self._words[:] = self._key
-            self._done = 0
-        low, high = sorted((wanted, self._done))
-        apply = np.add if wanted >= self._done else np.subtract
-        apply.at(self._words, np.asarray(self._index[low:high], np.intp), self._value[low:high])
-        self._done = wanted
-        data = self._words.copy().view(np.uint8)
+        words = self._key.copy()
+        self._changes.apply(words, cycle - self.first)
+        data = words.view(np.uint8)
         split = self.layout.sm_bytes
         rf = data[split : split + self.layout.rf_dtype.itemsize].view(self.layout.rf_dtype)[0]
         return data[:split].view(self.layout.sm_dtype)[0], rf

@@ -9,8 +9,8 @@ from sessions.replay import open_recording
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def test_format_1_opens_with_its_states() -> None:
-    timeline = open_recording(GOLDEN / "format1.rfs")
+def test_format_2_opens_with_its_states() -> None:
+    timeline = open_recording(GOLDEN / "format2.rfs")
     shot = timeline.at(333)
     assert (timeline.first, timeline.last, shot.cycle) == (0, 400, 333)
     assert timeline.info["kernel"] == "vectoradd" and timeline.info["design"].startswith("stt")
