@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from engine import claims, designs
-from engine.claims import Claim, Number, batch, lab, places, samples
+from engine.claims import Claim, Number, baselines, batch, lab, places, samples
 from rfview import cli
 
 # claims that follow from tables and do not hold, each with what the tables give instead
@@ -158,3 +158,14 @@ def test_srams_energy_follows_the_table_of_the_machine_that_ran() -> None:
     assert paper == {"dynamic": 10 * 64 + 88, "leakage": 0.0, "refresh": 0.0, "total": 728.0}
     fermi = designs.energy(("sram",), designs.Run(counts, 700, 700.0, {}))
     assert fermi["dynamic"] == pytest.approx(1024 * (10 * 0.203 + 0.191)) and fermi["leakage"] == pytest.approx(248.7e3)
+
+
+def test_sram_is_its_own_baseline_under_both_presets() -> None:
+    counts = {"rf_reads": 100, "rf_writes": 40}
+    for preset, clock in (("fermi", 700.0), ("gebhart", 1000.0)):
+        base = baselines.baseline_of("sram", {}, preset)
+        energy = designs.energy(("sram",), designs.Run(counts, 500, clock, {}, preset))
+        assert base.energy_pj(counts, 500, clock) == pytest.approx(energy)
+        assert places.area_mm2(("sram",), {}, preset) == base.area_mm2
+    assert baselines.baseline_of("sram", {}, "gebhart") == baselines.baseline_of("rfc", {})
+    assert baselines.baseline_of("stt", {}, "gebhart").name == "HRF's SRAM"
