@@ -18,7 +18,7 @@ OWN = "switch_on_stall"
 RF_SHARE = 0.25        # of GPU power, assumed: the paper gives none (decision A21)
 SAMPLED = ("reduction", "histogram", "scalarprod")
 GATED, PIPELINE = "hrf[power_gating=true]", "stt[stall=pipeline]"
-OTHER_PAPER = "The paper's number is a result of another paper's buffer, technology and workloads; ours has 16 entries by choice"
+OTHER_PAPER = "The paper quotes another's buffer, technology and workloads; ours has 16 entries by choice"
 
 
 def table(name: str) -> Any:
