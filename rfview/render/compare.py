@@ -78,7 +78,8 @@ class ComparePicture:
 
     lock: CYCLE or INSTRUCTION. warp: the focused warp in words. n: its instruction at the cursor. curve: (instructions,
     lag) per point, ascending. first_count: how many instructions had issued at the first divergence. lag: B's at A's
-    cursor, counted over the whole machine. reasons: (stall code or -1, text) links. totals: (state name, A, B) warp-cycles. facts: (label, A, B, ratio) texts.
+    cursor, counted over the whole machine. reasons: (stall code or -1, text) links. totals: (state name, A, B)
+    warp-cycles. facts: (label, A, B, ratio) texts.
     """
 
     runs: tuple[RunFacts, RunFacts]
