@@ -5,6 +5,7 @@ All runs have one scheduler; its own comparison is under switch_on_stall, where 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -98,7 +99,8 @@ def under_16(lab: Lab) -> Number:
     """Return the median over kernels of the share of periods with under 16 entries used."""
     results = own(lab, "hrf")
     each = over(count(results, "wb_periods_under_16"), count(results, "wb_periods"))
-    return Number(sorted(each.values())[len(each) // 2], "median kernel's share of filling periods", each)
+    middle = sorted(each.values())[len(each) // 2] if each else math.nan
+    return Number(middle, "median kernel's share of filling periods", each)
 
 
 def sampled_runs(lab: Lab) -> dict[str, Any]:

@@ -169,3 +169,23 @@ def test_sram_is_its_own_baseline_under_both_presets() -> None:
         assert places.area_mm2(("sram",), {}, preset) == base.area_mm2
     assert baselines.baseline_of("sram", {}, "gebhart") == baselines.baseline_of("rfc", {})
     assert baselines.baseline_of("stt", {}, "gebhart").name == "HRF's SRAM"
+
+
+@pytest.mark.slow
+def test_every_direction_and_claim_of_every_paper_is_computed_from_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "--kernels", "gemm_double", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["claims"]) == 180 and {one["design"] for one in found["directions"]} == {
+        "hrf", "stt", "rfc", "hcrf", "edram", "racetrack"}
+    for direction in found["directions"]:
+        assert list(direction["kernels"]) == ["gemm_double"] and math.isfinite(direction["value"]), direction["id"]
+    measured = [one for one in found["claims"] if one["kind"] == "simulated" and one["verdict"] != "not tested here"]
+    assert len(measured) >= 40 and all(math.isfinite(one["value"]) for one in measured)
+
+
+@pytest.mark.slow
+def test_all_designs_end_with_the_same_bits_under_their_papers_schedulers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", "reduction", "--schedulers", "paper", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["design"] for row in rows} == set(designs.BUILT_IN)
+    assert all(row["output"]["same_bits"] for row in rows if row["design"] != "edram")
