@@ -53,7 +53,7 @@ def _typed(line: str) -> tuple[str, ...]:
 
 
 MARKS = (*_typed("mark a"), *_typed("goto 1400"), *_typed("mark b"), *_typed("goto 900"))
-STOPS = (*_typed("break stall wb_drain > 15"), *_typed("watch w12.R2[0]"))
+STOPS = (*_typed("break stall wb_drain > 15"), *_typed("watch rf.buffer[0].owner"))
 
 
 SHOTS: tuple[Shot, ...] = (
@@ -83,7 +83,7 @@ async def settle(app: Any, pilot: Any) -> None:
         await pilot.pause()
         if app.main.scene.now is not None and app.driver.is_idle:
             await pilot.pause()
-            if app.driver.is_idle:
+            if app.driver.is_idle and all(point.is_counted for point in app.main.scene.breakpoints):
                 return
         await asyncio.sleep(0.005)
     raise RuntimeError("the session did not come to rest")
