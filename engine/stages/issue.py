@@ -378,7 +378,7 @@ def is_collective(inst):
 
 @device
 def member_mask(sm, rf, spec, rows, warp, inst):
-    """Return the member mask of a collective: an immediate, or the register's value at the first active lane."""
+    """Return the lanes that a collective needs: an immediate, or what the active lanes' registers name together."""
     slot = 0
     if inst.op == OP_SHFL:
         slot = 5
@@ -387,8 +387,12 @@ def member_mask(sm, rf, spec, rows, warp, inst):
     reg = np.int64(inst.src[slot])
     if reg == NO_REG:
         return np.int64(inst.imm[slot])
-    lane = ctz64(np.uint64(sm.warp[warp].mask))
-    return np.int64(rows[hooks.locate(sm, rf, spec, warp, reg, lane)].u[lane])
+    need, left = np.int64(0), np.uint64(sm.warp[warp].mask)
+    while left != 0:
+        lane = ctz64(left)
+        left &= left - np.uint64(1)
+        need |= np.int64(rows[hooks.locate(sm, rf, spec, warp, reg, lane)].u[lane])
+    return need
 
 
 @device
