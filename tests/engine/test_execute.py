@@ -874,6 +874,10 @@ def test_float_to_float(dst: str, src: str) -> None:
                 want = saturated(want, dst) if suffix else want
                 assert results[lane] == want, (mode, suffix, dst, src, hex(values[lane]))
     for mode, to_whole in (("rni", round), ("rzi", math.trunc), ("rmi", math.floor), ("rpi", math.ceil)):
+        if dst != src:  # PTX rounds to an integral value only where the size stays
+            with pytest.raises(isa.UnsupportedOpcode):
+                isa.lookup("cvt", (mode, dst, src))
+            continue
         values = floats(rng, bits)
         got = run(f"cvt.{mode}.{dst}.{src}", values)
         results = got.wide() if dst == "f64" else got.narrow()
