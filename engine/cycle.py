@@ -8,7 +8,7 @@ from engine import hooks, journal
 from engine.bits import bit64, borrowed, ctz64
 from engine.device import device
 from engine.jit import entry
-from engine.registers import touch_inflight
+from engine.registers import touch_inflight, wake
 from engine.stages import completion, ctas, dispatch, fetch, issue, memory, write_back
 from engine.state import FOREVER, MAX_INFLIGHT, NONE8
 
@@ -64,7 +64,9 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     """Run one cycle: results first, then memory, operands, dispatch of CTAs, issue, fetch."""
     clear_activity(sm)
     freeze = hooks.begin_cycle(sm, rf, spec, rows)
-    sm.freeze_code = freeze
+    if freeze != sm.freeze_code:
+        sm.freeze_code = freeze
+        sm.awake = np.uint64(sm.unfinished)
     completion.complete(sm, rf, spec, rows, insts)
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
     memory.advance(sm, key, insts)
@@ -72,6 +74,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
         dispatch.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
         clear_refusals(sm)
         hooks.arbitrate(sm, rf, spec, rows, insts)
+        wake_waiting(sm)
     issue.issue(sm, rf, spec, rows, insts, freeze)
     ctas.dispatch_ctas(sm, rf, spec, rows, arena, log, mem_index)
     fetch.fetch(sm)
@@ -101,10 +104,24 @@ def clear_refusals(sm):
         collector = ctz64(used)
         used &= ~bit64(collector)
         flight = sm.inflight[sm.collector[collector].inflight]
+        sm.code_before[collector] = flight.code
         if flight.code != 0 or flight.lost != 0:
             flight.code = 0
             flight.lost = 0
             touch_inflight(sm, sm.collector[collector].inflight)
+    return 0
+
+
+@device
+def wake_waiting(sm):
+    """Wake the warps that may wait for an instruction whose reads are refused for another reason than before."""
+    used = np.uint64(sm.collectors_used)
+    while used != 0:
+        collector = ctz64(used)
+        used &= ~bit64(collector)
+        flight = sm.inflight[sm.collector[collector].inflight]
+        if flight.code != sm.code_before[collector]:
+            wake(sm, np.int64(flight.warp))
     return 0
 
 

@@ -113,12 +113,30 @@ def compare_mask(rows, src, dst, aux, flags):
 
 @jit
 def set_rows(rows, src, dst, aux, flags, other):
-    """set: all ones or 1.0 where the comparison holds."""
-    result = compare_mask(rows, src, dst, aux, flags)
+    """set: all ones or 1.0 where the comparison holds; packed halves give a 16-bit answer each."""
+    kind, target = (I64(aux) >> I64(8)) & I64(255), I64(aux) >> I64(16)
+    yes, high = ALL_LANES, U32(0)
+    if kind == T_F16 or kind == T_BF16 or kind == T_F16X2 or kind == T_BF16X2:
+        masks = compare_halves(rows, src, aux, flags)
+        result = U32(masks & M32)
+        if kind == T_F16X2 or kind == T_BF16X2:
+            high = U32(masks >> S32)
+            high = U32(combine(flags, high, ~high, other) & M32)
+            yes = U32(0xFFFF)
+    else:
+        result = compare_mask(rows, src, dst, aux, flags)
     result = U32(combine(flags, result, ~U32(result), other) & M32)
-    yes = U32(0x3F800000) if (I64(aux) >> I64(16)) == T_F32 else ALL_LANES
+    if target == T_F32:
+        yes = U32(0x3F800000)
+    elif target == T_F16 or target == T_F16X2:
+        yes = U32(0x3C00)
+    elif target == T_BF16 or target == T_BF16X2:
+        yes = U32(0x3F80)
+    elif target == T_U16 or target == T_S16:
+        yes = U32(0xFFFF)
     for lane in range(32):
-        store(rows, dst, lane, yes if (result >> U32(lane)) & U32(1) else U32(0))
+        low = yes if (result >> U32(lane)) & U32(1) else U32(0)
+        store(rows, dst, lane, low | (yes << U32(16) if (high >> U32(lane)) & U32(1) else U32(0)))
 
 
 @jit
@@ -379,28 +397,31 @@ def shuffle_rows(rows, src, dst, mask, mode):
 
 
 @jit
-def vote_rows(rows, src, dst, members, mode, predicate):
-    """vote over the member lanes; ballot writes a row, the others give a mask of all or no lanes."""
+def vote_rows(rows, src, dst, group, members, mode, predicate):
+    """vote over the member lanes; ballot writes the group's elements of a row, the others give the lanes that hold."""
     votes = U32(predicate) & members
     if mode == VOTE_BALLOT:
         for lane in range(32):
-            store(rows, dst, lane, votes)
+            if (group >> U32(lane)) & U32(1):
+                store(rows, dst, lane, votes)
         return Z64
     holds = votes == members
     if mode == VOTE_ANY:
         holds = votes != U32(0)
     elif mode == VOTE_UNI:
         holds = votes == members or votes == U32(0)
-    return M32 if holds else Z64
+    return U64(group) if holds else Z64
 
 
 @jit
-def match_rows(rows, src, dst, members, mode):
+def match_rows(rows, src, dst, group, members, mode):
     """match.any / match.all over the member lanes; gives the predicate of match.all."""
     wide, every = mode >= MATCH_ANY64, mode == MATCH_ALL32 or mode == MATCH_ALL64
     first = I64(ctz(U64(members))) & I64(31)
     all_same = True
     for lane in range(32):
+        if not (group >> U32(lane)) & U32(1):
+            continue
         same = U32(0)
         for other in range(32):
             equal = load(rows, src, lane) == load(rows, src, other)
@@ -415,12 +436,13 @@ def match_rows(rows, src, dst, members, mode):
     if not every:
         return Z64
     for lane in range(32):
-        store(rows, dst, lane, members if all_same else U32(0))
-    return M32 if all_same else Z64
+        if (group >> U32(lane)) & U32(1):
+            store(rows, dst, lane, members if all_same else U32(0))
+    return U64(group) if all_same else Z64
 
 
 @jit
-def reduce_rows(rows, src, dst, members, mode):
+def reduce_rows(rows, src, dst, group, members, mode):
     """redux: combine the member lanes' values."""
     total, seen = Z64, False
     for lane in range(32):
@@ -446,15 +468,36 @@ def reduce_rows(rows, src, dst, members, mode):
     if mode == REDUX_MIN_S or mode == REDUX_MAX_S:
         total = total ^ U64(0x80000000)
     for lane in range(32):
-        store(rows, dst, lane, U32(total & M32))
+        if (group >> U32(lane)) & U32(1):
+            store(rows, dst, lane, U32(total & M32))
 
 
 @jit
-def members_of(rows, slot, mask, flags):
-    """Member lanes of a vote, match or redux: the mask operand of the lowest active lane, active lanes only."""
-    if has(flags, FLAG_NO_SYNC) or mask == U32(0):
-        return U32(mask)
-    return U32(mask & load(rows, slot, I64(ctz(U64(mask)))))
+def collective_rows(op, rows, src, dst, mask, mode, flags, predicate):
+    """vote, match or redux, once for each group of active lanes that name the same member mask.
+
+    Tiles smaller than a warp come together to one instruction, each with a mask of its own. Members that are not
+    active take no part. Without .sync, the active lanes are the members.
+    """
+    slot = src if op == OP_VOTE else src + 2
+    left, found = U32(mask), Z64
+    while left != U32(0):
+        group = members = left
+        if not has(flags, FLAG_NO_SYNC):
+            named = load(rows, slot, I64(ctz(U64(left))))
+            group = U32(0)
+            for lane in range(32):
+                if (left >> U32(lane)) & U32(1) and load(rows, slot, lane) == named:
+                    group |= U32(1) << U32(lane)
+            members = group & named
+        left &= ~group
+        if op == OP_VOTE:
+            found |= vote_rows(rows, src, dst, group, members, mode, predicate)
+        elif op == OP_MATCH:
+            found |= match_rows(rows, src, dst, group, members, mode)
+        else:
+            reduce_rows(rows, src, dst, group, members, mode)
+    return found
 
 
 @jit
@@ -470,12 +513,8 @@ def rare(op, rows, src, dst, mask, p0, aux, flags):
         float_rows(op, rows, src, dst, mask, aux, flags)
     elif op == OP_SHFL:
         return shuffle_rows(rows, src, dst, mask, I64(aux))
-    elif op == OP_VOTE:
-        return vote_rows(rows, src, dst, members_of(rows, src, mask, flags), I64(aux), p0)
-    elif op == OP_MATCH:
-        return match_rows(rows, src, dst, members_of(rows, src + 2, mask, flags), I64(aux))
-    elif op == OP_REDUX:
-        reduce_rows(rows, src, dst, members_of(rows, src + 2, mask, flags), I64(aux))
+    elif op == OP_VOTE or op == OP_MATCH or op == OP_REDUX:
+        return collective_rows(op, rows, src, dst, mask, I64(aux), flags, p0)
     elif op == OP_ACTIVEMASK:
         for lane in range(32):
             store(rows, dst, lane, U32(mask))

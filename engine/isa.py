@@ -422,9 +422,10 @@ def _fma(form: _Form) -> OpInfo:
 def _div(form: _Form) -> OpInfo:
     kind = form.type(f"{_INTS} f32 f64")
     if kind in ("f32", "f64"):
-        if kind == "f32" and (form.take("approx") or "full" in form.left):
+        bare = kind == "f32" and not form.left
+        if kind == "f32" and (form.take("approx") or "full" in form.left or bare):
             full = form.take("full")
-            flags = _float_flags(form, False)
+            flags = FLAG_FTZ if bare else _float_flags(form, False)
             form.done()
             return _info(OP_SFU, (kind, kind), kind, LAT_SFU, UNIT_SFU, flags, SFU_DIV_FULL if full else SFU_DIV,
                          is_float=True)
@@ -641,9 +642,16 @@ def _setp(form: _Form) -> OpInfo:
 
 
 def _set(form: _Form) -> OpInfo:
-    if len(form.types) != 2 or form.types[0] not in ("u32", "s32", "f32") or form.types[1] not in _SETP_OPS:
+    if len(form.types) != 2:
         raise _Refused
     dst, kind = form.types
+    answers: tuple[str, ...]
+    if kind in _HALVES:  # a half answers as a half or an integer, a pair as a pair or a 32-bit integer
+        answers = (kind, "u32", "s32") if "x2" in kind else (kind, "u16", "s16", "u32", "s32")
+    else:
+        answers = ("u32", "s32", "f32") if kind in _SETP_OPS else ()
+    if dst not in answers:
+        raise _Refused
     compare, flags = _compare(form, kind)
     form.done()
     latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_INT_ADD, UNIT_SP)
@@ -652,6 +660,7 @@ def _set(form: _Form) -> OpInfo:
                  is_float=kind in ("f32", "f64"))
 
 
+_HALVES = ("f16", "bf16", "f16x2", "bf16x2")
 _SET_TYPES = TYPE_CODES | {"b16": T_U32, "u16": T_U32}
 
 
@@ -750,7 +759,8 @@ def _sfu(form: _Form, sub: int) -> OpInfo:
 
 
 def _root(form: _Form) -> OpInfo:
-    """rcp, sqrt, rsqrt: approximate or correctly rounded."""
+    """rcp, sqrt, rsqrt: approximate or correctly rounded; rcp.f32 alone is PTX 1.3's rcp.approx.ftz.f32, as div.f32."""
+    _fill_in_defaults(form)
     approx = form.take("approx")
     is_f64 = form.types == ["f64"]
     if form.base == "rsqrt" and not approx:
@@ -772,8 +782,15 @@ def _root(form: _Form) -> OpInfo:
     return info
 
 
+def _fill_in_defaults(form: _Form) -> None:
+    """Give a bare f32 form the modifiers that it had in PTX 1.0 to 1.3; later versions ask for them."""
+    if form.types == ["f32"] and not form.left:
+        form.left = ["approx", "ftz"]
+
+
 def _transcendental(form: _Form) -> OpInfo:
     """ex2, lg2, sin, cos, tanh; ex2 and tanh for halves too."""
+    _fill_in_defaults(form)
     if not form.take("approx"):
         raise _Refused
     sub = {"ex2": SFU_EX2, "lg2": SFU_LG2, "sin": SFU_SIN, "cos": SFU_COS, "tanh": SFU_TANH}[form.base]
@@ -852,7 +869,7 @@ def _redux(form: _Form) -> OpInfo:
 
 # --- addresses -----------------------------------------------------------------------------------------------------
 def _cvta(form: _Form) -> OpInfo:
-    kind = form.type("u64")
+    kind = form.type("u64 u32")
     to = form.take("to")
     windows = {"global": (CVTA_IDENTITY,) * 2, "const": (CVTA_IDENTITY,) * 2,
                "shared": (CVTA_FROM_SHARED, CVTA_TO_SHARED), "local": (CVTA_FROM_LOCAL, CVTA_TO_LOCAL),
@@ -860,6 +877,8 @@ def _cvta(form: _Form) -> OpInfo:
     for name, pair in windows.items():
         if form.take(name) or form.take(f"{name}::cta") or form.take(f"{name}::entry"):
             form.done()
+            if kind == "u32" and pair[to] != CVTA_IDENTITY:  # the windows lie beyond 32 bits
+                raise _Refused
             return _info(OP_CVTA, (kind,), kind, aux=pair[to])
     raise _Refused
 
@@ -900,7 +919,8 @@ EXAMPLES: tuple[str, ...] = tuple((
     "lop3.b32 bfe.u32 bfe.s32 bfe.u64 bfi.b32 bfi.b64 bfind.u32 bfind.shiftamt.u32 brev.b32 brev.b64 clz.b32 clz.b64 "
     "popc.b32 popc.b64 fns.b32 bmsk.clamp.b32 szext.clamp.s32 prmt.b32 prmt.b32.f4e dp4a.s32.s32 dp4a.u32.u32 "
     "dp2a.lo.s32.s32 setp.eq.s32 setp.ne.s32 setp.lt.s32 setp.lt.u32 setp.eq.b32 setp.lt.f32 setp.ltu.f32 setp.lt.f64 "
-    "setp.nan.f32 setp.lt.and.s32 setp.eq.s64 setp.eq.f16 set.lt.u32.f32 selp.b32 selp.f32 selp.b64 slct.f32.s32 "
+    "setp.nan.f32 setp.lt.and.s32 setp.eq.s64 setp.eq.f16 set.lt.u32.f32 set.eq.f16.f16 "
+    "set.gt.f16x2.f16x2 selp.b32 selp.f32 selp.b64 slct.f32.s32 "
     "cvt.u32.u64 cvt.s64.s32 cvt.u16.u32 cvt.rn.f32.s32 cvt.rn.f32.f64 cvt.f64.f32 cvt.rzi.s32.f32 cvt.rni.s32.f32 "
     "cvt.rn.f16.f32 cvt.f32.f16 cvt.rn.bf16.f32 cvt.sat.f32.f32 cvt.rzi.f32.f32 cvt.rn.f16x2.f32 mov.u16 mov.u32 "
     "mov.b32 mov.b64 mov.u64 mov.f32 mov.f64 mov.pred rcp.rn.f32 rcp.approx.f32 rcp.approx.ftz.f32 rcp.rn.f64 "

@@ -484,10 +484,11 @@ def _check_float(table: _Table, key: str, value: float, dtype: np.dtype) -> None
 
 
 def pack_params(launch: Launch, param_decls: Sequence[ParamDecl], buffer_address: Mapping[str, int],
-                where: str) -> bytes:
+                where: str, address_bytes: int = 8) -> bytes:
     """Return the kernel's parameter block: every argument converted to its parameter's type, at its offset.
 
     buffer_address: address of each buffer and symbol by name. where: how errors begin, such as "gemm.toml: launch 1".
+    address_bytes: 4 where the module has 32-bit addresses: then a parameter may hold an address's low word.
     Raises LaunchError when an argument does not fit its parameter, or there are too many or too few.
     """
     if len(launch.args) != len(param_decls):
@@ -499,7 +500,7 @@ def pack_params(launch: Launch, param_decls: Sequence[ParamDecl], buffer_address
     block = bytearray(size)
     for place, (arg, decl) in enumerate(zip(launch.args, param_decls)):
         begin = f"{where}: args[{place}] ({decl.name}: {_type_of(decl)})"
-        block[decl.offset:decl.offset + decl.size] = _pack_one(arg, decl, buffer_address, begin)
+        block[decl.offset:decl.offset + decl.size] = _pack_one(arg, decl, buffer_address, begin, address_bytes)
     return bytes(block)
 
 
@@ -509,7 +510,7 @@ def _type_of(decl: ParamDecl) -> str:
     return decl.type if decl.size == width else f"{decl.type}[{decl.size // width}]"
 
 
-def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begin: str) -> bytes:
+def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begin: str, address_bytes: int) -> bytes:
     """Return the little-endian bytes of one argument, `decl.size` of them."""
     if arg.kind == "bytes":
         assert isinstance(arg.value, bytes)
@@ -518,11 +519,11 @@ def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begi
         return arg.value
     kind, width = decl.type[0], int(decl.type[1:]) // 8
     if arg.kind in ("buffer", "symbol", "null"):
-        if decl.size != 8 or kind == "f":
+        if decl.size not in (8, address_bytes) or kind == "f":
             raise LaunchError(f"{begin}: expected {_wanted(decl)}, got the 64-bit address of "
                               f"{arg.name or 'null'}")
         address = 0 if arg.kind == "null" else buffer_address[arg.name] + arg.offset
-        return struct.pack("<Q", address)
+        return struct.pack("<Q", address)[:decl.size]
     if decl.size != width:
         raise LaunchError(f"{begin}: expected {_wanted(decl)}, got the value {arg.value!r}")
     if kind == "f" or (kind == "b" and isinstance(arg.value, float)):

@@ -81,8 +81,9 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     variables, end = _variables(spec, module)
     addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
     symbols = {variable.name: variable.address for variable in variables if variable.kind == "symbol"}
+    width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
     launches = tuple(
-        _placed(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses})
+        _placed(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
         for kernel, launch in chosen
     )
     shared_words = max(placed.resident_ctas * -(-placed.shared_bytes // 4) for placed in launches)
@@ -206,7 +207,7 @@ def _fill(
 
 
 def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
-            addresses: Mapping[str, int]) -> PlacedLaunch:  # fmt: skip
+            addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
     """Check a launch against the SM and work out how many CTAs reside at once."""
     from engine.launch import pack_params
 
@@ -231,7 +232,7 @@ def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, con
         short = min(limits, key=lambda name: limits[name])
         raise InputError(f"{where}: one CTA does not fit on the SM: too few {short} ({threads} threads, {registers} "
                          f"registers per thread, {shared} bytes of shared memory)")  # fmt: skip
-    params = pack_params(launch, kernel.params, addresses, where)
+    params = pack_params(launch, kernel.params, addresses, where, address_bytes)
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 
 

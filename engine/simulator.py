@@ -171,6 +171,8 @@ class Simulator:
             sm.scheduler[index].joined_warp = state.NONE8
         sm.wheel[:] = state.NONE8
         sm.next_due[:] = state.NONE8
+        sm.write_first[:] = state.NONE8
+        sm.write_last[:] = state.NONE8
         sm.ldst_head = state.NONE8
         sm.host_call = state.NONE8
         sm.l1["line"] = -1

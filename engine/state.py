@@ -329,6 +329,12 @@ AUX = [
     ("rows_touched", "u1"),
     ("passed", "u8"),                             # warps whose head instruction only waits for a unit or a collector
     ("head_unit", "u1", (MAX_WARPS,)),            # the unit it needs
+    ("code_before", "u1", (MAX_COLLECTORS,)),     # refusal of each collector's instruction in the cycle before
+    ("blocked", "u8"),                            # of those, warps that still wait as long as nothing below changes:
+    ("blocked_by", "u1", (MAX_SCHEDULERS,)),      # the units that are full, and whether all collectors are
+    ("write_first", "u1", (2,)),                  # results in WRITE_BACK in the order of issue: ALU, memory; NONE8 = none
+    ("write_last", "u1", (2,)),
+    ("write_next", "u1", (MAX_INFLIGHT,)),
     ("settled", "u1"),                            # the last cycle was quiet from beginning to end
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
     ("scratch", "i8", (264,)),                    # of engine/access.py: addresses and lines of the LD/ST head

@@ -90,6 +90,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_mark", ("D *",), "diff-mark", "underline what changed since mark a", ASK),
     Action("statistics", ("#",), "statistics", "IPC, stalls, energy between marks", ASK, "statistics"),
     Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
+    Action("fork", ("f",), "fork-here", "fork here, something changed", ASK, "fork"),
+    Action("compare", ("x",), "compare-branches", "this branch against its parent", ASK, "compare"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),

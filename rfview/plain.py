@@ -56,7 +56,8 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
                     if look.name not in ("issued", "not_selected", *QUIET)]
         count, name = max(blocking)
         most = f", mostly {name} ({count:,} warp-cycles)" if count else ""
-        out.append(f"{abs(moved):,} cycle{'s' if abs(moved) > 1 else ''} {way}: {int(totals[0]):,} instructions issued in them{most}.")
+        cycles = f"{abs(moved):,} cycle{'s' if abs(moved) > 1 else ''}"
+        out.append(f"{cycles} {way}: {int(totals[0]):,} instructions issued in them{most}.")
     groups: dict[tuple[str, str], list[int]] = {}
     same = 0
     for warp in range(new.now.num_warps):

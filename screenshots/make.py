@@ -39,6 +39,23 @@ def _both(name: str, kind: str, **facts: Any) -> list[Shot]:
     return [Shot(f"{name}_{size[0]}x{size[1]}", kind, size, **facts) for size in (SMALL, LARGE)]
 
 
+def _all(name: str, *keys: str) -> list[Shot]:
+    """Return a screen of the recording at both sizes, in colour and without."""
+    facts: dict[str, Any] = {"goto": 900, "keys": keys}
+    return [*_both(name, "replay", **facts), *_both(f"{name}_mono", "replay", theme="mono", **facts)]
+
+
+def _typed(line: str) -> tuple[str, ...]:
+    """Return the keys of a command line."""
+    names = {" ": "space", ".": "full_stop", ">": "greater_than_sign", "=": "equals_sign", ",": "comma", "_": "underscore",
+             "[": "left_square_bracket", "]": "right_square_bracket"}
+    return ("colon", *(names.get(char, char) for char in line), "enter")
+
+
+MARKS = (*_typed("mark a"), *_typed("goto 1400"), *_typed("mark b"), *_typed("goto 900"))
+STOPS = (*_typed("break stall wb_drain > 15"), *_typed("watch rf.buffer[0].owner"))
+
+
 SHOTS: tuple[Shot, ...] = (
     *_both("replay", "replay"),
     *_both("replay_mono", "replay", theme="mono"),
@@ -48,9 +65,15 @@ SHOTS: tuple[Shot, ...] = (
     Shot("replay_light_120x40", "replay", LARGE, theme="light"),
     Shot("replay_160x60", "replay", (160, 60)),
     Shot("replay_100x30", "replay", (100, 30)),
-    Shot("why_120x40", "replay", LARGE, keys=("e",)),
-    Shot("registers_120x40", "replay", LARGE, keys=("r",)),
-    Shot("help_120x40", "replay", LARGE, keys=("question_mark",)),
+    *_all("why", "1", "0", "o", "e"),
+    *_all("registers", "1", "2", "o", "r"),
+    *_all("help", "question_mark"),
+    *_all("timeline", "1", "2", "o", *MARKS, "a"),
+    *_all("timeline_far", "1", "2", "o", *MARKS, "a", "minus", "minus", "minus"),
+    *_all("breakpoints", *MARKS, *STOPS, "B"),
+    *_all("statistics", *MARKS, "number_sign"),
+    *_all("trace", *_typed("trace w12.pc, w12.R2[0], rf.buffer[0].used at w12.state == issued")),
+    *_all("command", "colon", "c", "o", "n"),
 )
 
 
@@ -60,7 +83,7 @@ async def settle(app: Any, pilot: Any) -> None:
         await pilot.pause()
         if app.main.scene.now is not None and app.driver.is_idle:
             await pilot.pause()
-            if app.driver.is_idle:
+            if app.driver.is_idle and all(point.is_counted for point in app.main.scene.breakpoints):
                 return
         await asyncio.sleep(0.005)
     raise RuntimeError("the session did not come to rest")
@@ -99,7 +122,7 @@ def opener_of(shot: Shot) -> tuple[Callable[..., Any], str]:
     def open_it(report: Callable[..., None]) -> Any:
         if shot.kind == "replay":
             session = open_session(path)
-            session.marks.path = None
+            session.marks.path = None       # what a picture marks is not kept beside the recording
         else:
             session = open_session(name, design=shot.design)
         session.goto(shot.goto)

@@ -41,7 +41,7 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
     if not info.get("clock_mhz"):
         return None
     spec = info["design_spec"]
-    run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"])
+    run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]))
     return designs.energy(tuple(spec["chain"]), run)
 
 

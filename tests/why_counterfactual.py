@@ -1,6 +1,6 @@
 """Is the named resource the cause? Take its delay away and see whether the warp issues earlier.
 
-    python -m tests.why_counterfactual [--samples 60] [--designs hrf,rfc] [--seed 1] [--list]
+    python -m tests.why_counterfactual [--samples 100] [--designs hrf,rfc] [--seed 1] [--list]
 
 For each design: kernels run, stalled warps are sampled evenly over stall reasons, each chain's resource has a relief (the
 settings that take its delay away). The run is repeated with these settings, from a checkpoint at the beginning of the cause
@@ -282,7 +282,7 @@ def report(design: str, tally: Tally) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Print the tallies; exit 1 where a design has fewer than 50 warps that issue earlier (with 60 samples or more)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--samples", type=int, default=66, help="stalls per design")
+    parser.add_argument("--samples", type=int, default=100, help="stalls per design")
     parser.add_argument("--designs", default=",".join(RUNS), help="comma-separated")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="show the chains that were wrong")

@@ -101,7 +101,12 @@ def errors(lab: Lab, names: Iterable[str] | None = None, metric: str = "rmse", *
 
 def rmse(lab: Lab, names: Iterable[str] | None, note: str = ERRORS, **options: Any) -> Number:
     """Return the mean error."""
-    return average(errors(lab, names, **options), note)
+    lost = [int(result["counts"]["bits_lost"]) for seed in SEEDS
+            for result in run(lab, lab.kernels if names is None else names, outputs=True, seed=seed, **options).values()]
+    if not lost:
+        return average({}, note)
+    many = f"{min(lost):,} to {max(lost):,} bits" if max(lost) else "no bits"
+    return average(errors(lab, names, **options), f"{many} lost per run; {note}")
 
 
 def node_spread(lab: Lab) -> Number:
@@ -152,7 +157,8 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
     "edram-total-double-22": lambda lab: average(percent(total_saved(lab, DOUBLE_KERNELS, node=22)),
                                                  about_shares(lab, DOUBLE_KERNELS)),
     "edram-total-max-11": lambda lab: highest(percent(total_saved(lab)), "highest of all our kernels; " + about_shares(lab)),
-    "edram-gated": lambda lab: highest(percent(total_saved(lab, power_gate_unallocated=1)), "highest of all our kernels"),
+    "edram-gated": lambda lab: highest(percent(total_saved(lab, power_gate_unallocated=1)), "highest of all our kernels; "
+                                     + about_shares(lab)),
     "edram-t2-2dconv": lambda lab: rmse(lab, ("2dconv",)),
     "edram-t2-atax": lambda lab: rmse(lab, ("atax",)),
     "edram-t2-gemm": lambda lab: rmse(lab, ("gemm",)),

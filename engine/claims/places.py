@@ -51,10 +51,13 @@ def _guess(name: str, counts: Mapping[str, int]) -> tuple[tuple[str, tuple[str, 
             *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))
 
 
-def area_mm2(chain: Sequence[str], values: Mapping[str, Any]) -> float | None:
-    """Return a register file's area by its own paper's tables; None where the paper gives none."""
+def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:
+    """Return a register file's area by its own paper's tables (sram: the machine's); None where the paper gives none."""
     from engine import designs
+    from engine.claims.baselines import baseline_of
 
+    if chain[0] == "sram":
+        return baseline_of("sram", values, preset).area_mm2
     found = designs.find(chain[0])
     own = getattr(found, "area_mm2", None)
     if own is not None:

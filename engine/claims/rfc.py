@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine import designs
-from engine.claims import Direction, Number
+from engine.claims import Direction, Number, figures
 from engine.claims.lab import Lab, average, count, geomean, loss, mean, over, ratio, speed
 from engine.config import load_preset
 
@@ -18,10 +18,10 @@ PRESET = "gebhart"
 READS_PER_WRITE = 1.79            # RFC section 5.4
 CHIP_W, DYNAMIC, SM_SHARE, SMS = 130.0, 2 / 3, 0.70, 16   # RFC section 5.5
 RF_SHARE, RF_SAVED = 0.15, 0.36   # of SM power; saved of the register file's
+WRITEBACKS = ("rfc_evictions", "rfc_flushes", "rfc_removals")
 SAMPLED = ("reduction", "histogram", "hotspot", "scalarprod")
-SFU_CHAINS = "warps that wait for 20-cycle SFU results stay in the set, and 8 cannot hide them (mriq, montecarlo)"
 SHADERS = "no shader traces are public"
-WIDE = ("64-bit addresses and nvcc's unrolled code have more, and longer lived, operands than the paper's traces")
+FAST_SFU = 8                      # cycles, as an ALU: shows what the 20 cycles of the SFU cost a small active set
 
 
 def tables() -> Any:
@@ -81,6 +81,33 @@ def two_level(lab: Lab, variant: str = "rfc", active: int = 8, **settings: Any) 
     return lab.many(variant, "two_level", preset=PRESET, settings=changes)
 
 
+def lifetimes(lab: Lab) -> str:
+    """Say how soon values are read, of the kernels stepped through."""
+    short = [f"{name} {one:.0f}" for name, one in values(lab, short=True).each.items()]
+    return f"values read once and within 3 instructions, in % (the paper: at most 40): {', '.join(short)}" if short else ""
+
+
+def mix(lab: Lab) -> str:
+    """Say how many operands are read per result, and how many accesses the cache avoids."""
+    results = two_level(lab)
+    reads = mean(over(count(results, "rfc_lookups"), count(results, "rfc_writes", "rfc_bypasses")))
+    saved_ = mean(avoided(results)[2])
+    return (f"{reads:.2f} reads per write here (the paper: {READS_PER_WRITE}), {saved_:.0f} % of accesses avoided; "
+            + departures(lab))
+
+
+def chains(lab: Lab, active: int = 8) -> str:
+    """Say which kernels lose most with few active warps, and what is left with a fast SFU."""
+    each = set_speed(lab, active)
+    worst = sorted(each, key=lambda name: each[name])[:2]
+    others = geomean({name: one for name, one in each.items() if name not in worst})
+    fast = geomean(speed(two_level(lab, "sram", 32, latency__sfu=FAST_SFU), two_level(lab, "sram", active,
+                                                                                    latency__sfu=FAST_SFU)))
+    listed = " and ".join(f"{name} ({each[name]:.2f})" for name in worst)
+    return (f"{listed} are chains of arithmetic whose waiting warps keep their places in the set; the others give "
+            f"{others:.3f}, and with an SFU of {FAST_SFU} cycles instead of 20 all give {fast:.3f}")
+
+
 def avoided(results: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
     """Return the shares of reads, writes and accesses of the main file that the cache avoids, per kernel, in percent."""
     reads, writes, both = {}, {}, {}
@@ -101,10 +128,14 @@ def less(first: Mapping[str, float], second: Mapping[str, float], note: str = ""
 
 def change(lab: Lab, *events: str) -> Number:
     """Return how main-file events change in percent when operands are allocated too, 8 entries."""
+    before, after = (figures.per_hundred(all_active(lab, f"rfc[entries=8{more}]"), ("rfc_evictions",), ("rfc_writes",))
+                     for more in ("", ",read_allocate=1"))
     plain = count(all_active(lab, "rfc[entries=8]"), *events)
     allocating = count(all_active(lab, "rfc[entries=8,read_allocate=1]"), *events)
     each = over(allocating, plain)
-    return Number(100 * (mean(each) - 1), "8 entries", {name: 100 * (one - 1) for name, one in each.items()})
+    note = (f"8 entries; operands push results out: {before:.0f} evictions for 100 results become {after:.0f}; kernels that "
+            "read an operand again soon gain, others lose")
+    return Number(100 * (mean(each) - 1), note, {name: 100 * (one - 1) for name, one in each.items()})
 
 
 def knee(lab: Lab) -> Number:
@@ -118,7 +149,7 @@ def knee(lab: Lab) -> Number:
 def normalized(lab: Lab, mrf_mm: float, rfc_mm: float, note: str = "") -> Number:
     """Return the register file's energy over that without a cache."""
     each = {name: tables().normalized_energy(r["counts"], 6, 8, mrf_mm, rfc_mm) for name, r in two_level(lab).items()}
-    return average(each, note or WIDE)
+    return average(each, note or mix(lab))
 
 
 def saved(lab: Lab, mrf_mm: float, rfc_mm: float) -> Number:
@@ -135,7 +166,7 @@ def sizes(lab: Lab) -> Number:
             results = two_level(lab, f"rfc[entries={entries}]", active)
             each[f"{entries}x{active}"] = 100 * (1 - mean({
                 name: tables().normalized_energy(r["counts"], entries, active) for name, r in results.items()}))
-    return average(each, "by entries x active warps; " + WIDE)
+    return average(each, "by entries x active warps; " + mix(lab))
 
 
 def set_speed(lab: Lab, active: int, base: int = 32, **settings: Any) -> dict[str, float]:
@@ -149,7 +180,10 @@ def alu_four(lab: Lab) -> Number:
     faster = {name.replace(".", "__"): 4 for name, number in numbers.items()
               if name.startswith("latency.") and number.value == 8}
     each = speed(two_level(lab, "sram", 4), two_level(lab, "sram", 4, **faster))
-    return Number(100 * (geomean(each) - 1), "every latency of 8 cycles set to 4",
+    slow, fast, more = (figures.ipc(two_level(lab, "sram", active, **changes))
+                        for active, changes in ((4, {}), (4, faster), (8, {})))
+    return Number(100 * (geomean(each) - 1), "every latency of 8 cycles set to 4: IPC with 4 active warps goes from "
+                  f"{slow:.2f} to {fast:.2f}; with 8 warps and 8 cycles it is {more:.2f}",
                   {k: 100 * (v - 1) for k, v in each.items()})
 
 
@@ -158,20 +192,28 @@ def perfect_cache(lab: Lab) -> Number:
     config = load_preset(PRESET)
     settings = {"memory.fixed_memory_cycles": config["memory.shared_cycles"], "memory.bytes_per_cycle": 1e6}
     each = speed(lab.many("sram", "gto", preset=PRESET), lab.many("sram", "gto", preset=PRESET, settings=settings))
-    return Number(100 * (geomean(each) - 1), "our grids are small: fewer warps hide less of 400 cycles, and atax and the "
-                  "launches of bfs have almost nothing else", {k: 100 * (v - 1) for k, v in each.items()})
+    return Number(100 * (geomean(each) - 1), figures.memory_bound(lab.many("sram", "gto", preset=PRESET)),
+                  {k: 100 * (v - 1) for k, v in each.items()})
+
+
+def departures(lab: Lab) -> str:
+    """Say how often warps leave the active set, and what they flush."""
+    results = two_level(lab)
+    issued, flushed = (mean(over(count(results, event), count(results, "rfc_departures")))
+                       for event in ("instructions", "rfc_flushes"))
+    return f"a warp leaves the active set after {issued:.0f} instructions on average and flushes {flushed:.1f} entries"
 
 
 def writebacks(lab: Lab) -> Number:
     """Return how many write-backs both options of section 5.3 save in percent."""
-    events = ("rfc_evictions", "rfc_flushes", "rfc_removals")
-    each = over(count(two_level(lab, "rfc[bypass=1,evict_first=1]"), *events), count(two_level(lab), *events))
-    return loss(each)
+    each = over(count(two_level(lab, "rfc[bypass=1,evict_first=1]"), *WRITEBACKS), count(two_level(lab), *WRITEBACKS))
+    removed = figures.per_hundred(two_level(lab), ("rfc_flushes",), WRITEBACKS)
+    return loss(each, f"{removed:.0f} % of write-backs are flushes; {departures(lab)}")
 
 
 def per_instruction(lab: Lab) -> Number:
     """Return main-file accesses over those of the same instructions without a cache."""
-    return average({name: 1 - one / 100 for name, one in avoided(two_level(lab))[2].items()}, WIDE)
+    return average({name: 1 - one / 100 for name, one in avoided(two_level(lab))[2].items()}, mix(lab))
 
 
 def values(lab: Lab, *, over_reads: int | None = None, short: bool = False, names: tuple[str, ...] = SAMPLED) -> Number:
@@ -182,35 +224,42 @@ def values(lab: Lab, *, over_reads: int | None = None, short: bool = False, name
         wanted = result["values_short"] if short else reads[1] if over_reads is None else sum(reads[over_reads + 1:])
         each[name] = 100 * wanted / max(sum(reads), 1)
     if over_reads is None:
-        return Number(max(each.values(), default=math.nan), "highest kernel; " + WIDE, each)
-    return average(each, WIDE)
+        return Number(max(each.values(), default=math.nan), "highest kernel", each)
+    return average(each)
 
 
 MEASURED: dict[str, Callable[[Lab], Number]] = {
-    "rfc-reads": lambda lab: average(avoided(all_active(lab))[0], WIDE),
-    "rfc-writes": lambda lab: average(avoided(all_active(lab, "rfc[liveness=0]"))[1], WIDE),
-    "rfc-writes-live": lambda lab: average(avoided(all_active(lab))[1], WIDE),
+    "rfc-reads": lambda lab: average(avoided(all_active(lab))[0], lifetimes(lab)),
+    "rfc-writes": lambda lab: average(avoided(all_active(lab, "rfc[liveness=0]"))[1], lifetimes(lab)),
+    "rfc-writes-live": lambda lab: average(avoided(all_active(lab))[1], lifetimes(lab)),
     "rfc-reads-range": lambda lab: average(avoided(all_active(lab))[0], "mean of our kernels in the range of the paper's"),
     "rfc-writes-range": lambda lab: average(avoided(all_active(lab, "rfc[liveness=0]"))[1],
                                             "mean of our kernels in the range of the paper's"),
     "rfc-liveness-gain": lambda lab: less(avoided(all_active(lab))[1], avoided(all_active(lab, "rfc[liveness=0]"))[1],
-                                          "our kernels overwrite registers later than the paper's, so more dies unread"),
+                                          "without it only "
+                                          f"{100 - mean(avoided(all_active(lab, 'rfc[liveness=0]'))[1]):.0f} % of results "
+                                          "reach the main file, in the paper 57 %: less is left to save"),
     "rfc-readalloc-reads": lambda lab: change(lab, "rf_reads"),
     "rfc-readalloc-writes": lambda lab: change(lab, "rf_writes"),
-    "rfc-lru": lambda lab: less(avoided(all_active(lab, "rfc[replacement=lru]"))[2], avoided(all_active(lab))[2]),
+    "rfc-lru": lambda lab: less(avoided(all_active(lab, "rfc[replacement=lru]"))[2], avoided(all_active(lab))[2],
+                                f"first-in-first-out avoids {mean(avoided(all_active(lab))[2]):.0f} % already; "
+                                + lifetimes(lab)),
     "rfc-knee": knee,
-    "rfc-ipc-8": lambda lab: loss(set_speed(lab, 8), SFU_CHAINS),
-    "rfc-ipc-6-compute": lambda lab: loss(set_speed(lab, 6), "as with 8"),
+    "rfc-ipc-8": lambda lab: loss(set_speed(lab, 8), chains(lab)),
+    "rfc-ipc-6-compute": lambda lab: loss(set_speed(lab, 6), chains(lab, 6)),
     "rfc-ipc-4": lambda lab: loss(set_speed(lab, 4, 8), "4 over 8 active warps"),
     "rfc-inner-rr": lambda lab: Number(
         -loss(speed(two_level(lab, "sram", 8), two_level(lab, "sram", 8, scheduler__inner="rr"))).value,
         "IPC of round robin over greedy, 8 active; the sign is the claim"),
     "rfc-alu4": alu_four,
     "rfc-cache-insensitive": perfect_cache,
-    "rfc-flush": lambda lab: less(avoided(all_active(lab))[2], avoided(two_level(lab))[2]),
-    "rfc-bypass-dead": lambda lab: less(avoided(two_level(lab, "rfc[evict_first=1]"))[2], avoided(two_level(lab))[2]),
+    "rfc-flush": lambda lab: less(avoided(all_active(lab))[2], avoided(two_level(lab))[2], departures(lab)),
+    "rfc-bypass-dead": lambda lab: less(avoided(two_level(lab, "rfc[evict_first=1]"))[2], avoided(two_level(lab))[2],
+                                        "of write-backs only "
+                                        f"{figures.per_hundred(two_level(lab), ('rfc_evictions',), WRITEBACKS):.0f} % are "
+                                        "evictions, which it may choose; " + departures(lab)),
     "rfc-bypass-writebacks": writebacks,
-    "rfc-half": lambda lab: average(avoided(two_level(lab))[2], WIDE),
+    "rfc-half": lambda lab: average(avoided(two_level(lab))[2]),
     "rfc-40-80": lambda lab: average(avoided(two_level(lab))[2], "mean of our kernels in the range of the paper's"),
     "rfc-bandwidth": per_instruction,
     "rfc-energy-range": sizes,
@@ -237,8 +286,7 @@ def directions(lab: Lab) -> list[Direction]:
     """Check what is promised of rfc on our kernels."""
     ipc = speed(two_level(lab, "rfc", 32), two_level(lab))
     plain = set_speed(lab, 8)
-    note = (f"plain sram loses as much with 8 active warps ({geomean(plain):.3f}; mriq {plain.get('mriq', math.nan):.2f}, "
-            f"montecarlo {plain.get('montecarlo', math.nan):.2f}): {SFU_CHAINS}")
+    note = f"most of it is the small set, not the cache: plain sram gives {geomean(plain):.3f}, where {chains(lab)}"
     reads = avoided(two_level(lab))[0]
     cut = average(reads)
     return [

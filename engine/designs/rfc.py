@@ -332,12 +332,7 @@ def on_exit(sm, rf, spec, rows, warp):
 
 
 def end_cycle(sm, rf, spec, rows):
-    """Keep warps that leave awake: one at a barrier sleeps, and the machine would take itself for idle."""
-    warps = np.uint64(rf.leaving)
-    while warps != 0:
-        warp = ctz64(warps)
-        warps &= ~bit64(warp)
-        registers.wake(sm, warp)
+    """Pass on: the cache itself has nothing to do."""
     return hooks.end_cycle(sm, rf.mrf, spec.mrf, rows)
 
 

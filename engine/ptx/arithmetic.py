@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine import isa
-from engine.program import LAT_INT_ADD, WAIT_FIXED
+from engine.program import WAIT_FIXED
 from engine.ptx.context import Lowering, describe
 from engine.ptx.names import Place, Register
 from engine.ptx.syntax import Instruction, Name, Number, Pair, Vector
@@ -13,6 +13,9 @@ from engine.ptx.virtual import VirtualInst
 
 _SLOT_OF = (0, 2, 4, 5)
 _COPIED = ("op", "flags", "aux", "unit", "latency_class", "wait_class")
+_CLUSTER_PLACES = {"%clusterid": "%ctaid", "%nclusterid": "%nctaid"}
+_CLUSTER_FACTS = {"%cluster_ctaid": 0, "%cluster_nctaid": 1, "%cluster_ctarank": 0, "%cluster_nctarank": 1,
+                  "%is_explicit_cluster": 0}  # fmt: skip
 _IMPURE = {isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMASK}
 
 
@@ -145,6 +148,9 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
     if len(statement.operands) != 2:
         raise low.fail(f"'{statement.opcode}' needs a destination and a source")
     dst, src = statement.operands
+    if isinstance(src, Name) and src.text.startswith("%") and low.names.find(src.text) is None:
+        src = in_own_cluster(src)
+        statement = Instruction(statement.line, statement.opcode, [dst, src], statement.guard, statement.guard_negate)
     if isinstance(dst, Vector) and len(dst.items) > 1:
         unpack(low, statement, dst.items, src)
     elif isinstance(src, Vector) and len(src.items) > 1:
@@ -159,18 +165,21 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
         lower_table(low, statement)
 
 
+def in_own_cluster(name: Name) -> Name | Number:
+    """Give what a cluster's special register holds where every cluster is one CTA; other names as they are."""
+    base, _, axis = name.text.partition(".")
+    if base in _CLUSTER_PLACES:
+        return Name(f"{_CLUSTER_PLACES[base]}.{axis}")
+    return Number("int", _CLUSTER_FACTS[base]) if base in _CLUSTER_FACTS else name
+
+
 def special(low: Lowering, statement: Instruction, dst: object, name: str) -> None:
-    inst = VirtualInst(isa.OP_SREG, statement.opcode, statement.line)
-    inst.aux, inst.form, inst.note = isa.SREGS[name], "special", name
-    inst.latency_class, inst.wait_class = LAT_INT_ADD, WAIT_FIXED
-    inst.dst = low.destination(dst, 32)
-    inst.is_removable = True
-    low.emit(low.guard_of(inst, statement))
+    low.emit(low.guard_of(low.special_inst(low.destination(dst, 32), name, statement.opcode), statement))
 
 
 def address_of(low: Lowering, statement: Instruction, dst: object, src: Name) -> None:
     """mov of a variable's address: an immediate, with a relocation for .global and .const."""
-    place = low.special_or(src)
+    place = low.resolve(src)
     rows = low.destination(dst, 32)
     inst = low.move(rows, [], statement.opcode)
     if not isinstance(place, Place) and type(place).__name__ != "CallParam":
@@ -243,15 +252,16 @@ def lower_cvta(low: Lowering, statement: Instruction) -> None:
     In an inlined function, parameters live in local memory, so cvta.param converts from there.
     """
     inst, info = from_table(low, statement)
+    bits = isa.TYPE_BITS[info.src_types[0]]
     if info.aux == isa.CVTA_IDENTITY:
-        inst.op = isa.OP_MOV64
+        inst.op = isa.OP_MOV64 if bits == 64 else isa.OP_MOV32
         inst.aux = 0
     elif len(low.frames) > 1 and info.aux in (isa.CVTA_FROM_PARAM, isa.CVTA_TO_PARAM):
         inst.aux = isa.CVTA_FROM_LOCAL if info.aux == isa.CVTA_FROM_PARAM else isa.CVTA_TO_LOCAL
     if len(statement.operands) != 2:
         raise low.fail(f"'{statement.opcode}' needs a destination and a source")
-    low.fill(inst, 0, statement.operands[1], "u64")
-    inst.dst = low.destination(statement.operands[0], 64)
-    if len(inst.dst) != 2:
-        raise low.fail(f"'{statement.opcode}' needs a 64-bit destination")
+    low.fill(inst, 0, statement.operands[1], info.src_types[0])
+    inst.dst = low.destination(statement.operands[0], bits)
+    if len(inst.dst) != bits // 32:
+        raise low.fail(f"'{statement.opcode}' needs a {bits}-bit destination")
     low.emit(low.guard_of(inst, statement))

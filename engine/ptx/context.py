@@ -6,8 +6,8 @@ import struct
 from dataclasses import dataclass, field
 
 from engine.errors import PtxError
-from engine.isa import OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, SREGS, TYPE_BITS
-from engine.program import UNIT_CTRL, WAIT_FIXED
+from engine.isa import OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, OP_SREG, SREGS, TYPE_BITS
+from engine.program import LAT_INT_ADD, UNIT_CTRL, WAIT_FIXED
 from engine.ptx.names import CallParam, LabelId, Names, Place, Register
 from engine.ptx.source import Source
 from engine.ptx.syntax import Address, Function, Group, Instruction, Name, Negated, Number, Pair, SyntaxModule, Vector
@@ -172,11 +172,12 @@ class Lowering:
             return
         if isinstance(operand, Name) and operand.text in ("WARP_SZ",):
             return self.fill(inst, slot, Number("int", 32), type_name)
-        if isinstance(operand, Name):
-            found = self.special_or(operand)
+        register = self.special_value(operand, 64 if wide else 32)
+        if isinstance(operand, Name) and register is None:
+            found = self.resolve(operand)
             if isinstance(found, Place | CallParam):
                 return self.fill_address(inst, slot, found, operand.addend, wide)
-        register = self.register(operand)
+        register = register or self.register(operand)
         if register.bits == 1:
             raise self.fail(f"expected a {type_name} operand, found the predicate {describe(operand)}")
         if wide != (register.bits == 64) and not (is_loose and not wide):
@@ -187,11 +188,21 @@ class Lowering:
         if wide:
             inst.set_row(slot + 1, rows[1])
 
-    def special_or(self, name: Name) -> object:
-        """Resolve a name, reading a special register through a new register where an operand names one."""
-        if name.text in SREGS and self.names.find(name.text) is None:
-            raise self.fail(f"special register {name.text} may only be the source of mov")
-        return self.resolve(name)
+    def special_inst(self, dst: list[int], name: str, mnemonic: str) -> VirtualInst:
+        """Make the instruction that reads a special register; it is not emitted yet."""
+        inst = VirtualInst(OP_SREG, mnemonic, self.line)
+        inst.aux, inst.form, inst.note = SREGS[name], "special", name
+        inst.latency_class, inst.wait_class, inst.is_removable = LAT_INT_ADD, WAIT_FIXED, True
+        inst.dst = dst
+        return inst
+
+    def special_value(self, operand: object, bits: int) -> Register | None:
+        """Read a special register that stands as an operand (PTX 1.x: cvt.u32.u16 r, %tid.x) into a new register."""
+        if not isinstance(operand, Name) or operand.text not in SREGS or self.names.find(operand.text) is not None:
+            return None
+        register = self.temp(bits)
+        self.emit(self.special_inst(self.rows(register), operand.text, "mov.u64" if bits == 64 else "mov.u32"))
+        return register
 
     def fill_address(self, inst: VirtualInst, slot: int, place: object, addend: int, wide: bool) -> None:
         """Put the address of a variable into a slot pair as an immediate or a relocation."""

@@ -69,19 +69,24 @@ def _meet(a: int, b: int, idom: list[int], number: dict[int, int]) -> int:
     return a
 
 
-def immediate_post_dominators(successors: Graph, traps: frozenset[int] = frozenset()) -> list[int]:
+def immediate_post_dominators(successors: Graph, traps: frozenset[int] = frozenset(),
+                              bare_exits: frozenset[int] = frozenset()) -> list[int]:  # fmt: skip
     """Give each node's immediate post-dominator, -1 where its paths meet only at the exit.
 
     A node without successors leaves the program. `traps` are such nodes that end it for all threads: a path into a trap
-    does not count while another path goes on. Nodes that can only run for ever are given an exit at their last block.
+    does not count while another path goes on. `bare_exits` do nothing but end the thread: a branch into one counts as
+    its other way alone, so that lanes that return early leave and keep nobody waiting, at a barrier least of all.
+    Nodes that can only run for ever are given an exit at their last block.
     """
+    onward = [[t for t in targets if t not in bare_exits] or targets for targets in successors]
     ends = [node for node, targets in enumerate(successors) if not targets]
+    leaving = [node for node, targets in enumerate(successors) if len(onward[node]) < len(targets)]
     result = [-1] * len(successors)
     left = set(range(len(successors)))
-    for exits in ([e for e in ends if e not in traps], [e for e in ends if e in traps]):
-        left -= _post_dominate(successors, exits, left, result)
+    for exits in ([e for e in ends if e not in traps], leaving, [e for e in ends if e in traps]):
+        left -= _post_dominate(onward, exits, left, result)
     while left:
-        left -= _post_dominate(successors, [max(left)], left, result)
+        left -= _post_dominate(onward, [max(left)], left, result)
     return result
 
 

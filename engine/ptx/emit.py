@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.isa import OP_MOV32, OP_MOV64, OP_TRAP
+from engine.isa import OP_BRA_UNI, OP_EXIT, OP_MOV32, OP_MOV64, OP_TRAP
 from engine.program import INST, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, NUM_SRC_ROWS, WAIT_LONG, Reloc
 from engine.ptx.cleanup import use_classes
 from engine.ptx.control_flow import immediate_post_dominators
@@ -129,17 +129,30 @@ def fill_predicates(insts: np.ndarray, flat: list[VirtualInst], predicates: list
 
 
 def fill_branches(insts: np.ndarray, flat: list[VirtualInst], blocks: list[Block], starts: list[int]) -> None:
-    """Set target and reconvergence pcs; blocks that end in a trap do not hold reconvergence back."""
+    """Set target and reconvergence pcs; blocks that end in a trap or only exit do not hold reconvergence back."""
     successors = [block.successors for block in blocks]
     traps = frozenset(
         index for index, block in enumerate(blocks)
         if not block.successors and block.insts and block.insts[-1].op == OP_TRAP)  # fmt: skip
-    post = immediate_post_dominators(successors, traps)
+    post = immediate_post_dominators(successors, traps, bare_exits(blocks))
     for index, block in enumerate(blocks):
         if block.insts and block.insts[-1].target >= 0:
             pc = starts[index] + len(block.insts) - 1
             insts["target"][pc] = starts[block.insts[-1].target]
             insts["reconv"][pc] = starts[post[index]] if post[index] >= 0 else NO_PC
+
+
+def bare_exits(blocks: list[Block]) -> frozenset[int]:
+    """List the blocks that do nothing but end the thread, by themselves or by a branch to such a block."""
+    found: set[int] = set()
+    while True:
+        more = {
+            index for index, block in enumerate(blocks)
+            if index not in found and len(block.insts) == 1 and block.insts[0].guard < 0
+            and (block.insts[0].op == OP_EXIT or block.insts[0].op == OP_BRA_UNI and set(block.successors) <= found)}
+        if not more:
+            return frozenset(found)
+        found |= more
 
 
 def mark_last_uses(insts: np.ndarray, flat: list[VirtualInst], blocks: list[Block], starts: list[int]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from engine import isa
 from engine.program import WAIT_FIXED
 from engine.ptx.arithmetic import lower_cvta, lower_mov, lower_table
+from engine.ptx.async_copy import is_async_copy, lower_async_copy
 from engine.ptx.context import Frame, Lowering
 from engine.ptx.control import (
     control_inst, lower_barrier, lower_branch, lower_fence, lower_indexed_branch, lower_nanosleep, lower_return,
@@ -15,7 +16,7 @@ from engine.ptx.control import (
 from engine.ptx.control_flow import reverse_post_order
 from engine.ptx.inline import lower_call
 from engine.ptx.layout import kernel_params, reachable, shared_layout
-from engine.ptx.memory import lower_async_copy, lower_atomic, lower_load, lower_store, no_operation
+from engine.ptx.memory import lower_atomic, lower_load, lower_store, no_operation
 from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
 from engine.ptx.simd import is_packed, lower_packed
 from engine.ptx.source import Source
@@ -39,7 +40,6 @@ _UNSUPPORTED = {
     "mbarrier": "asynchronous barrier", "alloca": "dynamic stack", "stacksave": "dynamic stack",
     "stackrestore": "dynamic stack", "mapa": "cluster", "getctarank": "cluster",
 }  # fmt: skip
-_ASYNC_COPIES = [["async", kind] for kind in ("ca", "cg", "commit_group", "wait_group", "wait_all")]
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
 
@@ -128,7 +128,7 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         handler(low, statement)
     elif base == "call":
         lower_call(low, statement, lower_scope)
-    elif base == "cp" and statement.opcode.split(".")[1:3] in _ASYNC_COPIES:
+    elif is_async_copy(statement.opcode):
         lower_async_copy(low, statement)
     elif base in _UNSUPPORTED:
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported")

@@ -1,4 +1,4 @@
-"""Lowering of memory instructions: ld, st, atom, red, cp.async, and the .param variables of calls."""
+"""Lowering of memory instructions: ld, st, atom, red, and the .param variables of calls."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine import isa
+from engine.placement import GLOBAL_BASE
 from engine.program import (
     SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP,
     WAIT_FIXED, WAIT_LONG, WAIT_SHORT,
@@ -20,6 +21,8 @@ SPACES = {
     "global": SPACE_GLOBAL, "shared": SPACE_SHARED, "shared::cta": SPACE_SHARED, "local": SPACE_LOCAL,
     "const": SPACE_CONST, "param": SPACE_PARAM, "param::entry": SPACE_PARAM, "param::func": SPACE_PARAM,
 }  # fmt: skip
+# where a 32-bit module's addresses are the low words of the machine's
+_WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
 _LONG = {SPACE_GLOBAL, SPACE_LOCAL, SPACE_GENERIC}
 # what may stand in ld / st / atom without changing the value: ordering, scopes and cache hints
 _IGNORED = {
@@ -96,6 +99,8 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
             raise low.fail(f"an address register has 32 or 64 bits, {describe(operand.base)} has {found.bits}")
         for slot, row in enumerate(low.rows(found)):
             inst.set_row(slot, row)
+        if found.bits == 32 and low.module.address_size == 32 and inst.space in _WIDE:
+            inst.set_imm(1, GLOBAL_BASE >> 32)
         inst.offset = operand.offset
         if inst.space == SPACE_PARAM and len(low.frames) > 1:
             inst.space, inst.wait_class = SPACE_LOCAL, WAIT_LONG
@@ -339,35 +344,8 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     low.emit(low.guard_of(inst, statement))
 
 
-def lower_async_copy(low: Lowering, statement: Instruction) -> None:
-    """Lower cp.async: a load from global memory and a store to shared memory, done at once; groups only order."""
-    parts = statement.opcode.split(".")
-    if parts[:3] in (["cp", "async", "commit_group"], ["cp", "async", "wait_group"], ["cp", "async", "wait_all"]):
-        return no_operation(low, statement)
-    if not (parts[2] in ("ca", "cg") and len(statement.operands) >= 3 and isinstance(statement.operands[2], Number)):
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global' with a "
-                       "constant size and no source size")  # fmt: skip
-    size = statement.operands[2].value
-    if len(statement.operands) > 3 and not isinstance(statement.operands[3], Number) or size not in (4, 8, 16):
-        raise low.fail("cp.async copies 4, 8 or 16 bytes; a source size in a register is not supported")
-    bits = 32 if size == 4 else 64
-    part = Access(SPACE_GLOBAL, f"b{bits}", size * 8 // bits, True)
-    rows = [row for _ in range(part.count) for row in low.rows(low.temp(bits))]
-    load = memory_inst(low, isa.OP_LD, part, f"ld.global.b{bits}", 1)
-    set_address(low, load, statement.operands[1])
-    load.dst, load.reg_bits = rows, bits
-    part.space = SPACE_SHARED
-    store = memory_inst(low, isa.OP_ST, part, f"st.shared.b{bits}", 2)
-    set_address(low, store, statement.operands[0])
-    store.reg_bits = bits
-    for place, row in enumerate(rows):
-        store.set_row(2 + place, row)
-    low.emit(low.guard_of(load, statement))
-    low.emit(low.guard_of(store, statement))
-
-
 def no_operation(low: Lowering, statement: Instruction) -> None:
-    """Lower prefetches, hints and async groups: nothing happens."""
+    """Lower prefetches and hints: nothing happens."""
     inst = VirtualInst(isa.OP_NOP, statement.opcode, statement.line)
     inst.unit, inst.wait_class, inst.is_removable = UNIT_CTRL, WAIT_FIXED, False
     low.emit(low.guard_of(inst, statement))

@@ -15,6 +15,7 @@ _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
 _TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".reqnctapercluster", ".abi_preserve",
            ".abi_preserve_control"}  # fmt: skip
 _TUNING_FLAGS = {".noreturn", ".blocksareclusters", ".explicitcluster", ".unified"}
+_OPAQUE = {"texref", "samplerref", "surfref"}
 _BINARY = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
     ">>": lambda a, b: a >> b, "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
@@ -24,6 +25,13 @@ _BINARY = {
 def parse_module(source: Source) -> SyntaxModule:
     """Parse a whole module. Raises PtxError for anything that is not PTX."""
     return _Parser(source).module()
+
+
+def take_parameters(function: Function, body: Scope) -> None:
+    """Make the .param variables of an entry's body its parameters, as PTX 1.0 to 1.3 declares them."""
+    found = [item for item in body.items if isinstance(item, Variable) and item.space == "param"]
+    function.params += found
+    body.items = [item for item in body.items if item not in found]
 
 
 class _Parser:
@@ -130,10 +138,14 @@ class _Parser:
 
     def skip_section(self) -> None:
         self.at += 2
+        self.skip_braces()
+
+    def skip_braces(self) -> None:
+        """Pass over `{ ... }`: a debug section, or the properties of a texture or sampler."""
         self.expect("{")
         while not self.accept("}"):
             if self.kinds[self.at] == END:
-                raise self.fail("'}' to end the .section")
+                raise self.fail("'}'")
             self.at += 1
 
     def skip_to_semicolon(self) -> None:
@@ -157,6 +169,8 @@ class _Parser:
             if self.texts[self.at] != "{":
                 raise self.fail("'{' or ';' after the function head")
             function.body = self.scope()
+            if is_entry and module.version.startswith("1."):
+                take_parameters(function, function.body)
         self.add_function(module, function)
 
     def add_function(self, module: SyntaxModule, function: Function) -> None:
@@ -270,7 +284,9 @@ class _Parser:
             variable = Variable(line, space, head.type, self.word("a variable name"), align=head.align,
                                 vector=head.vector, is_extern=is_extern)  # fmt: skip
             extents = self.dimensions(variable)
-            if self.accept("="):
+            if head.type in _OPAQUE and self.accept("="):
+                self.skip_braces()
+            elif self.accept("="):
                 variable.init = self.initialiser(extents[1:])
                 if variable.count == 0:
                     variable.count = len(variable.init)

@@ -167,4 +167,4 @@ class SyntaxModule:
     variables: dict[str, Variable] = field(default_factory=dict)
     version: str = ""
     target: str = ""
-    address_size: int = 64
+    address_size: int = 32

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from engine import hooks
-from engine.bits import bit64
 from engine.device import device
 from engine.registers import free_inflight, touch_inflight, wake
 from engine.stages.splits import mark_warp
+from engine.stages.write_back import queue_result
 from engine.state import NONE8, WHEEL_SIZE, WRITE_BACK
 
 WHEEL_MASK = WHEEL_SIZE - 1
@@ -58,9 +58,7 @@ def end_execution(sm, rf, spec, rows, insts, slot):
         return free_inflight(sm, slot)
     flight.stage = WRITE_BACK
     flight.since_cycle = sm.cycle
-    word = slot >> 6
-    sm.writing[word] = np.uint64(sm.writing[word]) | bit64(slot & 63)
-    return 0
+    return queue_result(sm, slot)
 
 
 @device

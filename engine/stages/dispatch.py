@@ -10,7 +10,7 @@ from engine.execute import execute
 from engine.isa import OP_LDPARAM, OP_SREG
 from engine.jit import entry
 from engine.program import UNIT_LDST, UNIT_SFU
-from engine.registers import refresh_reads, touch_inflight
+from engine.registers import refresh_reads, touch_inflight, wake
 from engine.stages import memory as memory_stage
 from engine.stages.completion import schedule
 from engine.stages.special import load_parameter, special_register
@@ -121,11 +121,13 @@ def leave_collector(sm, collector, slot):
     """Free an operand collector."""
     flight = sm.inflight[slot]
     flight.collector = NONE8
+    warp = np.int64(flight.warp)
+    if flight.code != 0:
+        wake(sm, warp)
     flight.code = 0
     flight.lost = 0
     sm.collector[collector].valid = 0
     sm.collectors_used = np.uint64(sm.collectors_used) & ~bit64(collector)
-    warp = np.int64(flight.warp)
     sm.warp[warp].num_collecting -= 1
     refresh_reads(sm, warp)
     return touch_inflight(sm, slot)

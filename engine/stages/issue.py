@@ -26,8 +26,8 @@ from engine.stalls import (
 )  # fmt: skip
 from engine.state import (
     BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_FETCH, BLOCK_MEMORY, BLOCK_NONE, BLOCK_PREDICATE, BLOCK_READER,
-    BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, COLLECT, EXECUTE, FOREVER, MAX_COLLECTORS,
-    MAX_INFLIGHT, MEMORY, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, TWO_LEVEL,
+    BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, COLLECT, FOREVER, MAX_COLLECTORS, MAX_INFLIGHT,
+    NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, TWO_LEVEL, WRITE_BACK,
 )  # fmt: skip
 
 READY = 255
@@ -91,11 +91,15 @@ def issue(sm, rf, spec, rows, insts, freeze):
         full = full_units(sm)
         no_collector = collectors_full(sm)
         candidates = np.uint64(sm.awake) & np.uint64(sm.scheduler_mask[scheduler])
+        if freeze == 0:
+            candidates &= ~still_blocked(sm, scheduler, full, no_collector)
         while candidates != 0:
             warp = ctz64(candidates)
             candidates &= ~bit64(warp)
             if freeze == 0 and np.uint64(sm.passed) & bit64(warp) != 0:
                 code = again(sm, rf, spec, rows, insts, warp, full, no_collector)
+                if code == PIPE_THROTTLE or code == COLLECTOR_FULL:
+                    sm.blocked = np.uint64(sm.blocked) | bit64(warp)
             else:
                 code = evaluate(sm, rf, spec, rows, insts, warp, freeze)
             if code == READY:
@@ -131,6 +135,16 @@ def full_units(sm):
         if unit_full(sm, unit):
             bits |= 1 << unit
     return bits
+
+
+@device
+def still_blocked(sm, scheduler, full, no_collector):
+    """Return the warps that waited for a unit or a collector before and still do, since none came free or filled up."""
+    key = full << 1 | (1 if no_collector else 0)
+    if sm.blocked_by[scheduler] != key:
+        sm.blocked_by[scheduler] = key
+        sm.blocked = np.uint64(sm.blocked) & ~np.uint64(sm.scheduler_mask[scheduler])
+    return np.uint64(sm.blocked) & np.uint64(sm.passed)
 
 
 @device
@@ -192,6 +206,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
     code = unit_code(sm, rf, spec, rows, warp, entry, inst)
     if may_skip_checks(sm, inst, code):
         sm.passed = np.uint64(sm.passed) | bit64(warp)
+        sm.blocked = np.uint64(sm.blocked) & ~bit64(warp)
         sm.head_unit[warp] = inst.unit
     if freeze != 0 and (code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL):
         block(sm, warp, BLOCK_DESIGN, 0)
@@ -273,12 +288,12 @@ def held_code(sm, warp, held, war, preds, insts, freeze):
         best = oldest_reader(sm, warp, war)
     block(sm, warp, kind, what)
     flight = sm.inflight[best]
+    if kind != BLOCK_READER and flight.stage >= COLLECT and flight.stage <= WRITE_BACK:
+        sleep(sm, warp)  # whoever changes `code` or the freeze wakes it
     if freeze != 0 and flight.stage == COLLECT:
         return np.int64(freeze)
     if flight.code != 0:
         return np.int64(flight.code)
-    if kind != BLOCK_READER and (flight.stage == EXECUTE or flight.stage == MEMORY):
-        sleep(sm, warp)
     if kind == BLOCK_READER:
         return WAIT
     wait_class = insts[flight.pc].wait_class
@@ -363,7 +378,7 @@ def is_collective(inst):
 
 @device
 def member_mask(sm, rf, spec, rows, warp, inst):
-    """Return the member mask of a collective: an immediate, or the register's value at the first active lane."""
+    """Return the lanes that a collective needs: an immediate, or what the active lanes' registers name together."""
     slot = 0
     if inst.op == OP_SHFL:
         slot = 5
@@ -372,8 +387,12 @@ def member_mask(sm, rf, spec, rows, warp, inst):
     reg = np.int64(inst.src[slot])
     if reg == NO_REG:
         return np.int64(inst.imm[slot])
-    lane = ctz64(np.uint64(sm.warp[warp].mask))
-    return np.int64(rows[hooks.locate(sm, rf, spec, warp, reg, lane)].u[lane])
+    need, left = np.int64(0), np.uint64(sm.warp[warp].mask)
+    while left != 0:
+        lane = ctz64(left)
+        left &= left - np.uint64(1)
+        need |= np.int64(rows[hooks.locate(sm, rf, spec, warp, reg, lane)].u[lane])
+    return need
 
 
 @device

@@ -5,13 +5,53 @@ from __future__ import annotations
 import numpy as np
 
 from engine import hooks
-from engine.bits import bit64, ctz64
+from engine.bits import bit64
 from engine.device import device
 from engine.program import NUM_DST_ROWS, UNIT_LDST, WAIT_LONG
 from engine.registers import touch_inflight, wake
-from engine.state import MAX_INFLIGHT, WRITE_BACK, WRITTEN
+from engine.state import NONE8, WRITE_BACK, WRITTEN
 
-WORDS = MAX_INFLIGHT // 64
+ALU, MEMORY = 0, 1        # the two kinds of result bus
+
+
+@device
+def queue_result(sm, slot):
+    """Queue a finished instruction for its result bus, in the order of issue."""
+    flight = sm.inflight[slot]
+    bus = MEMORY if flight.unit == UNIT_LDST else ALU
+    before = np.int64(sm.write_last[bus])
+    if before != NONE8 and sm.inflight[before].seq > flight.seq:
+        before = np.int64(NONE8)
+        following = np.int64(sm.write_first[bus])
+        while sm.inflight[following].seq < flight.seq:
+            before = following
+            following = np.int64(sm.write_next[following])
+    if before == NONE8:
+        sm.write_next[slot] = sm.write_first[bus]
+        sm.write_first[bus] = slot
+    else:
+        sm.write_next[slot] = sm.write_next[before]
+        sm.write_next[before] = slot
+    if sm.write_next[slot] == NONE8:
+        sm.write_last[bus] = slot
+    word = np.int64(slot) >> 6
+    sm.writing[word] = np.uint64(sm.writing[word]) | bit64(np.int64(slot) & 63)
+    return 0
+
+
+@device
+def unqueue_result(sm, bus, before, slot):
+    """Take a written result out of its queue; `before` is the one ahead of it, NONE8 for none."""
+    following = sm.write_next[slot]
+    if before == NONE8:
+        sm.write_first[bus] = following
+    else:
+        sm.write_next[before] = following
+    if following == NONE8:
+        sm.write_last[bus] = before
+    word = np.int64(slot) >> 6
+    sm.writing[word] = np.uint64(sm.writing[word]) & ~bit64(np.int64(slot) & 63)
+    return 0
 
 
 @device
@@ -20,56 +60,48 @@ def write_back(sm, rf, spec, rows, insts, freeze):
 
     In a frozen pipeline (B0.10) only long-latency results are written.
     """
-    pending = 0
-    for word in range(WORDS):
-        if sm.writing[word] != 0:
-            pending = 1
-    if pending == 0:
-        return 0
     buses = np.int64(sm.config.result_buses)
-    memory_port = 1
-    last_seq = np.int64(-1)
-    while buses > 0 or memory_port > 0:
-        slot = next_result(sm, last_seq, buses, memory_port)
-        if slot < 0:
-            break
-        flight = sm.inflight[slot]
-        last_seq = np.int64(flight.seq)
-        inst = insts[flight.pc]
-        if freeze != 0 and inst.wait_class != WAIT_LONG:
-            refuse(sm, slot, freeze)
-            continue
-        if flight.unit == UNIT_LDST:
-            memory_port = 0
+    memory_port = np.int64(1)
+    alu, memory = np.int64(sm.write_first[ALU]), np.int64(sm.write_first[MEMORY])
+    before_alu, before_memory = np.int64(NONE8), np.int64(NONE8)
+    while True:
+        next_alu = alu if buses > 0 else np.int64(NONE8)
+        next_memory = memory if memory_port > 0 else np.int64(NONE8)
+        if next_alu == NONE8 and next_memory == NONE8:
+            return 0
+        if next_memory == NONE8 or (next_alu != NONE8 and sm.inflight[next_alu].seq < sm.inflight[next_memory].seq):
+            held = is_held_back(sm, insts, next_alu, freeze)
+            alu = np.int64(sm.write_next[next_alu])
+            before_alu = offer(sm, rf, spec, rows, insts, ALU, before_alu, next_alu, freeze, held)
+            buses -= 0 if held else 1
         else:
-            buses -= 1
-        write_result(sm, rf, spec, rows, insts, slot)
-    return 0
+            held = is_held_back(sm, insts, next_memory, freeze)
+            memory = np.int64(sm.write_next[next_memory])
+            before_memory = offer(sm, rf, spec, rows, insts, MEMORY, before_memory, next_memory, freeze, held)
+            memory_port -= 0 if held else 1
 
 
 @device
-def next_result(sm, last_seq, buses, memory_port):
-    """Return the oldest waiting result younger than `last_seq` that a free bus can carry, or -1."""
-    best = np.int64(-1)
-    best_seq = np.int64(0)
-    for word in range(WORDS):
-        waiting = np.uint64(sm.writing[word])
-        while waiting != 0:
-            low = ctz64(waiting)
-            waiting &= ~bit64(low)
-            slot = word * 64 + low
-            flight = sm.inflight[slot]
-            if flight.seq <= last_seq or (best >= 0 and flight.seq >= best_seq):
-                continue
-            if (memory_port if flight.unit == UNIT_LDST else buses) > 0:
-                best = slot
-                best_seq = np.int64(flight.seq)
-    return best
+def offer(sm, rf, spec, rows, insts, bus, before, slot, freeze, held):
+    """Write one result if the design takes it; return which result is now ahead of the next one in its queue."""
+    if held:
+        refuse(sm, slot, freeze)
+        return slot
+    if write_result(sm, rf, spec, rows, insts, slot) != 0:
+        return slot
+    unqueue_result(sm, bus, before, slot)
+    return before
+
+
+@device
+def is_held_back(sm, insts, slot, freeze):
+    """Say whether a frozen pipeline keeps a result from being written."""
+    return freeze != 0 and insts[sm.inflight[slot].pc].wait_class != WAIT_LONG
 
 
 @device
 def write_result(sm, rf, spec, rows, insts, slot):
-    """Offer every unwritten row of one instruction; note the refusal, retire it when all rows are in."""
+    """Offer every unwritten row of one instruction and return 0 when all are in; else note and return the refusal."""
     flight = sm.inflight[slot]
     pc = flight.pc
     warp = np.int64(flight.warp)
@@ -91,9 +123,9 @@ def write_result(sm, rf, spec, rows, insts, slot):
     touch_inflight(sm, slot)
     if refused != 0:
         return refuse(sm, slot, refused)
+    if flight.code != 0:
+        wake(sm, warp)
     flight.code = 0
-    word = np.int64(slot) >> 6
-    sm.writing[word] = np.uint64(sm.writing[word]) & ~bit64(np.int64(slot) & 63)
     hooks.on_retire(sm, rf, spec, rows, slot, insts[pc])
     if flight.stage == WRITE_BACK:
         flight.stage = WRITTEN

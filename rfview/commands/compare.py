@@ -179,9 +179,9 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
 
     machine, values, chain = (result["shape"][key] for key in ("machine", "values", "chain"))
     clock = float(machine["sm.clock_mhz"])
-    base = baselines.baseline_of(chain[0], values)
+    base = baselines.baseline_of(chain[0], values, result["preset"])
     base_energy = base.energy_pj(sram["counts"], sram["cycles"], clock)["total"]
-    area = places.area_mm2(chain, values)
+    area = places.area_mm2(chain, values, result["preset"])
     fine = result["misbehaved"] is None and sram["misbehaved"] is None
     relative_ipc = result["ipc"] / sram["ipc"] if fine and sram["ipc"] else None
     energy = result["energy_pj"]

@@ -169,7 +169,7 @@ def finding_lines(finding: Finding) -> list[str]:
         verb = "computed" if claim.kind == "exact" else "measured"
         what += f", {verb} {number_text(number.value)} {claim.unit} {spread(number)}".rstrip()
     lines = [f"  {finding.verdict:<15} {claim.id:<24} {what}"]
-    return lines + (wrapped(finding.note) if finding.verdict != "holds" or claim.kind == "exact" else [])
+    return lines + wrapped(finding.note)
 
 
 def range_text(claim: Any) -> str:

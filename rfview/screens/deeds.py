@@ -84,6 +84,14 @@ class Deeds(Moves):
         """Ask for a tracepoint over the past, with the focused thing as what it shows."""
         self.open_prompt(":", f"trace {self.focused_item()} at ")
 
+    def do_fork(self, pressed: Pressed) -> None:
+        """Ask what the branch from here has otherwise."""
+        self.open_prompt(":", f"fork b{len(self.driver.session.family) if self.driver.session else 1} set ")
+
+    def do_compare(self, pressed: Pressed) -> None:
+        """Run this branch and its parent to the end and show both."""
+        self.driver.ask("command", "compare")
+
     def open_prompt(self, mode: str, text: str = "") -> None:
         """Show the prompt with a text to go on from."""
         self.change(message=(prompt_text(self.scene).rstrip() if mode == ":" else "search the program /"))

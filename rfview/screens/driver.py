@@ -114,6 +114,13 @@ class Driver:
                 continue
             self._serve(request)
 
+    def _take(self, session: Session) -> None:
+        """Go on with another branch of the session."""
+        session.progress = self._progress
+        self.session = session
+        self.source = SceneSource(session)
+        self.source.columns = self.columns
+
     def _opening(self, *facts: Any) -> None:
         """Report how far opening is: (share, text) or (text,)."""
         share = next((fact for fact in facts if isinstance(fact, float)), None)
@@ -332,6 +339,8 @@ class Driver:
         from sessions.verbs import execute
 
         answer = execute(self.session, request.value)
+        if answer.session is not None:
+            self._take(answer.session)
         lines = tuple(answer.text.splitlines())
         if answer.stop is not None:
             self._land(answer.stop, jump=True)

@@ -180,6 +180,7 @@ class SceneSource:
 
     def break_views(self) -> tuple[BreakView, ...]:
         """Return the breakpoints as the screen shows them."""
+        self._active()
         is_counted = self._scanned >= min(len(self.session.timeline.chunk_starts()), SCAN_CHUNKS)
         return tuple(
             BreakView(point.number, point.text, point.pcs[0] if point.pcs else None, point.enabled, point.temporary,
@@ -197,16 +198,21 @@ class SceneSource:
         values = point.watched.column(before, cycle + 1)
         return value_text(values[0].tolist()), value_text(values[-1].tolist())
 
+    def _active(self) -> list[Breakpoint]:
+        """Return the breakpoints that are on; when they are others than before, what was counted is forgotten."""
+        active = [point for point in self.session.breakpoints.values() if point.enabled]
+        key = tuple((point.number, point.text) for point in active)
+        if key != self.hits_key:
+            self.hits, self.points, self.hits_key, self._scanned = {}, {}, key, 0
+        return active
+
     def scan(self) -> bool:
         """Look for breakpoint hits in one more chunk, for the overview; return False when there is nothing to do.
 
         Called between moves, so it does one chunk at a time; hits are kept once per column.
         """
         timeline = self.session.timeline
-        active = [point for point in self.session.breakpoints.values() if point.enabled]
-        key = tuple((point.number, point.text) for point in active)
-        if key != self.hits_key:
-            self.hits, self.points, self.hits_key, self._scanned = {}, {}, key, 0
+        active = self._active()
         starts = timeline.chunk_starts()
         if not active or self._scanned >= min(len(starts), SCAN_CHUNKS):
             return False

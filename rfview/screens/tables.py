@@ -48,6 +48,7 @@ class StatisticsWindow(Popup):
 
     def on_mount(self) -> None:
         """Ask for the numbers."""
+        super().on_mount()
         self.follow()
 
     def follow(self) -> None:

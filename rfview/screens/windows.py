@@ -33,6 +33,8 @@ class Popup(ModalScreen[None]):
         return self.app.strips  # type: ignore[attr-defined]
 
     def on_mount(self) -> None:
+        if self.strips.palette.theme in ("ansi16", "mono"):
+            self.styles.background = "transparent"      # no colours to mix: what is behind stays as it is
         self.paint()
 
     def on_resize(self, event: events.Resize) -> None:

@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from engine.errors import InputError
 from sessions import reports
+from sessions.accounts import counts_of, energy_at
 from sessions.compare.comparison import Comparison, Divergence, Split
 from sessions.compare.issues import Issue, IssueLog, WarpName
 from sessions.compare.values import ValueDifference
+from sessions.session import Session
 from sessions.timeline import Timeline
+from sessions.why import why
 
 NO_WORK = ("no_cta", "finished")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -72,7 +76,11 @@ def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
     issued = stalls.pop("issued", 0)
     end = getattr(timeline, "end", {})
     summary = end.get("summary") or {}
-    energy = (summary.get("energy_pj") or {}).get("total")
+    snapshot = timeline.at(timeline.last)
+    try:
+        energy = (energy_at(snapshot) or {}).get("total")
+    except InputError:
+        energy = None       # its design is not installed here; everything else is in the recording
     return {
         "run": letter, "target": target, "kernel": info["kernel"], "design": info["design"],
         "scheduler": info["scheduler"], "preset": info["preset"], "cycles": timeline.last, "first_cycle": timeline.first,
@@ -80,6 +88,7 @@ def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
         "instructions": issued, "ipc": issued / timeline.last if timeline.last else 0.0,
         "warp_cycles": issued + sum(stalls.values()), "stalls": stalls, "energy_pj": energy,
         "verified": summary.get("verified"),
+        "counts": counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist()),
     }  # fmt: skip
 
 
@@ -91,13 +100,16 @@ def parameter_differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, lis
 
 
 def cause(timeline: Timeline, divergence: Divergence) -> dict[str, Any]:
-    """Return why the late run's warp did not issue in the cycle of the divergence: its state, and the rule behind it."""
-    if divergence.state is None:
-        return {"state": None, "text": "its CTA has not been dispatched yet"}
-    entry = next((row for row in timeline.info["stalls"] if row["code"] == divergence.state), None)
-    name = entry["name"] if entry else f"state {divergence.state}"
-    sentence = entry.get("sentence", "") if entry else ""
-    return {"state": name, "text": f"{name}: {sentence}" if sentence else name, "slot": divergence.slot}
+    """Return why the late run's warp did not issue in the cycle of the divergence: its state, and the chain of `why`.
+
+    relief: settings that would take the named resource's delay away.
+    """
+    if divergence.state is None or divergence.slot is None:
+        return {"state": None, "text": "its CTA has not been dispatched yet", "chain": [], "relief": {}}
+    chain = why(Session(timeline), divergence.slot, divergence.cycle + 1)
+    links = [f"{'← ' if number else ''}{link.sentence}" for number, link in enumerate(chain.links)]
+    relief = dict(chain.resource.relief) if chain.resource is not None else {}
+    return {"state": chain.state, "text": chain.state, "slot": divergence.slot, "chain": links, "relief": relief}
 
 
 def issue_data(issue: Issue | None) -> dict[str, int] | None:
@@ -181,7 +193,7 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
                      f"{found['instruction']}")  # fmt: skip
         lines.append(f"                   {_cycles(found['a'], found['b'])}; in {found['late']} it waits: "
                      f"{found['cause']['text']}")  # fmt: skip
-        lines += [f"                   {text}" for text in found["cause"].get("chain", ())]
+        lines += [f"                   {text}" for text in found["cause"]["chain"]]
     split = data["first_path_difference"]
     if split is not None:
         name = _named(split["launch"], split["warp"], info, split["a"], split["b"])

@@ -296,11 +296,20 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
     if waiting:
         trail.add("the fetch serves other warps first", f"scheduler {scheduler}: {listed(waiting)}", warp=waiting[0])
     width = min(moment.config["fetch_width"], moment.config["ibuffer_entries"])
+    if issued > 0 and not branched and not waiting:
+        trail.add(
+            f"it used up its I-buffer in cycle {last_issue:,}",
+            f"{plural(width, 'instruction')} per refill",
+            warp=warp,
+            since=last_issue,
+            pc=last_pc,
+        )
+    # an empty buffer after a jump is no matter of its size: only another fetch slot would have come round earlier
+    runs_dry = issued > 0 and not branched
     trail.end(
         "fetch",
         f"fetch slot of scheduler {scheduler}, one warp and {plural(width, 'instruction')} per cycle",
-        sm__fetch_width=16,
-        sm__ibuffer_entries=16,
+        **({"sm.fetch_width": 16, "sm.ibuffer_entries": 16} if runs_dry else {"sm.num_schedulers": 4}),
     )
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from engine import claims, designs
-from engine.claims import Claim, Number, batch, lab, places, samples
+from engine.claims import Claim, Number, baselines, batch, lab, places, samples
 from rfview import cli
 
 # claims that follow from tables and do not hold, each with what the tables give instead
@@ -158,3 +158,34 @@ def test_srams_energy_follows_the_table_of_the_machine_that_ran() -> None:
     assert paper == {"dynamic": 10 * 64 + 88, "leakage": 0.0, "refresh": 0.0, "total": 728.0}
     fermi = designs.energy(("sram",), designs.Run(counts, 700, 700.0, {}))
     assert fermi["dynamic"] == pytest.approx(1024 * (10 * 0.203 + 0.191)) and fermi["leakage"] == pytest.approx(248.7e3)
+
+
+def test_sram_is_its_own_baseline_under_both_presets() -> None:
+    counts = {"rf_reads": 100, "rf_writes": 40}
+    for preset, clock in (("fermi", 700.0), ("gebhart", 1000.0)):
+        base = baselines.baseline_of("sram", {}, preset)
+        energy = designs.energy(("sram",), designs.Run(counts, 500, clock, {}, preset))
+        assert base.energy_pj(counts, 500, clock) == pytest.approx(energy)
+        assert places.area_mm2(("sram",), {}, preset) == base.area_mm2
+    assert baselines.baseline_of("sram", {}, "gebhart") == baselines.baseline_of("rfc", {})
+    assert baselines.baseline_of("stt", {}, "gebhart").name == "HRF's SRAM"
+
+
+@pytest.mark.slow
+def test_every_direction_and_claim_of_every_paper_is_computed_from_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "--kernels", "gemm_double", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["claims"]) == 180 and {one["design"] for one in found["directions"]} == {
+        "hrf", "stt", "rfc", "hcrf", "edram", "racetrack"}
+    for direction in found["directions"]:
+        assert list(direction["kernels"]) == ["gemm_double"] and math.isfinite(direction["value"]), direction["id"]
+    measured = [one for one in found["claims"] if one["kind"] == "simulated" and one["verdict"] != "not tested here"]
+    assert len(measured) >= 40 and all(math.isfinite(one["value"]) for one in measured)
+
+
+@pytest.mark.slow
+def test_all_designs_end_with_the_same_bits_under_their_papers_schedulers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", "reduction", "--schedulers", "paper", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["design"] for row in rows} == set(designs.BUILT_IN)
+    assert all(row["output"]["same_bits"] for row in rows if row["design"] != "edram")

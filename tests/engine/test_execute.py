@@ -874,6 +874,10 @@ def test_float_to_float(dst: str, src: str) -> None:
                 want = saturated(want, dst) if suffix else want
                 assert results[lane] == want, (mode, suffix, dst, src, hex(values[lane]))
     for mode, to_whole in (("rni", round), ("rzi", math.trunc), ("rmi", math.floor), ("rpi", math.ceil)):
+        if dst != src:  # PTX rounds to an integral value only where the size stays
+            with pytest.raises(isa.UnsupportedOpcode):
+                isa.lookup("cvt", (mode, dst, src))
+            continue
         values = floats(rng, bits)
         got = run(f"cvt.{mode}.{dst}.{src}", values)
         results = got.wide() if dst == "f64" else got.narrow()
@@ -1089,9 +1093,13 @@ def test_votes_matches_and_reductions() -> None:
         kind = "b32" if mode == "ballot" else "pred"
         return run(f"vote.sync.{mode}.{kind}", [members] * 32, p0=predicate, mask=mask)
 
-    assert vote("ballot", p).narrow() == [p & active] * 32
-    assert vote("all", p).q0 == 0 and vote("all", FULL).q0 == FULL and vote("any", p).q0 == FULL
-    assert vote("any", 0xFF000000).q0 == 0 and vote("uni", p).q0 == 0 and vote("uni", 0).q0 == FULL
+    def at_active(rows: list[int]) -> list[int]:
+        return [rows[lane] for lane in range(32) if mask >> lane & 1]
+
+    each = [1] * mask.bit_count()
+    assert at_active(vote("ballot", p).narrow()) == [x * (p & active) for x in each]
+    assert vote("all", p).q0 == 0 and vote("all", FULL).q0 == mask and vote("any", p).q0 == mask
+    assert vote("any", 0xFF000000).q0 == 0 and vote("uni", p).q0 == 0 and vote("uni", 0).q0 == mask
     assert run("activemask.b32", mask=mask).narrow()[0] == mask
     values = [k % 5 for k in range(32)]
     got = run("match.any.sync.b32", values, [members] * 32, mask=mask).narrow()
@@ -1102,7 +1110,7 @@ def test_votes_matches_and_reductions() -> None:
     assert run("match.any.sync.b64", wide, [members] * 32, mask=mask).narrow()[0] == got[0]
     assert run("match.all.sync.b32", values, [members] * 32, mask=mask).q0 == 0
     same = run("match.all.sync.b64", [7 << 33] * 32, [members] * 32, mask=mask)
-    assert (same.q0, same.narrow()[0]) == (FULL, active)
+    assert (same.q0, same.narrow()[0]) == (mask, active)
     numbers = integers(rng_for("redux"), 32)
     inside = [x for k, x in enumerate(numbers) if active >> k & 1]
     for form, want in {
@@ -1115,7 +1123,8 @@ def test_votes_matches_and_reductions() -> None:
         "or.b32": int(np.bitwise_or.reduce(np.array(inside, "u4"))),
         "xor.b32": int(np.bitwise_xor.reduce(np.array(inside, "u4"))),
     }.items():
-        assert run(f"redux.sync.{form}", numbers, [members] * 32, mask=mask).narrow() == [want] * 32, form
+        got = run(f"redux.sync.{form}", numbers, [members] * 32, mask=mask).narrow()
+        assert at_active(got) == [x * want for x in each], form
 
 
 def test_machine_opcodes_change_nothing() -> None:

@@ -28,7 +28,7 @@ from engine.claims.batch import compile_designs
 from tests.properties.runs import DESIGNS, MAPPED, SCHEDULERS, Case, Outcome, is_exact, run
 
 REFERENCE = "sram"
-FULL_WINDOWS, SMALL_WINDOWS = (800, 400), (350, 100)       # cycles watched from the first on, and at three quarters
+FULL_WINDOWS, SMALL_WINDOWS = (800, 400), (200, 60)       # cycles watched from the first on, and at three quarters
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from engine import kernels
@@ -59,6 +60,7 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
+@lru_cache
 def spec_of(kernel: str, small: bool) -> LaunchSpec:
     """Return a bundled kernel's launch file; small: its first launches with a few CTAs each."""
     spec = load_launch_file(Path(kernels.path(kernel)))

@@ -135,8 +135,9 @@ class Machine:
 
     def __init__(self, memory: Memory, module: Module, kernel: Kernel, launch: Launch, where: str) -> None:
         self.memory, self.module, self.kernel, self.launch = memory, module, kernel, launch
+        address_bytes = 8 if ".address_size 64" in module.text else 4
         self.params = Area("the parameters", 0, bytearray(
-            pack_params(launch, kernel.params, memory.addresses, where).ljust(4096, b"\0")))
+            pack_params(launch, kernel.params, memory.addresses, where, address_bytes).ljust(4096, b"\0")))
         self.insts = kernel.insts.copy()
         self.printed: list[str] = []
         self.clock = 0

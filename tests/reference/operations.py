@@ -625,9 +625,19 @@ def set_value(inst: Any) -> Operation:
     """set: all ones or 1.0 where the comparison holds, else 0."""
     aux, flags = int(inst["aux"]), int(inst["flags"])
     name, target = NAME_OF_TYPE[aux >> 8 & 255], NAME_OF_TYPE[aux >> 16]
-    test, join, psrc = comparison(name, aux & 255, flags), combined(flags), int(bool(flags & isa.FLAG_BOOL_MASK))
-    yes = F32.one if target == "f32" else M32
-    bits = max(int(name[1:]), 32)
+    join, psrc = combined(flags), int(bool(flags & isa.FLAG_BOOL_MASK))
+    test = comparison(name.removesuffix("x2"), aux & 255, flags)
+    single = target.removesuffix("x2")
+    if name.endswith("x2"):
+        one = FORMATS[single].one if single in FORMATS else M16
+
+        def pair(*values: int) -> int:
+            p, (a, b) = values[0] if psrc else 0, values[psrc:]
+            return sum(one << at for at in (0, 16) if join(test(a >> at & M16, b >> at & M16), p))
+
+        return Operation((A32, B32), 32, pair, psrc)
+    yes = FORMATS[single].one if single in FORMATS else M16 if single[1:] == "16" else M32
+    bits = max(int(name.lstrip("bfsu")), 32)
     return Operation(((0, bits), (2, bits)), 32,
                      lambda *v: yes if join(test(*v[psrc:]), v[0] if psrc else 0) else 0, psrc)
 

@@ -99,6 +99,8 @@ CASES: dict[str, Case] = {
     "diff_mark": (("m", "a", "G"), lambda app: app.scene.before.cycle == START),
     "statistics": shows("STATISTICS", "start 0", "cursor 150", "WARP-CYCLES", "balanced ✓"),
     "every_hit": ((), lambda app: app.app.main.prompt.value == "trace w0.state at "),
+    "fork": ((), lambda app: app.app.main.prompt.value == "fork b1 set "),
+    "compare": ((), lambda app: app.scene.message_kind == "error" and "fork" in app.scene.message),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
     "search_previous": moved(conflict, False, ":", *"rf stall.bank_conflict > 0", "enter"),
@@ -119,8 +121,8 @@ CASES: dict[str, Case] = {
 }
 
 
-# these want an argument, end the program, or ask the whole machine, which the made-up timeline has not
-UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why")
+# these want an argument or a branch, end the program, or ask the whole machine, which the made-up timeline has not
+UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare")
 
 
 async def reset(app: Driven) -> None:

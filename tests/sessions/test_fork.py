@@ -170,7 +170,7 @@ def test_a_register_changed_before_its_store_changes_that_element_alone(design: 
 
 OTHER = {"stall": "bank", "remap": "off", "early_remap": "issue_only", "partial": "rmw", "pending_writes": "flight",
          "replacement": "lru", "error_mode": "none", "read_ports": "1", "inner": "rr", "suspend": "marked",
-         "parity": "prefer"}  # fmt: skip
+         "parity": "prefer", "write_ports": 2}  # fmt: skip
 
 
 def another(key: str, old: Any) -> Any:
@@ -184,7 +184,7 @@ def another(key: str, old: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("design", [*DESIGNS, "rfc[main=stt]"])
+@pytest.mark.parametrize("design", DESIGNS)
 def test_every_parameter_that_can_change_leaves_the_results_right(design: str, session_of: Any) -> None:
     session = session_of("live", design=design)
     finish(session.timeline)

@@ -115,12 +115,15 @@ def test_a_chain_takes_less_than_50_ms_on_a_recording() -> None:
 
 
 def test_replay_explains_without_numba() -> None:
-    code = ("import sys; from sessions.session import open_session; s = open_session(sys.argv[1]); s.goto('50%'); "
-            "assert s.why(3).links; assert not [m for m in sys.modules if m.startswith(('numba', 'rfview', 'textual'))]")  # fmt: skip
+    code = (
+        "import sys; from sessions.session import open_session; s = open_session(sys.argv[1]); s.goto('50%'); "
+        "assert s.why(3).links; loaded = [m for m in sys.modules if m.startswith(('numba', 'rfview', 'textual'))]; "
+        "assert not loaded, loaded"
+    )
     subprocess.run([sys.executable, "-c", code, str(FIRST)], cwd=ROOT, check=True, timeout=60)
 
 
-# foreign designs
+# foreign designs: slow where the skeleton is compiled first
 
 
 @pytest.fixture
@@ -141,6 +144,8 @@ def foreign() -> tuple[Session, int]:
     return over, stalled_at(over, 0, "rfc_flush", at_end=True)
 
 
+@pytest.mark.slow
+@pytest.mark.nojit
 @pytest.mark.usefixtures("skeleton")
 def test_a_foreign_design_ends_at_its_register_file_by_default() -> None:
     over, cycle = foreign()
@@ -149,6 +154,8 @@ def test_a_foreign_design_ends_at_its_register_file_by_default() -> None:
     assert "writes its live registers back" in chain.text()
 
 
+@pytest.mark.slow
+@pytest.mark.nojit
 @pytest.mark.usefixtures("skeleton")
 def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatch) -> None:
     def why(trail: Trail, moment: object, rf: object, refusal: object) -> bool:

@@ -62,9 +62,9 @@ TOUR = Tour(
                      ("global memory", "total.long_scoreboard > total.wb_drain and total.long_scoreboard > total.wait"),
                      ("fixed latencies", "total.wait > total.wb_drain and total.wait > total.long_scoreboard")),
             then=(),
-            answer="The cure is the scheduler, not the buffer: `rfview run vectoradd --design hrf --scheduler gto` and "
-                   "`--scheduler switch_on_stall`, the paper's, keep one warp running while the other buffer drains. "
-                   "`rfview compare vectoradd --designs sram,hrf --schedulers lrr,gto` shows it in one table.",
+            answer="The paper asks for a scheduler that stays with a warp until that waits for memory: switch_on_stall. "
+                   "`rfview compare vectoradd --designs sram,hrf --schedulers lrr,gto,switch_on_stall` shows in one table "
+                   "what each scheduler leaves of the drains.",
         ),
     ),
 )

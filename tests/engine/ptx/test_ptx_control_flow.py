@@ -89,3 +89,16 @@ def test_nested_loops_are_counted():
     successors = [[1], [2], [2, 3], [1, 4], []]
     idom = immediate_dominators(successors, 0)
     assert loop_depths(successors, idom, tree_depths(idom, 0)) == [0, 1, 2, 1, 0]
+
+
+def test_a_branch_to_a_bare_exit_does_not_hold_reconvergence_back():
+    # 0: return early or go on; 1: if; 2: return early or go on; 3: the rest; 4: only exits.
+    successors = [[4, 1], [2, 3], [4, 3], [4], []]
+    assert immediate_post_dominators(successors, frozenset(), frozenset({4})) == [1, 3, 3, 4, -1]
+    assert immediate_post_dominators(successors) == [4, 4, 4, 4, -1]
+
+
+def test_a_loop_that_is_left_through_bare_exits_alone_has_an_end():
+    # 0 and 1 leave, 2 goes back: lanes meet only at the exit.
+    successors = [[3, 1], [3, 2], [0], []]
+    assert immediate_post_dominators(successors, frozenset(), frozenset({3})) == [-1, -1, 0, -1]

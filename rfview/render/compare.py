@@ -1,0 +1,396 @@
+"""Two runs side by side as lines: lead and lag, the instructions of one warp around the cursor, states, totals.
+
+Run A is drawn bright and run B dim, never by hue: hues are states. What differs is underlined or has a signed number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from rfview.render.scene import Look, looks
+from rfview.render.text import BARS, Line, Row, blank, fill, number, title
+
+CYCLE, INSTRUCTION = "cycle", "instruction"
+ROLES = ("bold", "dim")
+LABEL = 9                  # cells of the label left of curves and strips
+LIST_WIDTH = 70            # cells of the list of instructions, the reasons stand right of it
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """One run. cycle: its cursor. slot: the focused warp's slot there, None where it has none. count: issued before it."""
+
+    letter: str
+    name: str
+    target: str
+    info: dict[str, Any]
+    last: int
+    cycle: int
+    slot: int | None = None
+    count: int = 0
+    states: tuple[int, ...] = ()
+
+    @cached_property
+    def looks(self) -> dict[int, Look]:
+        """How each of this run's states is shown."""
+        return looks(self.info)
+
+    def look(self, code: int) -> Look:
+        """Return how a state is shown."""
+        return self.looks.get(code) or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction of the focused warp: its place n = 1, 2 .., text, and the cycle in which it issues in each run."""
+
+    n: int
+    text: str
+    cycle_a: int | None
+    cycle_b: int | None
+
+    @property
+    def lag(self) -> int | None:
+        """Return cycles that B is later; None where a run does not hold it."""
+        return None if self.cycle_a is None or self.cycle_b is None else self.cycle_b - self.cycle_a
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The focused warp in both runs, each on its own clock, from the instruction before the cursor's.
+
+    scale: cycles a column. codes: the commonest state of each column, per run (-1: none). starts: first cycle of each.
+    issue: column in which the cursor's instruction issues, None where it is not in sight.
+    """
+
+    scale: int = 1
+    codes: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    starts: tuple[int, int] = (0, 0)
+    issue: tuple[int | None, int | None] = (None, None)
+
+
+@dataclass(frozen=True)
+class ComparePicture:
+    """All that one frame of the compare screen shows.
+
+    lock: CYCLE or INSTRUCTION. warp: the focused warp in words. n: its instruction at the cursor. curve: (instructions,
+    lag) per point, ascending. first_count: how many instructions had issued at the first divergence. lag: B's at A's
+    cursor, counted over the whole machine. reasons: (stall code or -1, text) links. totals: (state name, A, B)
+    warp-cycles. facts: (label, A, B, ratio) texts.
+    """
+
+    runs: tuple[RunFacts, RunFacts]
+    common: int
+    lock: str = INSTRUCTION
+    warp: str = ""
+    n: int = 0
+    instructions: tuple[Instruction, ...] = ()
+    curve: tuple[tuple[int, int], ...] = ()
+    first_count: int | None = None
+    lag: int | None = None
+    reasons: tuple[tuple[int, str], ...] = ()
+    late: int = 1
+    strip: Strip = field(default_factory=Strip)
+    totals: tuple[tuple[str, int, int], ...] = ()
+    facts: tuple[tuple[str, str, str, str], ...] = ()
+    memory: str = ""
+    message: str = ""
+    message_kind: str = "info"
+    busy: str = ""
+    page: int = 0
+
+    def at(self, **changes: Any) -> ComparePicture:
+        """Return the picture with some facts replaced."""
+        return replace(self, **changes)
+
+
+def signed(value: int | None) -> str:
+    """Return +29, −3, 0, or a dash for nothing."""
+    if value is None:
+        return "–"
+    return "0" if not value else f"{'+' if value > 0 else '−'}{abs(value):,}"
+
+
+def paint(picture: ComparePicture, width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
+    """Return the whole screen: exactly `height` lines. At 30 rows and more everything, below that two pages."""
+    body = height - 3
+    blocks: list[list[Line]]
+    if height >= 34:
+        lag = 3 if height < 44 else 5
+        rows = 9
+        blocks = [curve_lines(picture, width, lag), instruction_block(picture, width, rows), strip_lines(picture, width),
+                  state_lines(picture, width)]  # fmt: skip
+        used = sum(map(len, blocks))
+        blocks.append(totals_block(picture, width, max(3, body - used)))
+    elif picture.page == 0:
+        rest = 4 + 3 + 3 + 4      # curve, strip, states, and the list's titles and reasons
+        blocks = [curve_lines(picture, width, 2), instruction_block(picture, width, max(3, body - rest), under=True),
+                  strip_lines(picture, width, rulers=False), state_lines(picture, width)]  # fmt: skip
+    else:
+        blocks = [reason_lines(picture, width, 6), totals_block(picture, width, max(3, body - 6))]
+    lines = [line for block in blocks for line in block]
+    return [status_line(picture, width), *fill(lines, width, body), message_line(picture, width), hint_line(hints, width)]
+
+
+def status_line(picture: ComparePicture, width: int) -> Line:
+    """Return which runs are compared and how they end."""
+    a, b = picture.runs
+    row = Row(width, "band").add(" rfview ", "title").add(" compare", "title")
+    for run, role in zip(picture.runs, ROLES, strict=True):
+        row.add(f"   {run.letter} ", "title").add(f"{run.name} {number(run.last)}", role if role == "bold" else "tinfo")
+    if picture.busy:
+        return row.right(width - 1, picture.busy, "busy").line()
+    ratio = f"×{b.last / a.last:.3f}" if a.last else ""
+    ends = f"B ends {signed(b.last - a.last)} {ratio}"
+    short = f"{ends}  {picture.memory}"
+    return row.right(width - 1, short if width - row.x > len(short) + 2 else ratio, "tinfo").line()
+
+
+def message_line(picture: ComparePicture, width: int) -> Line:
+    """Return what was said last."""
+    role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
+    return Row(width).add(" ").add(picture.message, role).line()
+
+
+def hint_line(hints: Sequence[tuple[str, str]], width: int) -> Line:
+    """Return the keys, as many as fit."""
+    row = Row(width)
+    for keys, word in hints:
+        if row.x + len(keys) + len(word) + 3 > width:
+            break
+        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+    return row.line()
+
+
+def column_of(picture: ComparePicture, count: int, columns: int) -> int:
+    """Return the curve's column of a number of issued instructions."""
+    low = picture.curve[0][0] if picture.curve else 0
+    return max(0, min(columns - 1, (count - low) * columns // max(1, picture.common - low + 1)))
+
+
+def count_of(picture: ComparePicture, column: int, columns: int) -> int:
+    """Return the number of issued instructions under a column of the curve."""
+    low = picture.curve[0][0] if picture.curve else 0
+    return min(picture.common, low + max(0, column) * (picture.common - low + 1) // max(1, columns))
+
+
+def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
+    """Return the lead and lag over issued instructions, `rows` rows of bars below a title, and marks under them.
+
+     LEAD / LAG  cycles B is behind A, by instructions issued (both runs: 23,798)
+      15,978                                                                               ▁▂▃▄▅▆▇
+       7,989                             ▁▂▂▃▄▄▅▆▇▇████████████████████████████████████████████████
+           0 ▁▂▂▃▄▅▅▆▇▇████████████████████████████████████████████████████████████████████████████
+             ◆                                   ▲ 9,112 of 23,798
+
+    ◆ the first divergence, ▲ the cursor. Negative numbers: B is ahead.
+    """
+    what = f"cycles B is behind A, by instructions issued (of {number(picture.common)} that both issue)"
+    out = [title(width, "LEAD / LAG", what, focus=True)]
+    columns = width - LABEL - 2
+    lags = [lag for _, lag in picture.curve]
+    low, high = min([0, *lags]), max([0, *lags])
+    span = max(1, high - low)
+    levels = [0] * columns
+    if picture.curve:
+        count = len(picture.curve)
+        values = [lags[column * count // columns] for column in range(columns)]
+        levels = [round((value - low) / span * 8 * rows) for value in values]
+    for part in range(rows):
+        base = 8 * (rows - 1 - part)
+        label = high if part == 0 else low if part == rows - 1 else low + span * (rows - 1 - part) // (rows - 1)
+        bars = "".join(BARS[max(0, min(8, level - base))] for level in levels)
+        out.append(Row(width).right(LABEL, number(label).replace("-", "−"), "dim").to(LABEL + 1).add(bars, "text").line())
+    marks = Row(width).to(LABEL + 1)
+    here = column_of(picture, picture.runs[0].count, columns)
+    if picture.first_count is not None:
+        first = column_of(picture, picture.first_count, columns)
+        if first < here:
+            marks.to(LABEL + 1 + first).add("◆", "bad")
+    text = f"{number(picture.runs[0].count)}, B {signed(picture.lag)}"
+    if here + len(text) + 3 > columns:
+        marks.right(LABEL + 1 + here, text + " ", "dim").to(LABEL + 1 + here).add("▲", "bold")
+    else:
+        marks.to(LABEL + 1 + here).add("▲", "bold").add(f" {text}", "dim")
+    out.append(marks.line())
+    return out
+
+
+def instruction_block(picture: ComparePicture, width: int, rows: int, under: bool = False) -> list[Line]:
+    """Return the focused warp's instructions around the cursor; the reasons beside them, or below where it is narrow."""
+    wide = width >= 110 and not under
+    left = instruction_lines(picture, LIST_WIDTH if wide else width, rows + 1)
+    if not wide:
+        return [*left, *reason_lines(picture, width, 2)] if under else left
+    right = reason_lines(picture, width - LIST_WIDTH, rows + 2)
+    out = [left[0]._replace(spans=(*left[0].spans, *right[0].spans))]
+    return out + [Row(width).join(a).to(LIST_WIDTH).join(b).line() for a, b in zip(left[1:], right[1:], strict=False)]
+
+
+def instruction_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
+    """Return a title and `rows` rows: the columns' names, and instructions with the cursor's in the middle.
+
+     W6 ITS 2ND INSTRUCTION  L locks by cycle
+        n  instruction                    A sram    B stt      B−A
+        1  mov.u32 R0, %ctaid.x                3        3        0
+     ▸  2  mov.u32 R1, %ntid.x                 8       11       +3
+    """
+    lock = "locked by instruction" if picture.lock == INSTRUCTION else "locked by cycle"
+    name = f"{picture.warp}, instruction {number(picture.n)}" if picture.warp else "NO WARP"
+    out = [title(width, name, lock)]
+    room = width - 40
+    head = Row(width).right(7, "n", "faint").at(9, "instruction", "faint")
+    head.right(9 + room + 11, "A", "bold").right(9 + room + 21, "B", "dim").right(width - 1, "B−A", "faint")
+    out.append(head.line())
+    before = None
+    for entry in _window(picture, rows - 1):
+        here = entry.n == picture.n
+        row = Row(width, "focus" if here else "")
+        row.add(" ▸" if here else "  ", "bold").right(7, number(entry.n), "dim")
+        row.at(9, entry.text[: room - 1], "bold" if here else "text")
+        for end, cycle, role in ((9 + room + 11, entry.cycle_a, "bold"), (9 + room + 21, entry.cycle_b, "dim")):
+            row.right(end, "–" if cycle is None else number(cycle), role)
+        changed = before is not None and entry.lag is not None and entry.lag != before
+        row.right(width - 1, signed(entry.lag), "changed" if changed else "dim")
+        before = entry.lag if entry.lag is not None else before
+        out.append(row.line())
+    return fill(out, width, rows + 1)
+
+
+def _window(picture: ComparePicture, rows: int) -> tuple[Instruction, ...]:
+    """Return `rows` instructions with the cursor's as near to the middle as the list allows."""
+    entries = picture.instructions
+    at = next((index for index, entry in enumerate(entries) if entry.n == picture.n), 0)
+    first = max(0, min(at - rows // 2, len(entries) - rows))
+    return entries[first : first + rows]
+
+
+def reason_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
+    """Return why the run that is behind did not issue the cursor's instruction when the other did."""
+    late = picture.runs[picture.late]
+    out = [title(width, "WHY", f"in {late.letter}, {late.name}")] if rows > 2 else []
+    if not picture.reasons:
+        out.append(Row(width).add("  no wait of its own: it issues as soon as the one before lets it", "dim").line())
+    for index, (code, text) in enumerate(picture.reasons):
+        row = Row(width).add(f" {index + 1} ", "dim")
+        if code >= 0:
+            look = late.look(code)
+            row.add(look.glyph, ("st:" if look.is_register_file else "hi:") + look.role)
+        row.to(5).add(text[: width - 6], "text" if index else "bold")
+        out.append(row.line())
+    return fill(out, width, rows)
+
+
+def strip_lines(picture: ComparePicture, width: int, rulers: bool = True) -> list[Line]:
+    """Return the focused warp in both runs, each on its own clock, aligned where it issued the instruction before.
+
+     W6 IN BOTH  1 column = 1 cycle, each run on its own clock
+                       8
+      A         3 █────◆──█
+      B         3 █────▼▼▼◆──█
+                          11  +3
+    """
+    strip = picture.strip
+    every = "1 cycle" if strip.scale == 1 else f"{number(strip.scale)} cycles"
+    out = [title(width, "THE WARP IN BOTH", f"1 column = {every}, own clock each; ◆ issues it")]
+    rows = []
+    for side, (run, role) in enumerate(zip(picture.runs, ROLES, strict=True)):
+        row = Row(width).add(f" {run.letter} ", role).right(LABEL, number(strip.starts[side]), "faint").to(LABEL + 1)
+        cells = []
+        for column, code in enumerate(strip.codes[side]):
+            look = run.look(code) if code >= 0 else None
+            glyph, colour = (look.glyph, "hi:" + look.role) if look else (" ", "text")
+            if column == strip.issue[side]:
+                glyph, colour = "◆", "cursor"
+            elif look and look.is_register_file:
+                colour = "st:" + look.role
+            cells.append((glyph, colour))
+        rows.append(row.cells(cells).line())
+    if not rulers:
+        return [*out, *rows]
+    marks = []
+    for side in (0, 1):
+        row, at = Row(width), strip.issue[side]
+        found = next((entry for entry in picture.instructions if entry.n == picture.n), None)
+        cycle = (found.cycle_a, found.cycle_b)[side] if found else None
+        if at is not None and cycle is not None:
+            lag = signed(found.lag) if side == 1 and found is not None and found.lag is not None else ""
+            text = f"{number(cycle)}  {lag}".rstrip()
+            x = LABEL + 1 + at
+            row.to(x).add(text, "text") if x + len(text) < width else row.right(x + 1, text, "text")
+        marks.append(row.line())
+    return [*out, marks[0], *rows, marks[1]]
+
+
+def state_lines(picture: ComparePicture, width: int) -> list[Line]:
+    """Return what every warp slot did in the cycle before each cursor; slots whose states differ are underlined."""
+    a, b = picture.runs
+    differ = sum(x != y for x, y in zip(a.states, b.states, strict=False))
+    out = [title(width, "WARP SLOTS AT THE CURSORS", f"{differ} of {len(a.states)} differ, underlined")]
+    for run, other, role in ((a, b, "bold"), (b, a, "dim")):
+        row = Row(width).add(f" {run.letter} ", role).right(LABEL, number(run.cycle), "text").to(LABEL + 1)
+        cells = []
+        for slot, code in enumerate(run.states):
+            look = run.look(code)
+            same = slot < len(other.states) and other.states[slot] == code
+            cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role + ("" if same else "+u")))
+            if slot % 8 == 7 and width >= LABEL + 2 + len(run.states) * 9 // 8:
+                cells.append((" ", "text"))
+        row.cells(cells)
+        if run.slot is not None:
+            row.add(f"   {run.letter}: w{run.slot} {run.look(run.states[run.slot]).name}", "dim")
+        out.append(row.line())
+    return out
+
+
+def totals_block(picture: ComparePicture, width: int, height: int) -> list[Line]:
+    """Return where the warp-cycles of both runs went, and beside it, where there is room, what the runs cost."""
+    wide = width >= 110
+    left_width = 66 if wide else width
+    left = totals_lines(picture, left_width, height)
+    if not wide:
+        return left
+    right = facts_lines(picture, width - left_width, height)
+    return [a._replace(spans=(*a.spans, *b.spans)) for a, b in zip(left, right, strict=True)]
+
+
+def totals_lines(picture: ComparePicture, width: int, height: int) -> list[Line]:
+    """Return warp-cycles by state in both runs with diverging bars of the difference.
+
+     WARP-CYCLES                    A            B          B−A
+      issued                   23,798       23,798            0      │
+      ▼ stt_write                   0    1,199,798   +1,199,798      │██████
+    """
+    a, b = picture.runs
+    head = Row(width, "band").add(" ").add("WARP-CYCLES", "title").right(31, "A", "title").right(43, "B", "tinfo")
+    out = [head.right(55, "B−A", "tinfo").line()]
+    known = {look.name: look for look in (*a.looks.values(), *b.looks.values())}
+    top = max([1, *(abs(y - x) for _, x, y in picture.totals)])
+    half = max(2, (width - 58) // 2)
+    sums = [sum(x for _, x, _ in picture.totals), sum(y for _, _, y in picture.totals)]
+    shown = sorted(picture.totals, key=lambda entry: (entry[0] != "issued", -abs(entry[2] - entry[1])))
+    for name, x, y in shown[: max(0, height - 2)]:
+        look = known.get(name)
+        row = Row(width).add(" ").add(look.glyph if look else " ", "fg:" + look.role if look else "text")
+        row.to(3).add(name[:17], "text").right(31, number(x), "bold").right(43, number(y), "dim")
+        row.right(55, signed(y - x), "changed" if x != y else "dim")
+        cells = round(abs(y - x) / top * half)
+        bar = ("█" * cells).rjust(half) + "│" if y < x else " " * half + "│" + "█" * cells
+        out.append(row.to(57).add(bar, "text").line())
+    if height > len(out):
+        row = Row(width).to(3).add("Σ", "bold").right(31, number(sums[0]), "bold").right(43, number(sums[1]), "dim")
+        out.append(row.right(55, signed(sums[1] - sums[0]), "dim").line())
+    return fill(out, width, height)
+
+
+def facts_lines(picture: ComparePicture, width: int, height: int) -> list[Line]:
+    """Return cycles, IPC, energy and accesses of both runs with their ratios."""
+    head = Row(width, "band").add(" ").add("THE RUNS", "title").right(width - 22, "A", "title")
+    out = [head.right(width - 10, "B", "tinfo").right(width - 1, "B/A", "tinfo").line()]
+    for label, a, b, ratio in picture.facts:
+        row = Row(width).add(" ").add(label[: width - 36], "text").right(width - 22, a, "bold").right(width - 10, b, "dim")
+        out.append(row.right(width - 1, ratio, "text").line())
+    return fill(out, width, height) if height > 1 else [blank(width)] * height

@@ -1,0 +1,127 @@
+"""Several runs of one program as small multiples: one band each, all at the same instruction or the same cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rfview.render.compare import CYCLE, RunFacts, hint_line
+from rfview.render.text import BARS, Line, Row, fill, number
+
+
+@dataclass(frozen=True)
+class Band:
+    """One run. rate: instructions per cycle in equal stretches of instructions. main: commonest blocking state there.
+
+    ipc: of the whole run. energy: µJ of the register file or None. slower: cycles over the first run's.
+    """
+
+    run: RunFacts
+    rate: tuple[float, ...]
+    main: tuple[int, ...]
+    ipc: float
+    energy: float | None
+    slower: float
+
+
+@dataclass(frozen=True)
+class MultiplesPicture:
+    """All bands at one place. count: instructions issued there, of `common`; selected: the band with the cursor."""
+
+    bands: tuple[Band, ...]
+    common: int
+    count: int
+    lock: str
+    selected: int = 0
+    kernel: str = ""
+    message: str = ""
+    message_kind: str = "info"
+    busy: str = ""
+
+    def at(self, **changes: Any) -> MultiplesPicture:
+        """Return the picture with some facts replaced."""
+        return replace(self, **changes)
+
+
+def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
+    """Return the whole screen: status, a band per run, message and keys; one line per run where it is low."""
+    body = height - 4
+    each = max(1, min(6, body // max(1, len(picture.bands))))
+    lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
+    role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
+    return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
+            Row(width).add(" ").add(picture.message, role).line(), hint_line(hints, width)]  # fmt: skip
+
+
+def status_line(picture: MultiplesPicture, width: int) -> Line:
+    """Return what is shown and what locks the bands together."""
+    row = Row(width, "band").add(" rfview ", "title").add(f" designs   {picture.kernel}", "title")
+    if picture.lock == CYCLE:
+        where = f"locked at cycle {number(picture.bands[0].run.cycle)}"
+    else:
+        where = f"locked at instruction {number(picture.count)} of {number(picture.common)}"
+    row.add(f"   {where}", "tinfo")
+    return row.right(width - 1, picture.busy, "busy").line() if picture.busy else row.line()
+
+
+def head_line(picture: MultiplesPicture, width: int) -> Line:
+    """Return the names of the columns."""
+    row = Row(width).add("   run", "faint").right(33, "cycle", "faint").right(42, "all", "faint").right(49, "×A", "faint")
+    return row.right(57, "IPC", "faint").right(66, "RF µJ", "faint").at(69, "issue rate and main wait, by instruction",
+                                                                       "faint").line()  # fmt: skip
+
+
+def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, height: int) -> list[Line]:
+    """Return one run's band: a line of numbers, then the warps by state, the issue rate and the main wait.
+
+     ▸ B stt gto                    4,416   44,553  1.559   0.534    17.76
+         ▼ 30   ○ 12   L 4   █ 2                                         ▃▄▅▅▄▄▃▅
+         ▼▼▼▼▼▼▼▼ ▼▼▼▼▼▼▼▼ ○○○○○○○○ LLLL                                 ▼▼▼▼▼▼▼▼
+    """
+    run, ground = band.run, "focus" if index == picture.selected else ""
+    row = Row(width, ground).add(" ▸ " if index == picture.selected else "   ", "bold")
+    row.add(f"{run.letter} {run.name}"[:20], "bold")
+    row.right(33, number(run.cycle), "text").right(42, number(run.last), "dim").right(49, f"{band.slower:.3f}", "text")
+    row.right(57, f"{band.ipc:.3f}", "text").right(66, "–" if band.energy is None else f"{band.energy:.2f}", "text")
+    columns = max(0, width - 70)
+    cursor = min(columns - 1, picture.count * columns // max(1, picture.common)) if columns else -1
+    letters = _letters(band, columns, cursor)
+    if height == 1:
+        return [row.to(69).cells(letters).line()]
+    out = [row.line()]
+    census = Row(width).to(4)
+    for code, times in sorted(((code, run.states.count(code)) for code in {*run.states}), key=lambda pair: -pair[1]):
+        look = run.look(code)
+        if census.x + len(look.name) + 8 < min(width, 68):
+            census.add(look.glyph, "st:" + look.role).add(f" {times} {look.name}  ", "dim")
+    top = max([rate for member in picture.bands for rate in member.rate], default=1.0) or 1.0
+    levels = [round(rate / top * 8) for rate in _stretched(band.rate, columns)]
+    bars = [(BARS[max(0, min(8, level))], "fg:issued" if column != cursor else "cursor")
+            for column, level in enumerate(levels)]  # fmt: skip
+    out.append(census.to(69).cells(bars).line())
+    if height > 2:
+        cells = []
+        for slot, code in enumerate(run.states):
+            look = run.look(code)
+            cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role))
+            if slot % 8 == 7:
+                cells.append((" ", "text"))
+        out.append(Row(width).to(4).cells(cells).to(69).cells(letters).line())
+    return fill(out, width, height)
+
+
+def _stretched(values: tuple[Any, ...], columns: int) -> list[Any]:
+    """Return `columns` values out of however many there are."""
+    return [values[column * len(values) // columns] for column in range(columns)] if values else []
+
+
+def _letters(band: Band, columns: int, cursor: int) -> list[tuple[str, str]]:
+    """Return the commonest blocking state of each stretch, the cursor reversed."""
+    cells = []
+    for column, code in enumerate(_stretched(band.main, columns)):
+        look = band.run.look(code) if code >= 0 else None
+        glyph = look.glyph if look else "·"
+        role = "cursor" if column == cursor else ("st:" if look.is_register_file else "hi:") + look.role if look else "faint"
+        cells.append((glyph, role))
+    return cells

@@ -1,0 +1,441 @@
+"""The screens of `rfview compare A B ..`: two runs side by side, more as small multiples; work happens in another thread."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.screen import Screen
+
+from engine.errors import RfviewError
+from rfview.actions import token_of
+from rfview.palette import Palette, choose_theme
+from rfview.render import compare as pair_lines
+from rfview.render import multiples as multiples_lines
+from rfview.render.text import Line, Row
+from rfview.screens.compare_source import CompareSource, MultiplesSource
+from rfview.widgets.panel import PanelView, StripCache
+
+if TYPE_CHECKING:
+    from sessions.timeline import Timeline
+
+STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
+REPORT_S = 0.1
+STEPS = {"s": 1, "right": 1, "l": 1, "S": -1, "left": -1, "h": -1, ")": 10, "(": -10, "}": 100, "{": -100}
+PAIR_HINTS = (("n N", "divergence ±"), ("s S", "step ±"), (") (", "±10"), ("d", "first"), ("L", "lock"), ("j k", "warp"),
+              ("x", "swap"), ("Tab", "page"), ("g G", "begin end"), ("y", "copy"), ("?", "help"), ("q", "leave"))
+MULTIPLES_HINTS = (("s S", "step ±"), (") (", "±10"), ("} {", "±100"), ("L", "lock"), ("j k", "run"),
+                   ("Enter", "compare with A"), ("g G", "begin end"), ("%", "50% half way"), ("?", "help"), ("q", "leave"))
+PAIR_HELP = (
+    "n N       next / previous instruction at which the warp's lag changes: where one run loses time",
+    "d         the first divergence of the two runs",
+    "s S → ←   step both: by one instruction of the warp, or by one cycle, as locked; a count before it repeats",
+    ") ( } {   ten and a hundred of these",
+    "L         lock by instruction (both right behind the same one) or by cycle (both at the same one)",
+    "j k       the next / previous warp of the grid; 31o the warp in A's slot 31",
+    "g G 50%   begin, end, half way, by issued instructions; a click on the curve goes there",
+    "x         exchange A and B",
+    "Tab       the other page, where the terminal is low: reasons and totals",
+    "y         copy the command that opens B at its cursor",
+    "q Esc     leave",
+)
+MULTIPLES_HELP = (
+    "s S → ←   step all runs by one instruction of the whole machine, or by one cycle, as locked",
+    ") ( } {   ten and a hundred of these; a count before a key repeats it",
+    "L         lock by instruction (all runs have issued equally many) or by cycle",
+    "j k       choose a run; Enter compares it with the first in detail, q comes back",
+    "g G 50%   begin, end, half way, by issued instructions",
+    "q Esc     leave",
+)
+
+
+class Stopped(RfviewError):
+    """The user stopped the work that went on."""
+
+
+class Painted(Message):
+    """A new picture is ready; a later one makes an earlier one that was not drawn superfluous."""
+
+    def __init__(self, picture: Any):
+        super().__init__()
+        self.picture = picture
+
+    def can_replace(self, message: Message) -> bool:
+        """Keep only the newest."""
+        return isinstance(message, Painted)
+
+
+class Working(Message):
+    """Work goes on. text: the badge, "" when it is over."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.text = text
+
+    def can_replace(self, message: Message) -> bool:
+        """Keep only the newest."""
+        return isinstance(message, Working)
+
+
+class Broken(Message):
+    """The runs cannot be shown."""
+
+    def __init__(self, error: Exception):
+        super().__init__()
+        self.error = error
+
+
+class Worker:
+    """Owns the source; does what it is asked for in one thread, and paints once for all that waited."""
+
+    def __init__(self, make: Callable[[Callable[[str, int], None]], Any], post: Callable[[Message], Any]):
+        self._make, self._post = make, post
+        self.source: Any = None
+        self._todo: deque[Callable[[Any], Any]] = deque()
+        self._wake = threading.Condition()
+        self._closing = self._cancel = False
+        self._working = True
+        self._began = self._reported = 0.0
+        self.thread = threading.Thread(target=self._main, name="compare", daemon=True)
+
+    def ask(self, deed: Callable[[Any], Any]) -> None:
+        """Queue something to do with the source; a source that it returns takes its place."""
+        with self._wake:
+            self._todo.append(deed)
+            self._wake.notify()
+
+    def cancel(self) -> bool:
+        """Stop what goes on; return whether there was anything."""
+        with self._wake:
+            self._todo.clear()
+            self._cancel = self._working
+            return self._working
+
+    @property
+    def is_idle(self) -> bool:
+        """Say whether nothing is asked for and nothing goes on."""
+        with self._wake:
+            return not self._todo and not self._working
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._wake:
+            self._closing = self._cancel = True
+            self._wake.notify()
+        if self.thread.is_alive():
+            self.thread.join(2.0)
+
+    def _progress(self, text: str, cycle: int) -> None:
+        """Report long work now and then; raise where the user has stopped it."""
+        if self._cancel:
+            raise Stopped("stopped")
+        now = time.monotonic()
+        if now - self._began > REPORT_S and now - self._reported > REPORT_S:
+            self._reported = now
+            self._post(Working(f"{text}: cycle {cycle:,}"))
+
+    def _main(self) -> None:
+        self._began = time.monotonic()
+        try:
+            self.source = self._make(self._progress)
+            self._post(Painted(self.source.picture()))
+        except Exception as error:
+            self._post(Broken(error))
+            self._working = False
+            return
+        while True:
+            with self._wake:
+                self._working = bool(self._todo)
+                while not self._todo and not self._closing:
+                    self._wake.wait()
+                if self._closing:
+                    return
+                self._working, self._cancel = True, False
+                deeds = list(self._todo)
+                self._todo.clear()
+            self._serve(deeds)
+
+    def _serve(self, deeds: list[Callable[[Any], Any]]) -> None:
+        self._began, self._reported = time.monotonic(), 0.0
+        try:
+            for deed in deeds:
+                found = deed(self.source)
+                if isinstance(found, CompareSource | MultiplesSource):
+                    self.source = found
+        except RfviewError as error:
+            self.source.message, self.source.kind = str(error), "info" if isinstance(error, Stopped) else "error"
+        self._cancel = False
+        try:
+            self._post(Painted(self.source.picture()))
+        except RfviewError as error:
+            self._post(Working(str(error)))
+
+
+class PictureView(PanelView):
+    """The whole screen as lines."""
+
+    panel = "compare"
+    help = "? lists the keys."
+
+
+class RunsScreen(Screen[None]):
+    """What both screens share: a worker, one view, a count before keys, a help that lies over the picture."""
+
+    HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()
+    KEYS: ClassVar[tuple[str, ...]] = ()
+    TITLE_TEXT: ClassVar[str] = ""
+
+    def __init__(self, strips: StripCache, make: Callable[[Callable[[str, int], None]], Any]):
+        super().__init__()
+        self.strips = strips
+        self.worker = Worker(make, self._from_worker)
+        self.picture: Any = None
+        self.busy = f"reading {self.TITLE_TEXT}"
+        self.digits = ""
+        self.helping = False
+        self.lines: list[Line] = []
+
+    def compose(self) -> ComposeResult:
+        yield PictureView(self.strips)
+
+    def on_mount(self) -> None:
+        self.view = self.query_one(PictureView)
+        self.paint()
+        self.worker.thread.start()
+
+    def on_unmount(self) -> None:
+        self.worker.close()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.resized(self.app.size.width)
+        self.paint()
+
+    def resized(self, width: int) -> None:
+        """Take note of another width."""
+
+    def _from_worker(self, message: Message) -> None:
+        if self.is_running:
+            self.post_message(message)
+
+    def draw(self, width: int, height: int) -> list[Line]:
+        """Return the picture's lines."""
+        raise NotImplementedError
+
+    def paint(self) -> None:
+        """Show the picture, or what is awaited."""
+        width, height = self.app.size
+        if width <= 0 or height <= 0:
+            return
+        self.view.place(0, 0, width, height)
+        if self.picture is None:
+            self.lines = [Row(width, "band").add(" rfview ", "title").add(self.busy, "tinfo").line()]
+        else:
+            self.lines = self.draw(width, height)
+        if self.helping:
+            head = Row(width, "band").add("▌KEYS", "title").right(width - 1, "any key closes", "tinfo").line()
+            text = [Row(width, "popup").add(f" {line}", "text").line() for line in self.KEYS]
+            self.lines[2 : 2 + len(text) + 1] = [head, *text]
+        self.view.show(self.lines[:height])
+
+    def on_painted(self, message: Painted) -> None:
+        message.stop()
+        self.picture, self.busy = message.picture, ""
+        self.paint()
+
+    def on_working(self, message: Working) -> None:
+        message.stop()
+        self.busy = message.text
+        self.paint()
+
+    def on_broken(self, message: Broken) -> None:
+        message.stop()
+        self.app.failure = message.error  # type: ignore[attr-defined]
+        self.app.exit(int(getattr(message.error, "exit_code", 70)))
+
+    async def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        token = token_of(event.key, event.character)
+        if self.helping:
+            self.helping = False
+            self.paint()
+        elif token.isdigit() and len(token) == 1 and (self.digits or token != "0"):
+            self.digits = (self.digits + token)[:9]
+        elif token in ("escape", "ctrl+c") and not self.worker.is_idle and self.worker.cancel():
+            self.digits = ""
+        elif token in ("escape", "q", "ctrl+q", "ctrl+c"):
+            self.leave()
+        elif token in ("?", "f1"):
+            self.helping = True
+            self.paint()
+        else:
+            count, self.digits = int(self.digits) if self.digits else None, ""
+            if self.picture is not None:
+                self.pressed(token, count)
+
+    def leave(self) -> None:
+        """Go back to the screen below, or end the program."""
+        if len(self.app.screen_stack) > 2:
+            self.app.pop_screen()
+        else:
+            self.app.exit(0)
+
+    def pressed(self, token: str, count: int | None) -> None:
+        """Do what a key means here."""
+        if token in STEPS:
+            self.worker.ask(lambda source: source.step(STEPS[token] * (count or 1)))
+        elif token == "L":
+            self.worker.ask(lambda source: source.toggle_lock())
+        elif token in ("g", "0", "home"):
+            self.worker.ask(lambda source: source.go_count(1 if count is None else count))
+        elif token in ("G", "$", "end"):
+            self.worker.ask(lambda source: source.go_count(1 << 60 if count is None else count))
+        elif token == "%" and count is not None:
+            common = self.picture.common
+            self.worker.ask(lambda source: source.go_count(common * min(count, 100) // 100))
+
+    def on_wheeled(self, message: Any) -> None:
+        message.stop()
+        self.worker.ask(lambda source: source.step(message.by))
+
+
+class CompareScreen(RunsScreen):
+    """Two runs side by side."""
+
+    HINTS, KEYS, TITLE_TEXT = PAIR_HINTS, PAIR_HELP, "two runs"
+
+    def draw(self, width: int, height: int) -> list[Line]:
+        """Return the lines of a pair."""
+        return pair_lines.paint(self.picture.at(busy=self.busy), width, height, self.HINTS)
+
+    def resized(self, width: int) -> None:
+        """The strips are as wide as the terminal."""
+        columns = max(20, width - pair_lines.LABEL - 2)
+        self.worker.ask(lambda source: setattr(source, "columns", columns))
+
+    def pressed(self, token: str, count: int | None) -> None:
+        """The keys of a pair."""
+        if token in ("n", "N"):
+            for _ in range(min(count or 1, 1000)):
+                self.worker.ask(lambda source: source.next_divergence(token == "n"))
+        elif token == "d":
+            self.worker.ask(lambda source: source.go_first())
+        elif token in ("j", "down", "k", "up"):
+            by = (count or 1) * (1 if token in ("j", "down") else -1)
+            self.worker.ask(lambda source: source.warp(by))
+        elif token == "o" and count is not None:
+            self.worker.ask(lambda source: source.choose_slot(count))
+        elif token == "x":
+            self.worker.ask(lambda source: source.swap())
+        elif token in ("tab", "shift+tab"):
+            self.worker.ask(lambda source: setattr(source, "page", 1 - source.page))
+        elif token == "y":
+            self.worker.ask(self._copied)
+        else:
+            super().pressed(token, count)
+
+    def _copied(self, source: CompareSource) -> None:
+        """Copy the command that opens B here."""
+        text = source.command(1)
+        if text:
+            self.app.call_from_thread(self.app.copy_to_clipboard, text)
+            source.say(f"copied: {text}", "good")
+        else:
+            source.say("B is no session file; there is nothing to copy")
+
+    def on_clicked(self, message: Any) -> None:
+        """A click on the curve goes to that instruction."""
+        message.stop()
+        columns = self.app.size.width - pair_lines.LABEL - 2
+        at = message.x - pair_lines.LABEL - 1
+        if self.picture is not None and 1 <= message.y <= 6 and 0 <= at < columns:
+            count = pair_lines.count_of(self.picture, at, columns)
+            self.worker.ask(lambda source: source.go_count(count))
+
+
+class MultiplesScreen(RunsScreen):
+    """More than two runs as bands."""
+
+    HINTS, KEYS, TITLE_TEXT = MULTIPLES_HINTS, MULTIPLES_HELP, "all runs"
+
+    def draw(self, width: int, height: int) -> list[Line]:
+        """Return the lines of the bands."""
+        return multiples_lines.paint(self.picture.at(busy=self.busy), width, height, self.HINTS)
+
+    def pressed(self, token: str, count: int | None) -> None:
+        """The keys of small multiples."""
+        if token in ("j", "down", "k", "up"):
+            by = (count or 1) * (1 if token in ("j", "down") else -1)
+            self.worker.ask(lambda source: source.select(by))
+        elif token == "enter":
+            self.open_pair()
+        else:
+            super().pressed(token, count)
+
+    def open_pair(self) -> None:
+        """Compare the chosen run with the first one, or the first with the second."""
+        source = self.worker.source
+        if source is None or not self.worker.is_idle:
+            return
+        other = source.selected or 1
+        pair, targets = (source.timelines[0], source.timelines[other]), (source.targets[0], source.targets[other])
+        self.app.push_screen(CompareScreen(self.strips, lambda progress: CompareSource(pair, targets, progress)))
+
+
+def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: str | None = None,
+                     ascii_only: bool = False) -> Any:
+    """Return the app over two runs (a pair) or more (small multiples), not yet running."""
+    chosen = choose_theme(theme, dict(os.environ))
+    palette = Palette(chosen, ascii_only)
+
+    class CompareApp(App[int]):
+        """Runs of one program on the screen."""
+
+        CSS_PATH = STYLES
+        TITLE = "rfview"
+        ENABLE_COMMAND_PALETTE = False
+        failure: Exception | None = None
+
+        def __init__(self) -> None:
+            no_color = os.environ.pop("NO_COLOR", None)     # rfview has its own look without colours
+            super().__init__(ansi_color=chosen in ("ansi16", "mono"))
+            if no_color is not None:
+                os.environ["NO_COLOR"] = no_color
+            self.strips = StripCache(palette)
+            if len(timelines) == 2:
+                pair = (timelines[0], timelines[1])
+                self.main: RunsScreen = CompareScreen(
+                    self.strips, lambda progress: CompareSource(pair, (targets[0], targets[1]), progress))
+            else:
+                self.main = MultiplesScreen(self.strips, lambda progress: MultiplesSource(timelines, targets, progress))
+
+        def on_mount(self) -> None:
+            from textual.theme import Theme
+
+            from rfview.app import _theme
+
+            if chosen in ("ansi16", "mono"):
+                self.theme = "ansi-dark"
+            else:
+                self.register_theme(_theme(Theme, palette))
+                self.theme = "rfview"
+            self.push_screen(self.main)
+
+    return CompareApp()
+
+
+def run_compare(timelines: list[Timeline], targets: list[str], *, ascii_only: bool = False) -> int:
+    """Show the runs in the terminal until the user leaves; return the exit code. Raises what kept them from being shown."""
+    app = make_compare_app(timelines, targets, ascii_only=ascii_only)
+    code = app.run()
+    if app.failure is not None:
+        raise app.failure
+    return int(code or 0)

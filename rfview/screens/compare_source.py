@@ -1,0 +1,416 @@
+"""What the compare screens show, worked out from the timelines; runs in a thread of its own, never in the screen's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
+from rfview.render.multiples import Band, MultiplesPicture
+from sessions.compare import Comparison, Issue, IssueLog, WarpName, report
+from sessions.session import Session
+from sessions.timeline import Timeline
+from sessions.why import why
+
+CONTEXT = 8                # instructions shown before and after the cursor's
+BEFORE = 12                # columns of the strip before the instruction that both runs are aligned at
+ROOM = 0.62                # share of the strip in which the later run's issue must lie
+POINTS = 110               # of the curve
+STRETCHES = 60             # of a band's issue rate
+QUIET = ("issued", "finished", "no_cta")
+
+
+class CompareSource:
+    """Two runs, a cursor in each, and the warp that has the focus. Every method that moves ends in a new `picture()`.
+
+    columns: width of the strips. progress(text, cycle) is called during long work and may raise to stop it.
+    """
+
+    def __init__(self, timelines: tuple[Timeline, Timeline], targets: tuple[str, str],
+                 progress: Callable[[str, int], None] | None = None):  # fmt: skip
+        self.comparison = Comparison(*timelines, progress)
+        self.timelines, self.targets = timelines, targets
+        self.columns = 110
+        self.lock = INSTRUCTION
+        self.page = 0
+        self.message, self.kind = "; ".join(self.comparison.notes), "info"
+        self.cycles = [timeline.first for timeline in timelines]
+        self.name, self.n = WarpName(0, 0), 1
+        self._prepare()
+        self.go_first()
+
+    def _prepare(self) -> None:
+        """Work out what does not depend on the cursor."""
+        comparison = self.comparison
+        self._first = comparison.first_divergence()
+        self._curve = tuple((lead.count, lead.lag) for lead in comparison.lead(POINTS))
+        data = [report.run_data(timeline, target, letter)
+                for timeline, target, letter in zip(self.timelines, self.targets, "AB", strict=True)]  # fmt: skip
+        names = {name: None for run in data for name in run["stalls"]}
+        issued = ("issued", data[0]["instructions"], data[1]["instructions"])
+        self._totals = (issued, *((name, data[0]["stalls"].get(name, 0), data[1]["stalls"].get(name, 0)) for name in names))
+        self._facts = tuple(_facts(data))
+        same = comparison.memory_equal()
+        self._memory = {True: "memory equal ✓", False: "memory differs ✕", None: ""}[same]
+        logs = comparison.logs
+        self._first_count = logs[0].before(self._first.cycle) if self._first is not None else None
+
+    def swap(self) -> CompareSource:
+        """Return the same comparison with A and B exchanged."""
+        a, b = self.timelines
+        other = CompareSource((b, a), (self.targets[1], self.targets[0]), self.comparison.progress)
+        other.columns, other.page = self.columns, self.page
+        other.set_instruction(self.name, self.n)
+        other.lock = self.lock
+        return other
+
+    # moving
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """Set the message row."""
+        self.message, self.kind = text, kind
+
+    def set_instruction(self, name: WarpName, n: int) -> bool:
+        """Put both cursors right behind a warp's n-th issue; False, and nothing moved, where neither run holds it."""
+        pair = self.comparison.align(name, n)
+        if pair == (None, None):
+            return False
+        self.name, self.n = name, n
+        for side, issue in enumerate(pair):
+            self.cycles[side] = issue.cycle + 1 if issue is not None else self.timelines[side].last
+        return True
+
+    def go_first(self) -> None:
+        """Go to the first divergence."""
+        found = self._first
+        if found is None:
+            self.say("the runs do not diverge: every instruction issues in the same cycle in both", "good")
+            self.set_instruction(self.name, 1)
+            return
+        self.set_instruction(found.name, found.n)
+        self.say(f"first divergence, cycle {found.cycle:,}: {self._warp_text()}, its {report.ordinal(found.n)} instruction")
+
+    def next_divergence(self, forward: bool) -> None:
+        """Go to the focused warp's next or previous instruction at which its lag changes."""
+        found = self.comparison.next_divergence(self.name, self.n, forward)
+        if found is None:
+            way = "after" if forward else "before"
+            self.say(f"the lag of {self._warp_text()} does not change {way} its {report.ordinal(self.n)} instruction")
+            return
+        self.set_instruction(self.name, found[0].n)
+        self.say("")
+
+    def step(self, by: int) -> None:
+        """Go on, or back, by cycles or by instructions of the focused warp, as the lock says."""
+        self.say("")
+        if self.lock == CYCLE:
+            cycle = max(self.cycles) + by
+            self._put_cycle(max(0, cycle))
+            return
+        if self.set_instruction(self.name, max(1, self.n + by)):
+            return
+        last = max(filter(None, (self._last_issue(side) for side in (0, 1))), default=None, key=lambda issue: issue.n)
+        if last is not None and last.n != self.n:
+            self.set_instruction(self.name, last.n)
+        self.say(f"the {report.ordinal(self.n)} instruction is the last of {self._warp_text()}")
+
+    def _last_issue(self, side: int) -> Issue | None:
+        """Return the focused warp's last issue in a run."""
+        log, low, high = self.comparison.logs[side], 0, 1
+        while log.find(self.name, high) is not None:
+            low, high = high, high * 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if log.find(self.name, middle) is not None else (low, middle)
+        return log.find(self.name, low) if low else None
+
+    def _put_cycle(self, cycle: int) -> None:
+        """Put both cursors at one cycle, as far as the runs reach."""
+        for side, timeline in enumerate(self.timelines):
+            self.cycles[side] = max(timeline.first, min(timeline.last, cycle))
+        self._follow()
+
+    def _follow(self) -> None:
+        """Let the instruction follow the cursors: the last that the focused warp issued in A."""
+        issued = self.comparison.logs[0].issued(self.name, self.cycles[0])
+        if issued is None:
+            last = self._last_issue(0)
+            issued = last.n if last is not None else 1
+        self.n = max(1, issued)
+
+    def toggle_lock(self) -> None:
+        """Lock by the other of cycle and instruction; the cursors meet at A's place."""
+        if self.lock == INSTRUCTION:
+            self.lock = CYCLE
+            self._put_cycle(self.cycles[0])
+            self.say("locked by cycle: both runs at the same cycle")
+        else:
+            self.lock = INSTRUCTION
+            self.set_instruction(self.name, self.n)
+            self.say("locked by instruction: both runs right behind the same instruction of the warp")
+
+    def warp(self, by: int) -> None:
+        """Give the focus to another warp of the grid, at what it last issued in A."""
+        launch = self.timelines[0].info["launches"][self.name.launch]
+        warps = int(np.prod(launch["grid"])) * -(-int(np.prod(launch["block"])) // 32)
+        self.choose_warp(WarpName(self.name.launch, max(0, min(warps - 1, self.name.warp + by))))
+
+    def choose_slot(self, slot: int) -> None:
+        """Give the focus to the warp in a slot of A at its cursor."""
+        if not 0 <= slot < int(self.timelines[0].info["num_warps"]):
+            self.say(f"there is no warp slot {slot}", "error")
+            return
+        name = self.comparison.logs[0].name(slot, self.cycles[0])
+        if name is None:
+            self.say(f"w{slot} holds no warp in A at cycle {self.cycles[0]:,}", "error")
+        else:
+            self.choose_warp(name)
+
+    def choose_warp(self, name: WarpName) -> None:
+        """Give the focus to a warp; the cursors stay when locked by cycle."""
+        self.name = name
+        self._follow()
+        if self.lock == INSTRUCTION:
+            self.set_instruction(name, self.n)
+        self.say("")
+
+    def go_count(self, count: int) -> None:
+        """Go to the count-th instruction of the whole machine: to that very one of A, when locked by instruction."""
+        log = self.comparison.logs[0]
+        count = max(1, min(self.comparison.common, count))
+        cycle = log.cycle_of(count)
+        self.say("")
+        if self.lock == CYCLE:
+            self._put_cycle(cycle + 1)
+            return
+        issues = log.between(cycle, cycle + 1)
+        if len(issues.cycle):
+            here = issues.row(min(len(issues.cycle) - 1, max(0, count - log.before(cycle) - 1)))
+            self.set_instruction(here.name, here.n)
+
+    def command(self, side: int) -> str:
+        """Return the command line that opens one run at its cursor."""
+        target = self.targets[side]
+        return f"rfview replay {target} --goto {self.cycles[side]}" if target.endswith(".rfs") else ""
+
+    # looking
+
+    def _warp_text(self) -> str:
+        slots = [issue.slot if issue is not None else None for issue in self.comparison.align(self.name, self.n)]
+        return report.warp_text(self.name, self.timelines[0].info, slots[0], slots[1])
+
+    def picture(self) -> ComparePicture:
+        """Return what the screen shows now."""
+        pair = self.comparison.align(self.name, self.n)
+        instructions = self._instructions()
+        late, cycle = self._lost_time(instructions)
+        return ComparePicture(
+            (self._run(0, pair[0]), self._run(1, pair[1])), self.comparison.common, self.lock, self._warp_text(), self.n,
+            instructions, self._curve, self._first_count, self._lag(), self._reasons(late, cycle), late,
+            self._strip(pair, instructions), self._totals, self._facts, self._memory, self.message, self.kind,
+            page=self.page,
+        )  # fmt: skip
+
+    def _lag(self) -> int | None:
+        """Return how much later B issues the instruction of the whole machine that A issued last."""
+        count = self.comparison.logs[0].before(self.cycles[0])
+        return self.comparison.lead_at(count).lag if 1 <= count <= self.comparison.common else None
+
+    def _run(self, side: int, issue: Issue | None) -> RunFacts:
+        """Return one run at its cursor."""
+        timeline, log, cycle = self.timelines[side], self.comparison.logs[side], self.cycles[side]
+        return RunFacts(
+            "AB"[side], report.label(timeline.info), self.targets[side], timeline.info, timeline.last, cycle,
+            log.slot(self.name, cycle), log.before(cycle), tuple(timeline.states(cycle, cycle + 1)[0].tolist()),
+        )  # fmt: skip
+
+    def _instructions(self) -> tuple[Instruction, ...]:
+        """Return the focused warp's instructions around the cursor, in both runs."""
+        sides = [{issue.n: issue for issue in log.around(self.name, self.n, CONTEXT, CONTEXT)}
+                 for log in self.comparison.logs]  # fmt: skip
+        program = self.timelines[0].info["program"]
+        found = []
+        for n in sorted({*sides[0], *sides[1]}):
+            a, b = sides[0].get(n), sides[1].get(n)
+            texts = [" ".join(program[issue.pc]["text"].split()) for issue in (a, b) if issue is not None]
+            text = texts[0] if len({*texts}) == 1 else " | ".join(texts)
+            found.append(Instruction(n, text, a.cycle if a else None, b.cycle if b else None))
+        return tuple(found)
+
+    def _lost_time(self, instructions: tuple[Instruction, ...]) -> tuple[int, int | None]:
+        """Return the run that loses time at the cursor's instruction and the cycle in which it might have issued it.
+
+        That is the cycle which keeps the lag of the instruction before. None where neither loses time.
+        """
+        place = {entry.n: entry for entry in instructions}
+        here, before = place.get(self.n), place.get(self.n - 1)
+        if here is None:
+            return 1, None
+        earlier = (before.lag or 0) if before is not None else 0
+        if here.cycle_a is None or here.cycle_b is None:
+            late = 0 if here.cycle_a is None else 1
+            known = here.cycle_b if late == 0 else here.cycle_a
+            expected = (known or 0) + (-earlier if late == 0 else earlier)
+            return late, expected if expected < self.timelines[late].last else None
+        lag = here.cycle_b - here.cycle_a
+        if lag == earlier:
+            return 1, None
+        return (1, here.cycle_a + earlier) if lag > earlier else (0, here.cycle_b - earlier)
+
+    def _reasons(self, late: int, cycle: int | None) -> tuple[tuple[int, str], ...]:
+        """Return the chain of `why` of the run that loses time: (stall code or -1, sentence) per link."""
+        timeline = self.timelines[late]
+        if cycle is None or not timeline.first <= cycle < timeline.last:
+            return ()
+        slot = self.comparison.logs[late].slot(self.name, cycle + 1)
+        if slot is None:
+            return ((-1, "its CTA has not been dispatched yet"),)
+        chain = why(Session(timeline), slot, cycle + 1)
+        if not chain.links:
+            return ((-1, chain.state),)
+        return tuple((link.code, link.sentence) for link in chain.links)
+
+    def _strip(self, pair: tuple[Issue | None, Issue | None], instructions: tuple[Instruction, ...]) -> Strip:
+        """Return the focused warp's states in both runs around the cursor's instruction, aligned at the one before."""
+        before = next((entry for entry in instructions if entry.n == self.n - 1), None)
+        aligned = (before.cycle_a, before.cycle_b) if before is not None else (None, None)
+        starts, spans = [], []
+        for side, issue in enumerate(pair):
+            here = issue.cycle if issue is not None else self.cycles[side]
+            begin = aligned[side]
+            begin = here if begin is None else begin
+            if before is None and None not in pair:       # the first instruction: one common cycle
+                begin = min(issue.cycle for issue in pair if issue is not None)
+            starts.append(begin)
+            spans.append(max(0, here - begin))
+        scale = 1
+        while max(spans) / scale > ROOM * self.columns - BEFORE:
+            scale *= 2 if str(scale)[0] in "15" else 5
+            scale = scale // 4 * 5 if str(scale)[0] == "4" else scale
+        codes, firsts, places = [], [], []
+        for side, issue in enumerate(pair):
+            first = starts[side] - BEFORE * scale
+            slot = issue.slot if issue is not None else self.comparison.logs[side].slot(self.name, self.cycles[side])
+            codes.append(self._codes(side, slot, first, scale))
+            firsts.append(max(0, first))
+            at = None if issue is None else (issue.cycle - first) // scale
+            places.append(at if at is not None and at < self.columns else None)
+        return Strip(scale, (codes[0], codes[1]), (firsts[0], firsts[1]), (places[0], places[1]))
+
+    def _codes(self, side: int, slot: int | None, first: int, scale: int) -> tuple[int, ...]:
+        """Return what a slot did in `columns` stretches of `scale` cycles from `first`; -1 outside the run."""
+        timeline = self.timelines[side]
+        out = np.full(self.columns * scale, -1, np.int64)
+        low, high = max(first, timeline.first), min(first + len(out), timeline.last)
+        if slot is not None and low < high:
+            # the state after a cycle says what the warp did in it
+            out[low - first : high - first] = timeline.column(f"sm.warp[{slot}].state", low + 1, high + 1)
+        if scale == 1:
+            return tuple(out.tolist())
+        return tuple(_commonest(part) for part in out.reshape(self.columns, scale))
+
+
+def _commonest(codes: np.ndarray) -> int:
+    """Return the commonest state of a stretch, -1 where it lies outside the run."""
+    known = codes[codes >= 0]
+    return int(np.bincount(known).argmax()) if len(known) else -1
+
+
+def _facts(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Return (label, A, B, ratio) of what the runs cost."""
+
+    def row(label: str, a: float, b: float, text: str) -> tuple[str, str, str, str]:
+        return label, format(a, text), format(b, text), f"×{b / a:.2f}" if a else "–"
+
+    a, b = data
+    rows = [row("cycles", a["cycles"], b["cycles"], ","), row("IPC", a["ipc"], b["ipc"], ".3f")]
+    for name, label in (("rf_reads", "RF reads"), ("rf_writes", "RF writes"),
+                        ("dram_bytes", "DRAM bytes")):  # fmt: skip
+        if name in a["counts"] and name in b["counts"]:
+            rows.append(row(label, a["counts"][name], b["counts"][name], ","))
+    if a["energy_pj"] is not None and b["energy_pj"] is not None:
+        rows.append(row("RF energy µJ", a["energy_pj"] / 1e6, b["energy_pj"] / 1e6, ".2f"))
+        rows.append(row("RF energy × delay", 1.0, b["energy_pj"] * b["cycles"] / max(1e-9, a["energy_pj"] * a["cycles"]),
+                        ".2f"))  # fmt: skip
+    return rows
+
+
+class MultiplesSource:
+    """Several runs, all at the same number of issued instructions or the same cycle."""
+
+    def __init__(self, timelines: list[Timeline], targets: list[str],
+                 progress: Callable[[str, int], None] | None = None):  # fmt: skip
+        self.timelines, self.targets = timelines, targets
+        self.logs = [IssueLog(timeline) for timeline in timelines]
+        for log in self.logs:
+            log.progress = (lambda cycle: progress("reading", cycle)) if progress else None
+        self.common = min(log.total for log in self.logs)
+        if not self.common:
+            raise InputError("these runs have no instruction in common: one of them issued none")
+        self.count = max(1, self.common // 2)
+        self.cycle = 0
+        self.lock = INSTRUCTION
+        self.selected = 0
+        self.message, self.kind = "", "info"
+        self._fixed = [self._band(log) for log in self.logs]
+
+    def _band(self, log: IssueLog) -> tuple[tuple[float, ...], tuple[int, ...], float, float | None]:
+        """Return issue rate and main wait per stretch of equal instructions, IPC and energy of the whole run."""
+        timeline = log.timeline
+        data = report.run_data(timeline, "", "")
+        quiet = [code for code, name in _names(timeline).items() if name in QUIET]
+        counts = [max(1, self.common * part // STRETCHES) for part in range(1, STRETCHES + 1)]
+        edges = [timeline.first, *(log.cycle_of(count) + 1 for count in counts)]
+        totals = np.array([timeline.stall_totals(min(timeline.last, edge)) for edge in edges])
+        spent = np.diff(totals, axis=0)
+        rate = tuple(float(part[0] / max(1, end - begin)) for part, begin, end in zip(spent, edges, edges[1:], strict=False))
+        spent[:, quiet] = 0
+        main = tuple(int(part.argmax()) if part.any() else -1 for part in spent)
+        return rate, main, data["ipc"], None if data["energy_pj"] is None else data["energy_pj"] / 1e6
+
+    def step(self, by: int) -> None:
+        """Go on or back by instructions, or cycles, as the lock says."""
+        self.message = ""
+        if self.lock == CYCLE:
+            self.cycle = max(0, min(max(timeline.last for timeline in self.timelines), self.cycle + by))
+            self.count = max(1, min(self.common, self.logs[0].before(min(self.timelines[0].last, self.cycle))))
+        else:
+            self.go_count(self.count + by)
+
+    def go_count(self, count: int) -> None:
+        """Go to where each run has issued so many instructions."""
+        self.count = max(1, min(self.common, count))
+        self.cycle = self.logs[0].cycle_of(self.count) + 1
+
+    def toggle_lock(self) -> None:
+        """Lock by the other of instruction and cycle, from the first run's place."""
+        self.lock = CYCLE if self.lock == INSTRUCTION else INSTRUCTION
+        self.go_count(self.count)
+        self.message = "all runs at the same cycle" if self.lock == CYCLE else "all runs at the same instruction"
+
+    def select(self, by: int) -> None:
+        """Choose another band."""
+        self.selected = max(0, min(len(self.timelines) - 1, self.selected + by))
+
+    def picture(self) -> MultiplesPicture:
+        """Return what the screen shows now."""
+        bands = []
+        base = self.timelines[0].last
+        for index, (timeline, log, fixed) in enumerate(zip(self.timelines, self.logs, self._fixed, strict=True)):
+            cycle = self.cycle if self.lock == CYCLE else log.cycle_of(self.count) + 1
+            cycle = max(timeline.first, min(timeline.last, cycle))
+            run = RunFacts(report.LETTERS[index % 26], report.label(timeline.info), self.targets[index], timeline.info,
+                           timeline.last, cycle, None, log.before(cycle),
+                           tuple(timeline.states(cycle, cycle + 1)[0].tolist()))  # fmt: skip
+            bands.append(Band(run, *fixed, timeline.last / base if base else 1.0))
+        kernel = str(self.timelines[0].info["kernel"])
+        return MultiplesPicture(tuple(bands), self.common, self.count, self.lock, self.selected, kernel, self.message,
+                                self.kind)  # fmt: skip
+
+
+def _names(timeline: Timeline) -> dict[int, str]:
+    """Return the name of each state code."""
+    return {int(entry["code"]): entry["name"] for entry in timeline.info["stalls"]}

@@ -1,0 +1,157 @@
+"""Forms beyond nvcc's usual ones, run on the machine and in the reference interpreter: old PTX, halves, copies, tiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import PtxError
+from engine.launch import load_launch_file
+from engine.ptx import decode_module
+from engine.simulator import Simulator
+from tests.reference.interpreter import run_launches
+
+pytestmark = pytest.mark.nojit
+NEW = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 io)\n{\n"
+REGISTERS = """.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .f32 %f<9>;
+ld.param.u64 %rd1, [io]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r2, [%rd2];
+"""
+
+
+def run_kernel(tmp_path: Path, text: str, data: np.ndarray, block: int, grid: int = 1, is_exact: bool = True) -> np.ndarray:
+    """Run a module's only kernel on a buffer `io` and give the buffer, after a look at the reference interpreter's."""
+    (tmp_path / "k.ptx").write_text(text)
+    np.save(tmp_path / "io.npy", data)
+    (tmp_path / "k.toml").write_text(f'[[launch]]\ngrid = [{grid}]\nblock = [{block}]\nargs = [{{buffer = "io"}}]\n'
+                                     '[buffers.io]\nfile = "io.npy"\n')  # fmt: skip
+    machine = Simulator(load_launch_file(tmp_path / "k.toml"))
+    machine.run()
+    got = machine.buffers()["io"]
+    if is_exact:
+        want = np.asarray(run_launches(machine.spec, machine.module)["io"]).reshape(got.shape)
+        assert np.array_equal(got.view(np.uint8), want.view(np.uint8))
+    return got
+
+
+def words_after(tmp_path: Path, body: str, data: np.ndarray, block: int = 32) -> np.ndarray:
+    """Run `body` with the thread's word in %r2; it leaves its answer in %r3, which takes the word's place."""
+    return run_kernel(tmp_path, f"{NEW}{REGISTERS}{body}\nst.global.u32 [%rd2], %r3; ret;\n}}\n", data, block)
+
+
+@pytest.mark.parametrize("way", ["ret;", "bra AWAY; AWAY: bra DONE;"])
+def test_threads_that_return_early_keep_no_barrier_waiting(tmp_path: Path, way: str) -> None:
+    text = f"""{NEW}{REGISTERS} .shared .b32 s[64];
+    setp.lt.u32 %p1, %r1, 37; @%p1 bra ON; {way}
+ON: shl.b32 %r4, %r1, 2; mov.u32 %r5, s; add.u32 %r4, %r4, %r5; st.shared.u32 [%r4], %r2; bar.sync 0;
+    sub.u32 %r6, 36, %r1; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r5; ld.shared.u32 %r3, [%r6]; st.global.u32 [%rd2], %r3;
+DONE: ret;\n}}\n"""
+    data = np.arange(64, dtype=np.uint32)
+    got = run_kernel(tmp_path, text, data, 64)
+    assert got.tolist() == [36 - i if i < 37 else i for i in range(64)]
+
+
+def test_ptx_1_declares_parameters_in_the_body_and_reads_special_registers_anywhere(tmp_path: Path) -> None:
+    text = """.version 1.3
+.target sm_11, map_f64_to_f32
+.entry k
+{
+.param .u32 io;
+.reg .u32 $r<9>; .reg .f32 $f<9>; .reg .pred $p1, $p2;
+cvt.u32.u16 $r1, %tid.x;
+mad24.lo.u32 $r2, %ctaid.x, 32, $r1; shl.b32 $r3, $r2, 2; ld.param.u32 $r4, [io]; add.u32 $r4, $r4, $r3;
+ld.global.f32 $f1, [$r4];
+div.f32 $f2, $f1, 0f40800000; sqrt.f32 $f3, $f1; rcp.f32 $f4, $f1; ex2.f32 $f5, $f1; lg2.f32 $f6, $f1; rsqrt.f32 $f7, $f1;
+add.f32 $f2, $f2, $f3; add.f32 $f2, $f2, $f4; add.f32 $f2, $f2, $f5; add.f32 $f2, $f2, $f6; add.f32 $f2, $f2, $f7;
+setp.gt.f32 $p1|$p2, $f1, 0f40000000; @!$p1 bra $L1; add.f32 $f2, $f2, 1.0; $L1: @$p2 mul.f32 $f2, $f2, 2.0;
+st.global.f32 [$r4], $f2; exit;
+}
+"""
+    data = np.array([0.25, 1, 2, 4] * 16, np.float32)
+    got = run_kernel(tmp_path, text, data, 32, 2, is_exact=False)
+    x = data.astype(np.float64)
+    want = x / 4 + np.sqrt(x) + 1 / x + 2**x + np.log2(x) + 1 / np.sqrt(x)
+    assert np.allclose(got, np.where(x > 2, want + 1, want * 2), rtol=1e-5)
+
+
+def test_a_module_with_32_bit_addresses(tmp_path: Path) -> None:
+    text = """.version 2.3
+.target sm_20
+.address_size 32
+.const .align 4 .u32 table[4] = {10, 20, 30, 40};
+.entry k(.param .u32 .ptr .global .align 4 io)
+{
+.reg .b32 %r<9>;
+ld.param.u32 %r1, [io]; cvta.to.global.u32 %r2, %r1; mov.u32 %r3, %tid.x; shl.b32 %r4, %r3, 2; add.s32 %r2, %r2, %r4;
+and.b32 %r5, %r4, 12; mov.u32 %r6, table; add.s32 %r6, %r6, %r5; ld.const.u32 %r7, [%r6];
+ldu.global.u32 %r8, [%r2]; add.u32 %r8, %r8, %r7; st.global.u32 [%r2], %r8; exit;
+}
+"""
+    got = run_kernel(tmp_path, text, np.arange(32, dtype=np.uint32), 32)
+    assert got.tolist() == [i + 10 * (i % 4 + 1) for i in range(32)]
+    wide = text.replace(".address_size 32", ".address_size 64")
+    with pytest.raises(ValueError, match="64-bit address"):
+        run_kernel(tmp_path, wide, np.arange(32, dtype=np.uint32), 32)
+    with pytest.raises(PtxError, match="cvta.shared.u32.*cvta.shared.u64"):
+        decode_module(text.replace("cvta.to.global.u32", "cvta.shared.u32"), "m.ptx").kernels["k"]
+
+
+def test_sampler_properties_are_passed_over() -> None:
+    sampler = ".global .samplerref s = { addr_mode_0 = wrap, filter_mode = nearest };"
+    text = f".version 4.3\n.target sm_35\n.address_size 64\n{sampler}\n.entry k() {{ ret; }}\n"
+    assert len(decode_module(text, "m.ptx").kernels["k"].insts) == 1
+
+
+def test_tiles_of_a_warp_vote_reduce_and_match_each_with_its_own_mask(tmp_path: Path) -> None:
+    data = np.random.default_rng(5).integers(0, 4, 32).astype(np.uint32)
+    tiles = data.reshape(4, 8)
+    mask = "and.b32 %r4, %r1, 24; shl.b32 %r5, 255, %r4; setp.eq.u32 %p1, %r2, 1;"
+    ballots = words_after(tmp_path, f"{mask} vote.sync.ballot.b32 %r3, %p1, %r5;", data)
+    assert ballots.tolist() == [sum(int(x == 1) << 8 * (i // 8) + k for k, x in enumerate(tiles[i // 8])) for i in range(32)]
+    any_of = words_after(tmp_path, f"{mask} vote.sync.any.pred %p2, %p1, %r5; selp.b32 %r3, 1, 0, %p2;", data)
+    assert any_of.tolist() == [int((tiles[i // 8] == 1).any()) for i in range(32)]
+    total = words_after(tmp_path, f"{mask} redux.sync.add.u32 %r3, %r2, %r5;", data)
+    assert total.tolist() == [int(tiles[i // 8].sum()) for i in range(32)]
+    same = words_after(tmp_path, f"{mask} match.any.sync.b32 %r3, %r2, %r5;", data)
+    assert same.tolist() == [sum(int(x == data[i]) << 8 * (i // 8) + k for k, x in enumerate(tiles[i // 8]))
+                             for i in range(32)]  # fmt: skip
+
+
+def test_set_on_halves_answers_in_halves_or_masks(tmp_path: Path) -> None:
+    one, two = 0x3C00, 0x4000
+    data = np.array([one | two << 16, two | one << 16, one | one << 16, two | two << 16] * 8, np.uint32)
+    pair = words_after(tmp_path, "mov.b32 %r4, 0x3C003C00; set.gt.f16x2.f16x2 %r3, %r2, %r4;", data)
+    assert pair[:4].tolist() == [one << 16, one, 0, one | one << 16]
+    masks = words_after(tmp_path, "mov.b32 %r4, 0x3C003C00; set.gt.u32.f16x2 %r3, %r2, %r4;", data)
+    assert masks[:4].tolist() == [0xFFFF0000, 0xFFFF, 0, 0xFFFFFFFF]
+    single = words_after(tmp_path, "mov.b32 {%h1, %h2}, %r2; set.lt.f16.f16 %h3, %h1, %h2; cvt.u32.u16 %r3, %h3;", data)
+    assert single[:4].tolist() == [one, 0, 0, 0]
+
+
+def test_pairs_of_floats_and_relu_and_the_cluster_of_one_cta(tmp_path: Path) -> None:
+    data = np.arange(32, dtype=np.float32).view(np.uint32)
+    body = """mov.b64 %rd3, {%r2, %r2}; mov.b32 %r4, 0f40000000; mov.b32 %r5, 0f3F800000; mov.b64 %rd4, {%r4, %r5};
+    fma.rn.f32x2 %rd5, %rd3, %rd4, %rd4; mul.rn.f32x2 %rd6, %rd5, %rd4; mov.b64 {%f1, %f2}, %rd6;
+    sub.f32 %f3, %f1, %f2; mov.b32 %r3, %f3;"""
+    x = np.arange(32)
+    assert words_after(tmp_path, body, data).view(np.float32).tolist() == ((2 * x + 2) * 2 - (x + 1)).tolist()
+    relu = words_after(tmp_path, "sub.s32 %r4, %r1, 9; min.s32.relu %r3, %r4, 5;", data)
+    assert relu.tolist() == np.clip(x - 9, 0, 5).tolist()
+    body = """mov.u32 %r4, %cluster_ctarank; mov.u32 %r5, %cluster_nctarank; mov.u32 %r6, %nclusterid.x; shl.b32 %r5, %r5, 4;
+    or.b32 %r4, %r4, %r5; shl.b32 %r6, %r6, 8; or.b32 %r3, %r4, %r6;"""
+    assert set(words_after(tmp_path, body, data).tolist()) == {0x110}
+
+
+@pytest.mark.parametrize("given", ["0", "4", "7", "12", "16", "%r6"])
+def test_an_async_copy_fills_up_with_zeros(tmp_path: Path, given: str) -> None:
+    text = f"""{NEW}{REGISTERS} .shared .align 16 .b8 s[64]; mov.u32 %r5, s;
+    mul.wide.u32 %rd3, %r1, 12; add.u64 %rd3, %rd2, %rd3;
+    shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r5; mul.lo.u32 %r6, %r1, 5; st.shared.u32 [%r4+4], 7;
+    cp.async.cg.shared.global [%r4], [%rd3], 16, {given}; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
+    ld.shared.v4.u32 {{%r7, %r8, %r9, %r10}}, [%r4]; st.global.v4.u32 [%rd3], {{%r7, %r8, %r9, %r10}}; ret;\n}}\n"""
+    data = np.arange(1, 65, dtype=np.uint8) | 128
+    got = run_kernel(tmp_path, text, data.view(np.uint32), 4).view(np.uint8).reshape(4, 16)
+    for thread, row in enumerate(data.reshape(4, 16)):
+        kept = min(5 * thread if given == "%r6" else int(given), 16)
+        assert got[thread].tolist() == [*row[:kept].tolist(), *[0] * (16 - kept)]

@@ -1,0 +1,214 @@
+"""The compare screens driven by keys at both sizes, the command line without a terminal, and forks from the main screen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import kernels
+from rfview import cli
+from rfview.screens.compare import make_compare_app
+from sessions.compare import Comparison, report
+from sessions.record import record
+from sessions.replay import open_recording
+from sessions.session import Session
+from tests.rfview.pilots import Driven, drive
+
+CYCLES = 1500
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return recordings of the beginning of vectoradd under sram, stt and hrf."""
+    from engine.launch import load_launch_file
+    from engine.simulator import Simulator
+
+    folder = tmp_path_factory.mktemp("runs")
+    paths = []
+    for design in ("sram", "stt", "hrf"):
+        simulator = Simulator(load_launch_file(kernels.path("vectoradd")), design=design)
+        record(simulator, folder / f"{design}.rfs", max_cycles=CYCLES)
+        paths.append(str(folder / f"{design}.rfs"))
+    return paths
+
+
+class Shown:
+    """A running compare app with shortcuts."""
+
+    def __init__(self, app: Any, pilot: Any):
+        self.app, self.pilot = app, pilot
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.plain for line in self.app.screen.lines)
+
+    @property
+    def picture(self) -> Any:
+        return self.app.screen.picture
+
+    async def settle(self) -> None:
+        for _ in range(2000):
+            await self.pilot.pause(0.005)
+            screen = self.app.screen
+            if getattr(screen, "picture", None) is not None and screen.worker.is_idle:
+                await self.pilot.pause(0.01)
+                return
+        raise AssertionError("the comparison did not come to rest")
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.settle()
+
+
+def show(paths: list[str], test: Callable[[Shown], Awaitable[None]], size: tuple[int, int] = (120, 40)) -> Any:
+    timelines = [open_recording(path) for path in paths]
+
+    async def go() -> Any:
+        app = make_compare_app(timelines, [Path(path).name for path in paths], theme="dark")
+        async with app.run_test(size=size) as pilot:
+            shown = Shown(app, pilot)
+            await shown.settle()
+            await test(shown)
+        return app
+
+    return asyncio.run(go())
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+def test_the_pair_opens_at_the_first_divergence_with_its_reason(size: tuple[int, int], files: list[str]) -> None:
+    expected = Comparison(*(open_recording(path) for path in files[:2])).first_divergence()
+    assert expected is not None
+
+    async def test(shown: Shown) -> None:
+        picture = shown.picture
+        assert picture.n == expected.n and f"first divergence, cycle {expected.cycle:,}" in shown.text
+        here = next(entry for entry in picture.instructions if entry.n == expected.n)
+        assert (here.cycle_a, here.cycle_b) == (expected.a.cycle, expected.b.cycle)
+        assert picture.reasons and picture.reasons[0][1] in shown.text
+        for part in ("LEAD / LAG", "THE WARP IN BOTH", "WARP SLOTS AT THE CURSORS", "sram gto", "stt gto"):
+            assert part in shown.text
+        lines = shown.app.screen.lines
+        assert len(lines) == size[1] and all(len(line.plain) == size[0] for line in lines)
+        assert [line.plain[1:2] for line in lines if line.plain.startswith((" A ", " B "))] == ["A", "B", "A", "B"]
+
+    show(files[:2], test, size)
+
+
+def test_keys_of_the_pair_move_both_runs(files: list[str]) -> None:
+    async def test(shown: Shown) -> None:
+        first = shown.picture
+        await shown.press("n")
+        assert shown.picture.n > first.n
+        lags = {entry.n: entry.lag for entry in shown.picture.instructions}
+        assert lags[shown.picture.n] != lags[shown.picture.n - 1]
+        await shown.press("N")
+        assert shown.picture.n == first.n
+        await shown.press("3", "s")
+        assert shown.picture.n == first.n + 3
+        await shown.press("S")
+        assert shown.picture.n == first.n + 2
+        runs = shown.picture.runs
+        assert runs[0].states[runs[0].slot] == 0 == runs[1].states[runs[1].slot]     # both have just issued it
+        await shown.press("L")
+        assert shown.picture.lock == "cycle" and shown.picture.runs[0].cycle == shown.picture.runs[1].cycle
+        await shown.press("right_parenthesis")
+        assert {run.cycle for run in shown.picture.runs} == {runs[0].cycle + 10}
+        await shown.press("L", "j")
+        assert shown.picture.lock == "instruction" and "warp 7" in shown.picture.warp
+        await shown.press("5", "o")
+        assert shown.picture.warp.startswith("w5 ")
+        await shown.press("5", "0", "percent_sign")
+        assert abs(shown.picture.runs[0].count - shown.picture.common // 2) < 4
+        await shown.press("x")
+        assert "stt" in shown.picture.runs[0].name
+        await shown.press("x", "d")
+        assert shown.picture.n == first.n
+        await shown.press("y")
+        assert f"rfview replay stt.rfs --goto {shown.picture.runs[1].cycle}" in shown.text
+        await shown.pilot.press("question_mark")
+        await shown.pilot.pause()
+        assert "exchange A and B" in shown.text
+        await shown.press("escape")
+        assert "exchange A and B" not in shown.text
+        await shown.press("G")
+        assert shown.picture.runs[0].count >= shown.picture.common
+        await shown.press("g")
+        assert shown.picture.runs[0].count <= 2
+
+    show(files[:2], test)
+
+
+def test_low_terminals_have_a_second_page_and_resizing_keeps_the_place(files: list[str]) -> None:
+    async def test(shown: Shown) -> None:
+        await shown.press("tab")
+        assert "WARP-CYCLES" in shown.text and "WHY" in shown.text and "LEAD / LAG" not in shown.text
+        n = shown.picture.n
+        for size in ((1, 1), (40, 10), (200, 60), (120, 40)):
+            await shown.pilot.resize_terminal(*size)
+            await shown.settle()
+        assert "LEAD / LAG" in shown.text and "WARP-CYCLES" in shown.text and shown.picture.n == n
+        await shown.pilot.press("q")
+
+    assert show(files[:2], test, (80, 24)).return_value == 0
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+def test_small_multiples_are_locked_and_open_a_pair(size: tuple[int, int], files: list[str]) -> None:
+    async def test(shown: Shown) -> None:
+        picture = shown.picture
+        assert [band.run.name for band in picture.bands] == ["sram gto", "stt gto", "hrf gto"]
+        assert all(band.run.count >= picture.count for band in picture.bands)
+        assert "locked at instruction" in shown.text and "hrf gto" in shown.text
+        await shown.press("1", "0", "s")
+        assert shown.picture.count == picture.count + 10
+        await shown.press("L")
+        assert len({band.run.cycle for band in shown.picture.bands}) == 1
+        await shown.press("j", "j", "enter")
+        assert [run.name for run in shown.picture.runs] == ["sram gto", "hrf gto"]
+        await shown.press("q")
+        assert shown.picture.selected == 2
+
+    show(files, test, size)
+
+
+def test_without_a_terminal_the_summary_is_printed(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", *files[:2]]) == 0
+    text = capsys.readouterr().out
+    assert "first divergence" in text and "lead and lag" in text and "stt_write" in text
+    assert cli.main(["compare", *files[:2], "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    comparison = Comparison(*(open_recording(path) for path in files[:2]))
+    assert data["first_divergence"] == report.divergence_data(comparison, comparison.first_divergence())
+    assert len(data["lead"]) == 10
+    assert cli.main(["compare", *files, "--json"]) == 0
+    assert [run["design"] for run in json.loads(capsys.readouterr().out)["runs"]] == ["sram", "stt", "hrf"]
+
+
+def test_forking_from_the_main_screen_goes_on_as_a_branch(files: list[str]) -> None:
+    def opener(report: Any) -> Session:
+        session = Session(open_recording(files[1]))
+        session.goto(700)
+        return session
+
+    async def test(app: Driven) -> None:
+        await app.settle()
+        main = app.session
+        await app.press("x")
+        assert "there is no branch yet" in app.scene.message
+        await app.press("f")
+        assert app.app.main.prompt.value == "fork b1 set "
+        await app.type("stt.write_cycles=9")
+        assert app.session is not main and app.session.branch.text.endswith("stt.write_cycles 4 → 9")
+        assert app.cycle == 700 and "on branch b1" in app.scene.message and app.scene.is_live
+        await app.press("s")
+        assert app.cycle == 701 and main.cycle == 700
+        await app.press(":")
+        await app.type("branch main")
+        assert app.session is main and app.cycle == 700
+
+    drive(test, opener=opener)

@@ -1,0 +1,71 @@
+"""What the README promises a newcomer: why vectoradd stalls under hrf with lrr, and what gto changes, in under ten keys."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rfview import cli
+from rfview.learn.tours import TOURS
+from sessions import open_session
+from tests.rfview.pilots import Driven, drive
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+WHY_KEYS = ("]", "w", "e")
+
+
+def test_the_readme_shows_these_keys_and_commands() -> None:
+    section = re.search(r"## Why does it stall\?\n(.*?)\n## ", README, re.S)
+    assert section is not None
+    assert "`]w`" in section[1] and "`e`" in section[1] and len(WHY_KEYS) + len("yq") < 10
+    assert "rfview compare vectoradd@hrf:lrr vectoradd@hrf:gto" in section[1]
+
+
+def why_text(recording: Path) -> str:
+    """Return what the screen says after the keys, from the first cycle of a recording."""
+    found: list[str] = []
+
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.press(*WHY_KEYS)
+        found.append(app.window_text())
+
+    drive(test, opener=lambda report: open_session(recording))
+    return found[0]
+
+
+def names_the_cause(text: str) -> bool:
+    """Say whether a screen names buffer, drain and the slow STT-RAM writes behind a stall."""
+    return all(word in text for word in ("finds no empty buffer", "drain of w", "entry left", "4 cycles each", "STT-RAM"))
+
+
+def test_three_keys_end_at_a_screen_that_names_the_cause() -> None:
+    assert names_the_cause(why_text(TOURS["drain"].recording))
+
+
+@pytest.mark.slow
+def test_vectoradd_itself_why_it_stalls_and_what_gto_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from rfview.screens.compare import make_compare_app
+
+    files = [tmp_path / f"{name}.rfs" for name in ("lrr", "gto")]
+    for file in files:
+        assert cli.main(["record", "vectoradd", "--design", "hrf", "--scheduler", file.stem, "-o", str(file)]) == 0
+    assert names_the_cause(why_text(files[0]))
+
+    async def compare() -> str:
+        app: Any = make_compare_app([open_session(file).timeline for file in files], ["lrr", "gto"], theme="mono")
+        async with app.run_test(size=(120, 40)) as pilot:
+            for _ in range(400):
+                await pilot.pause(0.05)
+                text = "\n".join(line.plain for view in app.main.query("PictureView") for line in view.lines)
+                if "first divergence" in text and "wb_drain" in text:
+                    return text
+        raise AssertionError(text)
+
+    text = asyncio.run(compare())
+    totals = [int(open_session(file).timeline.stall_totals(open_session(file).timeline.last)[12]) for file in files]
+    assert all(f"{total:,}" in text for total in totals) and "memory equal" in text and "WHY  in" in text

@@ -1,0 +1,61 @@
+"""Bundled kernels under every design: every stalled warp has a chain to a named resource; and the counterfactual."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tests.why_counterfactual import IDLE, examine, run
+
+RUNS = [
+    ("vectoradd", "sram", "two_level"),
+    ("reduction", "sram", "gto"),
+    ("histogram", "sram", "lrr"),
+    ("bfs", "sram", "gto"),
+    ("vectoradd", "stt", "gto"),
+    ("reduction", "stt[stall=bank]", "switch_on_stall"),
+    ("vectoradd", "hrf", "switch_on_stall"),
+    ("reduction", "hrf", "lrr"),
+    ("vectoradd", "single_buffer", "lrr"),
+    ("fwt", "single_buffer", "two_level"),
+    ("vectoradd", "rfc", "two_level"),
+    ("reduction", "rfc", "two_level"),
+    ("gemm", "hcrf", "lrr"),
+    ("reduction", "hcrf", "gto"),
+    ("gemm", "edram", "gto"),
+    ("vectoradd", "edram", "switch_on_stall"),
+    ("reduction", "racetrack", "lrr"),
+    ("scalarprod", "racetrack", "gto"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "design", "scheduler"), RUNS)
+def test_no_stalled_warp_without_a_named_resource(kernel: str, design: str, scheduler: str) -> None:
+    session = run(kernel, design, scheduler)
+    timeline = session.timeline
+    rng = random.Random(f"{kernel} {design}")
+    names = {int(entry["code"]): entry["name"] for entry in session.info["stalls"]}
+    seen = set()
+    for cycle in rng.sample(range(1, timeline.last), 40):
+        states = timeline.states(cycle, cycle + 1)[0]
+        stalled = [int(warp) for code in np.unique(states) if names[int(code)] not in IDLE
+                   for warp in rng.sample(np.flatnonzero(states == code).tolist(), 1)]  # fmt: skip
+        for warp in stalled:
+            chain = session.why(warp, cycle)
+            assert chain.links and chain.resource is not None and chain.resource.name, chain.text()
+            assert chain.state == names[int(states[warp])] and len(chain.links) >= 2
+            seen.add(chain.state)
+    assert len(seen) > 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["sram", "stt", "hrf"])
+def test_without_the_named_delay_most_warps_issue_earlier(design: str) -> None:
+    tally = examine(design, 24, seed=3)
+    tried = tally.samples - tally.no_lever
+    assert tally.samples >= 20 and tally.earlier * 2 > tried
+    named, control = tally.from_checkpoint, tally.control
+    assert named["earlier"] / named.total() > control["earlier"] / control.total()
