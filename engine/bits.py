@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ def borrowed(array: Any) -> Any:
     return array
 
 
+def words_at(address: Any, count: Any) -> Any:
+    """Return `count` u4 words of memory as an array that owns nothing; the caller keeps their owner alive."""
+    return np.ctypeslib.as_array((ctypes.c_uint32 * int(count)).from_address(int(address)))
+
+
 def changed32(words: Any, shadow: Any, first: Any) -> Any:
     """Return the mask of words first..first + 31 in which two u4 arrays differ; the caller keeps that in bounds."""
     mask = 0
@@ -37,7 +43,13 @@ def changed32(words: Any, shadow: Any, first: Any) -> Any:
     return mask
 
 
-def copy32(source: Any, first: Any, target: Any, at: Any) -> int:
-    """Copy 32 u4 words from source[first..] to target[at..]; the caller keeps both in bounds."""
-    target[int(at) : int(at) + 32] = source[int(first) : int(first) + 32]
+def take32(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> int:
+    """Append the words first + bit of `mask` to target[at..] and bring the shadow up to date with them.
+
+    The caller keeps words first..first + 31 and target[at..at + 31] in bounds: what follows the words taken is undefined.
+    """
+    for bit in range(32):
+        if (int(mask) >> bit) & 1:
+            shadow[int(first) + bit] = target[int(at)] = words[int(first) + bit]
+            at = int(at) + 1
     return 0

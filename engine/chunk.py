@@ -17,10 +17,10 @@ import numpy as np
 
 @dataclass
 class Blocks:
-    """State changes, in order of time: block i has word first[i] + k where bit k of mask[i] is set, now value[i, k].
+    """State changes, in order of time: block i has word first[i] + k where bit k of mask[i] is set.
 
-    end: (num_cycles,) u4 prefix counts of blocks. first, mask: (b,) u4. value: (b, width) u4, width 1 to 32; what stands
-    in it beside the mask means nothing. A word is in at most one block of a cycle.
+    end: (num_cycles,) u4 prefix counts of blocks. first, mask: (b,) u4. value: (k,) u4, the new values of all these words,
+    block after block. A word is in at most one block of a cycle, and always in a block with the same first word.
     """
 
     end: np.ndarray
@@ -31,7 +31,7 @@ class Blocks:
     @staticmethod
     def of_words(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
         """Return blocks of one word each: word index[i] gets value[i]."""
-        return Blocks(end, index, np.ones(len(index), np.uint32), value.reshape(-1, 1))
+        return Blocks(end, index, np.ones(len(index), np.uint32), value)
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return all arrays, as compiled code takes them."""

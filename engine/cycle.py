@@ -17,18 +17,17 @@ STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
 
 
 @entry
-def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, output, stop_cycle):
+def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, stop_cycle):
     """Run until `stop_cycle` or until something needs the caller; return one of the codes above.
 
     Cycles in which nothing can happen are skipped: the next event is known, and every warp keeps its state until then.
     """
     rows, insts, arena = borrowed(rows), borrowed(insts), borrowed(arena)
     regions, mem_index = borrowed(regions), borrowed(mem_index)
-    output = journal.unowned(output)
     while sm.cycle < stop_cycle:
         if sm.launch.running == 0:
             return LAUNCH_DONE
-        if log.on != 0 and not journal.has_room(log, output):
+        if log.on != 0 and not journal.has_room(log):
             return JOURNAL_FULL
         quiet = is_quiet(sm)
         if quiet and sm.settled != 0:
@@ -37,7 +36,7 @@ def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, output, 
                 account(sm, idle)
                 sm.cycle += idle
                 if log.on != 0:
-                    journal.capture_idle(log, output, idle)
+                    journal.capture_idle(log, idle)
                 continue
         quiet = quiet and idle_cycles(sm, rf, spec, sm.cycle + 1) > 0
         cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
@@ -46,7 +45,7 @@ def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, output, 
             sm.launch.running = 0
             ctas.mark_launch(sm)
         if log.on != 0:
-            journal.capture(sm, key, rows, arena, log, mem_index, output)
+            journal.capture(sm, log)
         else:
             journal.forget_marks(sm)
             log.mem_count = 0

@@ -49,8 +49,11 @@ def engine_files(*, compiled: bool = True) -> list[Path]:
 
 import numba  # noqa: E402  (kept below the functions that need no numba)
 from llvmlite import ir  # noqa: E402
+from llvmlite.binding import get_host_cpu_features  # noqa: E402
 from numba import types  # noqa: E402
+from numba.core import cgutils  # noqa: E402
 from numba.extending import intrinsic, overload  # noqa: E402
+from numba.np.arrayobj import populate_array  # noqa: E402
 
 from engine import bits, device  # noqa: E402
 
@@ -132,34 +135,76 @@ def _borrowed(typingctx: Any, array: Any) -> Any:
     return array(array), codegen
 
 
-def _words32(context: Any, builder: Any, signature: Any, args: Any, which: int) -> Any:
-    """Return a pointer to 32 u4 words: argument `which` is the array, the one after it the first word."""
+@intrinsic
+def _words_at(typingctx: Any, address: Any, count: Any) -> Any:
+    """Make an array of words somewhere in memory, without an owner to count references to."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        found = context.make_array(signature.return_type)(context, builder)
+        data = builder.inttoptr(args[0], found.data.type)
+        populate_array(found, data, [args[1]], [context.get_constant(types.intp, 4)], context.get_constant(types.intp, 4),
+                       meminfo=None)  # fmt: skip
+        return found._getvalue()
+
+    return types.Array(types.uint32, 1, "C")(types.int64, types.int64), codegen
+
+
+def _block_at(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, vector: Any) -> Any:
+    """Return a pointer to the words that begin at word `first` of the array that is argument `which`, as a vector."""
     found = context.make_array(signature.args[which])(context, builder, args[which])
-    return builder.bitcast(builder.gep(found.data, [args[which + 1]]), ir.VectorType(ir.IntType(32), 32).as_pointer())
+    return builder.bitcast(builder.gep(found.data, [first]), vector.as_pointer())
 
 
 @intrinsic
-def _changed32(typingctx: Any, words: Any, first: Any, shadow: Any, again: Any) -> Any:
+def _changed32(typingctx: Any, words: Any, shadow: Any, first: Any) -> Any:
     """Compare 32 words with 32 others in one vector instruction where the machine has it."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        sides = [builder.load(_words32(context, builder, signature, args, which), align=4) for which in (0, 2)]
+        block = ir.VectorType(ir.IntType(32), 32)
+        sides = [builder.load(_block_at(context, builder, signature, args, which, args[2], block), align=4)
+                 for which in (0, 1)]  # fmt: skip
         mask = builder.bitcast(builder.icmp_unsigned("!=", *sides), ir.IntType(32))
         return builder.zext(mask, ir.IntType(64))
 
-    return types.uint64(words, types.uint64, shadow, types.uint64), codegen
+    return types.uint64(words, shadow, types.uint64), codegen
 
 
 @intrinsic
-def _copy32(typingctx: Any, source: Any, first: Any, target: Any, at: Any) -> Any:
-    """Copy 32 words as one vector."""
+def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
+    """Pack the words of a mask together in vector registers, 16 at a time, and blend them into the shadow."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        block = builder.load(_words32(context, builder, signature, args, 0), align=4)
-        builder.store(block, _words32(context, builder, signature, args, 2), align=4)
+        half, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
+        compress = cgutils.get_or_insert_function(builder.module, ir.FunctionType(half, (half, lanes, half)),
+                                                  "llvm.experimental.vector.compress.v16i32")  # fmt: skip
+        i64 = ir.IntType(64)
+        place = args[5]
+        for low in (0, 16):
+            begin = builder.add(args[2], i64(low))
+            bits = builder.trunc(builder.lshr(args[3], i64(low)), ir.IntType(16))
+            chosen = builder.bitcast(bits, lanes)
+            new_at, old_at, out_at = (
+                _block_at(context, builder, signature, args, which, index, half)
+                for which, index in ((0, begin), (1, begin), (4, place)))  # fmt: skip
+            new, old = builder.load(new_at, align=4), builder.load(old_at, align=4)
+            builder.store(builder.select(chosen, new, old), old_at, align=4)
+            builder.store(builder.call(compress, (new, chosen, new)), out_at, align=4)
+            place = builder.add(place, builder.zext(builder.ctpop(bits), i64))
         return context.get_constant(types.int64, 0)
 
-    return types.int64(source, types.uint64, target, types.uint64), codegen
+    return types.int64(words, shadow, types.uint64, types.uint64, target, types.uint64), codegen
+
+
+def _take32_by_word(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
+    """Do the same word by word, for processors that cannot pack a vector."""
+    left = np.uint64(mask)
+    place = np.uint64(at)
+    while left != 0:
+        word = np.uint64(first) + np.uint64(_cttz(left))
+        left &= left - np.uint64(1)
+        shadow[word] = target[place] = words[word]
+        place += np.uint64(1)
+    return 0
 
 
 def _mangling_args(record: Any) -> tuple[str, tuple[str, ...]]:
@@ -188,9 +233,13 @@ if not OFF:
     overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
     overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
     overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
+    overload(bits.words_at)(lambda address, count: lambda address, count: _words_at(np.int64(address), np.int64(count)))
     overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
-        words, np.uint64(first), shadow, np.uint64(first)))  # fmt: skip
-    overload(bits.copy32)(lambda source, first, target, at: lambda source, first, target, at: _copy32(
-        source, np.uint64(first), target, np.uint64(at)))  # fmt: skip
+        words, shadow, np.uint64(first)))  # fmt: skip
+    if get_host_cpu_features().get("avx512f"):
+        overload(bits.take32)(lambda words, shadow, first, mask, target, at: lambda words, shadow, first, mask, target, at:
+                              _take32(words, shadow, np.uint64(first), np.uint64(mask), target, np.uint64(at)))  # fmt: skip
+    else:
+        overload(bits.take32)(lambda words, shadow, first, mask, target, at: _take32_by_word)
     overload(bits.borrowed)(lambda array: lambda array: _borrowed(array))
     device.connect(_bind)

@@ -1,9 +1,9 @@
 """The journal: after each cycle, what changed, into the arrays of a Chunk.
 
-State changes are found by comparing the recorded record with a shadow copy, 32 words at a time: clock section never, hot
-section always (its in-flight table only where marked), cold section only in blocks that the cycle marked dirty. A block
-in which anything changed is logged whole, with a mask of what changed: the running machine must not wait for its
-bookkeeping, and who writes the chunk down picks the words out on another core. Register rows are marked as they are
+State changes are found by comparing the recorded record with a shadow copy, at most 32 words at a time: clock section
+never, hot section always (its in-flight table only where marked), cold section only in blocks that the cycle marked dirty.
+Each comparison begins where a unit of the machine begins (a warp, an in-flight entry, four banks, 32 words of what has no
+such parts), so that the same words of two units lie at the same bits of their masks. Register rows are marked as they are
 written, memory words are noted in `mem_index` by the accesses themselves.
 """
 
@@ -14,22 +14,29 @@ from typing import Any
 import numpy as np
 
 from engine import state
-from engine.bits import bit64, borrowed, changed32, copy32, ctz64
+from engine.bits import bit64, changed32, ctz64, popcount, take32, words_at
 from engine.chunk import Blocks, Chunk
 from engine.device import device
 from engine.jit import entry, key_dtype, record
 
+# arrays that compiled code reaches by address: passing this many as arguments costs more than a quiet cycle
+ARRAYS = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted", "block_end", "block_first",
+          "block_mask", "block_value", "row_end", "row_index", "row_value", "mem_end", "mem_index", "mem_value")  # fmt: skip
 LOG = np.dtype(
     [
         ("mem_count", "i8"),          # words noted in this cycle
         ("blocks", "i8"),             # entries used in the output arrays
+        ("values", "i8"),
         ("rows", "i8"),
         ("words", "i8"),
         ("cycles", "i8"),
         ("block_room", "i8"),         # entries that a cycle must find free, else the chunk ends
+        ("value_room", "i8"),
         ("row_room", "i8"),
         ("word_room", "i8"),
         ("on", "u1"),
+        *((f"{name}_at", "i8") for name in ARRAYS),
+        *((f"{name}_size", "i8") for name in ARRAYS),  # in words
     ],
     align=True,
 )
@@ -47,60 +54,61 @@ WARP_WORDS, INFLIGHT_WORDS, COLLECTOR_WORDS, BANK_WORDS = (
 BLOCK_WORDS = state.BLOCK // 4
 DIRTY_WORDS = state.SM["dirty"].shape[0]
 ROW_WORDS = state.SM["dirty_rows"].shape[0]
-assert INFLIGHT_WORDS <= WIDTH and BLOCK_WORDS % WIDTH == 0 and COLD_WORD - PIPE_WORD >= WIDTH
+PIPE_COUNT = -(-sum(state.SM.fields[name][0].itemsize // 4 for name in ("pipe", "scheduler", "cta")) // WIDTH)
+WHOLE = (1 << WIDTH) - 1
+assert WARP_WORDS <= WIDTH and INFLIGHT_WORDS <= WIDTH and BLOCK_WORDS % WIDTH == 0
+assert PIPE_WORD + PIPE_COUNT * WIDTH <= COLD_WORD
 
 
 @device
-def scan(words, shadow, first, count, base, log, block_at, block_mask, block_words):
-    """Log every block of 32 words from `first` on, until `count` words are covered, that differs from the shadow.
+def scan(log, words, shadow, first, count, stride, kept, base):
+    """Log `count` blocks, `stride` words apart, in which a word under the mask `kept` differs from the shadow.
 
-    The last block may reach beyond; what it finds there is a change like any other.
+    base: number of the first of `words` among all recorded words.
     """
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
+    block_value = words_at(log.block_value_at, log.block_value_size)
     at = np.uint64(first)
     entry = np.uint64(log.blocks)
-    for _ in range(0, count, WIDTH):
-        mask = changed32(words, shadow, at)
+    value = np.uint64(log.values)
+    for _ in range(count):
+        mask = changed32(words, shadow, at) & np.uint64(kept)
         if mask != 0:
-            block_at[entry] = np.uint64(base) + at
+            block_first[entry] = np.uint64(base) + at
             block_mask[entry] = mask
-            copy32(words, at, shadow, at)
-            copy32(words, at, block_words, entry * np.uint64(WIDTH))
+            take32(words, shadow, at, mask, block_value, value)
             entry += np.uint64(1)
-        at += np.uint64(WIDTH)
+            value += np.uint64(popcount(mask))
+        at += np.uint64(stride)
     log.blocks = entry
+    log.values = value
     return 0
 
 
 @device
-def scan_tail(words, shadow, first, base, log, block_at, block_mask, block_words):
-    """Log the last words of an array, fewer than 32, each as an entry of its own."""
-    entry = log.blocks
-    for at in range(first, len(words)):
-        if words[at] != shadow[at]:
-            shadow[at] = words[at]
-            block_at[entry] = base + at
-            block_mask[entry] = 1
-            block_words[entry * WIDTH] = words[at]
-            entry += 1
-    log.blocks = entry
-    return 0
-
-
-@device
-def scan_hot(sm, words, shadow, log, block_at, block_mask, block_words):
+def scan_hot(sm, log, words, shadow):
     """Compare the hot section, without the in-flight table and the units that the machine does not have."""
     config = sm.config
-    scan(words, shadow, HOT_WORD, WARP_WORD - HOT_WORD, 0, log, block_at, block_mask, block_words)
-    scan(words, shadow, WARP_WORD, np.int64(config.num_warps) * WARP_WORDS, 0, log, block_at, block_mask, block_words)
-    scan(words, shadow, COLLECTOR_WORD, np.int64(config.num_collectors) * COLLECTOR_WORDS, 0, log, block_at, block_mask,
-         block_words)  # fmt: skip
-    scan(words, shadow, BANK_WORD, np.int64(config.num_banks) * BANK_WORDS, 0, log, block_at, block_mask, block_words)
-    scan(words, shadow, PIPE_WORD, COLD_WORD - PIPE_WORD, 0, log, block_at, block_mask, block_words)
+    head = WARP_WORD - HOT_WORD
+    scan(log, words, shadow, HOT_WORD, head // WIDTH, WIDTH, WHOLE, 0)
+    if head % WIDTH != 0:
+        scan(log, words, shadow, HOT_WORD + head // WIDTH * WIDTH, 1, WIDTH, (1 << head % WIDTH) - 1, 0)
+    scan(log, words, shadow, WARP_WORD, np.int64(config.num_warps), WARP_WORDS, (1 << WARP_WORDS) - 1, 0)
+    scan(log, words, shadow, COLLECTOR_WORD, blocks_of(np.int64(config.num_collectors) * COLLECTOR_WORDS), WIDTH, WHOLE, 0)
+    scan(log, words, shadow, BANK_WORD, blocks_of(np.int64(config.num_banks) * BANK_WORDS), WIDTH, WHOLE, 0)
+    scan(log, words, shadow, PIPE_WORD, PIPE_COUNT, WIDTH, WHOLE, 0)
     return 0
 
 
 @device
-def scan_inflight(sm, words, shadow, log, block_at, block_mask, block_words):
+def blocks_of(count):
+    """Return how many blocks cover `count` words."""
+    return (count + WIDTH - 1) // WIDTH
+
+
+@device
+def scan_inflight(sm, log, words, shadow):
     """Compare the in-flight entries that this cycle marked."""
     for word in range(state.MAX_INFLIGHT // 64):
         marked = np.uint64(sm.dirty_inflight[word])
@@ -108,13 +116,13 @@ def scan_inflight(sm, words, shadow, log, block_at, block_mask, block_words):
             low = ctz64(marked)
             marked &= ~bit64(low)
             first = INFLIGHT_WORD + (word * 64 + low) * INFLIGHT_WORDS
-            scan(words, shadow, first, INFLIGHT_WORDS, 0, log, block_at, block_mask, block_words)
+            scan(log, words, shadow, first, 1, WIDTH, (1 << INFLIGHT_WORDS) - 1, 0)
         sm.dirty_inflight[word] = 0
     return 0
 
 
 @device
-def scan_cold(sm, words, shadow, log, block_at, block_mask, block_words):
+def scan_cold(sm, log, words, shadow):
     """Compare the cold blocks that this cycle marked."""
     for word in range(DIRTY_WORDS):
         marked = np.uint64(sm.dirty[word])
@@ -122,16 +130,27 @@ def scan_cold(sm, words, shadow, log, block_at, block_mask, block_words):
             low = ctz64(marked)
             marked &= ~bit64(low)
             first = COLD_WORD + (word * 64 + low) * BLOCK_WORDS
-            scan(words, shadow, first, BLOCK_WORDS, 0, log, block_at, block_mask, block_words)
+            scan(log, words, shadow, first, BLOCK_WORDS // WIDTH, WIDTH, WHOLE, 0)
         sm.dirty[word] = 0
     return 0
 
 
 @device
-def log_rows(sm, rows, log, row_index, row_value):
+def scan_design(log):
+    """Compare the design's state, which is padded to whole blocks."""
+    words = words_at(log.design_at, log.design_size)
+    shadow = words_at(log.design_shadow_at, log.design_shadow_size)
+    return scan(log, words, shadow, 0, log.design_size // WIDTH, WIDTH, WHOLE, RECORDED_WORDS)
+
+
+@device
+def log_rows(sm, log):
     """Append the new value of every recorded row that this cycle wrote."""
     if sm.rows_touched == 0:
         return 0
+    rows = words_at(log.value_rows_at, log.value_rows_size)
+    row_index = words_at(log.row_index_at, log.row_index_size)
+    row_value = words_at(log.row_value_at, log.row_value_size)
     count = log.rows
     for word in range(ROW_WORDS):
         marked = np.uint64(sm.dirty_rows[word])
@@ -140,9 +159,8 @@ def log_rows(sm, rows, log, row_index, row_value):
             marked &= ~bit64(low)
             row = word * 64 + low
             row_index[count] = row
-            values = rows[row].u
             for lane in range(32):
-                row_value[count, lane] = values[lane]
+                row_value[count * 32 + lane] = rows[row * 32 + lane]
             count += 1
         sm.dirty_rows[word] = 0
     sm.rows_touched = 0
@@ -151,13 +169,17 @@ def log_rows(sm, rows, log, row_index, row_value):
 
 
 @device
-def log_words(memory, log, mem_index, out_index, out_value):
+def log_words(log):
     """Append the new value of every arena word that this cycle wrote."""
+    noted = words_at(log.noted_at, log.noted_size)
+    memory = words_at(log.memory_at, log.memory_size)
+    mem_index = words_at(log.mem_index_at, log.mem_index_size)
+    mem_value = words_at(log.mem_value_at, log.mem_value_size)
     count = log.words
     for i in range(log.mem_count):
-        word = mem_index[i]
-        out_index[count] = word
-        out_value[count] = memory[word]
+        word = noted[i]
+        mem_index[count] = word
+        mem_value[count] = memory[word]
         count += 1
     log.words = count
     log.mem_count = 0
@@ -165,42 +187,26 @@ def log_words(memory, log, mem_index, out_index, out_value):
 
 
 @device
-def capture(sm, key, rows, memory, log, mem_index, journal):
-    """Write the changes of the cycle that just ran, and close it; journal: the tuple that Journal.arrays gives."""
-    (words, shadow, rf_words, rf_shadow, block_end, block_at, block_mask, block_words, row_end, row_index, row_value,
-     mem_end, out_index, out_value) = journal  # fmt: skip
-    scan_hot(sm, words, shadow, log, block_at, block_mask, block_words)
-    scan_inflight(sm, words, shadow, log, block_at, block_mask, block_words)
-    scan_cold(sm, words, shadow, log, block_at, block_mask, block_words)
-    whole = len(rf_words) // WIDTH * WIDTH
-    scan(rf_words, rf_shadow, 0, whole, RECORDED_WORDS, log, block_at, block_mask, block_words)
-    scan_tail(rf_words, rf_shadow, whole, RECORDED_WORDS, log, block_at, block_mask, block_words)
-    log_rows(sm, rows, log, row_index, row_value)
-    log_words(memory, log, mem_index, out_index, out_value)
-    at = log.cycles
-    block_end[at] = log.blocks
-    row_end[at] = log.rows
-    mem_end[at] = log.words
-    log.cycles = at + 1
+def capture(sm, log):
+    """Write the changes of the cycle that just ran, and close it."""
+    words = words_at(log.state_at, log.state_size)
+    shadow = words_at(log.shadow_at, log.shadow_size)
+    scan_hot(sm, log, words, shadow)
+    scan_inflight(sm, log, words, shadow)
+    scan_cold(sm, log, words, shadow)
+    scan_design(log)
+    log_rows(sm, log)
+    log_words(log)
+    capture_idle(log, 1)
     return 0
 
 
 @device
-def unowned(output):
-    """Return the tuple of Journal.arrays without their owners, so that passing them on counts no references."""
-    (words, shadow, rf_words, rf_shadow, block_end, block_at, block_mask, block_words, row_end, row_index, row_value,
-     mem_end, out_index, out_value) = output  # fmt: skip
-    return (
-        borrowed(words), borrowed(shadow), borrowed(rf_words), borrowed(rf_shadow), borrowed(block_end), borrowed(block_at),
-        borrowed(block_mask), borrowed(block_words), borrowed(row_end), borrowed(row_index), borrowed(row_value),
-        borrowed(mem_end), borrowed(out_index), borrowed(out_value),
-    )  # fmt: skip
-
-
-@device
-def capture_idle(log, journal, cycles):
-    """Book `cycles` skipped cycles, in which nothing but the clock changed."""
-    block_end, row_end, mem_end = journal[4], journal[8], journal[11]
+def capture_idle(log, cycles):
+    """Book `cycles` cycles at whose ends nothing but what is logged by now has changed."""
+    block_end = words_at(log.block_end_at, log.block_end_size)
+    row_end = words_at(log.row_end_at, log.row_end_size)
+    mem_end = words_at(log.mem_end_at, log.mem_end_size)
     for at in range(log.cycles, log.cycles + cycles):
         block_end[at] = log.blocks
         row_end[at] = log.rows
@@ -210,12 +216,13 @@ def capture_idle(log, journal, cycles):
 
 
 @device
-def has_room(log, journal):
+def has_room(log):
     """Say whether the output arrays can take one more cycle, whatever it does."""
     return (
-        log.blocks + log.block_room <= len(journal[5])
-        and log.rows + log.row_room <= len(journal[9])
-        and log.words + log.word_room <= len(journal[12])
+        log.blocks + log.block_room <= log.block_first_size
+        and log.values + log.value_room <= log.block_value_size
+        and log.rows + log.row_room <= log.row_index_size
+        and log.words + log.word_room <= log.mem_index_size
     )
 
 
@@ -234,8 +241,8 @@ def forget_marks(sm):
 
 
 @entry
-def expand(key, block_end, block_at, block_mask, block_words, end, index, value):
-    """Write the changed words of a journal's blocks as (end, index, new value) lists; return how many there are."""
+def expand(key, block_end, block_at, block_mask, end, index):
+    """Write the number of each changed word of a journal's blocks, and how many there are up to each cycle's end."""
     count = 0
     entry = 0
     for cycle in range(len(block_end)):
@@ -245,7 +252,6 @@ def expand(key, block_end, block_at, block_mask, block_words, end, index, value)
                 bit = ctz64(mask)
                 mask &= ~bit64(bit)
                 index[count] = np.int64(block_at[entry]) + bit
-                value[count] = block_words[entry, bit]
                 count += 1
             entry += 1
         end[cycle] = count
@@ -253,51 +259,65 @@ def expand(key, block_end, block_at, block_mask, block_words, end, index, value)
 
 
 class Buffers:
-    """Output arrays for one chunk.
+    """Output arrays for one chunk, by name.
 
-    Sizes: worst case of one cycle is the whole state, every row, and `max_words` memory words; beyond that a chunk of
-    busy cycles fits, and a chunk that runs out of room ends early.
+    rooms: what one cycle takes at worst: blocks and words of the whole state, every row, all memory words; beyond that a
+    chunk of busy cycles fits, and a chunk that runs out of room ends early.
     """
 
-    def __init__(self, rooms: tuple[int, int, int], cycles: int) -> None:
-        blocks, rows, words = rooms[0] + 40 * cycles, rooms[1] + 4 * cycles, rooms[2] + 32 * cycles
-        empty = np.empty
-        self.arrays: tuple[Any, ...] = (
-            empty(cycles, np.uint32), empty(blocks, np.uint32), empty(blocks, np.uint32), empty(blocks * WIDTH, np.uint32),
-            empty(cycles, np.uint32), empty(rows, np.uint32), empty((rows, 32), np.uint32),
-            empty(cycles, np.uint32), empty(words, np.uint32), empty(words, np.uint32),
-        )  # fmt: skip
+    def __init__(self, rooms: tuple[int, int, int, int], cycles: int) -> None:
+        busy = (64, 256, 4, 32)
+        blocks, values, rows, words = (room + each * cycles for room, each in zip(rooms, busy))
+        sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
+                 "row_index": rows, "row_value": rows * 32, "mem_end": cycles, "mem_index": words, "mem_value": words}
+        self.arrays = {name: np.empty(size, np.uint32) for name, size in sizes.items()}
 
 
 class Journal:
-    """The shadow copies of the recorded state, and buffers that chunks borrow until they have been written down."""
+    """The shadow copies of the recorded state, and buffers that chunks borrow until they have been written down.
 
-    def __init__(self, sm_words: np.ndarray, rf_words: np.ndarray, num_rows: int, max_words: int, cycles: int) -> None:
-        blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(rf_words) // WIDTH + 2 * WIDTH
-        self._rooms, self._cycles = (blocks, num_rows, max_words), cycles
+    state: u4 words of the recorded part of the SM record; design: of the design's state, padded to whole blocks.
+    rows: (rows, 32) u4; memory: u4 words. All are watched where they are, for as long as the journal lives.
+    """
+
+    def __init__(self, recorded: np.ndarray, design: np.ndarray, rows: np.ndarray, memory: np.ndarray, num_rows: int,
+                 max_words: int, cycles: int) -> None:  # fmt: skip
+        blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
+        # what is taken of a block is written 32 words at a time
+        values = RECORDED_WORDS + len(design) + 2 * WIDTH
+        self._rooms, self._cycles = (blocks, values, num_rows, max_words), cycles
         self.log = np.zeros(1, LOG).view(np.recarray)
         self.mem_index = np.zeros(max_words, np.uint32)
         self._key = record(key_dtype())
-        self.sm_words, self.rf_words = sm_words, rf_words
-        self._shadows = (sm_words.copy(), rf_words.copy())
+        self.recorded, self.design = recorded, design
+        self._shadows = (aligned_words(len(recorded)), aligned_words(len(design)))
         self._free: list[Buffers] = []
         self._ended_at = -1
+        self._watched = {"state": recorded, "shadow": self._shadows[0], "design": design, "design_shadow": self._shadows[1],
+                         "value_rows": rows, "memory": memory, "noted": self.mem_index}  # fmt: skip
+        self._point(self._watched)
         self._use(Buffers(self._rooms, cycles))
         log = self.log[0]
-        log.block_room, log.row_room, log.word_room = self._rooms
+        log.block_room, log.value_room, log.row_room, log.word_room = self._rooms
+
+    def _point(self, arrays: dict[str, np.ndarray]) -> None:
+        """Tell compiled code where these arrays are."""
+        for name, array in arrays.items():
+            self.log[0][f"{name}_at"] = array.ctypes.data
+            self.log[0][f"{name}_size"] = array.size
 
     def _use(self, buffers: Buffers) -> None:
         """Write into these buffers from now on."""
         self._buffers = buffers
-        self.arrays: tuple[Any, ...] = (self.sm_words, self._shadows[0], self.rf_words, self._shadows[1], *buffers.arrays)
+        self._point(buffers.arrays)
 
     def begin(self, cycle: int) -> None:
         """Start a chunk at the present state, that of `cycle`; the shadows are true already where the last chunk ended."""
         if cycle != self._ended_at:
-            self._shadows[0][:] = self.sm_words
-            self._shadows[1][:] = self.rf_words
+            self._shadows[0][:] = self.recorded
+            self._shadows[1][:] = self.design
         log = self.log[0]
-        log.blocks = log.rows = log.words = log.cycles = log.mem_count = 0
+        log.blocks = log.values = log.rows = log.words = log.cycles = log.mem_count = 0
         log.on = 1
 
     def end(self, cycle: int) -> None:
@@ -311,19 +331,24 @@ class Journal:
 
         lend: the chunk's arrays are the journal's own, until its `release` is called; else copies.
         """
-        log = self.log[0]
-        n, b, r, m = int(log.cycles), int(log.blocks), int(log.rows), int(log.words)
-        (block_end, block_at, block_mask, block_words, row_end, row_index, row_value, mem_end, mem_index,
-         mem_value) = self._buffers.arrays  # fmt: skip
-        blocks = Blocks(block_end[:n], block_at[:b], block_mask[:b], block_words[: b * WIDTH].reshape(-1, WIDTH))
-        logs = (row_end[:n], row_index[:r], row_value[:r], mem_end[:n], mem_index[:m], mem_value[:m])
+        log, made = self.log[0], self._buffers.arrays
+        n, b, v, r, m = (int(count) for count in (log.cycles, log.blocks, log.values, log.rows, log.words))
+        blocks = Blocks(made["block_end"][:n], made["block_first"][:b], made["block_mask"][:b], made["block_value"][:v])
+        logs = (made["row_end"][:n], made["row_index"][:r], made["row_value"].reshape(-1, 32)[:r], made["mem_end"][:n],
+                made["mem_index"][:m], made["mem_value"][:m])  # fmt: skip
         if lend:
             buffers = self._buffers
             self._use(self._free.pop() if self._free else Buffers(self._rooms, self._cycles))
             return Chunk(first, n, key_sm, key_rf, None, None, blocks, *logs, printed=printed,
                          release=lambda: self._free.append(buffers))  # fmt: skip
-        changes = int(np.bitwise_count(blocks.mask).sum())
-        end, index, value = np.empty(n, np.uint32), np.empty(changes, np.uint32), np.empty(changes, np.uint32)
-        expand(self._key, *blocks.arrays(), end, index, value)
-        return Chunk(first, n, key_sm, key_rf, None, None, Blocks.of_words(end, index, value),
+        end, index = np.empty(n, np.uint32), np.empty(v, np.uint32)
+        expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
+        return Chunk(first, n, key_sm, key_rf, None, None, Blocks.of_words(end, index, blocks.value.copy()),
                      *(array.copy() for array in logs), printed=printed)  # fmt: skip
+
+
+def aligned_words(count: int) -> np.ndarray:
+    """Return zeroed u4 words that begin where a vector of 16 words wants to begin."""
+    held = np.zeros(count + 16, np.uint32)
+    first = -held.ctypes.data // 4 % 16
+    return held[first : first + count]

@@ -17,7 +17,7 @@ from engine.config import load_preset
 from engine.designs import conformance
 from engine.errors import InputError, KernelFault
 from engine.host import HostCalls
-from engine.journal import Journal
+from engine.journal import WIDTH, Journal, aligned_words
 from engine.launch import LaunchSpec, verify
 from engine.info import describe
 from engine.program import Module
@@ -121,11 +121,13 @@ class Simulator:
 
     def _allocate(self) -> None:
         """Make the state records, value rows and the arena."""
-        self._sm_array = np.zeros(1, state.SM)
-        self._rf_array = np.zeros(1, self.built.state_dtype)
-        pad = -self._rf_array.dtype.itemsize % 4
-        if pad:
+        size = self.built.state_dtype.itemsize
+        if size % 4:
             raise InputError(f"design {self.design.name}: its state is not a multiple of 4 bytes")
+        # the journal compares both in whole blocks
+        self._sm_array = aligned_words(state.SM.itemsize // 4).view(state.SM)
+        self._padded_rf = aligned_words(-(-size // 4 // WIDTH) * WIDTH)
+        self._rf_array = self._padded_rf[: size // 4].view(self.built.state_dtype)
         self.sm = self._sm_array.view(np.recarray)[0]
         self.rf = self._rf_array.view(np.recarray)[0]
         self.spec_record = np.zeros(1, self.built.spec_dtype).view(np.recarray)[0]
@@ -241,7 +243,8 @@ class Simulator:
             local = self.placement.local_words * 32 * int(self.config["sm.num_warps"])
             words = PARAM_BYTES // 4 + self.placement.shared_words + local + 4096
             rows = int(self.sm.config.num_recorded_rows)
-            self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._rf_words, rows, words, CHUNK_CYCLES)
+            self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._padded_rf, self.rows.u, self.arena,
+                                    rows, words, CHUNK_CYCLES)  # fmt: skip
         return self._journal
 
     def step(self, n: int = 1) -> int:
@@ -281,7 +284,7 @@ class Simulator:
                 self._begin_launch()
             try:
                 code = machine.run(self.sm, self.rf, self.spec_record, self.key, self.rows, self.insts, self.arena,
-                                   self.regions, log, journal.mem_index, journal.arrays, stop)  # fmt: skip
+                                   self.regions, log, journal.mem_index, stop)  # fmt: skip
             except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or a field unknown
                 raise conformance.explain(error, map(designs.find, self.built.chain)) from None
             if self._after_first:
@@ -326,7 +329,7 @@ class Simulator:
         recorded = int(self.sm.config.num_recorded_rows)
         key_rows = self.rows.u[:recorded].copy() if values else None
         key_memory = self.arena.copy() if values else None
-        key_sm, key_rf = journal.sm_words.copy(), self._rf_words.copy()
+        key_sm, key_rf = journal.recorded.copy(), self._rf_words.copy()
         journal.begin(first)
         self._advance(first + min(cycles, CHUNK_CYCLES))
         journal.end(self.cycle)

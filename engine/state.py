@@ -36,6 +36,7 @@ NUM_BARRIERS = 16
 MAX_EVENTS = 64
 WHEEL_SIZE = 4096
 BLOCK = 512
+LINE = 64
 
 NONE8 = 255
 FOREVER = np.iinfo(np.int64).max // 4
@@ -95,6 +96,7 @@ WARP = np.dtype(
         ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
         ("suspended_pc", "u4"),       # suspend = marked: instruction for which the warp has already left once
+        ("pad", "u4", (2,)),          # to whole cache lines, which the journal compares
     ],
     align=True,
 )
@@ -344,7 +346,7 @@ AUX = [
 
 
 def _layout() -> tuple[np.dtype, dict[str, int]]:
-    """Build the record with its cold section at a multiple of BLOCK, and every cold field block-aligned in itself."""
+    """Build the record: hot arrays at cache lines, the cold section and every field of it at multiples of BLOCK."""
     names: list[str] = []
     formats: list[object] = []
     offsets: list[int] = []
@@ -354,11 +356,12 @@ def _layout() -> tuple[np.dtype, dict[str, int]]:
         if section in ("cold", "aux"):
             at = -(-at // BLOCK) * BLOCK
         elif section == "hot":
-            at = -(-at // 8) * 8
+            at = -(-at // LINE) * LINE
         marks[section] = at
         for entry in fields:
             sub = np.dtype([entry], align=True)
-            alignment = BLOCK if section == "cold" else max(8 if sub.itemsize >= 8 else sub.alignment, sub.alignment)
+            alignment = max(8 if sub.itemsize >= 8 else sub.alignment, sub.alignment)
+            alignment = BLOCK if section == "cold" else LINE if section == "hot" and sub.itemsize >= LINE else alignment
             at = -(-at // alignment) * alignment
             names.append(entry[0])
             formats.append(sub[0])
