@@ -20,8 +20,9 @@ from engine.device import device
 from engine.jit import entry, key_dtype, record
 
 # arrays that compiled code reaches by address: passing this many as arguments costs more than a quiet cycle
-ARRAYS = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted", "block_end", "block_first",
-          "block_mask", "block_value", "row_end", "row_index", "row_value", "mem_end", "mem_index", "mem_value")  # fmt: skip
+WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted")
+WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_value", "mem_end",
+           "mem_index", "mem_value")  # fmt: skip
 LOG = np.dtype(
     [
         ("mem_count", "i8"),          # words noted in this cycle
@@ -35,8 +36,7 @@ LOG = np.dtype(
         ("row_room", "i8"),
         ("word_room", "i8"),
         ("on", "u1"),
-        *((f"{name}_at", "i8") for name in ARRAYS),
-        *((f"{name}_size", "i8") for name in ARRAYS),  # in words
+        *((f"{name}_{what}", "i8") for name in (*WATCHED, *WRITTEN) for what in ("at", "size")),  # address, words
     ],
     align=True,
 )
@@ -54,7 +54,8 @@ WARP_WORDS, INFLIGHT_WORDS, COLLECTOR_WORDS, BANK_WORDS = (
 BLOCK_WORDS = state.BLOCK // 4
 DIRTY_WORDS = state.SM["dirty"].shape[0]
 ROW_WORDS = state.SM["dirty_rows"].shape[0]
-PIPE_COUNT = -(-sum(state.SM.fields[name][0].itemsize // 4 for name in ("pipe", "scheduler", "cta")) // WIDTH)
+CTA_END = (state.SM.fields["cta"][1] + state.SM.fields["cta"][0].itemsize) // 4
+PIPE_COUNT = -(-(CTA_END - PIPE_WORD) // WIDTH)
 WHOLE = (1 << WIDTH) - 1
 assert WARP_WORDS <= WIDTH and INFLIGHT_WORDS <= WIDTH and BLOCK_WORDS % WIDTH == 0
 assert PIPE_WORD + PIPE_COUNT * WIDTH <= COLD_WORD
@@ -270,7 +271,13 @@ class Buffers:
         blocks, values, rows, words = (room + each * cycles for room, each in zip(rooms, busy))
         sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
                  "row_index": rows, "row_value": rows * 32, "mem_end": cycles, "mem_index": words, "mem_value": words}
-        self.arrays = {name: np.empty(size, np.uint32) for name, size in sizes.items()}
+        self.arrays = {name: np.empty(sizes[name], np.uint32) for name in WRITTEN}
+        self.places = places_of(self.arrays)
+
+
+def places_of(arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the arrays' addresses and sizes as they stand in LOG."""
+    return np.array([number for array in arrays.values() for number in (array.ctypes.data, array.size)], np.int64)
 
 
 class Journal:
@@ -293,23 +300,23 @@ class Journal:
         self._shadows = (aligned_words(len(recorded)), aligned_words(len(design)))
         self._free: list[Buffers] = []
         self._ended_at = -1
-        self._watched = {"state": recorded, "shadow": self._shadows[0], "design": design, "design_shadow": self._shadows[1],
-                         "value_rows": rows, "memory": memory, "noted": self.mem_index}  # fmt: skip
-        self._point(self._watched)
+        self._numbers = self.log.view(np.int64)
+        self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
+                                           self.mem_index)))  # fmt: skip
+        self._point(WATCHED[0], places_of(self._watched))
         self._use(Buffers(self._rooms, cycles))
         log = self.log[0]
         log.block_room, log.value_room, log.row_room, log.word_room = self._rooms
 
-    def _point(self, arrays: dict[str, np.ndarray]) -> None:
-        """Tell compiled code where these arrays are."""
-        for name, array in arrays.items():
-            self.log[0][f"{name}_at"] = array.ctypes.data
-            self.log[0][f"{name}_size"] = array.size
+    def _point(self, first: str, places: np.ndarray) -> None:
+        """Tell compiled code where the arrays from `first` on are."""
+        at = LOG.fields[f"{first}_at"][1] // 8
+        self._numbers[at : at + len(places)] = places
 
     def _use(self, buffers: Buffers) -> None:
         """Write into these buffers from now on."""
         self._buffers = buffers
-        self._point(buffers.arrays)
+        self._point(WRITTEN[0], buffers.places)
 
     def begin(self, cycle: int) -> None:
         """Start a chunk at the present state, that of `cycle`; the shadows are true already where the last chunk ended."""

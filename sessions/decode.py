@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.chunk import Chunk
 from engine.snapshot import Snapshot
-from sessions.codec import Changes
+from sessions.changes import Changes, StoredChanges
 from sessions.layout import Field, Layout
 
 Value = TypeVar("Value")
@@ -81,13 +81,13 @@ class DecodedChunk:
 
     def nbytes_hint(self, row_writes: int, mem_writes: int) -> int:
         """Return about how many bytes the chunk takes with everything that may be asked of it cached."""
-        return 3 * self._key.nbytes + 10 * len(self.changes.word) + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
+        return 3 * self._key.nbytes + 10 * len(self.changes) + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
 
     def _end(self, ends: np.ndarray, offset: int) -> int:
         return int(ends[offset - 1]) if offset else 0
 
     @cached_property
-    def changes(self) -> Changes:
+    def changes(self) -> Changes | StoredChanges:
         """Return the state changes of the chunk."""
         return Changes.of_blocks(self.chunk.blocks) if isinstance(self.chunk, Chunk) else self.chunk.changes
 
@@ -119,30 +119,14 @@ class DecodedChunk:
         positions = field.offsets[:, None] + np.arange(field.dtype.itemsize)
         return self._key.view(np.uint8)[positions].view(field.dtype).reshape(field.shape)
 
-    def _changes_of(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the entries of `changes` that are changes of these words, and which of the words each is of."""
-        changes = self.changes
-        position = np.full(self.layout.num_words, -1, np.int32)
-        position[words] = np.arange(len(words), dtype=np.int32)
-        if changes.begin is None or changes.counts is None:
-            which = position[changes.word]
-            entries = np.flatnonzero(which >= 0)
-            return entries, which[entries]
-        columns = np.unique(self.layout.units.column[words])
-        parts = [np.arange(changes.begin[c], changes.begin[c] + changes.counts[c]) for c in columns]
-        entries = np.concatenate(parts) if parts else np.empty(0, np.int64)
-        which = position[changes.word[entries]]
-        kept = which >= 0
-        return entries[kept], which[kept]
-
     def word_column(self, words: np.ndarray) -> np.ndarray:
         """Return (num_cycles + 1, k) u4: the values of k state words at each cycle of the chunk."""
-        entries, which = self._changes_of(words)
+        which, when, value = self.changes.of_words(words, self.layout.num_words)
         newest = np.zeros((self.num_cycles + 1, len(words)), np.int32)
         newest[0] = np.arange(len(words))
-        newest[self.changes.when[entries].astype(np.int64) + 1, which] = np.arange(len(words), len(words) + len(entries))
+        newest[when.astype(np.int64) + 1, which] = np.arange(len(words), len(words) + len(value))
         np.maximum.accumulate(newest, axis=0, out=newest)
-        return np.concatenate([self._key[words], self.changes.value[entries]])[newest]
+        return np.concatenate([self._key[words], value])[newest]
 
     def column(self, field: Field) -> np.ndarray:
         """Return (num_cycles + 1, *field.shape) values of a field at each cycle of the chunk; treat it as read-only."""

@@ -1,270 +1,452 @@
-"""Bring a chunk's state changes into the order in which they are stored (see format.py, deltas), in compiled loops.
+"""Bring a chunk's changes into the form in which they are stored (see format.py), in compiled loops that hold no lock.
 
 Only recording needs this: numba is imported here, and nothing that replays imports this module.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from engine.bits import bit64, ctz64
+from engine.bits import bit64, ctz64, popcount
 from engine.chunk import Blocks
 from engine.jit import entry
-from sessions.codec import NEW, NUM_MODES, STAMP, XOR, pack
-from sessions.layout import Units
+from sessions.codec import AFFINE, DIFFERENCE, NEW, NUM_MODES, PLANES, RAW, STAMP, UNIFORM, WIDTH, XOR, pack, zigzag
 
-PLANES = 4
+TABLE_FULL = -1
+# what a code costs that its column's width has no room for, in bytes: its place and the rest of it
+FAR_BYTES = 5
+# how a mode makes a code: masks of the old value that is xor-ed or subtracted, of the cycle subtracted; sign: 1 = zigzag
+RULE = np.dtype([("xor", "u4"), ("old", "u4"), ("stamp", "u4"), ("sign", "u4")])
+RULES = np.zeros(NUM_MODES, RULE)
+RULES["xor"][XOR] = RULES["old"][DIFFERENCE] = RULES["stamp"][STAMP] = 0xFFFFFFFF
+RULES["sign"][[DIFFERENCE, STAMP]] = 1
 
 
 @entry
-def gather(end, first, mask, value, state, unit, place, event_unit, event_cycle, event_mask, event_begin, old, new, times,
-           touched):  # fmt: skip
-    """List the changes in order of time as events: one unit in one cycle, with a mask of places, old and new values.
+def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, table, pattern_kind,
+                 pattern_mask, pattern_times, pattern_rank, kind_patterns, event_slot, event_pattern, event_at, found):  # fmt: skip
+    """Number the blocks (slots) and the masks of each kind of block (patterns) as they come up, and count both.
 
-    state: the words before, brought up to date. times, touched: events and places of each unit, counted and collected
-    here. Returns the number of events; event_begin gets one entry more, the number of changes.
+    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1. table: zeros, a power of 2 long;
+    kind_patterns: (kinds,) zeros. event_at: where each event's words begin among the values. found: gets the number of
+    slots, and of patterns. Returns 0, or TABLE_FULL when there are more patterns than the table should take.
     """
-    events = 0
-    changes = 0
-    block = 0
+    slots = np.int64(0)
+    patterns = np.int64(0)
+    at = np.int64(0)
+    last = np.uint64(len(table) - 1)
+    for event in range(len(first)):
+        word = np.int64(first[event])
+        slot = np.int64(slot_of[word])
+        if slot < 0:
+            slot = slots
+            slot_of[word] = slot
+            slot_first[slot] = word
+            slot_kind[slot] = kind_of[word]
+            slot_times[slot] = 0
+            slot_touched[slot] = 0
+            slots += 1
+        kind = np.int64(slot_kind[slot])
+        bits = mask[event]
+        slot_times[slot] += 1
+        slot_touched[slot] |= bits
+        spread = np.uint64(bits) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
+        place = (spread ^ (spread >> np.uint64(29))) & last
+        pattern = np.int64(table[place]) - 1
+        while pattern >= 0 and (pattern_mask[pattern] != bits or pattern_kind[pattern] != kind):
+            place = (place + np.uint64(1)) & last
+            pattern = np.int64(table[place]) - 1
+        if pattern < 0:
+            if 2 * patterns >= len(table):
+                return TABLE_FULL
+            pattern = patterns
+            pattern_kind[pattern] = kind
+            pattern_mask[pattern] = bits
+            pattern_times[pattern] = 0
+            pattern_rank[pattern] = kind_patterns[kind]
+            kind_patterns[kind] += 1
+            patterns += 1
+            table[place] = patterns
+        pattern_times[pattern] += 1
+        event_slot[event] = slot
+        event_pattern[event] = pattern
+        event_at[event] = at
+        at += popcount(bits)
+    for slot in range(slots):
+        slot_of[slot_first[slot]] = -1
+    found[0] = slots
+    found[1] = patterns
+    return 0
+
+
+@entry
+def count_columns(patterns, pattern_kind, pattern_mask, pattern_times, counts):
+    """Add up how often each column changes; counts: (kinds x 32,) zeros."""
+    for pattern in range(patterns):
+        left = np.uint64(pattern_mask[pattern])
+        first = np.int64(pattern_kind[pattern]) * WIDTH
+        while left != 0:
+            place = ctz64(left)
+            left &= ~bit64(place)
+            counts[first + place] += pattern_times[pattern]
+    return 0
+
+
+@entry
+def sort_events(end, event_slot, event_pattern, event_at, slot_next, sorted_cycle, sorted_pattern, sorted_at):
+    """Bring the events into the order of their blocks, in order of time in each; slot_next: first place of each slot."""
+    event = 0
     for cycle in range(len(end)):
-        last_unit = np.int64(-1)
-        last_place = np.int64(-1)
-        while block < end[cycle]:
-            left = np.uint64(mask[block])
-            while left != 0:
-                bit = ctz64(left)
-                left &= ~bit64(bit)
-                word = np.int64(first[block]) + bit
-                here = np.int64(unit[word])
-                at = np.int64(place[word])
-                if here != last_unit or at <= last_place:
-                    event_unit[events] = here
-                    event_cycle[events] = cycle
-                    event_mask[events] = 0
-                    event_begin[events] = changes
-                    times[here] += 1
-                    last_unit = here
-                    events += 1
-                last_place = at
-                event_mask[events - 1] |= np.uint32(1) << np.uint32(at)
-                touched[here] |= np.uint32(1) << np.uint32(at)
-                old[changes] = state[word]
-                new[changes] = value[block, bit]
-                state[word] = value[block, bit]
-                changes += 1
-            block += 1
-    event_begin[events] = changes
-    return events
-
-
-@entry
-def sort_events(event_unit, events, times, place, order):
-    """Write the events' numbers unit by unit, in order of time in each; place: scratch as long as `times`."""
-    at = 0
-    for unit in range(len(times)):
-        place[unit] = at
-        at += times[unit]
-    for event in range(events):
-        unit = event_unit[event]
-        order[place[unit]] = event
-        place[unit] += 1
+        while event < end[cycle]:
+            slot = event_slot[event]
+            place = slot_next[slot]
+            slot_next[slot] = place + 1
+            sorted_cycle[place] = cycle
+            sorted_pattern[place] = event_pattern[event]
+            sorted_at[place] = event_at[event]
+            event += 1
     return 0
 
 
 @entry
-def code_of(mode, old, new, stamp):
-    """Return the code of one change (see codec.py)."""
-    if mode == XOR:
-        return np.uint32(old ^ new)
-    if mode == NEW:
-        return np.uint32(new)
-    difference = np.uint32(new - stamp) if mode == STAMP else np.uint32(new - old)
-    return np.uint32(difference << np.uint32(1)) ^ np.uint32(np.uint32(0) - (difference >> np.uint32(31)))
+def code(order, slot_first, slot_kind, slot_times, sorted_cycle, sorted_pattern, sorted_at, pattern_mask, pattern_rank, value,
+         state, rules, base_cycle, column_next, codes, gaps, ranks):  # fmt: skip
+    """Write every change's code into its column, and per event the cycles since the block's last and its pattern's rank.
 
-
-@entry
-def code(events, event_unit, event_cycle, event_mask, event_begin, old, new, unit_column, modes, base_cycle, codes, counts,
-         together):  # fmt: skip
-    """Code every change under its column's mode, in order of time; count each column's changes, and or their codes."""
-    for event in range(events):
-        stamp = np.uint32(base_cycle + event_cycle[event])
-        left = np.uint64(event_mask[event])
-        first = np.int64(unit_column[event_unit[event]])
-        for change in range(event_begin[event], event_begin[event + 1]):
-            place = ctz64(left)
-            left &= ~bit64(place)
-            column = first + place
-            coded = code_of(modes[column], old[change], new[change], stamp)
-            codes[change] = coded
-            counts[column] += 1
-            together[column] |= coded
-    return 0
-
-
-@entry
-def lay_out(order, events, event_unit, event_cycle, event_mask, event_begin, codes, unit_column, widths, plane_at, stride,
-            gaps, masks, planes):  # fmt: skip
-    """Write gaps, masks and code planes in stored order; plane_at: where each column's next low byte goes (moved on)."""
-    last_unit = np.int64(-1)
-    last_cycle = np.int64(0)
-    for k in range(events):
-        event = order[k]
-        unit = np.int64(event_unit[event])
-        if unit != last_unit:
-            last_unit = unit
-            last_cycle = np.int64(0)
-        gap = np.int64(event_cycle[event]) - last_cycle
-        last_cycle = np.int64(event_cycle[event])
-        gaps[k] = gap & 255
-        gaps[events + k] = gap >> 8
-        mask = event_mask[event]
-        left = np.uint64(mask)
-        for plane in range(PLANES):
-            masks[plane * events + k] = mask & np.uint32(255)
-            mask = np.uint32(mask >> np.uint32(8))
-        first = np.int64(unit_column[unit])
-        for change in range(event_begin[event], event_begin[event + 1]):
-            place = ctz64(left)
-            left &= ~bit64(place)
-            column = first + place
-            coded = codes[change]
-            at = plane_at[column]
-            for _ in range(widths[column]):
-                planes[at] = coded & np.uint32(255)
-                coded = np.uint32(coded >> np.uint32(8))
-                at += stride[column]
-            plane_at[column] += 1
-    return 0
-
-
-@entry
-def entropy(events, event_unit, event_cycle, event_mask, event_begin, old, new, unit_column, base_cycle, slot, table, bits):
-    """Sum the bits that each column's codes take under each mode, by how often each byte occurs in each plane.
-
-    slot: (columns,) row of `table` and `bits`; table: (slots, modes, planes, 256) u4 zeros; bits: (slots, modes) f8.
+    order: slots in the order of storing. state: (words,) u4 words before, brought up to date. rules: (columns,) RULE. column_next: where each column's next code goes (moved on). gaps, ranks: (events,) u4.
     """
-    for event in range(events):
-        stamp = np.uint32(base_cycle + event_cycle[event])
-        left = np.uint64(event_mask[event])
-        first = np.int64(unit_column[event_unit[event]])
-        for change in range(event_begin[event], event_begin[event + 1]):
-            place = ctz64(left)
-            left &= ~bit64(place)
-            row = slot[first + place]
-            for mode in range(NUM_MODES):
-                coded = code_of(mode, old[change], new[change], stamp)
-                for plane in range(PLANES):
-                    table[row, mode, plane, coded & np.uint32(255)] += 1
-                    coded = np.uint32(coded >> np.uint32(8))
-    for row in range(len(table)):
-        for mode in range(NUM_MODES):
-            for plane in range(PLANES):
-                total = 0.0
-                for byte in range(256):
-                    times = table[row, mode, plane, byte]
-                    if times != 0:
-                        total += times
-                        bits[row, mode] -= times * np.log2(times)
-                bits[row, mode] += total * np.log2(total)
+    one = np.uint64(1)
+    event = np.uint64(0)
+    for slot in order:
+        first = np.uint64(slot_first[slot])
+        column_first = np.uint64(slot_kind[slot] * WIDTH)
+        last_cycle = np.uint32(0)
+        for event in range(event, event + np.uint64(slot_times[slot])):
+            cycle = np.uint32(sorted_cycle[event])
+            pattern = np.uint64(sorted_pattern[event])
+            at = np.uint64(sorted_at[event])
+            gaps[event] = cycle - last_cycle
+            ranks[event] = pattern_rank[pattern]
+            last_cycle = cycle
+            stamp = np.uint32(base_cycle + cycle)
+            left = np.uint64(pattern_mask[pattern])
+            while left != 0:
+                place = np.uint64(ctz64(left))
+                left &= left - one
+                new = value[at]
+                at += one
+                old = state[first + place]
+                state[first + place] = new
+                column = column_first + place
+                rule = rules[column]
+                coded = np.uint32(new ^ (old & rule.xor))
+                coded = np.uint32(coded - (old & rule.old) - (stamp & rule.stamp))
+                coded = np.uint32(coded << rule.sign) ^ np.uint32(np.uint32(0) - ((coded >> np.uint32(31)) & rule.sign))
+                goes = column_next[column]
+                column_next[column] = goes + np.uint32(1)
+                codes[np.uint64(goes)] = coded
+        event += one
     return 0
+
+
+@entry
+def count_wide(codes, begin, counts, wide):
+    """Count the codes of each column that take more than 0, 1, 2, 3 bytes: wide, (columns, 4) i4."""
+    for column in range(len(begin)):
+        one = two = three = four = np.int32(0)
+        for at in range(begin[column], begin[column] + counts[column]):
+            coded = codes[at]
+            one += np.int32(coded > np.uint32(0))
+            two += np.int32(coded > np.uint32(0xFF))
+            three += np.int32(coded > np.uint32(0xFFFF))
+            four += np.int32(coded > np.uint32(0xFFFFFF))
+        wide[column, 0] = one
+        wide[column, 1] = two
+        wide[column, 2] = three
+        wide[column, 3] = four
+    return 0
+
+
+@entry
+def lay_planes(order, begin, counts, widths, plane_at, stride, num_far, codes, planes, far, beyond):
+    """Write the columns' codes as byte planes; list the codes that have more bytes, by place among all, and the rest.
+
+    order: columns in the order of storing. plane_at, stride: where a column's low bytes go, and how far its next plane is.
+    num_far: how many of a column's codes are too wide for it.
+    """
+    done = np.int64(0)
+    listed = 0
+    for column in order:
+        low = np.int64(begin[column])
+        count = np.int64(counts[column])
+        width = np.int64(widths[column])
+        to = np.int64(plane_at[column])
+        for plane in range(width):
+            shift = np.uint32(8 * plane)
+            for k in range(count):
+                planes[to + k] = np.uint8((codes[low + k] >> shift) & np.uint32(255))
+            to += stride[column]
+        if num_far[column] != 0:
+            shift = np.uint64(8 * width)
+            for k in range(count):
+                rest = np.uint64(codes[low + k]) >> shift
+                if rest != 0:
+                    far[listed] = done + k
+                    beyond[listed] = rest
+                    listed += 1
+        done += count
+    return 0
+
+
+@entry
+def byte_bits(codes, columns, begin, counts, logs, table, bits):
+    """Write how many bits the bytes of each column's codes take, by how often each occurs in each plane, into bits[column].
+
+    logs: log2 of every number up to the largest count. table: (256,) zeros, left as such.
+    """
+    for column in columns:
+        low, high = begin[column], begin[column] + counts[column]
+        total = logs[counts[column]] * (PLANES * counts[column])
+        for plane in range(PLANES):
+            shift = np.uint32(8 * plane)
+            for at in range(low, high):
+                table[(codes[at] >> shift) & np.uint32(255)] += 1
+            for at in range(low, high):
+                total -= logs[table[(codes[at] >> shift) & np.uint32(255)]]
+            for at in range(low, high):
+                table[(codes[at] >> shift) & np.uint32(255)] = 0
+        bits[column] = total
+    return 0
+
+
+@entry
+def split_rows(value, kind, base, step, raw):
+    """Sort rows of 32 lanes by kind (see codec.pack_rows); return how many bases, steps and raw words there are."""
+    bases = steps = words = 0
+    for row in range(len(value)):
+        first = value[row, 0]
+        stride = np.uint32(value[row, 1] - first)
+        wrong = np.uint32(0)
+        for lane in range(32):
+            wrong |= value[row, lane] ^ np.uint32(first + np.uint32(lane) * stride)
+        if wrong != 0:
+            kind[row] = RAW
+            for lane in range(32):
+                raw[words + lane] = value[row, lane]
+            words += 32
+            continue
+        kind[row] = AFFINE if stride != 0 else UNIFORM
+        base[bases] = first
+        bases += 1
+        if stride != 0:
+            step[steps] = stride
+            steps += 1
+    return bases, steps, words
+
+
+@entry
+def split_bytes(values, planes):
+    """Write the byte planes of u4 numbers, low byte first; planes: (width, count) u1."""
+    for plane in range(len(planes)):
+        shift = np.uint32(8 * plane)
+        for at in range(len(values)):
+            planes[plane, at] = np.uint8((values[at] >> shift) & np.uint32(255))
+    return 0
+
+
+def pack_many(values: np.ndarray) -> list[Any]:
+    """Return the same as codec.pack for (k,) u4 numbers, sooner where there are many."""
+    top = int(values.max()) if len(values) else 0
+    width = 0 if top == 0 else 1 if top < 1 << 8 else 2 if top < 1 << 16 else 4
+    planes = np.empty((width, len(values)), np.uint8)
+    split_bytes(values, planes)
+    return [len(values), width, planes.tobytes()]
+
+
+def pack_rows(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
+    """Store (k,) row numbers and their (k, 32) u4 lanes: equal as one word, v0 + lane * d as two, others whole."""
+    count = len(index)
+    kind, base, step, raw = np.empty(count, np.uint8), *(np.empty(size, np.uint32) for size in (count, count, count * 32))
+    bases, steps, words = split_rows(value, kind, base, step, raw)
+    return {
+        "index": pack_many(zigzag(np.diff(index, prepend=np.uint32(0)))),
+        "kind": pack(kind),
+        "base": pack_many(base[:bases]),
+        "step": pack_many(zigzag(step[:steps])),
+        "raw": pack_many(raw[:words]),
+    }
+
+
+def pack_words(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
+    """Store (k,) word numbers and their u4 values."""
+    return {"index": pack_many(zigzag(np.diff(index, prepend=np.uint32(0)))), "value": pack_many(value)}
+
+
+@dataclass
+class Coded:
+    """A chunk's changes in the order of storing, with views into the encoder's working space.
+
+    slots: how the blocks were numbered, in the order of storing; first, kind, times, touched: (slots,) as in
+    index_events. pattern_kind, pattern_mask, pattern_rank: likewise. begin, counts: of each column's codes. gaps, ranks:
+    (events,) u4.
+    """
+
+    slots: np.ndarray
+    first: np.ndarray
+    kind: np.ndarray
+    times: np.ndarray
+    touched: np.ndarray
+    pattern_kind: np.ndarray
+    pattern_mask: np.ndarray
+    pattern_rank: np.ndarray
+    begin: np.ndarray
+    counts: np.ndarray
+    gaps: np.ndarray
+    ranks: np.ndarray
 
 
 class Encoder:
-    """Codes the deltas of one recording's chunks; keeps the modes that it has chosen, and its working space."""
+    """Codes the deltas of one recording's chunks; keeps the modes that it has chosen, and its working space.
 
-    def __init__(self, units: Units):
-        self._units = units
-        kinds = np.repeat(np.arange(len(units.kind_begin) - 1), np.diff(units.kind_begin))
-        self._unit_column = units.column_begin[kinds]
-        self._modes = np.full(units.column_begin[-1], XOR, np.uint8)
-        self._size = 0
-        self._room(1 << 16)
+    kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds).
+    """
 
-    def _room(self, changes: int) -> None:
+    def __init__(self, kind_of: np.ndarray):
+        self._kind_of = kind_of
+        self._num_kinds = int(kind_of.max()) + 1
+        self._slot_of = np.full(len(kind_of), -1, np.int32)
+        self._slot = (*(np.empty(len(kind_of), np.int32) for _ in range(3)), np.empty(len(kind_of), np.uint32))
+        self._state = np.empty(len(kind_of), np.uint32)
+        self._table = np.empty(1 << 12, np.int32)
+        self._sizes = (0, 0)
+        self._room(1 << 15, 1 << 17)
+        self.use(np.full(self._num_kinds * WIDTH, XOR, np.uint8))
+
+    def use(self, modes: np.ndarray) -> None:
+        """Code by these modes, one per column, from now on."""
+        self.modes = modes
+        self._rules = RULES[modes]
+
+    def _room(self, events: int, changes: int) -> None:
         """Make the working space large enough."""
-        if changes <= self._size:
-            return
-        self._size = size = changes + changes // 4
-        self._event = (np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.uint32),
-                       np.empty(size + 1, np.int32))  # fmt: skip
-        self._order = np.empty(size, np.int32)
-        self._old, self._new, self._codes = (np.empty(size, np.uint32) for _ in range(3))
+        if events > self._sizes[0] or changes > self._sizes[1]:
+            events, changes = (max(size, need + need // 4) for size, need in zip(self._sizes, (events, changes)))
+            self._sizes = (events, changes)
+            self._event = tuple(np.empty(events, np.int32) for _ in range(3))
+            self._sorted = (np.empty(events, np.uint16), *(np.empty(events, np.int32) for _ in range(2)))
+            self._gaps, self._ranks = np.empty(events, np.uint32), np.empty(events, np.uint32)
+            self._codes = np.empty(changes, np.uint32)
+
+    def _index(self, blocks: Blocks) -> tuple[int, int]:
+        """Number blocks and patterns; return how many there are of each."""
+        found = np.zeros(2, np.int64)
+        while True:
+            half = len(self._table) // 2 + 1
+            self._pattern = (np.empty(half, np.int32), np.empty(half, np.uint32), *np.empty((2, half), np.int32))
+            self._table[:] = 0
+            answer = index_events(blocks.first, blocks.mask, self._kind_of, self._slot_of, *self._slot, self._table,
+                                  *self._pattern, np.zeros(self._num_kinds, np.int32), *self._event, found)  # fmt: skip
+            if answer != TABLE_FULL:
+                return int(found[0]), int(found[1])
+            self._slot_of[:] = -1
+            self._table = np.empty(4 * len(self._table), np.int32)
+
+    def _code(self, key: np.ndarray, blocks: Blocks, first_cycle: int, rules: np.ndarray) -> Coded:
+        """Bring the changes into the order of storing and code them."""
+        events = len(blocks.first)
+        self._room(events, len(blocks.value))
+        slots, patterns = self._index(blocks)
+        first, kind, times, touched = (array[:slots] for array in self._slot)
+        pattern_kind, pattern_mask, pattern_times, pattern_rank = (array[:patterns] for array in self._pattern)
+        order = np.lexsort((first, kind))
+        slot_next = np.empty(slots, np.int64)
+        slot_next[order] = np.cumsum(times[order]) - times[order]
+        counts = np.zeros(len(self.modes), np.int32)
+        count_columns(patterns, pattern_kind, pattern_mask, pattern_times, counts)
+        begin = np.cumsum(counts, dtype=np.int32) - counts
+        sort_events(blocks.end, *self._event, slot_next, *self._sorted)
+        self._state[:] = key
+        code(order, first, kind, times, *self._sorted, pattern_mask, pattern_rank, blocks.value, self._state, rules,
+             np.uint32(first_cycle & 0xFFFFFFFF), begin.copy(), self._codes, self._gaps, self._ranks)  # fmt: skip
+        return Coded(order, first, kind, times, touched, pattern_kind, pattern_mask, pattern_rank, begin, counts,
+                     self._gaps[:events], self._ranks[:events])  # fmt: skip
 
     def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, learn: bool) -> tuple[dict[str, Any], np.ndarray]:
-        """Return the `deltas` map of format.py, and (num_words,) bool which words change.
+        """Return the `deltas` map of format.py, and the bits of the words that change, eight to a byte, low bit first.
 
         key: (num_words,) u4 state at first_cycle. learn: choose anew how each column is coded.
         """
-        units = self._units
-        self._room(int(np.bitwise_count(blocks.mask).sum(dtype=np.int64)))
-        times, touched = np.zeros(len(units.first), np.int32), np.zeros(len(units.first), np.uint32)
-        events = gather(*blocks.arrays(), key.copy(), units.unit, units.place, *self._event, self._old, self._new, times,
-                        touched)  # fmt: skip
-        base_cycle = np.uint32(first_cycle & 0xFFFFFFFF)
         if learn:
-            self._learn(events, base_cycle, touched)
-        counts = np.zeros(len(self._modes), np.int32)
-        together = np.zeros(len(self._modes), np.uint32)
-        code(events, *self._event, self._old, self._new, self._unit_column, self._modes, base_cycle, self._codes, counts,
-             together)  # fmt: skip
-        sort_events(self._event[0], events, times, np.empty_like(times), self._order)
-        columns = np.flatnonzero(counts)
-        counts, modes = counts[columns], self._modes[columns]
-        widths = byte_widths(together[columns])
-        plane_at, stride, total = place_planes(counts, modes, widths)
-        gaps, masks, planes = (np.empty(size, np.uint8) for size in (2 * events, PLANES * events, total))
-        lay_out(self._order, events, *self._event, self._codes, self._unit_column,
-                *self._spread(columns, widths, plane_at, stride), gaps, masks, planes)  # fmt: skip
-        active = np.flatnonzero(times)
-        changed = np.zeros(len(key), bool)
-        bits = np.unpackbits(touched[active].view(np.uint8), bitorder="little").reshape(-1, 32)
-        row, place = np.nonzero(bits)
-        changed[units.first[active[row]] + place] = True
-        return {
+            self._learn(key, blocks, first_cycle)
+        coded = self._code(key, blocks, first_cycle, self._rules)
+        columns = np.flatnonzero(coded.counts)
+        begin, counts, modes = coded.begin[columns], coded.counts[columns], self.modes[columns]
+        wide = np.empty((len(columns), PLANES), np.int32)
+        count_wide(self._codes, begin, counts, wide)
+        widths, num_far = choose_widths(counts, wide)
+        planes, far, beyond = self._planes(begin, counts, modes, widths, num_far)
+        by_kind = np.lexsort((coded.pattern_rank, coded.pattern_kind))
+        blocks_of, patterns_of = (np.bincount(kind, minlength=self._num_kinds) for kind in (coded.kind, coded.pattern_kind))
+        kinds = np.flatnonzero(blocks_of)
+        stored = {
             "cycles": len(blocks.end),
-            "units": pack(np.diff(active, prepend=0)),
-            "times": pack(times[active]),
-            "gaps": gaps.tobytes(),
-            "masks": masks.tobytes(),
-            "columns": pack(np.diff(columns, prepend=0)),
-            "counts": pack(counts),
+            "kinds": pack(blocks_of[kinds]),
+            "blocks": pack(zigzag(np.diff(coded.first[coded.slots], prepend=np.int32(0)).view(np.uint32))),
+            "times": pack(coded.times[coded.slots]),
+            "patterns": pack(patterns_of[kinds]),
+            "masks": pack(coded.pattern_mask[by_kind]),
+            "gaps": pack_many(coded.gaps),
+            "ranks": pack_many(coded.ranks),
             "modes": pack(modes),
             "widths": pack(widths),
             "planes": planes.tobytes(),
-        }, changed
+            "far": pack(np.diff(far, prepend=np.int64(0))),
+            "beyond": pack(beyond),
+        }
+        return stored, touched_bits(coded.first, coded.touched, len(key))
 
-    def _spread(self, columns: np.ndarray, *lists: np.ndarray) -> list[np.ndarray]:
-        """Return lists of the changing columns as lists of all columns."""
-        found = []
-        for values in lists:
-            whole = np.zeros(len(self._modes), np.int64)
-            whole[columns] = values
-            found.append(whole)
-        return found
+    def _planes(self, begin: np.ndarray, counts: np.ndarray, modes: np.ndarray, widths: np.ndarray,
+                num_far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Return the byte planes of all codes, and place and rest of those that are wider than their column."""
+        order, plane_at, stride, total = place_planes(counts, modes, widths)
+        planes = np.empty(total, np.uint8)
+        far, beyond = np.empty(int(num_far.sum()), np.int64), np.empty(int(num_far.sum()), np.uint32)
+        lay_planes(order, begin, counts, widths, plane_at, stride, num_far, self._codes, planes, far, beyond)
+        return planes, far, beyond
 
-    def _learn(self, events: int, base_cycle: np.uint32, touched: np.ndarray) -> None:
-        """Choose the mode that codes each changing column shortest."""
-        active = np.flatnonzero(touched)
-        row, place = np.nonzero(np.unpackbits(touched[active].view(np.uint8), bitorder="little").reshape(-1, 32))
-        columns = np.unique(self._unit_column[active[row]] + place)
-        slot = np.zeros(len(self._modes), np.int32)
-        slot[columns] = np.arange(len(columns))
-        bits = np.zeros((len(columns), NUM_MODES))
-        entropy(events, *self._event, self._old, self._new, self._unit_column, base_cycle, slot,
-                np.zeros((len(columns), NUM_MODES, PLANES, 256), np.uint32), bits)  # fmt: skip
-        self._modes[columns] = np.argmin(bits, axis=1)
+    def _learn(self, key: np.ndarray, blocks: Blocks, first_cycle: int) -> None:
+        """Choose for each column that changes in the chunk's first quarter the mode that codes it shortest there."""
+        cycles = -(-len(blocks.end) // 4)
+        events = int(blocks.end[cycles - 1]) if cycles else 0
+        words = int(np.bitwise_count(blocks.mask[:events]).sum(dtype=np.int64))
+        part = Blocks(blocks.end[:cycles], blocks.first[:events], blocks.mask[:events], blocks.value[:words])
+        table = np.zeros(256, np.int32)
+        bits = np.empty((NUM_MODES, len(self.modes)))
+        for mode in range(NUM_MODES):
+            coded = self._code(key, part, first_cycle, RULES[np.full(len(self.modes), mode)])
+            columns = np.flatnonzero(coded.counts)
+            logs = np.log2(np.maximum(np.arange(int(coded.counts.max(initial=0)) + 1), 1))
+            byte_bits(self._codes, columns, coded.begin, coded.counts, logs, table, bits[mode])
+        modes = self.modes.copy()
+        modes[columns] = np.argmin(bits[:, columns], axis=0)
+        self.use(modes)
 
 
-def byte_widths(together: np.ndarray) -> np.ndarray:
-    """Return how many bytes (0..4) the largest of each column's codes takes, from all its codes or-ed together."""
-    return np.sum([together > 0, together > 0xFF, together > 0xFFFF, together > 0xFFFFFF], axis=0).astype(np.uint8)
+def choose_widths(counts: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return in how many bytes (0..4) each column's codes are stored shortest, and how many codes need more.
+
+    wide: (columns, 4) how many codes take more than 0, 1, 2, 3 bytes.
+    """
+    more = np.concatenate([wide, np.zeros((len(wide), 1), np.int32)], axis=1)
+    widths = np.argmin(np.arange(PLANES + 1) * counts[:, None] + FAR_BYTES * more, axis=1)
+    return widths.astype(np.uint8), more[np.arange(len(more)), widths]
 
 
-def place_planes(counts: np.ndarray, modes: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return where each column's first low byte goes, how far its next plane is, and the bytes of all planes.
+def place_planes(counts: np.ndarray, modes: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Return the order of the columns, where each one's low bytes go, how far its next plane is, and the bytes of all.
 
     Columns of one mode and width stand together, as format.py says; planes are those of all their codes.
     """
@@ -277,4 +459,13 @@ def place_planes(counts: np.ndarray, modes: np.ndarray, widths: np.ndarray) -> t
     class_first = np.cumsum(sizes) - sizes
     plane_at = np.empty(len(counts), np.int64)
     plane_at[order] = class_at[classes[order]] + before - class_first[classes[order]]
-    return plane_at, sizes[classes], int(bytes_each.sum())
+    return order, plane_at, sizes[classes], int(bytes_each.sum())
+
+
+def touched_bits(first: np.ndarray, touched: np.ndarray, num_words: int) -> np.ndarray:
+    """Return one bit per word, set where a block's mask has it."""
+    bits = np.unpackbits(touched[:, None].view(np.uint8), axis=1, bitorder="little")
+    row, place = np.nonzero(bits)
+    changed = np.zeros(num_words, bool)
+    changed[first[row] + place] = True
+    return np.packbits(changed, bitorder="little")

@@ -50,9 +50,18 @@ class Layout:
         return (self.sm_dtype.itemsize + self.rf_dtype.itemsize) // 4
 
     @cached_property
-    def units(self) -> Units:
-        """Return how the words are grouped for storing; it follows from the dtypes alone."""
-        return Units.of(self)
+    def kinds(self) -> np.ndarray:
+        """Return (num_words,) i4: the kind of a block of words that begins there; blocks of one kind are alike inside.
+
+        They are where they begin at the same word of a record of the same array, or within 32 words of it in a long one.
+        """
+        keys: dict[tuple[int, int], int] = {}
+        found = np.empty(self.num_words, np.int32)
+        for number, (begin, end, size) in enumerate(_arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)):
+            inside = np.arange(end - begin) % size // (32 if size > 32 else 1)
+            for place in np.unique(inside):
+                found[begin:end][inside == place] = keys.setdefault((number, int(place)), len(keys))
+        return found
 
     def field(self, path: str) -> Field:
         """Resolve a path; raises InputError naming the part that does not exist and what is close to it."""
@@ -66,81 +75,21 @@ class Layout:
         return sm, rf
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
-    """The words in units of at most 32 that change together, such as one warp, and units in kinds, such as all warps.
-
-    Units are numbered kind by kind. unit, place, column: (num_words,) i4 of each word: its unit, which bit of that unit's
-    masks it is, and its column: words of one column are the same place of units of one kind. first: (units + 1,) i4 first
-    word of each unit. kind_begin: (kinds + 1,) i4 first unit of each kind. column_begin: (kinds + 1,) i4 its first column.
-    """
-
-    unit: np.ndarray
-    place: np.ndarray
-    column: np.ndarray
-    first: np.ndarray
-    kind_begin: np.ndarray
-    column_begin: np.ndarray
-
-    @staticmethod
-    def of(layout: Layout) -> Units:
-        """Group the words of a layout."""
-        runs: list[tuple[str, int, int]] = []
-        for name, dtype, begin in (("sm", layout.sm_dtype, 0), ("rf", layout.rf_dtype, layout.sm_bytes)):
-            _runs(dtype, begin, name, runs)
-            _fill_gaps(runs, begin, begin + dtype.itemsize, name)
-        kinds: dict[tuple[str, int], list[tuple[int, int]]] = {}
-        taken = np.zeros(layout.num_words, bool)
-        for name, begin, end in runs:
-            words = np.arange(begin // 4, -(-end // 4))
-            words = words[~taken[words]]
-            taken[words] = True
-            for piece in np.split(words, np.flatnonzero(np.diff(words) != 1) + 1):
-                for at in range(0, len(piece), 32):
-                    part = piece[at : at + 32]
-                    kinds.setdefault((name, len(part)), []).append((int(part[0]), len(part)))
-        unit, place, column = (np.zeros(layout.num_words, np.int32) for _ in range(3))
-        first: list[int] = []
-        kind_begin, column_begin = [0], [0]
-        for members in kinds.values():
-            for word, length in members:
-                unit[word : word + length] = len(first)
-                place[word : word + length] = np.arange(length)
-                column[word : word + length] = column_begin[-1] + np.arange(length)
-                first.append(word)
-            kind_begin.append(len(first))
-            column_begin.append(column_begin[-1] + members[0][1])
-        return Units(unit, place, column, *(np.array(part, np.int32) for part in (first, kind_begin, column_begin)))
-
-
-def _runs(dtype: np.dtype, begin: int, path: str, runs: list[tuple[str, int, int]]) -> None:
-    """List (name, first byte, byte behind) of what belongs together: records of an array, arrays, single fields."""
-    single: list[int] | None = None
-    for name in dtype.names or ():
-        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-        at, base, whole = begin + offset, inner.base, inner.itemsize
-        is_array, packed = base.itemsize < whole or base.names is not None, base.itemsize % 4 == 0 and at % 4 == 0
-        if (is_array and base.names is not None) or whole > 64:
-            single = None
-        nested = any(base[part].base.names for part in base.names or ())
-        if packed and nested:
-            for element in range(whole // base.itemsize):
-                _runs(base, at + element * base.itemsize, f"{path}.{name}", runs)
-        elif base.names is not None and packed and base.itemsize <= 512:
-            for element in range(whole // base.itemsize):
-                runs.append((f"{path}.{name}", at + element * base.itemsize, at + (element + 1) * base.itemsize))
-        elif base.names is not None or whole > 64:
-            runs.append((f"{path}.{name}", at, at + whole))
+def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
+    """List (first word, word behind, words per element) of the fields of a record, up to the next field; 1 for what is small."""
+    fields = sorted((dtype.fields[name][1], dtype.fields[name][0]) for name in dtype.names or ())  # type: ignore[index]
+    starts = sorted({at // 4 for at, _ in fields[1:]} - {0})
+    found = []
+    for begin, end in zip([0, *starts], [*starts, dtype.itemsize // 4]):
+        inner = [form for at, form in fields if at // 4 == begin and at % 4 == 0][-1:]
+        whole = inner and inner[0].base.names is not None and inner[0].itemsize % 4 == 0
+        if whole and not inner[0].shape:
+            last = begin + inner[0].itemsize // 4
+            found += _arrays(inner[0], first + begin) + ([(first + last, first + end, 1)] if last < end else [])
         else:
-            if single is None:
-                single = [at, at]
-                runs.append((f"{path}.{name}+", at, at))
-            runs[-1] = (runs[-1][0], runs[-1][1], at + whole)
-
-
-def _fill_gaps(runs: list[tuple[str, int, int]], begin: int, end: int, name: str) -> None:
-    """Add what no field covers, so that every word is in a unit."""
-    runs.append((f"{name}.*", begin, end))
+            size = inner[0].base.itemsize // 4 if whole and inner[0].base.itemsize % 4 == 0 else 1
+            found.append((first + begin, first + end, size))
+    return found
 
 
 def suggest(name: str, names: Any) -> str:

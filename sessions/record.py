@@ -17,7 +17,7 @@ import numpy as np
 from engine.chunk import Chunk
 from engine.errors import InputError
 from sessions import codec, format
-from sessions.encode import Encoder
+from sessions.encode import Encoder, pack_rows, pack_words
 from sessions.layout import Layout
 
 
@@ -51,7 +51,7 @@ class Newest:
         self.values[index] = value
         if not self._touched:
             self._touched.append([])
-        self._touched[0].append(np.unique(index))
+        self._touched[0].append(index.copy())
 
     def take(self, level: int) -> np.ndarray:
         """Return the places touched in the last 8**level chunks, ascending, and begin these levels anew."""
@@ -59,10 +59,16 @@ class Newest:
             self._touched.append([])
         for below in range(level):
             parts = self._touched[below]
-            merged = np.unique(np.concatenate(parts)) if parts else np.empty(0, np.uint32)
+            merged = distinct(np.concatenate(parts)) if parts else np.empty(0, np.uint32)
             self._touched[below] = []
             self._touched[below + 1].append(merged)
         return self._touched[level][-1]
+
+
+def distinct(values: np.ndarray) -> np.ndarray:
+    """Return each number once, ascending."""
+    ordered = np.sort(values)
+    return ordered[np.diff(ordered, prepend=ordered[:1] ^ 1) != 0] if len(ordered) else ordered
 
 
 class Writer:
@@ -79,7 +85,7 @@ class Writer:
         self._rows: Newest | None = None
         self._memory: Newest | None = None
         self._last: Chunk | None = None
-        self._encoder = Encoder(layout.units)
+        self._encoder = Encoder(layout.kinds)
         self._learn_at = 0
 
     def add(self, chunk: Chunk) -> None:
@@ -110,8 +116,8 @@ class Writer:
         deltas, touched = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, learn)
         if learn:
             self._learn_at = max(1, 4 * number)
-        rows = {"counts": codec.pack_log(chunk.row_end), **codec.pack_rows(chunk.row_index, chunk.row_value)}
-        memory = {"counts": codec.pack_log(chunk.mem_end), **codec.pack_words(chunk.mem_index, chunk.mem_value)}
+        rows = {"counts": codec.pack_log(chunk.row_end), **pack_rows(chunk.row_index, chunk.row_value)}
+        memory = {"counts": codec.pack_log(chunk.mem_end), **pack_words(chunk.mem_index, chunk.mem_value)}
         content = {
             "first": chunk.first_cycle,
             "num": chunk.num_cycles,
@@ -122,7 +128,7 @@ class Writer:
             "memory": codec.compress(memory),
             "row_writes": len(chunk.row_index),
             "mem_writes": len(chunk.mem_index),
-            "changed": codec.squeeze(np.packbits(touched, bitorder="little").tobytes()),
+            "changed": codec.squeeze(touched.tobytes()),
             "printed": chunk.printed,
         }
         level = format.level_of(number)
@@ -130,8 +136,8 @@ class Writer:
             row_places, mem_places = self._rows.take(level), self._memory.take(level)
             content |= {
                 "level": level,
-                "row_sum": codec.compress(codec.pack_rows(row_places, self._rows.values[row_places])),
-                "mem_sum": codec.compress(codec.pack_words(mem_places, self._memory.values[mem_places])),
+                "row_sum": codec.compress(pack_rows(row_places, self._rows.values[row_places])),
+                "mem_sum": codec.compress(pack_words(mem_places, self._memory.values[mem_places])),
                 "row_sums": len(row_places),
                 "mem_sums": len(mem_places),
             }
@@ -156,7 +162,8 @@ class Writer:
 
 def _read_totals(key: np.ndarray, layout: Layout) -> np.ndarray:
     """Return the stall totals in a state's words."""
-    return np.array(layout.split(key)[0]["stall_total"], np.int64)
+    field = layout.field("sm.stall_total")
+    return key[field.words].view(field.dtype)
 
 
 def _totals_after(chunk: Chunk, layout: Layout) -> np.ndarray:

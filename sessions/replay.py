@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.errors import InputError
 from sessions import codec, format
+from sessions.changes import StoredChanges
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.format import Damage
 from sessions.layout import Layout
@@ -39,8 +40,7 @@ class StoredChunk:
         if len(words) != layout.num_words:
             raise InputError(f"{what}: its keyframe has {len(words)} words, expected {layout.num_words}")
         self.key_sm, self.key_rf = np.split(words, [layout.sm_bytes // 4])
-        self.changes: codec.Changes = self._read(
-            lambda stored: codec.unpack_deltas(stored, words, self.first_cycle, layout.units), "deltas")  # fmt: skip
+        self.changes: StoredChanges = self._read(lambda stored: StoredChanges(stored, words, self.first_cycle), "deltas")
 
     def _read(self, unpack: Any, name: str) -> Any:
         try:
