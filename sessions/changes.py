@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,23 +69,40 @@ class StoredChanges:
         self._begin = self._end - times
         self._kind_begin = np.cumsum(blocks_of) - blocks_of
         self._kind = np.repeat(np.arange(len(blocks_of)), blocks_of)
-        pattern_begin = np.cumsum(patterns_of) - patterns_of
+        self._kind_end = self._kind_begin + blocks_of
+        self._pattern_end = np.cumsum(patterns_of)
+        self._pattern_begin = self._pattern_end - patterns_of
+        # a cell for each pattern that a block can have
+        cells = np.cumsum(patterns_of[self._kind])
+        self._num_cells = int(cells[-1]) if len(cells) else 0
+        self._cell = ranks + np.repeat(cells - patterns_of[self._kind], times)
+        self._cell_begin = (cells - patterns_of[self._kind])[self._kind_begin] if len(cells) else cells
         self._bits = np.unpackbits(masks[:, None].view(np.uint8), axis=1, bitorder="little")
+        _require((ranks < np.repeat(patterns_of[self._kind], times)).all())
         self._event_block = np.repeat(np.arange(len(times)), times)
-        self._pattern = ranks + np.repeat(pattern_begin[self._kind], times)
+        self._pattern = ranks + np.repeat(self._pattern_begin[self._kind], times)
         running = np.cumsum(gaps)
         self._when = running - np.repeat((running - gaps)[self._begin], times) if len(gaps) else running
-        _require(not len(gaps) or (self._when.max() < int(stored["cycles"]) and self._pattern.max() < len(masks)))
+        _require(not len(gaps) or self._when.max() < int(stored["cycles"]))
 
     def __len__(self) -> int:
         return len(self._codes)
 
+    def _by_kind(self, cells: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Give for each kind its blocks, (blocks, patterns) what stands in their cells, (patterns, 32) the patterns' bits."""
+        for number, at in enumerate(self._cell_begin):
+            blocks = slice(self._kind_begin[number], self._kind_end[number])
+            bits = self._bits[self._pattern_begin[number] : self._pattern_end[number]]
+            count = blocks.stop - blocks.start
+            yield blocks, cells[at : at + count * len(bits)].reshape(count, len(bits)), bits
+
     def _tally(self, events: slice | np.ndarray) -> np.ndarray:
         """Return (blocks, 32) i8: in how many of these events each word of each block changes."""
-        count, patterns = len(self._block), len(self._bits)
-        pairs = self._event_block[events] * patterns + self._pattern[events]
-        times = np.bincount(pairs, minlength=count * patterns).reshape(count, patterns)
-        return (times.astype(np.float32) @ self._bits.astype(np.float32)).astype(np.int64)
+        times = np.empty((len(self._block), WIDTH), np.int64)
+        cells = np.bincount(self._cell[events], minlength=self._num_cells).astype(np.float32)
+        for blocks, held, bits in self._by_kind(cells):
+            times[blocks] = held @ bits.astype(np.float32)
+        return times
 
     @cached_property
     def _times(self) -> np.ndarray:
@@ -178,25 +196,20 @@ class StoredChanges:
         block, place = np.nonzero(times)
         mode = self._columns[0][self._kind[block], place]
         start = self._starts[block, place]
-        when = np.zeros(len(block), np.int64)
-        stamps = np.flatnonzero(mode == STAMP)
-        if len(stamps):
-            when[stamps] = self._last(before, block[stamps], place[stamps])
+        when = self._last(before)[block, place]
         word = self._block[block] + place
         words[word] = self._values(start + times[block, place] - 1, start, mode, word, when)
 
-    def _last(self, events: np.ndarray, block: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return in which cycle offset each of these words last changes in `events`, where each of them does."""
-        patterns = len(self._bits)
-        newest = np.full((len(self._block), patterns), -1, np.int32)
-        newest.ravel()[self._event_block[events] * patterns + self._pattern[events]] = self._when[events]
-        found = np.empty(len(block), np.int64)
-        column = self._kind[block] * WIDTH + place
-        for number in np.unique(column):
-            rows = np.flatnonzero(column == number)
-            having = np.flatnonzero(self._bits[:, number % WIDTH])
-            found[rows] = newest[np.ix_(block[rows], having)].max(axis=1)
-        return found
+    def _last(self, events: np.ndarray) -> np.ndarray:
+        """Return (blocks, 32) in which cycle offset each word coded as a stamp last changes in `events`; -1 for never."""
+        newest = np.zeros(self._num_cells, np.int32)
+        newest[self._cell[events]] = self._when[events] + 1
+        found = np.zeros((len(self._block), WIDTH), np.int64)
+        for number, (blocks, held, bits) in enumerate(self._by_kind(newest)):
+            places = np.flatnonzero(self._columns[0][number] == STAMP)
+            if len(places):
+                found[blocks, places] = (held[:, :, None] * bits[None, :, places]).max(axis=1)
+        return found - 1
 
     def of_words(self, words: np.ndarray, num_words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (which, when, value) of the changes of these words, each word's in order of time; which: index in words."""
@@ -212,7 +225,7 @@ class StoredChanges:
             for number in np.unique(column):
                 mine = known[column == number]
                 if len(mine) <= FEW:
-                    parts += [self._history(one, one + 1, block[one : one + 1], int(number)) for one in mine]
+                    parts += [self._history(int(one), int(block[one]), int(number)) for one in mine]
                 else:
                     parts.append(self._histories(mine, block[mine], int(number)))
         if not parts:
@@ -220,14 +233,14 @@ class StoredChanges:
         which, when, value = (np.concatenate(arrays) for arrays in zip(*parts))
         return which, when, value
 
-    def _history(self, which: int, _: int, block: np.ndarray, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (which, when, value) of one word."""
-        low, high = int(self._begin[block[0]]), int(self._end[block[0]])
+    def _history(self, which: int, block: int, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (which, when, value) of the word in one block of a column."""
         place = column % WIDTH
-        when = self._when[low:high][self._bits[self._pattern[low:high], place] != 0]
-        start = int(self._starts[block[0], place])
-        return self._entries(np.full(len(when), which), when, np.arange(start, start + len(when)), np.full(len(when), start),
-                             np.full(len(when), self._block[block[0]] + place), column)  # fmt: skip
+        events = slice(self._begin[block], self._end[block])
+        when = self._when[events][self._bits[self._pattern[events], place] != 0]
+        start = int(self._starts[block, place])
+        whole = np.full((3, len(when)), [[which], [start], [self._block[block] + place]])
+        return self._entries(whole[0], when, np.arange(start, start + len(when)), whole[1], whole[2], column)
 
     def _histories(self, which: np.ndarray, block: np.ndarray, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (which, when, value) of words of one column, asked for as these of the column's blocks."""

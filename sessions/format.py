@@ -22,18 +22,20 @@ CHNK payload, a msgpack map; c0 = first
     first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
     totals       stall totals at c0 (warp-cycles per stall code)
     key          blob: the state at c0, bytes of [sm recorded | rf], of every chunk
-    deltas       blob {cycles, units, times, gaps, masks, columns, counts, modes, widths, planes}. The state's words stand
-                 in units of at most 32, units of one kind are numbered together, words at one place of the units of one
-                 kind are a column; all that follows from the dtypes (layout.py, Units). An event is one cycle in which a
-                 unit changes. units: units with events, ascending, as differences; times: their events. Then per event,
-                 unit after unit: gaps: cycles since the unit's event before, at first since c0, as 2 byte planes; masks:
-                 which of its places change, as 4 byte planes. columns: columns with changes, as differences; counts:
-                 their changes; modes, widths: how each is coded, in how many bytes. planes: for each (mode, width),
-                 ascending, the codes of its columns, ascending, each column's in order of unit and time, in byte planes.
-                 A code is by mode 0 new - old, 1 new xor old, 2 new, 3 new - cycle (small for stamps of the running
-                 cycle); 0 and 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in cycle
-                 offset i shows in the state at c0 + i + 1. Not in deltas: sm.cycle, and sm.stall_total, which grows in
-                 each cycle by the sm.state_count that the cycle leaves behind.
+    deltas       blob {cycles, kinds, blocks, times, patterns, masks, gaps, ranks, modes, widths, planes, far, beyond}.
+                 The words that the run compared together, at most 32, are a block; blocks that are alike inside are of one
+                 kind; an event is one cycle in which a block changes. kinds: number of blocks of each kind; blocks: their
+                 first words, kind after kind, ascending in each, as zigzag differences; times: events of each. patterns:
+                 of each kind, how many different masks its events have; masks: these, low bit = first word of the block.
+                 Then per event, block after block: gaps: cycles since the block's event before, at first since c0; ranks:
+                 which of its kind's masks it has. A column is one place of the blocks of one kind; per column that
+                 changes, ascending by kind and place, modes and widths: how it is coded, and in how many bytes. planes:
+                 for each (mode, width), ascending, the codes of its columns, ascending, each column's in the order of the
+                 events, in byte planes. far: places, among all these codes, of those that are wider, as differences;
+                 beyond: what of them stands above their width. A code is by mode 0 new - old, 1 new xor old, 2 new,
+                 3 new - cycle (small for stamps of the running cycle); 0 and 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3
+                 ...), all modulo 2**32. A change in cycle offset i shows in the state at c0 + i + 1. Not in deltas:
+                 sm.cycle, and sm.stall_total, which grows in each cycle by the sm.state_count that the cycle leaves behind.
     rows         blob {counts, index, kind, base, step, raw}: row writes in order; counts per cycle; index as zigzag
                  differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step, 2 = 32 words in raw
     memory       blob {counts, index, value}: u4 memory words written, in order, likewise

@@ -15,7 +15,8 @@ from engine import state
 from engine.chunk import Blocks
 from engine.errors import InputError
 from sessions import codec, format
-from sessions.encode import Encoder
+from sessions.changes import Changes, StoredChanges
+from sessions.encode import Encoder, pack_rows, pack_words
 from sessions.layout import Layout
 from sessions.record import Writer, partial_path, record
 from sessions.replay import describe, open_recording
@@ -204,6 +205,15 @@ def test_dtypes_survive_as_json(recorded) -> None:
         assert again == dtype and again.itemsize == dtype.itemsize
 
 
+def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
+    """Return changes, ascending in each cycle, as blocks of the words between two multiples of 32."""
+    cycle = np.repeat(np.arange(len(end)), np.diff(end, prepend=np.uint32(0)).astype(np.int64))
+    begins = np.flatnonzero((np.diff(cycle, prepend=-1) != 0) | (np.diff(index // 32, prepend=np.uint32(1 << 31)) != 0))
+    masks = np.bitwise_or.reduceat(np.uint32(1) << index % 32, begins) if len(begins) else np.empty(0, np.uint32)
+    ends = np.searchsorted(cycle[begins], np.arange(len(end)), side="right").astype(np.uint32)
+    return Blocks(ends, index[begins] // 32 * 32, masks.astype(np.uint32), value)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_streams_come_back_as_they_were(seed: int) -> None:
     random_state = np.random.RandomState(seed)
@@ -219,23 +229,33 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     end = np.searchsorted(when[order][keep], np.arange(cycles), side="right").astype(np.uint32)
     value = random_state.randint(0, 1 << 32, len(index), dtype=np.uint64).astype(np.uint32)
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
-    encoder = Encoder(layout.units)
-    encoder._modes[:] = random_state.randint(0, codec.NUM_MODES, len(encoder._modes))
-    blocks = Blocks.of_words(end, index, value)
+    encoder = Encoder(layout.kinds)
+    encoder.use(random_state.randint(0, codec.NUM_MODES, len(encoder.modes)).astype(np.uint8))
+    blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
     stored, changed = encoder.encode(key, blocks, 12345, learn=seed % 3 == 0)
-    again = codec.unpack_deltas(msgpack.unpackb(msgpack.packb(stored)), key, 12345, layout.units)
-    before = codec.Changes.of_blocks(blocks)
-    assert (np.flatnonzero(changed) == np.unique(index)).all()
-    for changes in (before, again):
-        order = np.lexsort((changes.word, changes.when))
-        assert (changes.word[order] == index).all() and (changes.value[order] == value).all()
-        assert (np.searchsorted(changes.when[order], np.arange(cycles), side="right") == end).all()
+    again = StoredChanges(msgpack.unpackb(msgpack.packb(stored)), key, 12345)
+    before = Changes.of_blocks(blocks)
+    assert (np.flatnonzero(np.unpackbits(changed, bitorder="little")) == np.unique(index)).all()
+    for asked in (np.arange(words), np.unique(index)[:7], random_state.choice(words, 50, replace=False)):
+        for changes in (before, again):
+            which, when, found = changes.of_words(asked, words)
+            order = np.lexsort((asked[which], when))
+            kept = np.isin(index, asked)
+            assert (asked[which][order] == index[kept]).all() and (found[order] == value[kept]).all()
+            assert (when[order] == np.repeat(np.arange(cycles), np.diff(end, prepend=np.uint32(0)))[kept]).all()
+    for offset in (0, 1, cycles // 2, cycles):
+        states = [key.copy() for _ in range(3)]
+        before.apply(states[0], offset)
+        again.apply(states[1], offset)
+        for at in range(int(end[offset - 1]) if offset else 0):
+            states[2][index[at]] = value[at]
+        assert (states[0] == states[2]).all() and (states[1] == states[2]).all()
     rows = random_state.randint(0, 1 << 32, (len(index), 32), dtype=np.uint64).astype(np.uint32)
     rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
     rows[::3] = rows[::3, :1]
-    again = codec.unpack_rows(msgpack.unpackb(msgpack.packb(codec.pack_rows(index, rows))))
+    again = codec.unpack_rows(msgpack.unpackb(msgpack.packb(pack_rows(index, rows))))
     assert (again[0] == index).all() and (again[1] == rows).all()
-    again = codec.unpack_words(msgpack.unpackb(msgpack.packb(codec.pack_words(index, value))))
+    again = codec.unpack_words(msgpack.unpackb(msgpack.packb(pack_words(index, value))))
     assert (again[0] == index).all() and (again[1] == value).all()
 
 
