@@ -92,6 +92,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
     Action("fork", ("f",), "fork-here", "fork here, something changed", ASK, "fork"),
     Action("compare", ("x",), "compare-branches", "this branch against its parent", ASK, "compare"),
+    Action("overlay", ("X",), "overlay", "lay a second run over this / off", ASK, "overlay"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),

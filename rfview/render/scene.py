@@ -294,6 +294,27 @@ class Machine:
 
 
 @dataclass(frozen=True)
+class Over:
+    """Another run, B, laid over this one. name: design and scheduler, or what else it has otherwise. warp: by whose
+    instructions both are aligned.
+
+    lag: B's cycle less A's; None, as is machine, where B does not hold that place. slots: B's slot of the warp in each
+    slot of A, -1 where it is not there. same_kind: both register files are shown by one lens.
+    """
+
+    name: str
+    warp: int
+    lag: int | None = None
+    machine: Machine | None = None
+    slots: tuple[int, ...] = ()
+    same_kind: bool = True
+
+    def slot(self, warp: int) -> int:
+        """Return B's slot of the warp in a slot of A, -1 where it is not there."""
+        return self.slots[warp] if warp < len(self.slots) else -1
+
+
+@dataclass(frozen=True)
 class Scene:
     """One frame's facts. now/before: the state shown and the one that changes are marked against (None: nothing yet).
 
@@ -336,6 +357,7 @@ class Scene:
     message_kind: str = "info"
     note: str = ""
     past: Past | None = None       # the cycles before, for the chain of WHY
+    over: Over | None = None       # another run laid over this one
     title: str = ""
     speed: int = 10
 

@@ -92,6 +92,18 @@ class Deeds(Moves):
         """Run this branch and its parent to the end and show both."""
         self.driver.ask("command", "compare")
 
+    def do_overlay(self, pressed: Pressed) -> None:
+        """Lay the other run over this one, or take it off; ask for a recording where no other run is known."""
+        session = self.driver.session
+        if self.scene.over is None and self.driver.rival is None and session is not None and len(session.family) == 1:
+            self.open_prompt(":", "overlay ")
+        else:
+            self.overlay("")
+
+    def overlay(self, name: str) -> None:
+        """Lay a session file or a branch over this run; without a name the last one, or none any more."""
+        self.driver.ask("overlay", name, warp=self.scene.warp)
+
     def open_prompt(self, mode: str, text: str = "") -> None:
         """Show the prompt with a text to go on from."""
         self.change(message=(prompt_text(self.scene).rstrip() if mode == ":" else "search the program /"))
@@ -130,6 +142,8 @@ class Deeds(Moves):
         elif word in ("find", "f", "reverse-find", "rf") and rest:
             self.sought = rest
             self._find(1 if word in ("find", "f") else -1)
+        elif word == "overlay" and rest:
+            self.overlay(rest)
         elif word == "explain" and rest:
             self.explain(rest)
         elif word == "format" and rest in FORMATS:
@@ -374,6 +388,7 @@ class Deeds(Moves):
         text = self.view_command()
         self.app.copy_to_clipboard(text)
         self.say(f"copied: {text}", "good")
+
 
     # mouse
 

@@ -101,6 +101,8 @@ class MainScreen(Deeds, Screen[None]):
     def repaint_panels(self) -> None:
         """Paint every panel shown; rows that did not change cost nothing."""
         scene = self.scene
+        if scene.over is not None and scene.over.warp != scene.warp:
+            self.driver.ask("overlay_warp", scene.warp)
         width = self.app.size.width
         for place in self.places:
             view = self.views[place.panel]

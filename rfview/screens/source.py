@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.errors import InputError, RfviewError
-from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Overview, Scene, looks
+from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
+from rfview.screens.overlay import OverSource
 from rfview.screens.spans import SpanSource
 from sessions.accounts import counts_of, energy_of
 from sessions.reports import value_text
@@ -34,6 +35,8 @@ class SceneSource:
         self.follows_jumps = True
         self.seen = session.cycle
         self.spans = SpanSource(session)
+        self.over: OverSource | None = None     # another run that is laid over this one
+        self.warp = 0                           # the focused warp, by which that one is aligned
         self.hits: dict[int, int] = {}
         self.points: dict[int, list[int]] = {}
         self.hits_key: tuple[Any, ...] = ()
@@ -86,10 +89,14 @@ class SceneSource:
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
             problems=session.problems(), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
-            past=self._past(cycle),
+            past=self._past(cycle), over=self._over(cycle),
         )
         scene.__dict__["looks"] = self._looks
         return scene
+
+    def _over(self, cycle: int) -> Over | None:
+        """Return what is laid over the machine at a cycle."""
+        return self.over.at(self.machine(cycle), self.warp) if self.over is not None else None
 
     def _past(self, cycle: int) -> Past:
         """Return the states before a cycle, kept while the cursor stays in one chunk; only the painters read from it."""
