@@ -93,6 +93,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("fork", ("f",), "fork-here", "fork here, something changed", ASK, "fork"),
     Action("compare", ("x",), "compare-branches", "this branch against its parent", ASK, "compare"),
     Action("overlay", ("X",), "overlay", "lay a second run over this / off", ASK, "overlay"),
+    Action("swap_design", ("v",), "designs", "the same kernel on another design", ASK, "design"),
+    Action("load_kernel", ("O",), "kernels", "run another kernel", ASK, "kernel"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),

@@ -64,12 +64,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Branch:
-    """Where a session comes from. parent: its name. cycle: where they part. changes: what is otherwise from there on."""
+    """Where a session comes from. parent: its name. cycle: where they part. changes: what is otherwise from there on.
+
+    command: the debugger command that makes it again, given on the parent at that cycle.
+    """
 
     name: str
     parent: str
     cycle: int
     changes: tuple[Change, ...]
+    command: str
 
     @property
     def text(self) -> str:
@@ -109,11 +113,20 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
     from sessions.session import Session
 
     branch = Session(LiveTimeline(simulator), session.marks)
-    branch.branch = Branch(name, _name_of(session), cycle, tuple(done))
+    given = "".join(f" {key}={value}" for key, value in (changes or {}).items())
+    branch.branch = Branch(name, _name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
     branch.family = session.family
     branch.progress = session.progress
     session.family[name] = branch
     return branch
+
+
+def way_to(session: Session) -> list[str]:
+    """Return the commands that lead from the family's first session to this one; none for that one."""
+    made = session.branch
+    if made is None:
+        return []
+    return [*way_to(session.family[made.parent]), f"goto {made.cycle}", made.command]
 
 
 def _name_of(session: Session) -> str:

@@ -104,6 +104,18 @@ class Deeds(Moves):
         """Lay a session file or a branch over this run; without a name the last one, or none any more."""
         self.driver.ask("overlay", name, warp=self.scene.warp)
 
+    def do_swap_design(self, pressed: Pressed) -> None:
+        """Choose another design or scheduler for the same kernel."""
+        from rfview.screens.choose import DesignsWindow
+
+        self.app.push_screen(DesignsWindow(self))
+
+    def do_load_kernel(self, pressed: Pressed) -> None:
+        """Choose another kernel for this machine."""
+        from rfview.screens.choose import KernelsWindow
+
+        self.app.push_screen(KernelsWindow(self))
+
     def open_prompt(self, mode: str, text: str = "") -> None:
         """Show the prompt with a text to go on from."""
         self.change(message=(prompt_text(self.scene).rstrip() if mode == ":" else "search the program /"))
@@ -381,7 +393,9 @@ class Deeds(Moves):
 
     def view_command(self) -> str:
         """Return the command line that shows this view again."""
-        return f"{self.app.target_command} --goto {self.scene.cycle} --warp {self.scene.warp}"
+        from rfview import recipe
+
+        return recipe.command_line(self.app.target_command, self.driver.session, self.scene.cycle, self.scene.warp)
 
     def do_copy(self, pressed: Pressed) -> None:
         """Copy the command line and show it."""
@@ -389,6 +403,15 @@ class Deeds(Moves):
         self.app.copy_to_clipboard(text)
         self.say(f"copied: {text}", "good")
 
+    def entered_session(self, data: dict[str, Any]) -> None:
+        """Go along with a session that took the place of the one before: another branch, or another kernel."""
+        if data.get("warp") is not None:
+            self.choose_warp(data["warp"])
+        if "target" in data:
+            from rfview import recipe
+
+            self.app.target_command = recipe.for_kernel(self.app.target_command, data)
+            self.change(title=data["name"], scroll=0)
 
     # mouse
 

@@ -351,6 +351,8 @@ class Driver:
             self._land(answer.stop, jump=True)
             return
         self._arrive(lines[0] if len(lines) == 1 else "")
+        if answer.session is not None:
+            self.post(Answered("session", answer.data))
         if "trace" in answer.data and answer.data["trace"]["cycles"]:
             self.post(Answered("trace", answer.data["trace"]))
         elif "stats" in answer.data:

@@ -182,7 +182,9 @@ class MainScreen(Deeds, Screen[None]):
     def on_answered(self, message: Answered) -> None:
         message.stop()
         top = self.app.screen
-        if message.kind == "trace":
+        if message.kind == "session":
+            self.entered_session(message.data)
+        elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":
             self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
