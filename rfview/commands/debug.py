@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.errors import RfviewError
+from rfview import startup
 from rfview.commands import options, screen
 
 if TYPE_CHECKING:
@@ -34,15 +35,14 @@ def run(args: argparse.Namespace) -> int:
     name = options.load_target(args.target).name   # what is wrong with the files is said before the screen opens
     options.check_names(machine)
     path = str(options.launch_path(args.target))
+    start = startup.Startup(args)
     failures: list[RfviewError] = []
 
-    def opener(report: Callable[[float, str], None]) -> Session:
+    def opener(report: Callable[..., None]) -> Session:
         from sessions import open_session
 
         try:
-            session = open_session(path, progress=report, **machine)
-            if args.goto:
-                session.goto(args.goto)
+            session = start.apply(open_session(path, progress=report, **machine), report)
         except RfviewError as error:
             failures.append(error)
             raise
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from rfview.app import run_app
 
     code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target, keymap=keys,
-                   begin=screen.begin_at(args), command=options.command_of("debug", args))
+                   begin=start.begin, command=options.command_of("debug", args))
     if failures:
         raise failures[0]   # the screen showed it; say it once more where it stays
     return code

@@ -7,9 +7,9 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from rfview import startup
 from rfview.commands import options
 
 if TYPE_CHECKING:
@@ -22,8 +22,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of commands that open the screen."""
     parser.add_argument("--goto", metavar="WHERE", help="start at a cycle, as 1234, 50%% or end")
     parser.add_argument("--warp", type=int, default=0, metavar="N", help="focus this warp")
+    parser.add_argument("--overlay", metavar="B.rfs", help="underline what differs in this other run of the same kernel")
     parser.add_argument("--plain", action="store_true", help="sentences instead of a screen; see `rfview help plain`")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    startup.add_arguments(parser)
+
+
+def defaults(**given: object) -> argparse.Namespace:
+    """Return the options of the screen where none was typed, but for those given."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return argparse.Namespace(**{**vars(parser.parse_args([])), **given})
 
 
 def is_terminal() -> bool:
@@ -44,17 +53,12 @@ def show_recording(file: str, args: argparse.Namespace) -> int:
         options.warn(session.warnings)
         with session:
             return show_text(session, args, file)
-    if args.goto:
-        session.goto(args.goto)
+    start = startup.Startup(args)
+    session = start.apply(session)
     from rfview.app import run_app
 
     command = f"rfview replay {shlex.quote(file)}"
-    return run_app(session, ascii_only=args.ascii, target=file, keymap=keys, begin=begin_at(args), command=command)
-
-
-def begin_at(args: argparse.Namespace) -> Callable[[Any], None] | None:
-    """Return what focuses the warp asked for once the screen has its first frame."""
-    return (lambda main: main.choose_warp(args.warp)) if args.warp else None
+    return run_app(session, ascii_only=args.ascii, target=file, keymap=keys, begin=start.begin, command=command)
 
 
 def plain_text(session: Session, args: argparse.Namespace) -> int:
@@ -62,18 +66,20 @@ def plain_text(session: Session, args: argparse.Namespace) -> int:
     from rfview import plain
 
     options.warn(session.warnings)
+    start = startup.Startup(args)
     with session:
-        if args.goto:
-            session.goto(args.goto)
-        return plain.run(session, warp=args.warp)
+        session = start.apply(session)
+        start.tell()
+        return plain.run(session, warp=args.warp, first=start.later)
 
 
 def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     """Print the session's screen as text, then what to try next."""
     from rfview.app import render_text
 
-    if args.goto:
-        session.goto(args.goto)
+    start = startup.Startup(args)
+    session = start.apply(session)
+    start.tell()
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
     print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii))
     print(f"""
