@@ -413,6 +413,14 @@ class Driver:
         first, last = self.source.span()
         self._arrive(f"overview: {first:,} to {last:,}" if self.source.zoom else "overview: the whole run")
 
+    def _do_look(self, request: Request) -> None:
+        """Zoom as it was when the session was left. value: steps of the overview and of TIMELINE."""
+        assert self.source is not None
+        overview, timeline = request.value
+        self.source.zoom = overview
+        self.source.spans.change_zoom(timeline - self.source.spans.zoom)
+        self._arrive(request.extra["text"])
+
     def _do_timeline(self, request: Request) -> None:
         """Gather what TIMELINE shows from now on, `value` columns wide; 0 ends that."""
         assert self.source is not None
