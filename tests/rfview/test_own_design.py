@@ -45,7 +45,8 @@ class Ended:
 
     def __init__(self, data: int, *, verified: bool = True, barrier: int = 5):
         self.spec = SimpleNamespace(order_dependent=False)
-        self._data, self._summary = data, {"verified": verified, "issued": 3, "stalls": {"barrier": barrier}, "warp_cycles": 8}
+        self._data = data
+        self._summary = {"verified": verified, "issued": 3, "stalls": {"barrier": barrier}, "warp_cycles": 8}
 
     def run(self) -> None:
         """Do nothing more."""
