@@ -89,6 +89,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff", ("d",), "diff", "changes since cycle / last stop", ASK),
     Action("diff_mark", ("D *",), "diff-mark", "underline what changed since mark a", ASK),
     Action("statistics", ("#",), "statistics", "IPC, stalls, energy between marks", ASK, "statistics"),
+    Action("brush", ("V",), "range", "a stretch from here: V ends it", ASK, "range"),
     Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
     Action("fork", ("f",), "fork-here", "fork here, something changed", ASK, "fork"),
     Action("compare", ("x",), "compare-branches", "this branch against its parent", ASK, "compare"),

@@ -90,6 +90,16 @@ class Overview:
 
 
 @dataclass(frozen=True)
+class Brush:
+    """A stretch of the run that is looked at as a whole. text: its statistics. is_open: its end goes with the cursor."""
+
+    first: int
+    last: int
+    text: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
 class Track:
     """One quantity under the timeline: name, value at the cursor as text, a share 0..1 per column (nan: none)."""
 
@@ -358,6 +368,7 @@ class Scene:
     note: str = ""
     past: Past | None = None       # the cycles before, for the chain of WHY
     over: Over | None = None       # another run laid over this one
+    brush: Brush | None = None     # a stretch that is looked at as a whole
     title: str = ""
     speed: int = 10
 

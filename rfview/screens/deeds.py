@@ -78,7 +78,18 @@ class Deeds(Moves):
         """Open what happened between two marks."""
         from rfview.screens.tables import StatisticsWindow
 
-        self.app.push_screen(StatisticsWindow(self))
+        brush = self.scene.brush
+        self.app.push_screen(StatisticsWindow(self, (brush.first, brush.last) if brush is not None else None))
+
+    def do_brush(self, pressed: Pressed) -> None:
+        """Begin a stretch at the cursor, end it there, drop it."""
+        self.driver.ask("brush", "")
+
+    def brushed(self, start: int, end: int) -> None:
+        """Take the stretch between two columns of the overview."""
+        columns = self.app.size.width - 2 * overview_lines.MARGIN
+        self.driver.ask("brush_to", tuple(overview_lines.cycle_of(self.scene, x - overview_lines.MARGIN, columns)
+                                          for x in (start, end)))
 
     def do_every_hit(self, pressed: Pressed) -> None:
         """Ask for a tracepoint over the past, with the focused thing as what it shows."""
@@ -158,6 +169,8 @@ class Deeds(Moves):
             self.overlay(rest)
         elif word == "explain" and rest:
             self.explain(rest)
+        elif word == "range" and rest:
+            self.driver.ask("brush", rest)
         elif word == "format" and rest in FORMATS:
             self.change(number_format=rest)
         elif word == "panel" and rest.isdigit():
@@ -311,6 +324,8 @@ class Deeds(Moves):
             self.do_zoom(pressed)
         elif self.scene.scroll:
             self.change(scroll=0)
+        elif self.scene.brush is not None:
+            self.driver.ask("brush", None)
         else:
             self.say("q or Ctrl+q quits" if pressed.action == "close" and not self.scene.message else "")
 

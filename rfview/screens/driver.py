@@ -66,7 +66,7 @@ class Driver:
     def ask(self, kind: str, value: Any = None, **extra: Any) -> None:
         """Queue a request."""
         with self._wake:
-            if kind in ("columns", "overlay_warp"):
+            if kind in ("columns", "overlay_warp", "brush_to"):     # only the newest counts
                 self._queue = deque(request for request in self._queue if request.kind != kind)
             self._queue.append(Request(kind, value, extra))
             self._wake.notify()
@@ -420,6 +420,27 @@ class Driver:
         self.source.zoom = overview
         self.source.spans.change_zoom(timeline - self.source.spans.zoom)
         self._arrive(request.extra["text"])
+
+    def _do_brush(self, request: Request) -> None:
+        """Begin or end a stretch at the cursor, take one between two places that are named, or drop it (None)."""
+        assert self.source is not None
+        brush = self.source.brush
+        if request.value is None:
+            brush.drop()
+            self._arrive()
+        elif request.value:
+            brush.of_text(request.value)
+            self._arrive()
+        else:
+            self._arrive(brush.turn())
+
+    def _do_brush_to(self, request: Request) -> None:
+        """Take the stretch that a pointer drags over, the cursor at its end."""
+        assert self.source is not None and self.session is not None
+        start, end = request.value
+        self.session.goto(end)
+        self.source.brush.between(start, self.session.cycle)
+        self._arrive()
 
     def _do_timeline(self, request: Request) -> None:
         """Gather what TIMELINE shows from now on, `value` columns wide; 0 ends that."""

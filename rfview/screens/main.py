@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from rfview import actions
 from rfview.actions import KeyReader, Pressed, token_of
-from rfview.messages import Answered, Arrived, Busy, Chosen, Clicked, Failed, Said, Wheeled
+from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
 from rfview.render import footer as footer_lines
 from rfview.render import frame, timeline
 from rfview.render.layout import Place, layout, shown
@@ -250,6 +250,11 @@ class MainScreen(Deeds, Screen[None]):
         place = next((place for place in self.places if place.panel == message.panel), None)
         if place is not None and self.scene.now is not None:
             self.clicked(place, message.x, message.y, message.double)
+
+    def on_brushed(self, message: Brushed) -> None:
+        message.stop()
+        if self.scene.now is not None:
+            self.brushed(message.start, message.end)
 
     def on_wheeled(self, message: Wheeled) -> None:
         message.stop()

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.errors import InputError, RfviewError
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
+from rfview.screens.brush import BrushSource
 from rfview.screens.overlay import OverSource
 from rfview.screens.spans import SpanSource
 from sessions.accounts import counts_of, energy_of
@@ -35,6 +36,7 @@ class SceneSource:
         self.follows_jumps = True
         self.seen = session.cycle
         self.spans = SpanSource(session)
+        self.brush = BrushSource(session)
         self.over: OverSource | None = None     # another run that is laid over this one
         self.warp = 0                           # the focused warp, by which that one is aligned
         self.hits: dict[int, int] = {}
@@ -89,7 +91,7 @@ class SceneSource:
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
             problems=session.problems(), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
-            past=self._past(cycle), over=self._over(cycle),
+            past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
         )
         scene.__dict__["looks"] = self._looks
         return scene

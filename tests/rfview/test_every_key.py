@@ -98,6 +98,7 @@ CASES: dict[str, Case] = {
     "diff": (("G",), lambda app: app.scene.before.cycle == START),
     "diff_mark": (("m", "a", "G"), lambda app: app.scene.before.cycle == START),
     "statistics": shows("STATISTICS", "start 0", "cursor 150", "WARP-CYCLES", "balanced ✓"),
+    "brush": ((), lambda app: "a stretch begins at cycle 150" in app.scene.message),
     "every_hit": ((), lambda app: app.app.main.prompt.value == "trace w0.state at "),
     "fork": ((), lambda app: app.app.main.prompt.value == "fork b1 set "),
     "compare": ((), lambda app: app.scene.message_kind == "error" and "fork" in app.scene.message),
@@ -145,6 +146,7 @@ async def reset(app: Driven) -> None:
     for mark in list(session.marks):
         session.marks.remove(mark.name)
     source.zoom, source.compare, session.came_from = 0, None, None
+    source.brush.drop()
     main.scene = main.scene.at(warp=0, bank=0, lane=0, reg=0, number_format="auto", code_source=False, scroll=0, speed=10,
                                panel="warps", message="")
     main.lay_out()
