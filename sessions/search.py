@@ -10,8 +10,8 @@ import numpy as np
 from sessions.expressions import Expression
 from sessions.timeline import Timeline
 
-# what a chunk may hold: no hit, one at its first cycle, hits anywhere
-NONE, FIRST, ALL = range(3)
+# what a chunk may hold: no hit, one at its first cycle, hits behind that
+NONE, FIRST, INSIDE, ALL = range(4)
 # chunks asked about at once: few where a hit may be near, more and more the longer the search
 FEW_CHUNKS, MANY_CHUNKS = 16, 4096
 
@@ -21,7 +21,8 @@ class Target:
     """What is searched for.
 
     mask(start, stop): (stop - start,) bool, hits among cycles start..stop-1. reach(low, high): (high - low,) u1 what
-    chunks low..high-1 may hold. whole: in the chunk where the search begins every cycle may be a hit.
+    chunks low..high-1 may hold, a sum of FIRST and INSIDE. whole: in the chunk where the search begins every cycle
+    may be a hit.
     """
 
     mask: Callable[[int, int], np.ndarray]
@@ -53,16 +54,15 @@ def at_edges(may: Callable[[int, int], np.ndarray], low: int, high: int) -> np.n
     """
     before = max(0, low - 1)
     found = may(before, high)
-    reach = np.where(found[low - before :], ALL, NONE)
     shown = np.concatenate([np.ones(1 - (low - before), bool), found])[: high - low]
-    return np.maximum(reach, np.where(shown, FIRST, NONE))
+    return found[low - before :] * INSIDE + shown * FIRST
 
 
 def any_changes(expressions: list[Expression]) -> Target:
     """Return the cycles at which any of the values differs from the cycle before."""
     targets = [where_changes(expression) for expression in expressions]
     return Target(lambda start, stop: np.logical_or.reduce([target.mask(start, stop) for target in targets]),
-                  lambda low, high: np.maximum.reduce([target.reach(low, high) for target in targets]))  # fmt: skip
+                  lambda low, high: np.bitwise_or.reduce([target.reach(low, high) for target in targets]))  # fmt: skip
 
 
 def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -120,8 +120,14 @@ def _window(timeline: Timeline, number: int) -> tuple[int, int]:
 
 
 def _stretches(timeline: Timeline, reach: np.ndarray, low: int, forward: bool) -> Iterator[tuple[int, int]]:
-    """Yield the cycles to be looked at, chunk by chunk in the direction of the search."""
-    numbers = np.flatnonzero(reach != NONE)
+    """Yield the cycles to be looked at, chunk by chunk in the direction of the search.
+
+    What a chunk's last cycle does shows in the first of the next: this one is looked at with the chunk before.
+    """
+    first, inside = (reach & FIRST) != 0, (reach & INSIDE) != 0
+    shown = np.append(first[1:], False) & inside
+    alone = first & ~np.insert(shown[:-1], 0, False)
+    numbers = np.flatnonzero(inside | alone)
     for number in (numbers if forward else numbers[::-1]).tolist():
         start, stop = _window(timeline, low + number)
-        yield start, stop if reach[number] == ALL else start + 1
+        yield start + (not alone[number]), stop + int(shown[number]) if inside[number] else start + 1

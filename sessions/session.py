@@ -475,8 +475,8 @@ class Session:
 
 def _any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:
     """Return where any of the breakpoints stops."""
-    return Target(lambda start, stop: np.logical_or.reduce([point.mask(timeline, start, stop) for point in points]),
-                  lambda low, high: np.maximum.reduce([point.reach(timeline, low, high) for point in points]))  # fmt: skip
+    return Target(lambda low, high: np.logical_or.reduce([point.mask(timeline, low, high) for point in points]),
+                  lambda low, high: np.bitwise_or.reduce([point.reach(timeline, low, high) for point in points]))
 
 
 def open_session(
@@ -489,9 +489,9 @@ def open_session(
     max_cycles: int = 100_000_000,
     progress: Callable[[float, str], None] | None = None,
 ) -> Session:
-    """Open a recording (.rfs) to replay, or a launch file or bundled kernel name to run live.
+    """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
 
-    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording brings its own.
+    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
     Raises InputError when the target is neither, or cannot be used.
     """
     from sessions.replay import is_recording, open_recording
@@ -499,6 +499,10 @@ def open_session(
     path = Path(target)
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
         return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
+    from sessions import recipe
+
+    if recipe.is_recipe(path):
+        return Session(recipe.live(recipe.open_recipe(path), progress))
     from sessions.live import open_live
 
     timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},

@@ -117,7 +117,8 @@ class Timeline(ABC):
         return self.decoded(self.chunk_number(cycle)).snapshot(cycle, self.info)
 
     def _pieces(self, start: int, stop: int) -> list[tuple[DecodedChunk, slice]]:
-        """Return the chunks that hold cycles start..stop-1, each with its offsets."""
+        """Return the chunks that hold cycles start..stop-1, each with its offsets; a last one at a chunk's border is read
+        from the chunk before."""
         if start >= stop:
             return []
         self.check(start)
@@ -127,7 +128,7 @@ class Timeline(ABC):
         while cycle < stop:
             _, end = self.window(cycle)
             part = self.decoded(self.chunk_number(cycle))
-            end = min(end, stop)
+            end = stop if stop - end <= 1 and stop - 1 <= part.last else min(end, stop)
             pieces.append((part, slice(cycle - part.first, end - part.first)))
             cycle = end
         return pieces
