@@ -11,6 +11,7 @@ from rfview.render import (
     lens,
     overlay,
     overview,
+    pipeline,
     registers,
     stalls,
     status,
@@ -35,6 +36,7 @@ PAINTERS: dict[str, Painter] = {
     "stalls": stalls.render,
     "registers": registers.render,
     "timeline": timeline.render,
+    "pipeline": pipeline.render,
     "event": footer.render_event,
 }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.actions import ACTIONS, KeyReader, Pressed
 from rfview.render import code as code_lines
 from rfview.render import overview as overview_lines
+from rfview.render import pipeline as pipeline_lines
 from rfview.render import timeline as timeline_lines
 from rfview.render import warps as warp_lines
 from rfview.render.footer import prompt_text
@@ -279,7 +280,7 @@ class Deeds(Moves):
 
     def do_panel(self, pressed: Pressed) -> None:
         """Give a panel the keys by its number."""
-        number = int(pressed.argument or "0")
+        number = int(pressed.argument or "0") or 10     # Alt+0 is the tenth
         if 1 <= number <= len(PANELS):
             self._focus(PANELS[number - 1])
             self.say(TITLES[PANELS[number - 1]])
@@ -303,11 +304,15 @@ class Deeds(Moves):
         else:
             self._focus("timeline")
 
+    def do_pipeline(self, pressed: Pressed) -> None:
+        """Show the focused warp's instructions over time, or leave that."""
+        self._focus(self.back_to if self.scene.panel == "pipeline" else "pipeline")
+
     def do_open(self, pressed: Pressed) -> None:
         """Open what has the focus."""
         if self.scene.panel == "overview":
             self.do_timeline(pressed)
-        elif self.scene.panel in ("warps", "timeline"):
+        elif self.scene.panel in ("warps", "timeline", "pipeline"):
             self.do_registers(pressed)
         elif self.scene.panel == "why":
             self.do_why(pressed)
@@ -353,6 +358,8 @@ class Deeds(Moves):
             count = len(scene.info.get("program", ()))
             pc = scene.now.pc[scene.warp]
             self.change(scroll=max(-pc, min(count - 1 - pc, scene.scroll + by)))
+        elif scene.panel == "pipeline":
+            self.driver.ask("event", "issue", forward=by > 0, count=abs(by), warp=scene.warp)
         elif scene.panel == "registers":
             self.change(reg=max(0, min(scene.now.registers - 1, scene.reg + by)))
         else:
@@ -395,12 +402,12 @@ class Deeds(Moves):
         self.change(code_source=not self.scene.code_source)
 
     def do_zoom_in(self, pressed: Pressed) -> None:
-        """TIMELINE where it is open, else the overview: a shorter stretch."""
-        self.driver.ask("zoom", pressed.count or 1, timeline=self.scene.panel == "timeline")
+        """TIMELINE or PIPELINE where it is open, else the overview: a shorter stretch."""
+        self.driver.ask("zoom", pressed.count or 1, panel=self.scene.panel)
 
     def do_zoom_out(self, pressed: Pressed) -> None:
-        """TIMELINE where it is open, else the overview: a longer stretch."""
-        self.driver.ask("zoom", -(pressed.count or 1), timeline=self.scene.panel == "timeline")
+        """TIMELINE or PIPELINE where it is open, else the overview: a longer stretch."""
+        self.driver.ask("zoom", -(pressed.count or 1), panel=self.scene.panel)
 
     def do_palette(self, pressed: Pressed) -> None:
         """Open the palette."""
@@ -443,6 +450,11 @@ class Deeds(Moves):
             warp, cycle = timeline_lines.warp_at(self.scene, place.height, y), timeline_lines.cycle_at(self.scene, x)
             if warp is not None:
                 self.choose_warp(warp)
+            if cycle is not None:
+                self.driver.ask("goto", cycle)
+            return
+        if panel == "pipeline":
+            cycle = pipeline_lines.cycle_at(self.scene, place.width, x)
             if cycle is not None:
                 self.driver.ask("goto", cycle)
             return

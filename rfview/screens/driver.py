@@ -66,7 +66,7 @@ class Driver:
     def ask(self, kind: str, value: Any = None, **extra: Any) -> None:
         """Queue a request."""
         with self._wake:
-            if kind in ("columns", "overlay_warp", "brush_to"):     # only the newest counts
+            if kind in ("columns", "overlay_warp", "brush_to", "pipeline_warp"):     # only the newest counts
                 self._queue = deque(request for request in self._queue if request.kind != kind)
             self._queue.append(Request(kind, value, extra))
             self._wake.notify()
@@ -122,9 +122,13 @@ class Driver:
     def _take(self, session: Session) -> None:
         """Go on with another branch of the session."""
         session.progress = self._progress
-        self.session = session
+        self.session, before = session, self.source
         self.source = SceneSource(session)
         self.source.columns = self.columns
+        if before is not None:      # what is open stays open
+            self.source.spans.columns, self.source.spans.zoom = before.spans.columns, before.spans.zoom
+            self.source.pipes.columns, self.source.pipes.zoom = before.pipes.columns, before.pipes.zoom
+            self.source.pipes.warp = before.pipes.warp
 
     def _opening(self, *facts: Any) -> None:
         """Report how far opening is: (share, text) or (text,)."""
@@ -405,9 +409,11 @@ class Driver:
 
     def _do_zoom(self, request: Request) -> None:
         assert self.source is not None
-        if request.extra.get("timeline"):
-            self.source.spans.change_zoom(-request.value)
-            self._arrive(f"1 column = {plural(self.source.spans.per, 'cycle')}")
+        source = self.source
+        axis = source.spans if request.extra["panel"] == "timeline" else source.pipes
+        if request.extra["panel"] in ("timeline", "pipeline"):
+            axis.change_zoom(-request.value)
+            self._arrive(f"1 column = {plural(axis.per, 'cycle')}")
             return
         self.source.zoom = max(0, min(24, self.source.zoom + request.value))
         first, last = self.source.span()
@@ -446,6 +452,18 @@ class Driver:
         """Gather what TIMELINE shows from now on, `value` columns wide; 0 ends that."""
         assert self.source is not None
         self.source.spans.columns = request.value
+        self.post(Arrived(self.source.scene()).keep())
+
+    def _do_pipeline(self, request: Request) -> None:
+        """Gather what PIPELINE shows of a warp from now on, `value` columns wide; 0 ends that."""
+        assert self.source is not None
+        self.source.pipes.columns, self.source.pipes.warp = request.value, request.extra["warp"]
+        self.post(Arrived(self.source.scene()).keep())
+
+    def _do_pipeline_warp(self, request: Request) -> None:
+        """Let PIPELINE show another warp."""
+        assert self.source is not None
+        self.source.pipes.warp = request.value
         self.post(Arrived(self.source.scene()).keep())
 
     def _do_columns(self, request: Request) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from engine.errors import InputError, RfviewError
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
 from rfview.screens.brush import BrushSource
 from rfview.screens.overlay import OverSource
+from rfview.screens.pipes import PipeSource
 from rfview.screens.spans import SpanSource
 from sessions.accounts import counts_of, energy_of
 from sessions.reports import value_text
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
 SCAN_CHUNKS = 512     # longer recordings show only the hits of the chunks visited
+STATE_OF_A_WARP = re.compile(r"w(arp\[)?\d+\]?\.state$")
 QUIET_STATES = ("issued", "not_selected", "finished", "no_cta")
 
 
@@ -37,6 +40,7 @@ class SceneSource:
         self.seen = session.cycle
         self.spans = SpanSource(session)
         self.brush = BrushSource(session)
+        self.pipes = PipeSource(session)
         self.over: OverSource | None = None     # another run that is laid over this one
         self.warp = 0                           # the focused warp, by which that one is aligned
         self.hits: dict[int, int] = {}
@@ -92,6 +96,7 @@ class SceneSource:
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
             problems=session.problems(), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
             past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
+            pipes=self.pipes.pipes(self.last),
         )
         scene.__dict__["looks"] = self._looks
         return scene
@@ -205,7 +210,13 @@ class SceneSource:
         cycle = self.session.cycle
         before = max(self.session.timeline.first, cycle - 1)
         values = point.watched.column(before, cycle + 1)
+        if STATE_OF_A_WARP.match(point.item):
+            return self._state_name(values[0]), self._state_name(values[-1])
         return value_text(values[0].tolist()), value_text(values[-1].tolist())
+
+    def _state_name(self, code: Any) -> str:
+        look = self._looks.get(int(code))
+        return look.name if look is not None else str(code)
 
     def _active(self) -> list[Breakpoint]:
         """Return the breakpoints that are on; when they are others than before, what was counted is forgotten."""

@@ -115,6 +115,7 @@ CASES: dict[str, Case] = {
     "down": scene("warp", 2), "up": scene("warp", 0, "j"), "other_side": scene("warp", 1),
     "open": scene("panel", "registers"), "close": scene("panel", "warps", "r"),
     "timeline": ((), lambda app: app.scene.panel == "timeline" and "1 column = 1 cycle" in app.screen_text()),
+    "pipeline": ((), lambda app: app.scene.panel == "pipeline" and "PIPELINE  w0" in app.screen_text()),
     "registers": scene("panel", "registers"), "lanes_right": scene("lane", 4, "r"),
     "lanes_left": scene("lane", 0, "r", "L"), "number_format": scene("number_format", "hex", "r"),
     "source": scene("code_source", True),
