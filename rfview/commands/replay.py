@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen on the recording."""
-    if args.file.endswith((".toml", ".ptx")):
+    if args.file.endswith((".toml", ".ptx", ".rfr")):
         raise InputError(f"{args.file}: not a session; to run it live: rfview debug {args.file}")
     from rfview.view import View
 
