@@ -128,6 +128,18 @@ class Deeds(Moves):
 
         self.app.push_screen(KernelsWindow(self))
 
+    def do_follow(self, pressed: Pressed) -> None:
+        """Find where the bits that were lost last went."""
+        self.driver.ask("command", "follow")
+
+    def do_next_arrival(self, pressed: Pressed) -> None:
+        """Go to the next place that the error reached."""
+        self.driver.ask("command", "follow next")
+
+    def do_previous_arrival(self, pressed: Pressed) -> None:
+        """Go to the previous place that the error reached."""
+        self.driver.ask("command", "follow back")
+
     def open_prompt(self, mode: str, text: str = "") -> None:
         """Show the prompt with a text to go on from."""
         self.change(message=(prompt_text(self.scene).rstrip() if mode == ":" else "search the program /"))

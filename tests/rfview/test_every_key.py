@@ -105,6 +105,8 @@ CASES: dict[str, Case] = {
     "overlay": ((), lambda app: app.app.main.prompt.value == "overlay "),
     "swap_design": shows("ANOTHER DESIGN", "● sram", "hrf", "the same instruction of w0"),
     "load_kernel": shows("ANOTHER KERNEL", "vectoradd", "gemm"),
+    "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
+    "previous_arrival": says("nothing is followed yet"),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
     "search_previous": moved(conflict, False, ":", *"rf stall.bank_conflict > 0", "enter"),
@@ -127,7 +129,8 @@ CASES: dict[str, Case] = {
 
 
 # these want an argument or a branch, end the program, or ask the whole machine, which the made-up timeline has not
-UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare")
+UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
+           "next_arrival", "previous_arrival")
 
 
 async def reset(app: Driven) -> None:
