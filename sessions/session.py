@@ -51,6 +51,7 @@ class Session:
     progress: called now and then during long moves with the cycle reached; return True to stop there. On live timelines
     a move past the end simulates as far as needed. branch: where this session was forked, None where it was not. family:
     all sessions that were forked from one another, by name; "main" is the first. flow: what `follow` found last.
+    capturing: (file, first cycle) of the recording that `capture` began, None where there is none.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
@@ -68,6 +69,7 @@ class Session:
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
         self.flow: Flow | None = None
+        self.capturing: tuple[str, int] | None = None
         self.family: dict[str, Session] = {"main": self}
 
     # looking

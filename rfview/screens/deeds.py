@@ -140,6 +140,14 @@ class Deeds(Moves):
         """Go to the previous place that the error reached."""
         self.driver.ask("command", "follow back")
 
+    def do_capture(self, pressed: Pressed) -> None:
+        """Ask for the file to record into from here on, or write what was begun up to here."""
+        session = self.driver.session
+        if session is not None and session.capturing is not None:
+            self.driver.ask("command", "capture stop")
+        else:
+            self.open_prompt(":", f"capture {self.scene.info.get('name') or self.scene.title}-{self.scene.cycle}.rfs")
+
     def open_prompt(self, mode: str, text: str = "") -> None:
         """Show the prompt with a text to go on from."""
         self.change(message=(prompt_text(self.scene).rstrip() if mode == ":" else "search the program /"))

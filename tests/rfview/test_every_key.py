@@ -107,6 +107,7 @@ CASES: dict[str, Case] = {
     "load_kernel": shows("ANOTHER KERNEL", "vectoradd", "gemm"),
     "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
     "previous_arrival": says("nothing is followed yet"),
+    "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm_tile-150.rfs"),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
     "search_previous": moved(conflict, False, ":", *"rf stall.bank_conflict > 0", "enter"),
