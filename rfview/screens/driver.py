@@ -259,7 +259,11 @@ class Driver:
         assert self.session is not None
         extra = request.extra
         move = self.session.next_event if extra["forward"] else self.session.previous_event
-        self._land(move(request.value, extra["warp"], extra["count"]), jump=True)
+        stop = move(request.value, extra["warp"], extra["count"])
+        self._land(stop, jump=True)
+        if request.value == "rf" and stop.reason == "condition":
+            assert self.source is not None
+            self.post(Answered("stalled", self.source.stalled_by_the_register_file()))
 
     def _do_find(self, request: Request) -> None:
         """Go to where a condition holds."""
