@@ -189,7 +189,8 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
 
     ◆ the first divergence, ▲ the cursor. Negative numbers: B is ahead.
     """
-    what = f"cycles B is behind A, by instructions issued (of {number(picture.common)} that both issue)"
+    what = "cycles B is behind A, by instructions issued"
+    what += f" (of {number(picture.common)} that both issue)" if width >= 100 else f", {number(picture.common)}"
     out = [title(width, "LEAD / LAG", what, focus=True)]
     columns = width - LABEL - 2
     lags = [lag for _, lag in picture.curve]

@@ -492,8 +492,7 @@ class Driver:
             self.rival.close()
         self.rival, self.source.over, self.source.warp = rival, over, request.extra["warp"]
         kinds = "" if over.same_kind else "; its register file is of another kind and not compared"
-        self._arrive(f"underlined: what differs in B where w{self.source.warp} has issued as much{kinds}; X takes it off",
-                     "good")
+        self._arrive(f"underlined: differs in B; X ends it{kinds}", "good")
 
     def _other_run(self, name: str) -> tuple[OverSource, Timeline | None]:
         """Return the run to lay over, and the recording to keep open for the next time.
