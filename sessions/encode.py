@@ -14,6 +14,7 @@ from engine.bits import bit64, ctz64, popcount
 from engine.chunk import Blocks
 from engine.jit import entry
 from sessions.codec import AFFINE, DIFFERENCE, NEW, NUM_MODES, PLANES, RAW, STAMP, UNIFORM, WIDTH, XOR, pack, zigzag
+from sessions.extent import Extent
 
 TABLE_FULL = -1
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
@@ -113,15 +114,25 @@ def sort_events(end, event_slot, event_pattern, event_at, slot_next, sorted_cycl
 
 @entry
 def code(order, slot_first, slot_kind, slot_times, sorted_cycle, sorted_pattern, sorted_at, pattern_mask, pattern_rank, value,
-         state, rules, base_cycle, column_next, codes, gaps, ranks):  # fmt: skip
+         state, rules, base_cycle, column_next, codes, gaps, ranks, bounds, state_of, state_shift, states):  # fmt: skip
     """Write every change's code into its column, and per event the cycles since the block's last and its pattern's rank.
 
     order: slots in the order of storing. state: (words,) u4 words before, brought up to date. rules: (columns,) RULE. column_next: where each column's next code goes (moved on). gaps, ranks: (events,) u4.
+    bounds: least and most of the words, and of their bytes, widened; last the bytes of `state`. state_of: (words,) which
+    warp slot's state lies in a word, -1 = none; state_shift: where in it; states: sets of the slots' states, added to.
     """
+    low, high, low_bytes, high_bytes, state_bytes = bounds
+    held = np.empty(WIDTH, np.uint64)
     one = np.uint64(1)
     event = np.uint64(0)
     for slot in order:
         first = np.uint64(slot_first[slot])
+        behind = min(first + np.uint64(WIDTH), np.uint64(len(state)))
+        count = np.uint64(0)
+        for word in range(first, behind):
+            if state_of[word] >= 0:
+                held[count] = word
+                count += one
         column_first = np.uint64(slot_kind[slot] * WIDTH)
         last_cycle = np.uint32(0)
         for event in range(event, event + np.uint64(slot_times[slot])):
@@ -148,6 +159,15 @@ def code(order, slot_first, slot_kind, slot_times, sorted_cycle, sorted_pattern,
                 goes = column_next[column]
                 column_next[column] = goes + np.uint32(1)
                 codes[np.uint64(goes)] = coded
+            for word in range(first, behind):
+                low[word] = min(low[word], state[word])
+                high[word] = max(high[word], state[word])
+            for byte in range(np.uint64(4) * first, np.uint64(4) * behind):
+                low_bytes[byte] = min(low_bytes[byte], state_bytes[byte])
+                high_bytes[byte] = max(high_bytes[byte], state_bytes[byte])
+            for which in range(count):
+                word = held[which]
+                states[state_of[word]] |= bit64((state[word] >> state_shift[word]) & np.uint32(63))
         event += one
     return 0
 
@@ -311,15 +331,22 @@ class Coded:
 class Encoder:
     """Codes the deltas of one recording's chunks; keeps the modes that it has chosen, and its working space.
 
-    kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds).
+    kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds). states_at: byte of each warp's state.
     """
 
-    def __init__(self, kind_of: np.ndarray):
+    def __init__(self, kind_of: np.ndarray, states_at: np.ndarray):
         self._kind_of = kind_of
+        words = len(kind_of)
+        self._state_of, self._state_shift = np.full(words, -1, np.int32), np.zeros(words, np.uint32)
+        self._state_of[states_at // 4] = np.arange(len(states_at))
+        self._state_shift[states_at // 4] = states_at % 4 * 8
+        self._states_at = states_at
         self._num_kinds = int(kind_of.max()) + 1
         self._slot_of = np.full(len(kind_of), -1, np.int32)
         self._slot = (*(np.empty(len(kind_of), np.int32) for _ in range(3)), np.empty(len(kind_of), np.uint32))
-        self._state = np.empty(len(kind_of), np.uint32)
+        self._state, self._low, self._high = (np.empty(words, np.uint32) for _ in range(3))
+        self._low_bytes, self._high_bytes = (np.empty(4 * words, np.uint8) for _ in range(2))
+        self._states = np.zeros(len(states_at), np.uint64)
         self._table = np.empty(1 << 12, np.int32)
         self._sizes = (0, 0)
         self._room(1 << 15, 1 << 17)
@@ -369,13 +396,18 @@ class Encoder:
         begin = np.cumsum(counts, dtype=np.int32) - counts
         sort_events(blocks.end, *self._event, slot_next, *self._sorted)
         self._state[:] = key
+        bounds = (self._low, self._high, self._low_bytes, self._high_bytes, self._state.view(np.uint8))
+        self._low[:] = self._high[:] = key
+        self._low_bytes[:] = self._high_bytes[:] = key.view(np.uint8)
+        self._states[:] = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
         code(order, first, kind, times, *self._sorted, pattern_mask, pattern_rank, blocks.value, self._state, rules,
-             np.uint32(first_cycle & 0xFFFFFFFF), begin.copy(), self._codes, self._gaps, self._ranks)  # fmt: skip
+             np.uint32(first_cycle & 0xFFFFFFFF), begin.copy(), self._codes, self._gaps, self._ranks, bounds,
+             self._state_of, self._state_shift, self._states)  # fmt: skip
         return Coded(order, first, kind, times, touched, pattern_kind, pattern_mask, pattern_rank, begin, counts,
                      self._gaps[:events], self._ranks[:events])  # fmt: skip
 
-    def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, learn: bool) -> tuple[dict[str, Any], np.ndarray]:
-        """Return the `deltas` map of format.py, and the bits of the words that change, eight to a byte, low bit first.
+    def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, learn: bool) -> tuple[dict[str, Any], Extent]:
+        """Return the `deltas` map of format.py, and what the words that change come to.
 
         key: (num_words,) u4 state at first_cycle. learn: choose anew how each column is coded.
         """
@@ -406,7 +438,15 @@ class Encoder:
             "far": pack(np.diff(far, prepend=np.int64(0))),
             "beyond": pack(beyond),
         }
-        return stored, touched_bits(coded.first, coded.touched, len(key))
+        return stored, self._extent(coded)
+
+    def _extent(self, coded: Coded) -> Extent:
+        """Return what the words that change come to."""
+        bits = np.unpackbits(coded.touched[:, None].view(np.uint8), axis=1, bitorder="little")
+        slot, place = np.nonzero(bits)
+        words = np.sort(coded.first[slot] + place)
+        whole = (self._low, self._high, self._low_bytes.view(np.uint32), self._high_bytes.view(np.uint32))
+        return Extent(words, *(array[words] for array in whole), self._states.copy())
 
     def _planes(self, begin: np.ndarray, counts: np.ndarray, modes: np.ndarray, widths: np.ndarray,
                 num_far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
@@ -460,12 +500,3 @@ def place_planes(counts: np.ndarray, modes: np.ndarray, widths: np.ndarray) -> t
     plane_at = np.empty(len(counts), np.int64)
     plane_at[order] = class_at[classes[order]] + before - class_first[classes[order]]
     return order, plane_at, sizes[classes], int(bytes_each.sum())
-
-
-def touched_bits(first: np.ndarray, touched: np.ndarray, num_words: int) -> np.ndarray:
-    """Return one bit per word, set where a block's mask has it."""
-    bits = np.unpackbits(touched[:, None].view(np.uint8), axis=1, bitorder="little")
-    row, place = np.nonzero(bits)
-    changed = np.zeros(num_words, bool)
-    changed[first[row] + place] = True
-    return np.packbits(changed, bitorder="little")

@@ -17,8 +17,9 @@ import numpy as np
 from engine.chunk import Chunk
 from engine.errors import InputError
 from sessions import codec, format
-from sessions.encode import Encoder, pack_rows, pack_words
 from sessions.layout import Layout
+from sessions.summaries import STATES
+from sessions.summarise import Summariser
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,12 @@ class Writer:
         self._file.write(format.MAGIC)
         self._rows: Newest | None = None
         self._memory: Newest | None = None
+        self._summary: Summariser | None = None
         self._last: Chunk | None = None
-        self._encoder = Encoder(layout.kinds)
+        from sessions import encode  # imports numba: what replays imports this module too
+
+        self._encode = encode
+        self._encoder = encode.Encoder(layout.kinds, layout.field(STATES).offsets)
         self._learn_at = 0
 
     def add(self, chunk: Chunk) -> None:
@@ -97,10 +102,13 @@ class Writer:
                                    self.chunk_cycles)  # fmt: skip
             format.write_frame(self._file, format.HEAD, header.pack())
             self._rows, self._memory = Newest(chunk.key_rows), Newest(chunk.key_memory)
+            self._summary = Summariser(self.layout, len(chunk.key_rows))
         content = self._content(chunk)
         offset = format.write_frame(self._file, format.CHUNK, msgpack.packb(content, default=codec._plain))
         self._file.flush()
         self.index.add(content, offset)
+        if self._summary is not None and self._summary.is_full:
+            self._write_summary()
         if self._last is not None:
             self._last.release()
         self._last = chunk
@@ -109,15 +117,16 @@ class Writer:
 
     def _content(self, chunk: Chunk) -> dict[str, Any]:
         """Return the CHNK map of format.py."""
-        assert self._rows is not None and self._memory is not None
+        assert self._rows is not None and self._memory is not None and self._summary is not None
         key = np.concatenate([chunk.key_sm, chunk.key_rf])
         number = len(self.index.first)
         learn = number == self._learn_at
-        deltas, touched = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, learn)
+        deltas, extent = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, learn)
         if learn:
             self._learn_at = max(1, 4 * number)
-        rows = {"counts": codec.pack_log(chunk.row_end), **pack_rows(chunk.row_index, chunk.row_value)}
-        memory = {"counts": codec.pack_log(chunk.mem_end), **pack_words(chunk.mem_index, chunk.mem_value)}
+        self._summary.add(key, extent, chunk.row_index, chunk.mem_index)
+        rows = {"counts": codec.pack_log(chunk.row_end), **self._encode.pack_rows(chunk.row_index, chunk.row_value)}
+        memory = {"counts": codec.pack_log(chunk.mem_end), **self._encode.pack_words(chunk.mem_index, chunk.mem_value)}
         content = {
             "first": chunk.first_cycle,
             "num": chunk.num_cycles,
@@ -128,7 +137,6 @@ class Writer:
             "memory": codec.compress(memory),
             "row_writes": len(chunk.row_index),
             "mem_writes": len(chunk.mem_index),
-            "changed": codec.squeeze(touched.tobytes()),
             "printed": chunk.printed,
         }
         level = format.level_of(number)
@@ -136,17 +144,25 @@ class Writer:
             row_places, mem_places = self._rows.take(level), self._memory.take(level)
             content |= {
                 "level": level,
-                "row_sum": codec.compress(pack_rows(row_places, self._rows.values[row_places])),
-                "mem_sum": codec.compress(pack_words(mem_places, self._memory.values[mem_places])),
+                "row_sum": codec.compress(self._encode.pack_rows(row_places, self._rows.values[row_places])),
+                "mem_sum": codec.compress(self._encode.pack_words(mem_places, self._memory.values[mem_places])),
                 "row_sums": len(row_places),
                 "mem_sums": len(mem_places),
             }
         return content
 
+    def _write_summary(self) -> None:
+        """Write what the chunks since the last summary hold in short."""
+        summary = self._summary
+        if summary is not None and summary.count:
+            content = msgpack.packb(summary.take(len(self.index.first) - summary.count))
+            self.index.summary.append(format.write_frame(self._file, format.SUMMARY, content))
+
     def finish(self, end: dict[str, Any]) -> int:
         """Write index and trailer; return the file's size in bytes."""
         if self._last is not None:
             self.index.totals.append(_totals_after(self._last, self.layout))
+        self._write_summary()
         self.index.end = end
         format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack()))
         self._file.flush()

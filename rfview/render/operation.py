@@ -102,7 +102,7 @@ def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:
 
 
 def waits_for(scene: Scene, warp: int) -> str:
-    """Return, in at most nine cells, what a warp waits for: "R12 miss", "bank 4", "3 of 8", "ready"."""
+    """Return, in at most eight cells, what a warp waits for: "R12 miss", "bank 4", "3 of 8", "ready"."""
     machine = scene.now
     assert machine is not None
     name = scene.look(machine.state[warp]).name
@@ -139,7 +139,8 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     """Return what holds a warp that is not idle: register, bank, unit."""
     kind, what = machine.blocker_kind[warp], machine.blocker[warp]
     if kind == layout.BLOCK_UNIT:
-        return f"{UNIT_NAMES.get(what, what)} busy"
+        busy = f"{UNIT_NAMES.get(what, what)} busy"
+        return busy if len(busy) < 9 else busy.partition(" ")[0]    # a blank must stay before the history
     if kind == layout.BLOCK_COLLECTOR or name == "collector_full":
         count = len(machine.collectors)
         return f"{count} of {count}"
@@ -163,7 +164,7 @@ def _held(machine: Machine, warp: int, name: str) -> str:
 
 
 def _until(machine: Machine, entry: int | None, kind: int) -> str:
-    """Return the word after a register: what its producer still needs."""
+    """Return the word after a register, five letters at most: what its producer still needs."""
     if kind == layout.BLOCK_READER:
         return "read"
     if entry is None:
@@ -171,9 +172,9 @@ def _until(machine: Machine, entry: int | None, kind: int) -> str:
     row = machine.inflight[entry]
     stage = int(row["stage"])
     if stage == layout.COLLECT:
-        return "reads"
+        return "coll"       # it collects its operands
     if stage == layout.WRITE_BACK:
-        return "write"
+        return "wb"         # its result is on the way into the register file
     if stage == layout.MEMORY:
         if is_shared(machine, int(row["pc"])):
             return "smem"

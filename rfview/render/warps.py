@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rfview.render.operation import operation, waits_for
+from rfview.render.overlay import lay_over_warp
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, fill, title
 
@@ -37,6 +38,8 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
 
     13 cells: 2 past cycles. 20: 8. 30: with what it waits for. 60 and more: the state's name, the rest is history.
     """
+    if scene.over is not None:
+        return lay_over_warp(scene, warp, width, warp_row)
     machine = scene.now
     assert machine is not None
     code = machine.state[warp]
@@ -178,7 +181,7 @@ def _pair_title(scene: Scene, width: int, cell: int, focus: bool) -> Line:
     """Return the title over two columns."""
     names = [scheduler_name(scene, 0), scheduler_name(scene, 1)] if cell >= 30 else ["even", "odd"]
     row = Row(width, "band").add("▌" if focus else " ", "title").add("WARPS", "title").at(8, names[0], "tinfo")
-    row.right(cell - 0 + 1 if cell >= 30 else cell, "now", "tinfo").at(cell + 2, names[1], "tinfo")
+    row.right(cell if cell >= 30 else cell - 1, "now", "tinfo").at(cell + 2, names[1], "tinfo")
     return row.right(width - 1, "now", "tinfo").line()
 
 

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -22,6 +23,7 @@ from rfview.render import compare as pair_lines
 from rfview.render import multiples as multiples_lines
 from rfview.render.text import Line, Row
 from rfview.screens.compare_source import CompareSource, MultiplesSource
+from rfview.screens.palette import ActionProvider
 from rfview.widgets.panel import PanelView, StripCache
 
 if TYPE_CHECKING:
@@ -29,11 +31,14 @@ if TYPE_CHECKING:
 
 STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 REPORT_S = 0.1
+HELP_INDENT = 10        # cells of the keys in the lines of PAIR_HELP and MULTIPLES_HELP
 STEPS = {"s": 1, "right": 1, "l": 1, "S": -1, "left": -1, "h": -1, ")": 10, "(": -10, "}": 100, "{": -100}
-PAIR_HINTS = (("n N", "divergence ±"), ("s S", "step ±"), (") (", "±10"), ("d", "first"), ("L", "lock"), ("j k", "warp"),
-              ("x", "swap"), ("Tab", "page"), ("g G", "begin end"), ("y", "copy"), ("?", "help"), ("q", "leave"))
-MULTIPLES_HINTS = (("s S", "step ±"), (") (", "±10"), ("} {", "±100"), ("L", "lock"), ("j k", "run"),
-                   ("Enter", "compare with A"), ("g G", "begin end"), ("%", "50% half way"), ("?", "help"), ("q", "leave"))
+# the first of them also fit into 80 columns
+PAIR_HINTS = (("n N", "divergence ±"), ("s S", "step ±"), ("L", "lock"), ("j k", "warp"), ("Tab", "page"), ("?", "help"),
+              ("q", "leave"), ("X", "lay B over A"), ("x", "swap"), (") (", "±10"), ("d", "first"), ("g G", "begin end"),
+              ("y", "copy"))
+MULTIPLES_HINTS = (("s S", "step ±"), ("j k", "run"), ("Enter", "compare with A"), ("L", "lock"), ("?", "help"),
+                   ("q", "leave"), (") (", "±10"), ("} {", "±100"), ("g G", "begin end"), ("%", "50% half way"))
 PAIR_HELP = (
     "n N       next / previous instruction at which the warp's lag changes: where one run loses time",
     "d         the first divergence of the two runs",
@@ -42,6 +47,7 @@ PAIR_HELP = (
     "L         lock by instruction (both right behind the same one) or by cycle (both at the same one)",
     "j k       the next / previous warp of the grid; 31o the warp in A's slot 31",
     "g G 50%   begin, end, half way, by issued instructions; a click on the curve goes there",
+    "X         A's main screen at its cursor, with what differs in B underlined; q comes back",
     "x         exchange A and B",
     "Tab       the other page, where the terminal is low: reasons and totals",
     "y         copy the command that opens B at its cursor",
@@ -241,7 +247,8 @@ class RunsScreen(Screen[None]):
             self.lines = self.draw(width, height)
         if self.helping:
             head = Row(width, "band").add("▌KEYS", "title").right(width - 1, "any key closes", "tinfo").line()
-            text = [Row(width, "popup").add(f" {line}", "text").line() for line in self.KEYS]
+            parts = [part for line in self.KEYS for part in wrap(line, width - 2, subsequent_indent=" " * HELP_INDENT)]
+            text = [Row(width, "popup").add(f" {part}", "text").line() for part in parts]
             self.lines[2 : 2 + len(text) + 1] = [head, *text]
         self.view.show(self.lines[:height])
 
@@ -335,12 +342,25 @@ class CompareScreen(RunsScreen):
             self.worker.ask(lambda source: source.choose_slot(count))
         elif token == "x":
             self.worker.ask(lambda source: source.swap())
+        elif token == "X":
+            self.open_overlay()
         elif token in ("tab", "shift+tab"):
             self.worker.ask(lambda source: setattr(source, "page", 1 - source.page))
         elif token == "y":
             self.worker.ask(self._copied)
         else:
             super().pressed(token, count)
+
+    def open_overlay(self) -> None:
+        """Show A's main screen where it stands, B laid over it."""
+        from rfview.screens.overlaid import OverlaidScreen
+
+        source = self.worker.source
+        if source is None or not self.worker.is_idle:
+            return
+        paths = [str(timeline.path) for timeline in source.timelines]
+        slot = source.comparison.logs[0].slot(source.name, source.cycles[0])
+        self.app.push_screen(OverlaidScreen(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot))
 
     def _copied(self, source: CompareSource) -> None:
         """Copy the command that opens B here."""
@@ -401,7 +421,8 @@ def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: st
 
         CSS_PATH = STYLES
         TITLE = "rfview"
-        ENABLE_COMMAND_PALETTE = False
+        COMMANDS: ClassVar[set[Any]] = {ActionProvider}     # for the main screen that X opens
+        ENABLE_COMMAND_PALETTE = True
         failure: Exception | None = None
 
         def __init__(self) -> None:

@@ -20,6 +20,7 @@ from sessions.encode import Encoder, pack_rows, pack_words
 from sessions.layout import Layout
 from sessions.record import Writer, partial_path, record
 from sessions.replay import describe, open_recording
+from sessions.summaries import STATES
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import RF_DTYPE, Double
 
@@ -102,6 +103,9 @@ def test_each_flipped_byte_is_reported_and_shows_no_wrong_state(
             except InputError as error:
                 reported = True
                 assert "flip.rfs" in str(error)
+        if timeline.summaries is not None:
+            timeline.summaries.words_change(np.arange(8), 0, len(starts))
+        reported |= bool(timeline.warnings)
         assert reported, place
         timeline.close()
 
@@ -229,13 +233,18 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     end = np.searchsorted(when[order][keep], np.arange(cycles), side="right").astype(np.uint32)
     value = random_state.randint(0, 1 << 32, len(index), dtype=np.uint64).astype(np.uint32)
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
-    encoder = Encoder(layout.kinds)
+    encoder = Encoder(layout.kinds, layout.field(STATES).offsets)
     encoder.use(random_state.randint(0, codec.NUM_MODES, len(encoder.modes)).astype(np.uint8))
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
-    stored, changed = encoder.encode(key, blocks, 12345, learn=seed % 3 == 0)
+    stored, extent = encoder.encode(key, blocks, 12345, learn=seed % 3 == 0)
     again = StoredChanges(msgpack.unpackb(msgpack.packb(stored)), key, 12345)
     before = Changes.of_blocks(blocks)
-    assert (np.flatnonzero(np.unpackbits(changed, bitorder="little")) == np.unique(index)).all()
+    assert (extent.words == np.unique(index)).all()
+    had = [np.append(value[index == word], key[word]) for word in extent.words]
+    assert (extent.least == [values.min() for values in had]).all() and (extent.most == [values.max() for values in had]).all()
+    parts = [values.view(np.uint8).reshape(-1, 4) for values in had]
+    for found, ends in ((extent.least_bytes, np.min), (extent.most_bytes, np.max)):
+        assert (found.view(np.uint8).reshape(-1, 4) == np.array([ends(part, axis=0) for part in parts]).reshape(-1, 4)).all()
     for asked in (np.arange(words), np.unique(index)[:7], random_state.choice(words, 50, replace=False)):
         for changes in (before, again):
             which, when, found = changes.of_words(asked, words)

@@ -1,0 +1,116 @@
+"""Sum up chunks while they are recorded; see summaries.py, which reads what is made here, and format.py, SUMM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sessions import codec
+from sessions.extent import Extent
+from sessions.layout import Layout
+from sessions.summaries import CHUNKS, LINE_BITS, LINE_WORDS, STATES, byte_words, word_kinds
+
+# what is large and seldom asked for is summed up by its changes alone
+CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "l2", "config")
+MOST_WORDS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which words are watched: slot: (num_words,) i4 number among the watched ones, -1 = not watched; words: (w,) i8.
+
+    is_bytes: (num_words,) bool: the word holds fields of less than four bytes. kinds: of word_kinds. num_states: warp slots.
+    """
+
+    slot: np.ndarray
+    words: np.ndarray
+    is_bytes: np.ndarray
+    kinds: list[np.ndarray]
+    num_states: int
+
+    @staticmethod
+    def of(layout: Layout) -> Plan:
+        """Choose from a layout: all of it but what is large and seldom asked for."""
+        watched = np.zeros(layout.num_words, bool)
+        for dtype, begin in ((layout.sm_dtype, 0), (layout.rf_dtype, layout.sm_bytes)):
+            for name in dtype.names or ():
+                inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+                if (begin or name not in CHANGES_ONLY) and (inner.itemsize <= 4 * MOST_WORDS or name == "warp"):
+                    watched[(begin + offset) // 4 : -(-(begin + offset + inner.itemsize) // 4)] = True
+        words = np.flatnonzero(watched)
+        slot = np.full(layout.num_words, -1, np.int32)
+        slot[words] = np.arange(len(words))
+        return Plan(slot, words, byte_words(layout), word_kinds(layout), len(layout.field(STATES).offsets))
+
+
+class Summariser:
+    """Collects what chunks hold, while recording; one after the other, up to 64, then `take`."""
+
+    def __init__(self, layout: Layout, num_rows: int):
+        self.plan = Plan.of(layout)
+        self.count = 0
+        shape = (CHUNKS, len(self.plan.words))
+        self._low, self._high = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
+        self._states = np.zeros((CHUNKS, self.plan.num_states), np.uint64)
+        self._changed = np.zeros((CHUNKS, layout.num_words), bool)
+        self._rows = np.zeros((CHUNKS, num_rows), bool)
+        self._lines = np.zeros((CHUNKS, LINE_BITS), bool)
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether `take` is due."""
+        return self.count == CHUNKS
+
+    def add(self, key: np.ndarray, extent: Extent, row_index: np.ndarray, mem_index: np.ndarray) -> None:
+        """Add a chunk. key: state at its first cycle. extent: what its changing words come to."""
+        plan, at = self.plan, self.count
+        words = extent.words
+        for kept, whole, bytewise in ((self._low, extent.least, extent.least_bytes),
+                                      (self._high, extent.most, extent.most_bytes)):  # fmt: skip
+            kept[at] = key[plan.words]
+            slots = plan.slot[words]
+            watched = slots >= 0
+            kept[at, slots[watched]] = np.where(plan.is_bytes[words], bytewise, whole)[watched]
+        self._states[at] = extent.states
+        self._changed[at] = False
+        self._changed[at, words] = True
+        self._rows[at] = False
+        self._rows[at, row_index] = True
+        self._lines[at] = False
+        self._lines[at, mem_index // LINE_WORDS % LINE_BITS] = True
+        self.count += 1
+
+    def take(self, first: int) -> dict[str, Any]:
+        """Return the summary of the chunks added, the first of them having this number, and begin anew."""
+        count, plan = self.count, self.plan
+        self.count = 0
+        changed = self._changed[:count]
+        changing = np.logical_or.reduce(changed, axis=0)
+        words, ranged, parts = [], [], []
+        for kind in plan.kinds:
+            slots = plan.slot[kind]
+            is_ranged = bool(slots[0] >= 0)
+            if not is_ranged and not changing[kind].any():
+                continue
+            part = [np.packbits(changed[:, kind].T, axis=1, bitorder="little").tobytes()]
+            if is_ranged:
+                low, high = self._low[:count, slots], self._high[:count, slots]
+                part += [_planes(np.diff(low, axis=0, prepend=np.uint32(0)).T), _planes((high - low).T)]
+            words.append(int(kind[0]))
+            ranged.append(is_ranged)
+            parts.append(codec.squeeze(b"".join(part)))
+        bits = (np.packbits(flags[:count].T, axis=1, bitorder="little").tobytes() for flags in (self._rows, self._lines))
+        return {
+            "first": first, "num": count, "words": codec.pack(np.array(words)),
+            "ranged": codec.pack(np.array(ranged, np.uint8)), "parts": parts,
+            "states": codec.squeeze(_planes(self._states[:count].T)),
+            **dict(zip(("rows", "lines"), map(codec.squeeze, bits))),
+        }  # fmt: skip
+
+
+def _planes(values: np.ndarray) -> bytes:
+    """Return the values' low bytes, then their next ones, and so on."""
+    flat = np.ascontiguousarray(values).ravel()
+    return np.ascontiguousarray(flat.view(np.uint8).reshape(-1, flat.itemsize).T).tobytes()
