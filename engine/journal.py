@@ -9,7 +9,6 @@ written, memory words are noted in `mem_index` by the accesses themselves.
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 

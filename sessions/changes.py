@@ -89,7 +89,7 @@ class StoredChanges:
         return len(self._codes)
 
     def _by_kind(self, cells: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Give for each kind its blocks, (blocks, patterns) what stands in their cells, (patterns, 32) the patterns' bits."""
+        """Give for each kind its blocks, what stands in their cells (blocks, patterns), its patterns' bits (patterns, 32)."""
         for number, at in enumerate(self._cell_begin):
             blocks = slice(self._kind_begin[number], self._kind_end[number])
             bits = self._bits[self._pattern_begin[number] : self._pattern_end[number]]
@@ -169,7 +169,8 @@ class StoredChanges:
             low += size
         return codes
 
-    def _values(self, index: np.ndarray, start: np.ndarray, mode: np.ndarray, word: np.ndarray, when: np.ndarray) -> np.ndarray:
+    def _values(self, index: np.ndarray, start: np.ndarray, mode: np.ndarray, word: np.ndarray,
+                when: np.ndarray) -> np.ndarray:  # fmt: skip
         """Return the new values behind codes. start: the first code of the same word. when: of the change, for stamps."""
         codes = self._codes
         value = codes[index]

@@ -5,6 +5,7 @@ Only recording needs this: numba is imported here, and nothing that replays impo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,22 +14,19 @@ import numpy as np
 from engine.bits import bit64, ctz64, popcount
 from engine.chunk import Blocks
 from engine.jit import entry
-from sessions.codec import AFFINE, DIFFERENCE, NEW, NUM_MODES, PLANES, RAW, STAMP, UNIFORM, WIDTH, XOR, pack, zigzag
-from sessions.extent import Extent
+from sessions.codec import AFFINE, NEW, NUM_MODES, PLANES, RAW, STAMP, UNIFORM, WIDTH, XOR, pack, zigzag
+from sessions.extent import BYTES, WHOLE, Extent
 
 TABLE_FULL = -1
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
 FAR_BYTES = 5
-# how a mode makes a code: masks of the old value that is xor-ed or subtracted, of the cycle subtracted; sign: 1 = zigzag
-RULE = np.dtype([("xor", "u4"), ("old", "u4"), ("stamp", "u4"), ("sign", "u4")])
-RULES = np.zeros(NUM_MODES, RULE)
-RULES["xor"][XOR] = RULES["old"][DIFFERENCE] = RULES["stamp"][STAMP] = 0xFFFFFFFF
-RULES["sign"][[DIFFERENCE, STAMP]] = 1
+LEARN_CODES = 4096
 
 
 @entry
 def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, table, pattern_kind,
-                 pattern_mask, pattern_times, pattern_rank, kind_patterns, event_slot, event_pattern, event_at, found):  # fmt: skip
+                 pattern_mask, pattern_times, pattern_rank, kind_patterns, event_slot, event_pattern, event_at,
+                 found):  # fmt: skip
     """Number the blocks (slots) and the masks of each kind of block (patterns) as they come up, and count both.
 
     kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1. table: zeros, a power of 2 long;
@@ -113,62 +111,107 @@ def sort_events(end, event_slot, event_pattern, event_at, slot_next, sorted_cycl
 
 
 @entry
-def code(order, slot_first, slot_kind, slot_times, sorted_cycle, sorted_pattern, sorted_at, pattern_mask, pattern_rank, value,
-         state, rules, base_cycle, column_next, codes, gaps, ranks, bounds, state_of, state_shift, states):  # fmt: skip
-    """Write every change's code into its column, and per event the cycles since the block's last and its pattern's rank.
+def spread(order, slot_first, slot_kind, slot_times, slot_touched, sorted_cycle, sorted_pattern, sorted_at, pattern_mask,
+           pattern_rank, value, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end):  # fmt: skip
+    """Write every changed word's value, and in which cycle, into its column; list the runs that are of one word.
 
-    order: slots in the order of storing. state: (words,) u4 words before, brought up to date. rules: (columns,) RULE. column_next: where each column's next code goes (moved on). gaps, ranks: (events,) u4.
-    bounds: least and most of the words, and of their bytes, widened; last the bytes of `state`. state_of: (words,) which
-    warp slot's state lies in a word, -1 = none; state_shift: where in it; states: sets of the slots' states, added to.
+    order: slots in the order of storing. column_next: where each column's next value goes (moved on). gaps, ranks: per
+    event the cycles since the block's last, and its pattern's rank. Returns the number of runs.
     """
-    low, high, low_bytes, high_bytes, state_bytes = bounds
-    held = np.empty(WIDTH, np.uint64)
     one = np.uint64(1)
+    begins = np.empty(WIDTH, np.uint32)
     event = np.uint64(0)
+    runs = 0
     for slot in order:
-        first = np.uint64(slot_first[slot])
-        behind = min(first + np.uint64(WIDTH), np.uint64(len(state)))
-        count = np.uint64(0)
-        for word in range(first, behind):
-            if state_of[word] >= 0:
-                held[count] = word
-                count += one
         column_first = np.uint64(slot_kind[slot] * WIDTH)
+        for place in range(WIDTH):
+            begins[place] = column_next[column_first + np.uint64(place)]
         last_cycle = np.uint32(0)
-        for event in range(event, event + np.uint64(slot_times[slot])):
+        for _ in range(slot_times[slot]):
             cycle = np.uint32(sorted_cycle[event])
             pattern = np.uint64(sorted_pattern[event])
             at = np.uint64(sorted_at[event])
             gaps[event] = cycle - last_cycle
             ranks[event] = pattern_rank[pattern]
             last_cycle = cycle
-            stamp = np.uint32(base_cycle + cycle)
+            event += one
             left = np.uint64(pattern_mask[pattern])
             while left != 0:
-                place = np.uint64(ctz64(left))
+                column = column_first + np.uint64(ctz64(left))
                 left &= left - one
-                new = value[at]
+                goes = np.uint64(column_next[column])
+                column_next[column] = goes + one
+                values[goes] = value[at]
+                cycles[goes] = cycle
                 at += one
-                old = state[first + place]
-                state[first + place] = new
-                column = column_first + place
-                rule = rules[column]
-                coded = np.uint32(new ^ (old & rule.xor))
-                coded = np.uint32(coded - (old & rule.old) - (stamp & rule.stamp))
-                coded = np.uint32(coded << rule.sign) ^ np.uint32(np.uint32(0) - ((coded >> np.uint32(31)) & rule.sign))
-                goes = column_next[column]
-                column_next[column] = goes + np.uint32(1)
-                codes[np.uint64(goes)] = coded
-            for word in range(first, behind):
-                low[word] = min(low[word], state[word])
-                high[word] = max(high[word], state[word])
-            for byte in range(np.uint64(4) * first, np.uint64(4) * behind):
-                low_bytes[byte] = min(low_bytes[byte], state_bytes[byte])
-                high_bytes[byte] = max(high_bytes[byte], state_bytes[byte])
-            for which in range(count):
-                word = held[which]
-                states[state_of[word]] |= bit64((state[word] >> state_shift[word]) & np.uint32(63))
-        event += one
+        left = np.uint64(slot_touched[slot])
+        while left != 0:
+            place = np.uint64(ctz64(left))
+            left &= left - one
+            run_word[runs] = np.uint64(slot_first[slot]) + place
+            run_begin[runs] = begins[place]
+            run_end[runs] = column_next[column_first + place]
+            runs += 1
+    return runs
+
+
+@entry
+def code(runs, run_word, run_begin, run_end, run_mode, key, values, cycles, base_cycle, codes):
+    """Write the codes of the values of each run under its mode (see format.py, deltas); key: (words,) u4 state before."""
+    one = np.uint32(1)
+    for run in range(runs):
+        mode = run_mode[run]
+        low, high = np.uint64(run_begin[run]), np.uint64(run_end[run])
+        old = key[run_word[run]]
+        if mode == XOR:
+            codes[low] = values[low] ^ old
+            for at in range(low + np.uint64(1), high):
+                codes[at] = values[at] ^ values[at - np.uint64(1)]
+        elif mode == NEW:
+            for at in range(low, high):
+                codes[at] = values[at]
+        elif mode == STAMP:
+            for at in range(low, high):
+                found = np.uint32(values[at] - (base_cycle + np.uint32(cycles[at])))
+                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+        else:
+            found = np.uint32(values[low] - old)
+            codes[low] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+            for at in range(low + np.uint64(1), high):
+                found = np.uint32(values[at] - values[at - np.uint64(1)])
+                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+    return 0
+
+
+@entry
+def widen(runs, run_word, run_begin, run_end, values, watch, low, high, state_of, state_shift, states):
+    """Widen the least and greatest of the watched words, low and high, and the states' sets, by the values of the runs.
+
+    watch: (words,) WHOLE, BYTES (each of a word's four by itself), or not at all. state_of: (words,) which warp slot's state
+    lies in a word, -1 = none; state_shift: where in it.
+    """
+    ones = np.uint32(0xFF)
+    for run in range(runs):
+        word = run_word[run]
+        begin, end = np.uint64(run_begin[run]), np.uint64(run_end[run])
+        least, most = low[word], high[word]
+        if watch[word] == WHOLE:
+            for at in range(begin, end):
+                least = min(least, values[at])
+                most = max(most, values[at])
+        elif watch[word] == BYTES:
+            for shift in (np.uint32(0), np.uint32(8), np.uint32(16), np.uint32(24)):
+                least_byte, most_byte = (least >> shift) & ones, (most >> shift) & ones
+                for at in range(begin, end):
+                    least_byte = min(least_byte, (values[at] >> shift) & ones)
+                    most_byte = max(most_byte, (values[at] >> shift) & ones)
+                least = (least & ~(ones << shift)) | (least_byte << shift)
+                most = (most & ~(ones << shift)) | (most_byte << shift)
+        low[word] = least
+        high[word] = most
+        if state_of[word] >= 0:
+            for at in range(begin, end):
+                states[state_of[word]] |= bit64((values[at] >> state_shift[word]) & np.uint32(63))
     return 0
 
 
@@ -310,8 +353,8 @@ class Coded:
     """A chunk's changes in the order of storing, with views into the encoder's working space.
 
     slots: how the blocks were numbered, in the order of storing; first, kind, times, touched: (slots,) as in
-    index_events. pattern_kind, pattern_mask, pattern_rank: likewise. begin, counts: of each column's codes. gaps, ranks:
-    (events,) u4.
+    index_events. pattern_kind, pattern_mask, pattern_rank: likewise. begin, counts: of each column's values. runs: how many
+    there are, and word, first value and the one behind the last of each. gaps, ranks: (events,) u4.
     """
 
     slots: np.ndarray
@@ -324,6 +367,7 @@ class Coded:
     pattern_rank: np.ndarray
     begin: np.ndarray
     counts: np.ndarray
+    runs: tuple[int, np.ndarray, np.ndarray, np.ndarray]
     gaps: np.ndarray
     ranks: np.ndarray
 
@@ -331,31 +375,27 @@ class Coded:
 class Encoder:
     """Codes the deltas of one recording's chunks; keeps the modes that it has chosen, and its working space.
 
-    kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds). states_at: byte of each warp's state.
+    kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds). watch: (words,) u1 0, WHOLE or BYTES: how
+    the least and greatest values of each word are wanted. states_at: (warp slots,) the byte that each one's state is in.
     """
 
-    def __init__(self, kind_of: np.ndarray, states_at: np.ndarray):
+    def __init__(self, kind_of: np.ndarray, watch: np.ndarray, states_at: np.ndarray):
         self._kind_of = kind_of
         words = len(kind_of)
         self._state_of, self._state_shift = np.full(words, -1, np.int32), np.zeros(words, np.uint32)
         self._state_of[states_at // 4] = np.arange(len(states_at))
         self._state_shift[states_at // 4] = states_at % 4 * 8
-        self._states_at = states_at
+        self._watch, self._states_at = watch, states_at
         self._num_kinds = int(kind_of.max()) + 1
         self._slot_of = np.full(len(kind_of), -1, np.int32)
         self._slot = (*(np.empty(len(kind_of), np.int32) for _ in range(3)), np.empty(len(kind_of), np.uint32))
-        self._state, self._low, self._high = (np.empty(words, np.uint32) for _ in range(3))
-        self._low_bytes, self._high_bytes = (np.empty(4 * words, np.uint8) for _ in range(2))
+        self._low, self._high = (np.empty(words, np.uint32) for _ in range(2))
+        self._run = tuple(np.empty(words, np.uint32) for _ in range(3))
         self._states = np.zeros(len(states_at), np.uint64)
         self._table = np.empty(1 << 12, np.int32)
         self._sizes = (0, 0)
         self._room(1 << 15, 1 << 17)
-        self.use(np.full(self._num_kinds * WIDTH, XOR, np.uint8))
-
-    def use(self, modes: np.ndarray) -> None:
-        """Code by these modes, one per column, from now on."""
-        self.modes = modes
-        self._rules = RULES[modes]
+        self.modes = np.full(self._num_kinds * WIDTH, XOR, np.uint8)
 
     def _room(self, events: int, changes: int) -> None:
         """Make the working space large enough."""
@@ -365,7 +405,8 @@ class Encoder:
             self._event = tuple(np.empty(events, np.int32) for _ in range(3))
             self._sorted = (np.empty(events, np.uint16), *(np.empty(events, np.int32) for _ in range(2)))
             self._gaps, self._ranks = np.empty(events, np.uint32), np.empty(events, np.uint32)
-            self._codes = np.empty(changes, np.uint32)
+            self._codes, self._values = np.empty(changes, np.uint32), np.empty(changes, np.uint32)
+            self._cycles = np.empty(changes, np.uint16)
 
     def _index(self, blocks: Blocks) -> tuple[int, int]:
         """Number blocks and patterns; return how many there are of each."""
@@ -381,8 +422,8 @@ class Encoder:
             self._slot_of[:] = -1
             self._table = np.empty(4 * len(self._table), np.int32)
 
-    def _code(self, key: np.ndarray, blocks: Blocks, first_cycle: int, rules: np.ndarray) -> Coded:
-        """Bring the changes into the order of storing and code them."""
+    def _spread(self, blocks: Blocks) -> Coded:
+        """Bring the changes into the order of storing."""
         events = len(blocks.first)
         self._room(events, len(blocks.value))
         slots, patterns = self._index(blocks)
@@ -395,25 +436,27 @@ class Encoder:
         count_columns(patterns, pattern_kind, pattern_mask, pattern_times, counts)
         begin = np.cumsum(counts, dtype=np.int32) - counts
         sort_events(blocks.end, *self._event, slot_next, *self._sorted)
-        self._state[:] = key
-        bounds = (self._low, self._high, self._low_bytes, self._high_bytes, self._state.view(np.uint8))
-        self._low[:] = self._high[:] = key
-        self._low_bytes[:] = self._high_bytes[:] = key.view(np.uint8)
-        self._states[:] = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
-        code(order, first, kind, times, *self._sorted, pattern_mask, pattern_rank, blocks.value, self._state, rules,
-             np.uint32(first_cycle & 0xFFFFFFFF), begin.copy(), self._codes, self._gaps, self._ranks, bounds,
-             self._state_of, self._state_shift, self._states)  # fmt: skip
+        runs = spread(order, first, kind, times, touched, *self._sorted, pattern_mask, pattern_rank, blocks.value,
+                      begin.copy(), self._values, self._cycles, self._gaps, self._ranks, *self._run)  # fmt: skip
         return Coded(order, first, kind, times, touched, pattern_kind, pattern_mask, pattern_rank, begin, counts,
-                     self._gaps[:events], self._ranks[:events])  # fmt: skip
+                     (runs, *self._run), self._gaps[:events], self._ranks[:events])  # fmt: skip
 
     def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, learn: bool) -> tuple[dict[str, Any], Extent]:
         """Return the `deltas` map of format.py, and what the words that change come to.
 
         key: (num_words,) u4 state at first_cycle. learn: choose anew how each column is coded.
         """
+        coded = self._spread(blocks)
+        base_cycle = np.uint32(first_cycle & 0xFFFFFFFF)
+
+        def code_by(modes: np.ndarray) -> None:
+            # a run's column: columns follow one another, so its first value tells
+            column = np.searchsorted(coded.begin, coded.runs[2][: coded.runs[0]], side="right") - 1
+            code(*coded.runs, modes[column], key, self._values, self._cycles, base_cycle, self._codes)
+
         if learn:
-            self._learn(key, blocks, first_cycle)
-        coded = self._code(key, blocks, first_cycle, self._rules)
+            self._learn(coded, code_by)
+        code_by(self.modes)
         columns = np.flatnonzero(coded.counts)
         begin, counts, modes = coded.begin[columns], coded.counts[columns], self.modes[columns]
         wide = np.empty((len(columns), PLANES), np.int32)
@@ -438,15 +481,15 @@ class Encoder:
             "far": pack(np.diff(far, prepend=np.int64(0))),
             "beyond": pack(beyond),
         }
-        return stored, self._extent(coded)
+        return stored, self._extent(coded, key)
 
-    def _extent(self, coded: Coded) -> Extent:
+    def _extent(self, coded: Coded, key: np.ndarray) -> Extent:
         """Return what the words that change come to."""
-        bits = np.unpackbits(coded.touched[:, None].view(np.uint8), axis=1, bitorder="little")
-        slot, place = np.nonzero(bits)
-        words = np.sort(coded.first[slot] + place)
-        whole = (self._low, self._high, self._low_bytes.view(np.uint32), self._high_bytes.view(np.uint32))
-        return Extent(words, *(array[words] for array in whole), self._states.copy())
+        self._low[:] = self._high[:] = key
+        self._states[:] = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
+        widen(*coded.runs, self._values, self._watch, self._low, self._high, self._state_of, self._state_shift, self._states)
+        words = np.sort(coded.runs[1][: coded.runs[0]]).astype(np.int64)
+        return Extent(words, self._low[words], self._high[words], self._states.copy())
 
     def _planes(self, begin: np.ndarray, counts: np.ndarray, modes: np.ndarray, widths: np.ndarray,
                 num_far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
@@ -457,22 +500,17 @@ class Encoder:
         lay_planes(order, begin, counts, widths, plane_at, stride, num_far, self._codes, planes, far, beyond)
         return planes, far, beyond
 
-    def _learn(self, key: np.ndarray, blocks: Blocks, first_cycle: int) -> None:
-        """Choose for each column that changes in the chunk's first quarter the mode that codes it shortest there."""
-        cycles = -(-len(blocks.end) // 4)
-        events = int(blocks.end[cycles - 1]) if cycles else 0
-        words = int(np.bitwise_count(blocks.mask[:events]).sum(dtype=np.int64))
-        part = Blocks(blocks.end[:cycles], blocks.first[:events], blocks.mask[:events], blocks.value[:words])
-        table = np.zeros(256, np.int32)
+    def _learn(self, coded: Coded, code_by: Callable[[np.ndarray], None]) -> None:
+        """Choose for each column that changes in the chunk the mode that codes it shortest there."""
+        table, columns = np.zeros(256, np.int32), np.flatnonzero(coded.counts)
         bits = np.empty((NUM_MODES, len(self.modes)))
+        # of a long column its begin tells enough
+        counts = np.minimum(coded.counts, LEARN_CODES)
+        logs = np.log2(np.maximum(np.arange(LEARN_CODES + 1), 1))
         for mode in range(NUM_MODES):
-            coded = self._code(key, part, first_cycle, RULES[np.full(len(self.modes), mode)])
-            columns = np.flatnonzero(coded.counts)
-            logs = np.log2(np.maximum(np.arange(int(coded.counts.max(initial=0)) + 1), 1))
-            byte_bits(self._codes, columns, coded.begin, coded.counts, logs, table, bits[mode])
-        modes = self.modes.copy()
-        modes[columns] = np.argmin(bits[:, columns], axis=0)
-        self.use(modes)
+            code_by(np.full(len(self.modes), mode, np.uint8))
+            byte_bits(self._codes, columns, coded.begin, counts, logs, table, bits[mode])
+        self.modes[columns] = np.argmin(bits[:, columns], axis=0)
 
 
 def choose_widths(counts: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -485,7 +523,8 @@ def choose_widths(counts: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, np.
     return widths.astype(np.uint8), more[np.arange(len(more)), widths]
 
 
-def place_planes(counts: np.ndarray, modes: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def place_planes(counts: np.ndarray, modes: np.ndarray,
+                 widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:  # fmt: skip
     """Return the order of the columns, where each one's low bytes go, how far its next plane is, and the bytes of all.
 
     Columns of one mode and width stand together, as format.py says; planes are those of all their codes.

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# how the least and the greatest value of a word are wanted: not at all, of the word, of each of its bytes
+NOT_WATCHED, WHOLE, BYTES = range(3)
+
 
 @dataclass(frozen=True, eq=False)
 class Extent:
-    """words: (k,) i8 words that change, ascending. least, most: (k,) u4 of the values that each has, the first one included;
+    """words: (k,) i8 words that change, ascending. states: (warp slots,) u8, a bit for each state that a slot has.
 
-    least_bytes, most_bytes: the same of each of its bytes by itself. states: (warp slots,) u8, a bit per state that each has.
+    least, most: (k,) u4 of the values that each watched word has, the first one included.
     """
 
     words: np.ndarray
     least: np.ndarray
     most: np.ndarray
-    least_bytes: np.ndarray
-    most_bytes: np.ndarray
     states: np.ndarray

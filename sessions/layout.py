@@ -76,7 +76,7 @@ class Layout:
 
 
 def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
-    """List (first word, word behind, words per element) of the fields of a record, up to the next field; 1 for what is small."""
+    """List (first word, word behind, words per element, 1 if not whole words) of a record's fields, each up to the next."""
     fields = sorted((dtype.fields[name][1], dtype.fields[name][0]) for name in dtype.names or ())  # type: ignore[index]
     starts = sorted({at // 4 for at, _ in fields[1:]} - {0})
     found = []

@@ -19,7 +19,7 @@ from engine.errors import InputError
 from sessions import codec, format
 from sessions.layout import Layout
 from sessions.summaries import STATES
-from sessions.summarise import Summariser
+from sessions.summarise import Plan, Summariser
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,11 @@ class Writer:
         self._memory: Newest | None = None
         self._summary: Summariser | None = None
         self._last: Chunk | None = None
+        self._plan = Plan.of(layout)
         from sessions import encode  # imports numba: what replays imports this module too
 
         self._encode = encode
-        self._encoder = encode.Encoder(layout.kinds, layout.field(STATES).offsets)
+        self._encoder = encode.Encoder(layout.kinds, self._plan.watch, layout.field(STATES).offsets)
         self._learn_at = 0
 
     def add(self, chunk: Chunk) -> None:
@@ -102,7 +103,7 @@ class Writer:
                                    self.chunk_cycles)  # fmt: skip
             format.write_frame(self._file, format.HEAD, header.pack())
             self._rows, self._memory = Newest(chunk.key_rows), Newest(chunk.key_memory)
-            self._summary = Summariser(self.layout, len(chunk.key_rows))
+            self._summary = Summariser(self._plan, len(chunk.key_rows))
         content = self._content(chunk)
         offset = format.write_frame(self._file, format.CHUNK, msgpack.packb(content, default=codec._plain))
         self._file.flush()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sessions import codec
-from sessions.extent import Extent
+from sessions.extent import BYTES, NOT_WATCHED, WHOLE, Extent
 from sessions.layout import Layout
 from sessions.summaries import CHUNKS, LINE_BITS, LINE_WORDS, STATES, byte_words, word_kinds
 
@@ -21,12 +21,12 @@ MOST_WORDS = 1024
 class Plan:
     """Which words are watched: slot: (num_words,) i4 number among the watched ones, -1 = not watched; words: (w,) i8.
 
-    is_bytes: (num_words,) bool: the word holds fields of less than four bytes. kinds: of word_kinds. num_states: warp slots.
+    watch: (num_words,) u1 how, as in extent.py; kinds: of word_kinds. num_states: warp slots.
     """
 
     slot: np.ndarray
     words: np.ndarray
-    is_bytes: np.ndarray
+    watch: np.ndarray
     kinds: list[np.ndarray]
     num_states: int
 
@@ -42,19 +42,20 @@ class Plan:
         words = np.flatnonzero(watched)
         slot = np.full(layout.num_words, -1, np.int32)
         slot[words] = np.arange(len(words))
-        return Plan(slot, words, byte_words(layout), word_kinds(layout), len(layout.field(STATES).offsets))
+        watch = np.where(watched, np.where(byte_words(layout), BYTES, WHOLE), NOT_WATCHED).astype(np.uint8)
+        return Plan(slot, words, watch, word_kinds(layout), len(layout.field(STATES).offsets))
 
 
 class Summariser:
     """Collects what chunks hold, while recording; one after the other, up to 64, then `take`."""
 
-    def __init__(self, layout: Layout, num_rows: int):
-        self.plan = Plan.of(layout)
+    def __init__(self, plan: Plan, num_rows: int):
+        self.plan = plan
         self.count = 0
         shape = (CHUNKS, len(self.plan.words))
         self._low, self._high = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
         self._states = np.zeros((CHUNKS, self.plan.num_states), np.uint64)
-        self._changed = np.zeros((CHUNKS, layout.num_words), bool)
+        self._changed = np.zeros((CHUNKS, len(plan.slot)), bool)
         self._rows = np.zeros((CHUNKS, num_rows), bool)
         self._lines = np.zeros((CHUNKS, LINE_BITS), bool)
 
@@ -67,12 +68,11 @@ class Summariser:
         """Add a chunk. key: state at its first cycle. extent: what its changing words come to."""
         plan, at = self.plan, self.count
         words = extent.words
-        for kept, whole, bytewise in ((self._low, extent.least, extent.least_bytes),
-                                      (self._high, extent.most, extent.most_bytes)):  # fmt: skip
+        slots = plan.slot[words]
+        watched = np.flatnonzero(slots >= 0)
+        for kept, found in ((self._low, extent.least), (self._high, extent.most)):
             kept[at] = key[plan.words]
-            slots = plan.slot[words]
-            watched = slots >= 0
-            kept[at, slots[watched]] = np.where(plan.is_bytes[words], bytewise, whole)[watched]
+            kept[at, slots[watched]] = found[watched]
         self._states[at] = extent.states
         self._changed[at] = False
         self._changed[at, words] = True
