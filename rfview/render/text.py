@@ -121,7 +121,7 @@ def cut(text: str, room: int) -> str:
     if room <= 0 or len(text) <= room:
         return text[: max(0, room)]
     short = text[: room - 1]
-    if text[len(short)].isalnum() and 0 < len(short) - short.rfind(" ") < min(16, room // 2):
+    if text[len(short)] != " " and 0 < len(short) - short.rfind(" ") < min(16, room // 2):
         short = short[: short.rfind(" ")]       # half a number would be read as another one
     return short.rstrip(" ,;:") + "…"
 
