@@ -275,18 +275,18 @@ class Adapter:
 
     def on_pause(self, arguments: dict[str, Any]) -> Any:
         """Stop: a move that was under way has ended already when this is answered."""
+        self._pause.clear()
         told, self._interrupted = self._interrupted, False
         return {}, None if told else lambda: self._stopped(Stop(self._now.cycle, "interrupted", "paused"), MACHINE)
 
     def _move(self, go: Callable[[], Stop], thread: int) -> None:
         """Make a move and tell where it ended."""
-        self._pause.clear()
         self._interrupted = False
         try:
             stop = go()
         except RfviewError as error:
             stop = Stop(self._now.cycle, "fault", str(error))
-        self._interrupted = stop.reason == "interrupted"
+        self._interrupted = self._pause.is_set()
         self._stopped(stop, thread)
 
     def _stopped(self, stop: Stop, thread: int) -> None:
@@ -297,7 +297,8 @@ class Adapter:
                 self._wire.event("output", category="stdout", output=line if line.endswith("\n") else line + "\n")
         self._printed = max(self._printed, stop.cycle)
         point = [] if stop.breakpoint is None else [stop.breakpoint]
-        self._wire.event("stopped", reason=REASONS.get(stop.reason, "step"), description=stop.text, text=stop.text,
+        reason = "pause" if self._interrupted else REASONS.get(stop.reason, "step")
+        self._wire.event("stopped", reason=reason, description=stop.text, text=stop.text,
                          threadId=thread, allThreadsStopped=True, hitBreakpointIds=point)  # fmt: skip
 
     # stopping there

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import pytest
 
 from engine.errors import InputError
+from rfview.dap.adapter import Adapter
 from rfview.dap.wire import Wire
-from sessions.session import open_session
+from sessions.session import Session, Stop, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"
@@ -42,7 +44,7 @@ class Editor:
         """Send a request and return its response."""
         self.send(command, **arguments)
         for message in self._messages:
-            if message["type"] == "response":
+            if message["type"] == "response" and message["request_seq"] == self._number:
                 assert message["command"] == command
                 return message
             self.events.append(message)
@@ -58,7 +60,7 @@ class Editor:
         """Return the body of the next such event."""
         while True:
             for number, message in enumerate(self.events):
-                if message["event"] == event:
+                if message.get("event") == event:
                     return self.events.pop(number)["body"]
             self.events.append(next(self._messages))
 
@@ -158,6 +160,30 @@ def test_breakpoints_of_all_kinds_stop_in_both_directions(editor: Editor) -> Non
         waits = editor.get("setExceptionBreakpoints", filters=["stt_write", "unbalanced"])["breakpoints"]
         assert [point["verified"] for point in waits] == [True, True]
     assert editor.end() == 0
+
+
+def test_a_pause_ends_a_move_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def long_move(session: Session) -> Stop:
+        assert session.progress is not None
+        began = time.monotonic()
+        while not session.progress(session.cycle):
+            assert time.monotonic() - began < 30
+            time.sleep(0.001)
+        return Stop(session.cycle, "interrupted", "interrupted")
+
+    monkeypatch.setattr(Session, "continue_", long_move)
+    requests = [("initialize", {}), ("launch", {"program": str(RECORDING), "stopOnEntry": False}), ("configurationDone", {}),
+                ("pause", {}), ("pause", {}), ("stepIn", {"threadId": 1}), ("disconnect", {})]  # fmt: skip
+    sent, received = io.BytesIO(), io.BytesIO()
+    for command, arguments in requests:
+        Wire(sent, sent)._send({"type": "request", "command": command, "arguments": arguments})
+    sent.seek(0)
+    Adapter(Wire(sent, received)).serve()
+    received.seek(0)
+    messages = list(Wire(received, received).messages())
+    stops = [message["body"]["reason"] for message in messages if message.get("event") == "stopped"]
+    assert stops == ["pause", "pause", "step"], "the move's end, a pause at rest, and then nothing is left of it"
+    assert sum(message["type"] == "response" and message["success"] for message in messages) == len(requests)
 
 
 def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
