@@ -11,6 +11,7 @@ from engine.ptx.syntax import (
 )  # fmt: skip
 
 PARAM_BYTES = 4096
+OPAQUE = ("texref", "samplerref", "surfref")  # described by the launch file's textures
 DYNAMIC_ALIGN = 16
 RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 and later
 
@@ -109,7 +110,7 @@ def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
     """Make the .global and .const variables with their initial bytes and the addresses to fill in."""
     found: dict[str, Symbol] = {}
     for variable in module.variables.values():
-        if variable.space in ("global", "const") and TYPE_BYTES[variable.type]:
+        if variable.space in ("global", "const") and TYPE_BYTES[variable.type] and variable.type not in OPAQUE:
             if variable.is_extern and variable.size == 0:
                 continue
             found[variable.name] = _symbol(source, module, variable)
@@ -138,7 +139,7 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
 def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, value: Name, size: int) -> None:
     if value.text in module.functions:
         return
-    if value.text not in module.variables:
+    if value.text not in module.variables or module.variables[value.text].type in OPAQUE:
         raise source.error(variable.line, f"unknown symbol '{value.text}' in the initialiser of '{variable.name}'")
     if size != 8:
         raise source.error(variable.line, f"an address needs 8 bytes, '{variable.name}' has elements of {size}")

@@ -23,6 +23,7 @@ from engine.ptx.source import Source
 from engine.ptx.syntax import (
     BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
 )  # fmt: skip
+from engine.ptx.texture import drop_unread_components, lower_texture, lower_texture_query
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
 _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
@@ -32,9 +33,10 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "trap": lower_trap, "brkpt": lower_trap, "nanosleep": lower_nanosleep, "prefetch": no_operation,
     "prefetchu": no_operation, "discard": no_operation, "applypriority": no_operation, "pmevent": no_operation,
     "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
+    "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
 }  # fmt: skip
 _UNSUPPORTED = {
-    "tex": "texture", "tld4": "texture", "txq": "texture", "suld": "surface", "sust": "surface", "sured": "surface",
+    "suld": "surface", "sust": "surface", "sured": "surface",
     "suq": "surface", "istypep": "texture", "wmma": "tensor-core", "mma": "tensor-core", "ldmatrix": "tensor-core",
     "stmatrix": "tensor-core", "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core",
     "mbarrier": "asynchronous barrier", "alloca": "dynamic stack", "stacksave": "dynamic stack",
@@ -60,6 +62,7 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
     program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes)
     define_all(low, program)
+    drop_unread_components(program)
     return program, shared_bytes
 
 

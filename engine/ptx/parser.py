@@ -278,6 +278,8 @@ class _Parser:
         self.at += 1
         head = Variable(self.line, space, "", "", is_extern=is_extern)
         self.attributes(head)
+        if space == "tex":  # PTX 1.x: .tex .u64 name
+            space, head.type = "global", "texref"
         found: list[Variable] = []
         while True:
             line = self.line
