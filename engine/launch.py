@@ -43,7 +43,8 @@ class LaunchError(InputError, ValueError):
 class Arg:
     """One kernel argument.
 
-    kind: 'value' | 'buffer' | 'symbol' | 'texture' | 'null' | 'bytes'. value: int, float, bool or bytes (None for addresses).
+    kind: 'value' | 'buffer' | 'symbol' | 'texture' | 'null' | 'bytes'.
+    value: int, float, bool or bytes (None for addresses).
     name: of the buffer, symbol or texture, else ''. offset: bytes added to its address.
     """
 
@@ -270,7 +271,8 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
     textures = _load_textures(top, own, named)
     return LaunchSpec(
         path=Path(file), name=name, module_path=Path(top.text("module", f"{name}.ptx")),
-        launches=_load_launches(top, own, named, textures), buffers=own, symbols=named, expect={}, metric=top.text("metric", "rmse"),
+        launches=_load_launches(top, own, named, textures),
+        buffers=own, symbols=named, expect={}, metric=top.text("metric", "rmse"),
         order_dependent=top.take("order_dependent", (bool,), "true or false", False), description="",
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
     )

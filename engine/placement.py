@@ -1,7 +1,7 @@
 """Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
 
-Addresses follow contract C9: buffers in file order, then symbols and texture headers, each at a multiple of 512 from 0x7000_0000_0000 with at
-least 512 unmapped bytes between; they are the same in every run, design and machine.
+Addresses follow contract C9: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
+0x7000_0000_0000 with at least 512 unmapped bytes between; they are the same in every run, design and machine.
 """
 
 from __future__ import annotations

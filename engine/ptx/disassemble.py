@@ -45,8 +45,8 @@ def text_of(inst: VirtualInst, namer: Namer, target_pc: int) -> str:
     if inst.form == "memory":
         parts = memory_parts(inst, namer, parts)
     elif inst.form == "texture":
-        slots = [2 + k for k in range(inst.count)] + [5] * (inst.src[5] >= 0)
-        coordinates = ", ".join(namer.slot(inst, slot, "b32") for slot in slots)
+        coords = [2 + k for k in range(inst.count)] + [5] * (inst.src[5] >= 0)
+        coordinates = ", ".join(namer.slot(inst, slot, "b32") for slot in coords)
         parts.append(f"[{namer.slot(inst, 0, 'u64')}, {{{coordinates}}}]")
     elif inst.form == "parameter":
         parts.append(f"[{inst.offset:#x}]")

@@ -30,11 +30,13 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
     has_level, has_gradients = parts[:1] == ["level"], parts[:1] == ["grad"]
     parts = parts[1:] if parts[:1] and parts[0] in ("level", "grad", "base") else parts
     is_known = len(parts) == 4 and parts[0] in _GEOMETRIES and parts[1] == "v4" and parts[2] in _TYPES
-    if not is_known or parts[3] not in ("f32", "s32") or gather and parts[0] != "2d" or (base == "tld4") != bool(gather):
+    is_known = is_known and parts[3] in ("f32", "s32") and (not gather or parts[0] == "2d")
+    if not is_known or (base == "tld4") != bool(gather):
         near = "tld4.r.2d.v4.f32.f32" if base == "tld4" else "tex.2d.v4.f32.f32"
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{near}'")
     operands = statement.operands
-    if len(operands) != 2 + has_level + 2 * has_gradients or not isinstance(operands[0], Vector) or len(operands[0].items) != 4:
+    expected = 2 + has_level + 2 * has_gradients
+    if len(operands) != expected or not isinstance(operands[0], Vector) or len(operands[0].items) != 4:
         raise low.fail(f"expected '{statement.opcode} {{a, b, c, d}}, [texture, coordinates]"
                        f"{', level' if has_level else ''}'; offsets and comparisons are not supported")  # fmt: skip
     texture, coordinates = texture_operand(low, operands[1])
