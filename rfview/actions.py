@@ -89,9 +89,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff", ("d",), "diff", "changes since cycle / last stop", ASK),
     Action("diff_mark", ("D *",), "diff-mark", "underline what changed since mark a", ASK),
     Action("statistics", ("#",), "statistics", "IPC, stalls, energy between marks", ASK, "statistics"),
+    Action("brush", ("V",), "range", "a stretch from here: V ends it", ASK, "range"),
     Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
     Action("fork", ("f",), "fork-here", "fork here, something changed", ASK, "fork"),
     Action("compare", ("x",), "compare-branches", "this branch against its parent", ASK, "compare"),
+    Action("overlay", ("X",), "overlay", "lay a second run over this / off", ASK, "overlay"),
+    Action("swap_design", ("v",), "designs", "the same kernel on another design", ASK, "design"),
+    Action("load_kernel", ("O",), "kernels", "run another kernel", ASK, "kernel"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),
@@ -101,7 +105,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("focus_next", ("tab",), "focus-next", "next / previous panel", SCREEN, "", "focus_previous"),
     Action("focus_previous", ("shift+tab",), "focus-previous", "previous panel", SCREEN),
     Action("panel", ("alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8",
-                     "alt+9"), "panel",
+                     "alt+9", "alt+0"), "panel",
            "panel by number, hidden ones too", SCREEN),
     Action("zoom", ("z",), "zoom", "one panel full screen", SCREEN, "zoom"),
     Action("down", ("j", "down"), "down", "down / up inside the panel", SCREEN, "", "up"),
@@ -110,6 +114,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "open", "open the focused thing", SCREEN),
     Action("close", ("escape",), "close", "close a layer, cancel a move", SCREEN),
     Action("timeline", ("a",), "timeline", "all warps over time", SCREEN, "timeline"),
+    Action("pipeline", ("P",), "pipeline", "the warp's instructions over time", SCREEN, "pipeline"),
     Action("registers", ("r",), "registers", "the warp's registers by lane", SCREEN, "registers"),
     Action("lanes_right", ("L",), "lanes-right", "REGISTERS: lanes right / left", SCREEN, "lanes", "lanes_left",
            ("registers",)),
@@ -181,13 +186,13 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
         names = FOOTER_REGISTERS
-    elif panel == "timeline":
+    elif panel in ("timeline", "pipeline"):
         names = FOOTER_TIMELINE
     words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
              "next_change": "change ±", "close": "close"}
     out = []
     for name in names:
-        if panel != "timeline" and (name == "next_rf" and not has_register_file
+        if panel not in ("timeline", "pipeline") and (name == "next_rf" and not has_register_file
                                     or name == "next_stall" and has_register_file):
             continue
         action = BY_NAME[name]
@@ -205,7 +210,7 @@ def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tu
             continue
         keys = pair_label(action, own)
         if action.name == "panel":
-            keys = "Alt+1–9"
+            keys = "Alt+0–9"
         elif action.name == "focus_next":
             keys = "Tab"
         extra = [key_label(key) for key in keys_of(action, own)[1:2] if key != "="]

@@ -186,6 +186,7 @@ class Linear:
 
         before = self.session.cycle
         answer = execute(self.session, part)
+        self.session = answer.session or self.session
         if answer.stop is None:
             self.say(answer.text.splitlines())
             return
@@ -242,14 +243,20 @@ def lines_of(stream: TextIO, prompt: Callable[[], str], is_terminal: bool) -> It
                 yield line
 
 
-def run(session: Session, *, warp: int = 0, stream: TextIO | None = None) -> int:
-    """Talk about a session until its commands end; return the exit code, which a person at a terminal never minds."""
+def run(session: Session, *, warp: int = 0, stream: TextIO | None = None, first: Iterable[str] = ()) -> int:
+    """Talk about a session until its commands end; return the exit code, which a person at a terminal never minds.
+
+    first: commands done before the first line is read.
+    """
     source = stream or sys.stdin
     is_terminal = stream is None and sys.stdin.isatty()
     if is_terminal:
         _history()
     linear = Linear(session, warp=warp)
     linear.greet()
+    for line in first:
+        linear.command(line)
+    linear.repeat = ""
     for line in lines_of(source, linear.prompt, is_terminal):
         if not linear.command(line):
             break

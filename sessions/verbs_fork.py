@@ -8,6 +8,7 @@ from engine.errors import InputError
 from sessions.compare import Comparison, report
 from sessions.fork import MAIN, changeable
 from sessions.session import Session
+from sessions.swap import design_text, load, swap
 from sessions.verbs import Answer, verb
 
 
@@ -33,6 +34,36 @@ def _fork(session: Session, text: str) -> Answer:
     data = {"branch": made.name, "parent": made.parent, "cycle": made.cycle, "changes": what}
     return Answer(f"on branch {made.text}; `branch {made.parent}` goes back, `compare` shows the difference", data,
                   session=branch)  # fmt: skip
+
+
+@verb("swap", signature="DESIGN|- [SCHEDULER] [warp N]",
+      help="run the kernel anew on another design or scheduler, to the same cycle or a warp's same instruction")  # fmt: skip
+def _swap(session: Session, text: str) -> Answer:
+    words = text.split()
+    warp = None
+    if len(words) > 2 and words[-2] == "warp" and words[-1].lstrip("w").isdigit():
+        warp = int(words[-1].lstrip("w"))
+        words = words[:-2]
+    if not 1 <= len(words) <= 2 or "warp" in words:
+        raise InputError(f"swap {text}: expected `swap DESIGN [SCHEDULER] [warp N]`, as in `swap hrf` or "
+                         "`swap stt[stall=bank] lrr warp 3`; - keeps the design")  # fmt: skip
+    made = swap(session, "" if words[0] == "-" else words[0], "".join(words[1:]), warp)
+    branch = made.session.branch
+    assert branch is not None
+    what = [{"name": change.name, "old": change.old, "new": change.new} for change in branch.changes]
+    data = {"branch": branch.name, "parent": branch.parent, "cycle": made.session.cycle, "warp": made.warp, "changes": what}
+    return Answer(f"on branch {branch.name}, {made.text}; `compare` shows the difference", data, session=made.session)
+
+
+@verb("kernel", "load", signature="NAME|FILE", help="run another kernel on this machine, from cycle 0; live sessions only")
+def _kernel(session: Session, text: str) -> Answer:
+    if not text:
+        raise InputError("kernel: its name is missing; `rfview kernels` lists them, a launch file does too")
+    made = load(session, text)
+    info = made.info
+    data = {"kernel": info["kernel"], "name": info["name"], "target": text, "design": design_text(info),
+            "scheduler": info["scheduler"]}
+    return Answer(f"{info['name']} on {info['design']}, cycle 0", data, session=made)
 
 
 @verb("branch", "branches", signature="[NAME]", help="list the branches, or go to one of them, where its cursor is")

@@ -293,7 +293,8 @@ def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         counted = {"issued": row["issued"], **{k: n for k, n in row["stalls"].items() if k not in NO_WORK}}
         total = max(sum(counted.values()), 1)
         shares.append({name: count / total for name, count in counted.items()})
-    names = [name for name in shares[0] if any(share.get(name, 0) >= MIN_SHARE for share in shares)] if shares else []
+    names = [name for name in dict.fromkeys(name for share in shares for name in share)
+             if any(share.get(name, 0) >= MIN_SHARE for share in shares)]
     short = {stall.name: stall.short for stall in STALLS}
     heads = ("% of resident warp-cycles", "scheduler", *(short.get(name, name) for name in names))
     body = [(row["design"], row["scheduler"], *(f"{100 * share.get(name, 0):.1f}" for name in names))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import RfviewError
+from rfview import startup
 from rfview.commands import options, screen
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    options.add_target(parser)
+    parser.add_argument("target", metavar="FILE|NAME",
+                        help="a launch file (.toml), a recipe (.rfr) or a bundled kernel (see `rfview kernels`)")
     options.add_machine(parser)
     screen.add_arguments(parser)
 
@@ -30,19 +32,15 @@ def run(args: argparse.Namespace) -> int:
     from rfview import keymap
 
     keys = keymap.load()
-    machine = options.machine_of(args)
-    name = options.load_target(args.target).name   # what is wrong with the files is said before the screen opens
-    options.check_names(machine)
-    path = str(options.launch_path(args.target))
+    name, path, machine = recipe_of(args) if options.is_recipe(args.target) else kernel_of(args)
+    start = startup.Startup(args)
     failures: list[RfviewError] = []
 
-    def opener(report: Callable[[float, str], None]) -> Session:
+    def opener(report: Callable[..., None]) -> Session:
         from sessions import open_session
 
         try:
-            session = open_session(path, progress=report, **machine)
-            if args.goto:
-                session.goto(args.goto)
+            session = start.apply(open_session(path, progress=report, **machine), report)
         except RfviewError as error:
             failures.append(error)
             raise
@@ -51,7 +49,23 @@ def run(args: argparse.Namespace) -> int:
     from rfview.app import run_app
 
     code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target, keymap=keys,
-                   begin=screen.begin_at(args), command=options.command_of("debug", args))
+                   begin=start.begin, command=options.command_of("debug", args))
     if failures:
         raise failures[0]   # the screen showed it; say it once more where it stays
     return code
+
+
+def kernel_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
+    """Return name, path and machine options of a kernel; what is wrong with the files is said before the screen opens."""
+    machine = options.machine_of(args)
+    name = options.load_target(args.target).name
+    options.check_names(machine)
+    return name, str(options.launch_path(args.target)), machine
+
+
+def recipe_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
+    """Return name and path of a recipe, which brings its machine."""
+    from sessions.recipe import open_recipe
+
+    options.refuse_machine(args, args.target)
+    return open_recipe(args.target).info["name"], args.target, {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from engine.errors import InputError
@@ -30,4 +29,4 @@ def run() -> int:
         shown = str(path.relative_to(Path.cwd()))
     except ValueError:
         shown = str(path)
-    return screen.show_recording(shown, argparse.Namespace(goto=BEGIN, ascii=False, plain=False, warp=0))
+    return screen.show_recording(shown, screen.defaults(goto=BEGIN))

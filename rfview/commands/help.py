@@ -51,7 +51,8 @@ ENVIRONMENT = """\
 RFVIEW_THEME          dark, light, ansi16 (the terminal's own colours) or mono
 NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THEME=mono; RFVIEW_THEME goes first
 TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb: the screen once, as text
-XDG_CONFIG_HOME       where rfview/keys.toml is looked for (default ~/.config); see `rfview help keymap`
+XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`
+RFVIEW_DESIGNS        design files that are known by name, separated as in PATH; see `rfview help design`
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
 RFVIEW_TRACEBACK      set: internal errors show where they happened
 NUMBA_DISABLE_JIT     1: run the machine as plain Python, some hundred times slower"""
@@ -150,6 +151,13 @@ def keymap_text() -> str:
     return "\n".join([(keymap.__doc__ or "").strip(), "", "actions:", *(f"  {row}" for row in rows)])
 
 
+def startup_text() -> str:
+    """Return how commands are done at the start."""
+    from rfview import startup
+
+    return f"{(startup.__doc__ or '').strip()}\n\nlooked for at {startup.path()}"
+
+
 def commands_text() -> str:
     """Return the table of debugger commands, the same in scripts and behind `:`."""
     from sessions import script
@@ -191,11 +199,20 @@ def tours_text() -> str:
     return list_text()
 
 
+def design_text() -> str:
+    """Return how a register file of one's own is written."""
+    from rfview.learn import own_design
+
+    return own_design.text()
+
+
 TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
+    "design": design_text,
     "keys": keys_text,
     "keymap": keymap_text,
     "commands": commands_text,
+    "startup": startup_text,
     "expressions": expressions_text,
     "stalls": stalls_text,
     "schedulers": schedulers_text,

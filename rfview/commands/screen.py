@@ -7,12 +7,13 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rfview import startup
 from rfview.commands import options
 
 if TYPE_CHECKING:
+    from rfview.view import View
     from sessions import Session
 
 TEXT_SIZE = (120, 40)
@@ -22,8 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of commands that open the screen."""
     parser.add_argument("--goto", metavar="WHERE", help="start at a cycle, as 1234, 50%% or end")
     parser.add_argument("--warp", type=int, default=0, metavar="N", help="focus this warp")
+    parser.add_argument("--overlay", metavar="B.rfs", help="underline what differs in this other run of the same kernel")
     parser.add_argument("--plain", action="store_true", help="sentences instead of a screen; see `rfview help plain`")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    startup.add_arguments(parser)
+
+
+def defaults(**given: object) -> argparse.Namespace:
+    """Return the options of the screen where none was typed, but for those given."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return argparse.Namespace(**{**vars(parser.parse_args([])), **given})
 
 
 def is_terminal() -> bool:
@@ -31,8 +41,8 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def show_recording(file: str, args: argparse.Namespace) -> int:
-    """Show a recorded session and return the exit code."""
+def show_recording(file: str, args: argparse.Namespace, view: View | None = None) -> int:
+    """Show a recorded session and return the exit code. view: what the screen shows at first, and keeps at the end."""
     from rfview import keymap
     from sessions import open_session
 
@@ -44,17 +54,22 @@ def show_recording(file: str, args: argparse.Namespace) -> int:
         options.warn(session.warnings)
         with session:
             return show_text(session, args, file)
-    if args.goto:
-        session.goto(args.goto)
+    start = startup.Startup(args)
+    if view is not None:
+        view.apply(session)
+    session = start.apply(session)
     from rfview.app import run_app
 
+    def begin(main: Any) -> None:
+        if view is not None:
+            view.begin(main)
+        start.begin(main)
+
     command = f"rfview replay {shlex.quote(file)}"
-    return run_app(session, ascii_only=args.ascii, target=file, keymap=keys, begin=begin_at(args), command=command)
-
-
-def begin_at(args: argparse.Namespace) -> Callable[[Any], None] | None:
-    """Return what focuses the warp asked for once the screen has its first frame."""
-    return (lambda main: main.choose_warp(args.warp)) if args.warp else None
+    code = run_app(session, ascii_only=args.ascii, target=file, keymap=keys, begin=begin, command=command)
+    if view is not None:
+        view.keep()
+    return code
 
 
 def plain_text(session: Session, args: argparse.Namespace) -> int:
@@ -62,18 +77,20 @@ def plain_text(session: Session, args: argparse.Namespace) -> int:
     from rfview import plain
 
     options.warn(session.warnings)
+    start = startup.Startup(args)
     with session:
-        if args.goto:
-            session.goto(args.goto)
-        return plain.run(session, warp=args.warp)
+        session = start.apply(session)
+        start.tell()
+        return plain.run(session, warp=args.warp, first=start.later)
 
 
 def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     """Print the session's screen as text, then what to try next."""
     from rfview.app import render_text
 
-    if args.goto:
-        session.goto(args.goto)
+    start = startup.Startup(args)
+    session = start.apply(session)
+    start.tell()
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
     print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii))
     print(f"""

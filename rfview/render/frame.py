@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rfview.render import code, collectors, footer, lens, overview, registers, stalls, status, timeline, warps, why
+from rfview.render import (
+    code,
+    collectors,
+    footer,
+    lens,
+    overlay,
+    overview,
+    pipeline,
+    registers,
+    stalls,
+    status,
+    timeline,
+    warps,
+    why,
+)
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
 from rfview.render.text import Line
@@ -22,12 +36,15 @@ PAINTERS: dict[str, Painter] = {
     "stalls": stalls.render,
     "registers": registers.render,
     "timeline": timeline.render,
+    "pipeline": pipeline.render,
     "event": footer.render_event,
 }
 
 
 def paint(scene: Scene, place: Place) -> list[Line]:
     """Return one panel's lines; the census takes the place of STALLS where that is low and narrow."""
+    if scene.over is not None and place.panel in overlay.PANELS:
+        return overlay.lay_over(scene, place.panel, lambda one: paint(one, place))
     if place.panel == "stalls" and place.width < 41 and place.height <= 6 and place.width != 39:
         return stalls.render_now(scene, place.width, place.height)
     return PAINTERS[place.panel](scene, place.width, place.height)

@@ -139,7 +139,8 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     """Return what holds a warp that is not idle: register, bank, unit."""
     kind, what = machine.blocker_kind[warp], machine.blocker[warp]
     if kind == layout.BLOCK_UNIT:
-        return f"{UNIT_NAMES.get(what, what)} busy"
+        busy = f"{UNIT_NAMES.get(what, what)} busy"
+        return busy if len(busy) < 9 else busy.partition(" ")[0]    # a blank must stay before the history
     if kind == layout.BLOCK_COLLECTOR or name == "collector_full":
         count = len(machine.collectors)
         return f"{count} of {count}"

@@ -11,6 +11,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.snapshot import Snapshot
 from engine.stalls import STALLS
+from sessions.pipeline import Life
 from sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
@@ -90,6 +91,16 @@ class Overview:
 
 
 @dataclass(frozen=True)
+class Brush:
+    """A stretch of the run that is looked at as a whole. text: its statistics. is_open: its end goes with the cursor."""
+
+    first: int
+    last: int
+    text: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
 class Track:
     """One quantity under the timeline: name, value at the cursor as text, a share 0..1 per column (nan: none)."""
 
@@ -113,6 +124,25 @@ class Span:
     tracks: tuple[Track, ...] = ()
 
     NOTHING = 255
+
+    def column(self, cycle: int) -> int:
+        """Return the column of a cycle; may lie outside."""
+        return (cycle - self.start) // self.per
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """The stretch of time that PIPELINE shows: column i is cycles start + i * per ... + per - 1, of one warp slot.
+
+    first: the cycle of the first cell of each row; no earlier than the run begins.
+    """
+
+    start: int
+    per: int
+    columns: int
+    first: int
+    warp: int
+    rows: tuple[Life, ...]
 
     def column(self, cycle: int) -> int:
         """Return the column of a cycle; may lie outside."""
@@ -294,6 +324,27 @@ class Machine:
 
 
 @dataclass(frozen=True)
+class Over:
+    """Another run, B, laid over this one. name: design and scheduler, or what else it has otherwise. warp: by whose
+    instructions both are aligned.
+
+    lag: B's cycle less A's; None, as is machine, where B does not hold that place. slots: B's slot of the warp in each
+    slot of A, -1 where it is not there. same_kind: both register files are shown by one lens.
+    """
+
+    name: str
+    warp: int
+    lag: int | None = None
+    machine: Machine | None = None
+    slots: tuple[int, ...] = ()
+    same_kind: bool = True
+
+    def slot(self, warp: int) -> int:
+        """Return B's slot of the warp in a slot of A, -1 where it is not there."""
+        return self.slots[warp] if warp < len(self.slots) else -1
+
+
+@dataclass(frozen=True)
 class Scene:
     """One frame's facts. now/before: the state shown and the one that changes are marked against (None: nothing yet).
 
@@ -336,6 +387,9 @@ class Scene:
     message_kind: str = "info"
     note: str = ""
     past: Past | None = None       # the cycles before, for the chain of WHY
+    over: Over | None = None       # another run laid over this one
+    pipes: Pipes | None = None     # what PIPELINE shows, None while it is closed
+    brush: Brush | None = None     # a stretch that is looked at as a whole
     title: str = ""
     speed: int = 10
 

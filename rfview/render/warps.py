@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rfview.render.operation import operation, waits_for
+from rfview.render.overlay import lay_over_warp
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, fill, title
 
@@ -37,6 +38,8 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
 
     13 cells: 2 past cycles. 20: 8. 30: with what it waits for. 60 and more: the state's name, the rest is history.
     """
+    if scene.over is not None:
+        return lay_over_warp(scene, warp, width, warp_row)
     machine = scene.now
     assert machine is not None
     code = machine.state[warp]

@@ -22,6 +22,7 @@ from rfview.render import compare as pair_lines
 from rfview.render import multiples as multiples_lines
 from rfview.render.text import Line, Row
 from rfview.screens.compare_source import CompareSource, MultiplesSource
+from rfview.screens.palette import ActionProvider
 from rfview.widgets.panel import PanelView, StripCache
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 REPORT_S = 0.1
 STEPS = {"s": 1, "right": 1, "l": 1, "S": -1, "left": -1, "h": -1, ")": 10, "(": -10, "}": 100, "{": -100}
 PAIR_HINTS = (("n N", "divergence ±"), ("s S", "step ±"), (") (", "±10"), ("d", "first"), ("L", "lock"), ("j k", "warp"),
-              ("x", "swap"), ("Tab", "page"), ("g G", "begin end"), ("y", "copy"), ("?", "help"), ("q", "leave"))
+              ("X", "lay B over A"), ("x", "swap"), ("Tab", "page"), ("g G", "begin end"), ("y", "copy"), ("?", "help"),
+              ("q", "leave"))
 MULTIPLES_HINTS = (("s S", "step ±"), (") (", "±10"), ("} {", "±100"), ("L", "lock"), ("j k", "run"),
                    ("Enter", "compare with A"), ("g G", "begin end"), ("%", "50% half way"), ("?", "help"), ("q", "leave"))
 PAIR_HELP = (
@@ -42,6 +44,7 @@ PAIR_HELP = (
     "L         lock by instruction (both right behind the same one) or by cycle (both at the same one)",
     "j k       the next / previous warp of the grid; 31o the warp in A's slot 31",
     "g G 50%   begin, end, half way, by issued instructions; a click on the curve goes there",
+    "X         A's main screen at its cursor, with what differs in B underlined; q comes back",
     "x         exchange A and B",
     "Tab       the other page, where the terminal is low: reasons and totals",
     "y         copy the command that opens B at its cursor",
@@ -335,12 +338,25 @@ class CompareScreen(RunsScreen):
             self.worker.ask(lambda source: source.choose_slot(count))
         elif token == "x":
             self.worker.ask(lambda source: source.swap())
+        elif token == "X":
+            self.open_overlay()
         elif token in ("tab", "shift+tab"):
             self.worker.ask(lambda source: setattr(source, "page", 1 - source.page))
         elif token == "y":
             self.worker.ask(self._copied)
         else:
             super().pressed(token, count)
+
+    def open_overlay(self) -> None:
+        """Show A's main screen where it stands, B laid over it."""
+        from rfview.screens.overlaid import OverlaidScreen
+
+        source = self.worker.source
+        if source is None or not self.worker.is_idle:
+            return
+        paths = [str(timeline.path) for timeline in source.timelines]
+        slot = source.comparison.logs[0].slot(source.name, source.cycles[0])
+        self.app.push_screen(OverlaidScreen(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot))
 
     def _copied(self, source: CompareSource) -> None:
         """Copy the command that opens B here."""
@@ -401,7 +417,8 @@ def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: st
 
         CSS_PATH = STYLES
         TITLE = "rfview"
-        ENABLE_COMMAND_PALETTE = False
+        COMMANDS: ClassVar[set[Any]] = {ActionProvider}     # for the main screen that X opens
+        ENABLE_COMMAND_PALETTE = True
         failure: Exception | None = None
 
         def __init__(self) -> None:

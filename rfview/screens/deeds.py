@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.actions import ACTIONS, KeyReader, Pressed
 from rfview.render import code as code_lines
 from rfview.render import overview as overview_lines
+from rfview.render import pipeline as pipeline_lines
 from rfview.render import timeline as timeline_lines
 from rfview.render import warps as warp_lines
 from rfview.render.footer import prompt_text
@@ -78,7 +79,18 @@ class Deeds(Moves):
         """Open what happened between two marks."""
         from rfview.screens.tables import StatisticsWindow
 
-        self.app.push_screen(StatisticsWindow(self))
+        brush = self.scene.brush
+        self.app.push_screen(StatisticsWindow(self, (brush.first, brush.last) if brush is not None else None))
+
+    def do_brush(self, pressed: Pressed) -> None:
+        """Begin a stretch at the cursor, end it there, drop it."""
+        self.driver.ask("brush", "")
+
+    def brushed(self, start: int, end: int) -> None:
+        """Take the stretch between two columns of the overview."""
+        columns = self.app.size.width - 2 * overview_lines.MARGIN
+        self.driver.ask("brush_to", tuple(overview_lines.cycle_of(self.scene, x - overview_lines.MARGIN, columns)
+                                          for x in (start, end)))
 
     def do_every_hit(self, pressed: Pressed) -> None:
         """Ask for a tracepoint over the past, with the focused thing as what it shows."""
@@ -91,6 +103,30 @@ class Deeds(Moves):
     def do_compare(self, pressed: Pressed) -> None:
         """Run this branch and its parent to the end and show both."""
         self.driver.ask("command", "compare")
+
+    def do_overlay(self, pressed: Pressed) -> None:
+        """Lay the other run over this one, or take it off; ask for a recording where no other run is known."""
+        session = self.driver.session
+        if self.scene.over is None and self.driver.rival is None and session is not None and len(session.family) == 1:
+            self.open_prompt(":", "overlay ")
+        else:
+            self.overlay("")
+
+    def overlay(self, name: str) -> None:
+        """Lay a session file or a branch over this run; without a name the last one, or none any more."""
+        self.driver.ask("overlay", name, warp=self.scene.warp)
+
+    def do_swap_design(self, pressed: Pressed) -> None:
+        """Choose another design or scheduler for the same kernel."""
+        from rfview.screens.choose import DesignsWindow
+
+        self.app.push_screen(DesignsWindow(self))
+
+    def do_load_kernel(self, pressed: Pressed) -> None:
+        """Choose another kernel for this machine."""
+        from rfview.screens.choose import KernelsWindow
+
+        self.app.push_screen(KernelsWindow(self))
 
     def open_prompt(self, mode: str, text: str = "") -> None:
         """Show the prompt with a text to go on from."""
@@ -130,8 +166,12 @@ class Deeds(Moves):
         elif word in ("find", "f", "reverse-find", "rf") and rest:
             self.sought = rest
             self._find(1 if word in ("find", "f") else -1)
+        elif word == "overlay" and rest:
+            self.overlay(rest)
         elif word == "explain" and rest:
             self.explain(rest)
+        elif word == "range" and rest:
+            self.driver.ask("brush", rest)
         elif word == "format" and rest in FORMATS:
             self.change(number_format=rest)
         elif word == "panel" and rest.isdigit():
@@ -240,7 +280,7 @@ class Deeds(Moves):
 
     def do_panel(self, pressed: Pressed) -> None:
         """Give a panel the keys by its number."""
-        number = int(pressed.argument or "0")
+        number = int(pressed.argument or "0") or 10     # Alt+0 is the tenth
         if 1 <= number <= len(PANELS):
             self._focus(PANELS[number - 1])
             self.say(TITLES[PANELS[number - 1]])
@@ -264,11 +304,15 @@ class Deeds(Moves):
         else:
             self._focus("timeline")
 
+    def do_pipeline(self, pressed: Pressed) -> None:
+        """Show the focused warp's instructions over time, or leave that."""
+        self._focus(self.back_to if self.scene.panel == "pipeline" else "pipeline")
+
     def do_open(self, pressed: Pressed) -> None:
         """Open what has the focus."""
         if self.scene.panel == "overview":
             self.do_timeline(pressed)
-        elif self.scene.panel in ("warps", "timeline"):
+        elif self.scene.panel in ("warps", "timeline", "pipeline"):
             self.do_registers(pressed)
         elif self.scene.panel == "why":
             self.do_why(pressed)
@@ -285,6 +329,8 @@ class Deeds(Moves):
             self.do_zoom(pressed)
         elif self.scene.scroll:
             self.change(scroll=0)
+        elif self.scene.brush is not None:
+            self.driver.ask("brush", None)
         else:
             self.say("q or Ctrl+q quits" if pressed.action == "close" and not self.scene.message else "")
 
@@ -312,6 +358,8 @@ class Deeds(Moves):
             count = len(scene.info.get("program", ()))
             pc = scene.now.pc[scene.warp]
             self.change(scroll=max(-pc, min(count - 1 - pc, scene.scroll + by)))
+        elif scene.panel == "pipeline":
+            self.driver.ask("event", "issue", forward=by > 0, count=abs(by), warp=scene.warp)
         elif scene.panel == "registers":
             self.change(reg=max(0, min(scene.now.registers - 1, scene.reg + by)))
         else:
@@ -354,12 +402,12 @@ class Deeds(Moves):
         self.change(code_source=not self.scene.code_source)
 
     def do_zoom_in(self, pressed: Pressed) -> None:
-        """TIMELINE where it is open, else the overview: a shorter stretch."""
-        self.driver.ask("zoom", pressed.count or 1, timeline=self.scene.panel == "timeline")
+        """TIMELINE or PIPELINE where it is open, else the overview: a shorter stretch."""
+        self.driver.ask("zoom", pressed.count or 1, panel=self.scene.panel)
 
     def do_zoom_out(self, pressed: Pressed) -> None:
-        """TIMELINE where it is open, else the overview: a longer stretch."""
-        self.driver.ask("zoom", -(pressed.count or 1), timeline=self.scene.panel == "timeline")
+        """TIMELINE or PIPELINE where it is open, else the overview: a longer stretch."""
+        self.driver.ask("zoom", -(pressed.count or 1), panel=self.scene.panel)
 
     def do_palette(self, pressed: Pressed) -> None:
         """Open the palette."""
@@ -367,13 +415,25 @@ class Deeds(Moves):
 
     def view_command(self) -> str:
         """Return the command line that shows this view again."""
-        return f"{self.app.target_command} --goto {self.scene.cycle} --warp {self.scene.warp}"
+        from rfview import recipe
+
+        return recipe.command_line(self.app.target_command, self.driver.session, self.scene.cycle, self.scene.warp)
 
     def do_copy(self, pressed: Pressed) -> None:
         """Copy the command line and show it."""
         text = self.view_command()
         self.app.copy_to_clipboard(text)
         self.say(f"copied: {text}", "good")
+
+    def entered_session(self, data: dict[str, Any]) -> None:
+        """Go along with a session that took the place of the one before: another branch, or another kernel."""
+        if data.get("warp") is not None:
+            self.choose_warp(data["warp"])
+        if "target" in data:
+            from rfview import recipe
+
+            self.app.target_command = recipe.for_kernel(self.app.target_command, data)
+            self.change(title=data["name"], scroll=0)
 
     # mouse
 
@@ -390,6 +450,11 @@ class Deeds(Moves):
             warp, cycle = timeline_lines.warp_at(self.scene, place.height, y), timeline_lines.cycle_at(self.scene, x)
             if warp is not None:
                 self.choose_warp(warp)
+            if cycle is not None:
+                self.driver.ask("goto", cycle)
+            return
+        if panel == "pipeline":
+            cycle = pipeline_lines.cycle_at(self.scene, place.width, x)
             if cycle is not None:
                 self.driver.ask("goto", cycle)
             return

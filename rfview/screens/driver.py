@@ -13,10 +13,12 @@ from engine.errors import RfviewError
 from rfview.messages import Answered, Arrived, Busy, Failed, Said
 from rfview.render.scene import Badge
 from rfview.render.text import plural
+from rfview.screens.overlay import OverSource
 from rfview.screens.source import SceneSource
 
 if TYPE_CHECKING:
     from sessions.session import Session, Stop
+    from sessions.timeline import Timeline
 
 Post = Callable[[Any], Any]
 Opener = Callable[[Callable[..., None]], "Session"]
@@ -41,6 +43,7 @@ class Driver:
         self.opener, self.post = opener, post
         self.session: Session | None = None
         self.source: SceneSource | None = None
+        self.rival: Timeline | None = None      # the recording that was last laid over the session
         self.columns = 118
         self._queue: deque[Request] = deque()
         self._wake = threading.Condition()
@@ -63,8 +66,8 @@ class Driver:
     def ask(self, kind: str, value: Any = None, **extra: Any) -> None:
         """Queue a request."""
         with self._wake:
-            if kind == "columns":
-                self._queue = deque(request for request in self._queue if request.kind != "columns")
+            if kind in ("columns", "overlay_warp", "brush_to", "pipeline_warp"):     # only the newest counts
+                self._queue = deque(request for request in self._queue if request.kind != kind)
             self._queue.append(Request(kind, value, extra))
             self._wake.notify()
 
@@ -92,6 +95,8 @@ class Driver:
             self._wake.notify()
         if self.thread.is_alive() and threading.current_thread() is not self.thread:
             self.thread.join(wait_s)
+        if self.rival is not None:
+            self.rival.close()
 
     # the thread
 
@@ -117,9 +122,13 @@ class Driver:
     def _take(self, session: Session) -> None:
         """Go on with another branch of the session."""
         session.progress = self._progress
-        self.session = session
+        self.session, before = session, self.source
         self.source = SceneSource(session)
         self.source.columns = self.columns
+        if before is not None:      # what is open stays open
+            self.source.spans.columns, self.source.spans.zoom = before.spans.columns, before.spans.zoom
+            self.source.pipes.columns, self.source.pipes.zoom = before.pipes.columns, before.pipes.zoom
+            self.source.pipes.warp = before.pipes.warp
 
     def _opening(self, *facts: Any) -> None:
         """Report how far opening is: (share, text) or (text,)."""
@@ -346,6 +355,8 @@ class Driver:
             self._land(answer.stop, jump=True)
             return
         self._arrive(lines[0] if len(lines) == 1 else "")
+        if answer.session is not None:
+            self.post(Answered("session", answer.data))
         if "trace" in answer.data and answer.data["trace"]["cycles"]:
             self.post(Answered("trace", answer.data["trace"]))
         elif "stats" in answer.data:
@@ -398,18 +409,61 @@ class Driver:
 
     def _do_zoom(self, request: Request) -> None:
         assert self.source is not None
-        if request.extra.get("timeline"):
-            self.source.spans.change_zoom(-request.value)
-            self._arrive(f"1 column = {plural(self.source.spans.per, 'cycle')}")
+        source = self.source
+        axis = source.spans if request.extra["panel"] == "timeline" else source.pipes
+        if request.extra["panel"] in ("timeline", "pipeline"):
+            axis.change_zoom(-request.value)
+            self._arrive(f"1 column = {plural(axis.per, 'cycle')}")
             return
         self.source.zoom = max(0, min(24, self.source.zoom + request.value))
         first, last = self.source.span()
         self._arrive(f"overview: {first:,} to {last:,}" if self.source.zoom else "overview: the whole run")
 
+    def _do_look(self, request: Request) -> None:
+        """Zoom as it was when the session was left. value: steps of the overview and of TIMELINE."""
+        assert self.source is not None
+        overview, timeline = request.value
+        self.source.zoom = overview
+        self.source.spans.change_zoom(timeline - self.source.spans.zoom)
+        self._arrive(request.extra["text"])
+
+    def _do_brush(self, request: Request) -> None:
+        """Begin or end a stretch at the cursor, take one between two places that are named, or drop it (None)."""
+        assert self.source is not None
+        brush = self.source.brush
+        if request.value is None:
+            brush.drop()
+            self._arrive()
+        elif request.value:
+            brush.of_text(request.value)
+            self._arrive()
+        else:
+            self._arrive(brush.turn())
+
+    def _do_brush_to(self, request: Request) -> None:
+        """Take the stretch that a pointer drags over, the cursor at its end."""
+        assert self.source is not None and self.session is not None
+        start, end = request.value
+        self.session.goto(end)
+        self.source.brush.between(start, self.session.cycle)
+        self._arrive()
+
     def _do_timeline(self, request: Request) -> None:
         """Gather what TIMELINE shows from now on, `value` columns wide; 0 ends that."""
         assert self.source is not None
         self.source.spans.columns = request.value
+        self.post(Arrived(self.source.scene()).keep())
+
+    def _do_pipeline(self, request: Request) -> None:
+        """Gather what PIPELINE shows of a warp from now on, `value` columns wide; 0 ends that."""
+        assert self.source is not None
+        self.source.pipes.columns, self.source.pipes.warp = request.value, request.extra["warp"]
+        self.post(Arrived(self.source.scene()).keep())
+
+    def _do_pipeline_warp(self, request: Request) -> None:
+        """Let PIPELINE show another warp."""
+        assert self.source is not None
+        self.source.pipes.warp = request.value
         self.post(Arrived(self.source.scene()).keep())
 
     def _do_columns(self, request: Request) -> None:
@@ -421,6 +475,50 @@ class Driver:
         """Let a function work with the session, here where nothing else touches it, and show where it stands."""
         request.value(self.session)
         self._arrive()
+
+    def _do_overlay(self, request: Request) -> None:
+        """Lay another run over this one, or take it off. value: a session file, a branch, "" for the last one or off."""
+        assert self.source is not None and self.session is not None
+        if not request.value and self.source.over is not None:
+            self.source.over = None
+            self._arrive("B is off; underlined: changed since the cycle before")
+            return
+        over, rival = self._other_run(request.value)
+        if rival is not self.rival and self.rival is not None:
+            self.rival.close()
+        self.rival, self.source.over, self.source.warp = rival, over, request.extra["warp"]
+        kinds = "" if over.same_kind else "; its register file is of another kind and not compared"
+        self._arrive(f"underlined: what differs in B where w{self.source.warp} has issued as much{kinds}; X takes it off",
+                     "good")
+
+    def _other_run(self, name: str) -> tuple[OverSource, Timeline | None]:
+        """Return the run to lay over, and the recording to keep open for the next time.
+
+        name: a branch, or a recording, which is opened; "" the last recording, else this branch's parent or only child.
+        """
+        assert self.session is not None
+        timeline = self.session.timeline
+        if name and name not in self.session.family:
+            from sessions.replay import open_recording
+
+            opened = open_recording(name)
+            try:
+                return OverSource(timeline, opened), opened
+            except RfviewError:
+                opened.close()
+                raise
+        if not name and self.rival is not None:
+            return OverSource(timeline, self.rival), self.rival
+        from sessions.verbs_fork import partners
+
+        other = next(one for one in partners(self.session, name) if one is not self.session)
+        return OverSource(timeline, other.timeline), self.rival
+
+    def _do_overlay_warp(self, request: Request) -> None:
+        """Align what is laid over by another warp."""
+        assert self.source is not None
+        self.source.warp = request.value
+        self.post(Arrived(self.source.scene()).keep())
 
     def _do_refresh(self, request: Request) -> None:
         self._arrive(request.value or "")

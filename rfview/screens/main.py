@@ -11,9 +11,9 @@ from textual.screen import Screen
 
 from rfview import actions
 from rfview.actions import KeyReader, Pressed, token_of
-from rfview.messages import Answered, Arrived, Busy, Chosen, Clicked, Failed, Said, Wheeled
+from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
 from rfview.render import footer as footer_lines
-from rfview.render import frame, timeline
+from rfview.render import frame, pipeline, timeline
 from rfview.render.layout import Place, layout, shown
 from rfview.render.scene import Badge, Scene
 from rfview.screens.deeds import Deeds
@@ -26,6 +26,7 @@ from rfview.widgets.footer import FooterView
 from rfview.widgets.lens import LensView
 from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
+from rfview.widgets.pipeline import PipelineView
 from rfview.widgets.prompt import Prompt
 from rfview.widgets.registers import RegistersView
 from rfview.widgets.stalls import StallsView
@@ -36,7 +37,7 @@ from rfview.widgets.why import WhyView
 
 VIEWS: tuple[type[PanelView], ...] = (
     StatusView, OverviewView, WarpsView, LensView, CollectorsView, WhyView, CodeView, StallsView, RegistersView,
-    TimelineView, EventView, FooterView,
+    TimelineView, PipelineView, EventView, FooterView,
 )
 
 
@@ -55,7 +56,7 @@ class MainScreen(Deeds, Screen[None]):
         self.sought = ""     # what `find` looks for; n and N repeat it
         self.playing = False
         self.busy = ""
-        self.span_columns = 0
+        self.span_columns = self.pipe_columns = 0
         self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
 
     def compose(self) -> ComposeResult:
@@ -96,11 +97,19 @@ class MainScreen(Deeds, Screen[None]):
         if span != self.span_columns:
             self.span_columns = span
             self.driver.ask("timeline", span)
+        pipes = next((pipeline.columns_of(place.width) for place in self.places if place.panel == "pipeline"), 0)
+        if pipes != self.pipe_columns:
+            self.pipe_columns = pipes
+            self.driver.ask("pipeline", pipes, warp=self.scene.warp)
         self.repaint_panels()
 
     def repaint_panels(self) -> None:
         """Paint every panel shown; rows that did not change cost nothing."""
         scene = self.scene
+        if scene.over is not None and scene.over.warp != scene.warp:
+            self.driver.ask("overlay_warp", scene.warp)
+        if scene.pipes is not None and scene.pipes.warp != scene.warp:
+            self.driver.ask("pipeline_warp", scene.warp)
         width = self.app.size.width
         for place in self.places:
             view = self.views[place.panel]
@@ -180,7 +189,9 @@ class MainScreen(Deeds, Screen[None]):
     def on_answered(self, message: Answered) -> None:
         message.stop()
         top = self.app.screen
-        if message.kind == "trace":
+        if message.kind == "session":
+            self.entered_session(message.data)
+        elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":
             self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
@@ -223,6 +234,8 @@ class MainScreen(Deeds, Screen[None]):
         pending = self.keys.shown
         pressed = self.keys.feed(token_of(key, character))
         if pressed is not None:
+            if pending and self.scene.message == pending:
+                self.say("")        # the digits that were typed before the key
             self.act(pressed)
         elif self.keys.shown:
             self.say(self.keys.shown)
@@ -247,11 +260,16 @@ class MainScreen(Deeds, Screen[None]):
         if place is not None and self.scene.now is not None:
             self.clicked(place, message.x, message.y, message.double)
 
+    def on_brushed(self, message: Brushed) -> None:
+        message.stop()
+        if self.scene.now is not None:
+            self.brushed(message.start, message.end)
+
     def on_wheeled(self, message: Wheeled) -> None:
         message.stop()
         if self.scene.now is None:
             return
-        if message.panel in ("overview", "status", "timeline"):
+        if message.panel in ("overview", "status", "timeline", "pipeline"):
             self.driver.ask("step", message.by)
         elif message.panel in shown(self.places):
             self.change(panel=message.panel)

@@ -1,0 +1,40 @@
+"""The command line that shows a view again: target, machine, the commands that made its branch, cycle and warp."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+MACHINE = {"design": "sram", "scheduler": "gto"}     # option -> what it is when it is not given
+
+
+def command_line(target_command: str, session: Session | None, cycle: int, warp: int) -> str:
+    """Return `target_command` with the way to the session's branch, the cycle and the warp added."""
+    from sessions.fork import way_to
+
+    way = "; ".join(way_to(session)) if session is not None else ""
+    words = [target_command, *(("-c", shlex.quote(way)) if way else ()), f"--goto {cycle} --warp {warp}"]
+    return " ".join(words)
+
+
+def for_kernel(target_command: str, data: Mapping[str, Any]) -> str:
+    """Return the command line of `rfview debug` with another target and the design and scheduler that it runs on.
+
+    data: "target", "design" as --design takes it, "scheduler".
+    """
+    words = shlex.split(target_command)
+    out = words[:2] + [data["target"]]
+    rest = words[3:]
+    while rest:
+        option = rest.pop(0)
+        value = rest.pop(0) if rest else ""
+        if option.removeprefix("--") not in MACHINE:
+            out += [option, value]
+    for option, default in MACHINE.items():
+        if data[option] != default:
+            out += [f"--{option}", data[option]]
+    return shlex.join(out)

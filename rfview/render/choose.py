@@ -1,0 +1,63 @@
+"""The lists to choose from for another run: register-file designs with a scheduler, and bundled kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rfview.render.text import Line, Row, fill, title
+
+NAME_CELLS = 16
+
+
+def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: bool, follow: str, selected: int,
+            width: int, height: int) -> list[Line]:
+    """Return the designs, (name, title) each, and what Enter will do with the chosen one.
+
+    ▌ANOTHER DESIGN  the same kernel anew, from cycle 0
+     ● sram             banked SRAM, the baseline
+     ▸ hrf              hybrid SRAM and STT-RAM with two write buffers
+     scheduler ‹ gto, as now ›        then go to: the same instruction of w3
+     Enter runs  ← → scheduler  m place  Esc
+
+    ● is what runs now. kept: the scheduler shown is the present one. follow: where the new run is taken.
+    """
+    lines = [title(width, "ANOTHER DESIGN", "the same kernel anew; this run stays as a branch", focus=True)]
+    lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 3)
+    row = Row(width).add(" scheduler ", "dim").add("‹ ", "key").add(scheduler, "bold").add(" ›", "key")
+    row.add("  as now" if kept else "", "dim")
+    lines.append(row.at(min(38, width // 2), "then to ", "dim").add(follow, "bold").line())
+    lines.append(_hints(width, (("Enter", "run"), ("← →", "scheduler"), ("m", "other place"), ("Esc", "close"))))
+    return fill(lines, width, height)
+
+
+def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int, height: int) -> list[Line]:
+    """Return the bundled kernels, (name, description) each, and the keys.
+
+    ▌ANOTHER KERNEL  on this machine, from cycle 0
+     ● vectoradd        c = a + b, streaming
+     ▸ gemm             tiled matrix multiplication
+     Enter runs  f a file  Esc
+    """
+    lines = [title(width, "ANOTHER KERNEL", "on this machine, from cycle 0", focus=True)]
+    lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 2)
+    lines.append(_hints(width, (("Enter", "run"), ("f", "a launch file by name"), ("Esc", "close"))))
+    return fill(lines, width, height)
+
+
+def _rows(rows: Sequence[tuple[str, str, str]], selected: int, width: int, height: int) -> list[Line]:
+    """Return `height` rows of (name, text, sign) with the selected one among them."""
+    first = max(0, min(selected - height // 2, len(rows) - height))
+    lines = []
+    for index in range(first, min(len(rows), first + height)):
+        name, text, sign = rows[index]
+        chosen = index == selected
+        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold").add(f"{sign} ", "good")
+        lines.append(row.add(f"{name:<{NAME_CELLS}} ", "bold").add(text, "text").line())
+    return fill(lines, width, height)
+
+
+def _hints(width: int, hints: Sequence[tuple[str, str]]) -> Line:
+    row = Row(width)
+    for keys, word in hints:
+        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+    return row.line()

@@ -1,0 +1,93 @@
+"""The windows that begin another run: the same kernel on another design or scheduler, or another kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.render import choose
+from rfview.render.text import Line
+from rfview.screens.windows import Popup
+
+
+class DesignsWindow(Popup):
+    """Every register-file design; Enter runs the kernel anew on the chosen one."""
+
+    def __init__(self, main: Any):
+        super().__init__(main, (96, 15))
+        from engine import designs
+        from engine.state import SCHEDULERS
+
+        info = main.scene.info
+        self.rows = [(name, designs.design(name).title) for name in designs.names()]
+        self.now = str(info.get("design", "")).partition("+")[0]
+        self.schedulers = list(SCHEDULERS)
+        self.current = str(info.get("scheduler", ""))
+        self.at = self.schedulers.index(self.current) if self.current in self.schedulers else 0
+        self.follows_warp = True
+        names = [name for name, _ in self.rows]
+        self.selected = names.index(self.now) if self.now in names else 0
+
+    def paint(self) -> None:
+        """As high as the list is long."""
+        self.wanted = (96, len(self.rows) + 3)
+        super().paint()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the list."""
+        scheduler = self.schedulers[self.at]
+        follow = f"the same instruction of w{self.main.scene.warp}" if self.follows_warp else "the same cycle"
+        kept = scheduler == self.current
+        return choose.designs(self.rows, self.now, scheduler, kept, follow, self.selected, width, height)
+
+    def count(self) -> int:
+        """Return the designs."""
+        return len(self.rows)
+
+    def pressed(self, token: str) -> bool:
+        """Change scheduler or place, or run."""
+        if token in ("left", "h", "right", "l"):
+            self.at = (self.at + (1 if token in ("right", "l") else -1)) % len(self.schedulers)
+        elif token == "m":
+            self.follows_warp = not self.follows_warp
+        elif token == "enter":
+            self.dismiss()
+            place = f" warp {self.main.scene.warp}" if self.follows_warp else ""
+            name = self.rows[self.selected][0]
+            design = "-" if name == self.now else name
+            self.main.driver.ask("command", f"swap {design} {self.schedulers[self.at]}{place}")
+            return True
+        else:
+            return False
+        self.paint()
+        return True
+
+
+class KernelsWindow(Popup):
+    """The bundled kernels; Enter runs the chosen one on this machine."""
+
+    def __init__(self, main: Any):
+        super().__init__(main, (110, 20))
+        from rfview.commands.kernels import listing
+
+        self.rows = [(row["name"], row["description"]) for row in listing()]
+        self.now = str(main.scene.info.get("name", ""))
+        self.selected = next((index for index, (name, _) in enumerate(self.rows) if name == self.now), 0)
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the list."""
+        return choose.kernels(self.rows, self.now, self.selected, width, height)
+
+    def count(self) -> int:
+        """Return the kernels."""
+        return len(self.rows)
+
+    def pressed(self, token: str) -> bool:
+        """Run the chosen kernel, or ask for a file."""
+        if token not in ("enter", "f"):
+            return False
+        self.dismiss()
+        if token == "enter":
+            self.main.driver.ask("command", f"kernel {self.rows[self.selected][0]}")
+        else:
+            self.main.call_after_refresh(self.main.open_prompt, ":", "kernel ")
+        return True

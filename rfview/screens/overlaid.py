@@ -1,0 +1,62 @@
+"""The main screen over a comparison: run A where the comparison stands, with run B laid over it; q goes back."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from rfview.actions import Pressed
+from rfview.render.layout import ALONE
+from rfview.screens.driver import Driver
+from rfview.screens.main import MainScreen
+from rfview.widgets.panel import StripCache
+from sessions.session import Session
+
+
+class OverlaidScreen(MainScreen):
+    """A's main screen. It reads both recordings anew, since the comparison's thread may be reading its own."""
+
+    def __init__(self, strips: StripCache, paths: tuple[str, str], target: str, cycle: int, warp: int | None):
+        """paths: the files of A and B. target: what A is called on the command line. warp: its slot in A, None: none."""
+        from sessions.replay import open_recording
+
+        def opener(report: Any) -> Session:
+            session = Session(open_recording(paths[0]))
+            session.goto(cycle)
+            return session
+
+        super().__init__(Driver(opener, self._from_driver), strips, target)
+        self.target, self.paths, self.asked_warp = target, paths, warp
+        self.begin = self._begin
+        self.below: Any = None
+
+    def _from_driver(self, message: Any) -> None:
+        if self.is_running:
+            self.post_message(message)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        app: Any = self.app
+        self.below, app.main = app.main, self       # the palette's actions are this screen's now
+        app.target_command = f"rfview replay {shlex.quote(self.target)}"
+        self.call_after_refresh(self.driver.start)
+
+    def on_unmount(self) -> None:
+        self.driver.close()
+        if self.driver.session is not None:
+            self.driver.session.close()
+
+    def _begin(self, main: Any) -> None:
+        """Focus the comparison's warp and lay B over it."""
+        if self.asked_warp is not None:
+            self.choose_warp(self.asked_warp)
+        self.overlay(self.paths[1])
+
+    def do_quit(self, pressed: Pressed) -> None:
+        """Close a layer, or go back to the comparison."""
+        if self.zoomed or self.scene.panel in ALONE:
+            super().do_quit(pressed)
+            return
+        app: Any = self.app
+        app.main = self.below
+        app.pop_screen()

@@ -1,0 +1,90 @@
+"""A second run laid over the first: which of its cycles belongs to the one shown, and which warp lives where in it."""
+
+from __future__ import annotations
+
+from rfview.render.lens import LENSES, base_design
+from rfview.render.scene import Machine, Over
+from sessions.compare import Comparison, Issue, WarpName, report
+from sessions.timeline import Timeline
+
+AHEAD = 1 << 12     # cycles that a live B is run on at a time until it is where A is
+
+
+class OverSource:
+    """Run B over run A. Both cursors stand equally far behind the same instruction of the focused warp.
+
+    Where B issues the next instruction sooner than A, it stays right before that one. progress(text, cycle) is called
+    during long work and may raise to stop it. Raises InputError when the runs are not of one program.
+    """
+
+    def __init__(self, ours: Timeline, theirs: Timeline):
+        self.comparison = Comparison(ours, theirs)
+        self.ours, self.theirs = ours, theirs
+        self.name = report.label(theirs.info)
+        if self.name == report.label(ours.info):
+            self.name = _difference(ours, theirs) or self.name
+        painters = [LENSES.get(base_design(str(run.info.get("design", "")))) for run in (ours, theirs)]
+        self.same_kind = painters[0] is painters[1] and painters[0] is not None
+        self._kept: tuple[tuple[int, int, int], Over] | None = None
+
+    def at(self, machine: Machine, warp: int) -> Over:
+        """Return B at what belongs to A's machine, aligned by the warp in a slot of A."""
+        key = (machine.cycle, warp, self.theirs.last)
+        if self._kept is None or self._kept[0] != key:
+            self._kept = (key, self._over(machine, warp))
+        return self._kept[1]
+
+    def _over(self, machine: Machine, warp: int) -> Over:
+        cycle = machine.cycle
+        name = self.comparison.logs[0].name(warp, cycle)
+        other = self.comparison.counterpart(0, cycle) if name is None else self._aligned(name, cycle)
+        if other is None:
+            return Over(self.name, warp, None, None, (), self.same_kind)
+        there = Machine(self.theirs.at(other))
+        seats = _seats(there)
+        slots = tuple(seats.get(who, -1) if who is not None else slot for slot, who in enumerate(_names(machine)))
+        return Over(self.name, warp, other - cycle, there, slots, self.same_kind)
+
+    def _aligned(self, name: WarpName, cycle: int) -> int | None:
+        """Return B's cycle for A's, None where B does not hold the warp's last instruction."""
+        log = self.comparison.logs[0]
+        issued = log.issued(name, cycle)
+        if issued is None:
+            return None
+        mine, theirs = (log.find(name, issued), self._found(name, issued)) if issued else (None, None)
+        if issued and theirs is None:
+            return None
+        behind = cycle - mine.cycle if mine is not None else 0
+        at = theirs.cycle + behind if theirs is not None and mine is not None else cycle
+        coming = self._found(name, issued + 1, at)
+        at = min(at, coming.cycle) if coming is not None else at
+        return max(self.theirs.first, min(self.theirs.last, at))
+
+    def _found(self, name: WarpName, n: int, until: int | None = None) -> Issue | None:
+        """Return a warp's n-th issue in B; a live B is run on until it has it, or is at cycle `until`."""
+        log, timeline = self.comparison.logs[1], self.theirs
+        while (found := log.find(name, n)) is None and not timeline.closed:
+            if log.issued(name, timeline.last) is None or (until is not None and timeline.last > until):
+                break
+            if not timeline.extend(AHEAD):
+                break
+        return found
+
+
+def _difference(ours: Timeline, theirs: Timeline) -> str:
+    """Return the parameters in which B is not as A, "" where there is none."""
+    a, b = ours.info.get("parameters", {}), theirs.info.get("parameters", {})
+    return ", ".join(f"{key}={value}" for key, value in b.items() if a.get(key, value) != value)
+
+
+def _names(machine: Machine) -> list[tuple[int, int, int] | None]:
+    """Return (launch, CTA of the grid, warp in it) of what lives in each slot, None for an empty one."""
+    launch = int(machine.sm["launch"]["index"])
+    ids, within = machine.sm["cta"]["id"].tolist(), machine.sm["warp"]["warp_in_cta"].tolist()
+    return [(launch, ids[cta], within[slot]) if cta < len(ids) and (machine.resident >> slot) & 1 else None
+            for slot, cta in enumerate(machine.cta)]  # fmt: skip
+
+
+def _seats(machine: Machine) -> dict[tuple[int, int, int], int]:
+    """Return the slot of every warp."""
+    return {name: slot for slot, name in enumerate(_names(machine)) if name is not None}

@@ -1,0 +1,136 @@
+"""Commands done when a session is opened: your start-up file's, then those of -x FILE and -c COMMANDS.
+
+The file is $XDG_CONFIG_HOME/rfview/startup.txt, by default ~/.config/rfview/startup.txt: one command a line, or several
+separated by ;, # begins a comment. `rfview debug` and `rfview replay` read it, on the screen and with --plain; scripts do
+not, so that they do everywhere the same. --no-startup leaves it out.
+
+    break stall > 200          # every session stops where a warp has waited so long
+    format hex                 # what only the screen knows (format, panel, zoom, timeline ..) is done with the first frame
+    panel 6
+
+A line that cannot be used is told once and passed over; one of -x or -c ends the program with exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import InputError, RfviewError
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+FILE = "startup.txt"
+SCREEN_WORDS = ("warp", "format", "panel", "explain", "verbose")     # besides the commands of actions.py
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of commands that open a session for a person."""
+    parser.add_argument("-x", "--commands", metavar="FILE", help="do the commands of a file first")
+    parser.add_argument("-c", "--command", metavar="COMMANDS", help="then these, separated by ;")
+    parser.add_argument("--no-startup", action="store_true", help="without your start-up file; see `rfview help startup`")
+
+
+def path(environ: Mapping[str, str] | None = None) -> Path:
+    """Return where the start-up file is looked for: beside the key file."""
+    from rfview import keymap
+
+    return keymap.path(environ).with_name(FILE)
+
+
+class Startup:
+    """The commands of one start. said: answers, the last of which the screen shows. wrong: lines passed over.
+
+    later: commands that only a screen or the linear mode can do.
+    """
+
+    def __init__(self, args: argparse.Namespace):
+        """Read all files now; raises InputError for one that cannot be read."""
+        self.args = args
+        self.commands: list[tuple[str, str, bool]] = []     # where, command, whether the user asked for it now
+        self.said: list[str] = []
+        self.wrong: list[str] = []
+        self.later: list[str] = []
+        if not args.no_startup and path().is_file():
+            self.commands += [(where, text, False) for where, text in _read(path())]
+        if args.commands:
+            self.commands += [(where, text, True) for where, text in _read(Path(args.commands))]
+        if args.command:
+            from sessions.script import commands
+
+            self.commands += [("-c", text, True) for _, text in commands(args.command)]
+
+    def apply(self, session: Session, report: Callable[[str], object] | None = None) -> Session:
+        """Do the commands that a session can do, then --goto; return the session to show, perhaps a branch.
+
+        report takes a text while a command takes long. Raises InputError for a wrong line of -x or -c.
+        """
+        from sessions.verbs import ALIASES, execute
+
+        for where, command, wanted in self.commands:
+            word = command.partition(" ")[0]
+            if report is not None:
+                session.progress = lambda cycle, text=command: report(f"{text}: cycle {cycle:,}") and None  # type: ignore
+            try:
+                if word not in ALIASES and (word in SCREEN_WORDS or command in _screen_commands()):
+                    self.later.append(command)
+                    continue
+                answer = execute(session, command)
+            except RfviewError as error:
+                text = f"{where}: `{command}`: {error}"
+                if wanted:
+                    raise InputError(text) from None
+                self.wrong.append(text)
+                continue
+            session = answer.session or session
+            self.said.append(answer.text)
+        session.progress = None
+        if self.args.goto:
+            session.goto(self.args.goto)
+        return session
+
+    def begin(self, main: Any) -> None:
+        """Do with the screen's first frame what belongs to it, and show the last answer or what was wrong."""
+        for command in self.later:
+            main.entered(":", command)
+        if self.args.warp:
+            main.choose_warp(self.args.warp)
+        if self.args.overlay:
+            main.overlay(self.args.overlay)
+        if self.wrong:
+            main.say(self.wrong[0], "error")
+        elif self.said and not self.later:
+            main.say(self.said[-1].splitlines()[0] if self.said[-1] else "")
+
+    def tell(self) -> None:
+        """Print what was answered, and on stderr what was wrong, where there is no screen."""
+        for text in self.said:
+            print(text)
+        for text in self.wrong:
+            print(f"rfview: {text}", file=sys.stderr)
+
+
+def _screen_commands() -> set[str]:
+    """Return the commands that the screens' table of actions knows."""
+    from rfview.actions import ACTIONS
+
+    return {action.command for action in ACTIONS if action.command}
+
+
+def _read(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield (place, command) of a command file; - is standard input."""
+    from sessions.script import commands
+
+    name = os.fspath(file)
+    try:
+        text = sys.stdin.read() if name == "-" else file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: expected commands as UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
+    yield from ((f"{name}: line {number}", command) for number, command in commands(text))
