@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.errors import PtxError
 from engine.program import Param, Symbol
+from engine.ptx.indirect import function_address, taken_functions
 from engine.ptx.names import Place, declared_variables
 from engine.ptx.source import Source
 from engine.ptx.syntax import (
@@ -46,7 +47,19 @@ def reachable(module: SyntaxModule, entry: Function) -> tuple[list[Function], se
         _collect(function.body, mentioned)
         names |= mentioned
         work += [module.functions[name] for name in mentioned if name in module.functions]
+        work += taken_functions(module) if calls_indirectly(function.body) else []
     return functions, names
+
+
+def calls_indirectly(scope: Scope) -> bool:
+    """Say whether a body calls through a register."""
+    for item in scope.items:
+        if isinstance(item, Scope) and calls_indirectly(item):
+            return True
+        if isinstance(item, Instruction) and item.opcode.startswith("call"):
+            if any(isinstance(operand, Name) and operand.text[0] == "%" for operand in item.operands):
+                return True
+    return False
 
 
 def _collect(scope: Scope, names: set[str]) -> None:
@@ -129,7 +142,10 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
         at = place * size
         if isinstance(value, Name):
             _check_symbol(source, module, variable, value, size)
-            relocs.append((at, value.text, value.addend))
+            if value.text in module.functions:
+                data[at : at + size] = function_address(module, value.text).to_bytes(size, "little")
+            else:
+                relocs.append((at, value.text, value.addend))
         elif isinstance(value, Number):
             data[at : at + size] = _initial_bytes(source, variable, value, size)
     return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs),

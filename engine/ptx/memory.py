@@ -116,6 +116,8 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
 
 def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> None:
     """Refuse an access of a variable through another state space."""
+    if place.space not in SPACES:
+        raise low.fail(f"'{name.text}' is a function, its code cannot be read or written")
     own = SPACES[place.space]
     if inst.space == own or inst.space == SPACE_GENERIC and own in (SPACE_GLOBAL, SPACE_CONST):
         return

@@ -226,7 +226,8 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("ld.globl.u32 %r1, [%rd1];", ["'.globl'", ".global"]),
     ("atom.global.foo.u32 %r1, [%rd1], 1;", ["'.foo'"]),
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["tensor-core"]),
-    ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["texture"]),
+    ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["unknown name 't'"]),
+    ("tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3}];", ["tex.cube", "nearest", "tex.2d"]),
     ("bra NOWHERE;", ["unknown label 'NOWHERE'"]),
     ("add.s32 %r77, %r1, %r2;", ["unknown register '%r77'"]),
     ("mov.u32 %r1, %tid.w;", ["%tid.w"]),
@@ -241,7 +242,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("st.const.u32 [0], %r1;", ["cannot store"]),
     ("@%r1 ret;", ["predicate register"]),
     ("call nobody, ();", ["unknown function 'nobody'"]),
-    ("call %rd1, ();", ["indirect"]),
+    ("call %rd1, ();", ["no function whose address is taken"]),
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
     ("mbarrier.init.shared.b64 [%rd1], 1;", ["asynchronous barrier"]),
 ])
