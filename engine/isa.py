@@ -142,8 +142,8 @@ BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR = range(5)
 (ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS) = range(10)
 ATOM_OPS = {name: code for code, name in enumerate("add and or xor min max inc dec exch cas".split())}
 
-# aux of OP_TRAP where an indirect call found no function
-TRAP_CALL = 1
+# aux of OP_TRAP: the kernel's own, or that of an indirect call that found no function, or of a surface access outside
+TRAP_CALL, TRAP_SURFACE = 1, 2
 # aux of OP_TEX: dimensions (1..3) | TEX_LAYERED | TEX_INTEGER | (tld4: component + 1) << shift | components wanted << shift
 TEX_LAYERED, TEX_INTEGER, TEX_GATHER_SHIFT, TEX_MASK_SHIFT = 4, 8, 4, 16
 

@@ -23,6 +23,7 @@ from engine.ptx.source import Source
 from engine.ptx.syntax import (
     BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
 )  # fmt: skip
+from engine.ptx.surface import lower_surface
 from engine.ptx.texture import drop_unread_components, lower_texture, lower_texture_query
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
@@ -34,9 +35,10 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "prefetchu": no_operation, "discard": no_operation, "applypriority": no_operation, "pmevent": no_operation,
     "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
     "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
+    "suld": lower_surface, "sust": lower_surface,
 }  # fmt: skip
 _UNSUPPORTED = {
-    "suld": "surface", "sust": "surface", "sured": "surface",
+    "sured": "surface",
     "suq": "surface", "istypep": "texture", "wmma": "tensor-core", "mma": "tensor-core", "ldmatrix": "tensor-core",
     "stmatrix": "tensor-core", "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core",
     "mbarrier": "asynchronous barrier", "alloca": "dynamic stack", "stacksave": "dynamic stack",

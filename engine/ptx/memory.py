@@ -18,7 +18,8 @@ from engine.ptx.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Ve
 from engine.ptx.virtual import VirtualInst
 
 SPACES = {
-    "global": SPACE_GLOBAL, "shared": SPACE_SHARED, "shared::cta": SPACE_SHARED, "local": SPACE_LOCAL,
+    "global": SPACE_GLOBAL, "shared": SPACE_SHARED, "shared::cta": SPACE_SHARED,
+    "shared::cluster": SPACE_SHARED, "local": SPACE_LOCAL,
     "const": SPACE_CONST, "param": SPACE_PARAM, "param::entry": SPACE_PARAM, "param::func": SPACE_PARAM,
 }  # fmt: skip
 # where a 32-bit module's addresses are the low words of the machine's

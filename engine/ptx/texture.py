@@ -11,7 +11,7 @@ from engine.ptx.virtual import VirtualInst, VirtualProgram
 from engine.textures import H_DATA_TYPE, H_DEPTH, H_FLAGS, H_HEIGHT, H_ORDER, H_WIDTH
 
 # geometry: dimensions, and whether a layer comes first
-_GEOMETRIES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "a1d": (1, True), "a2d": (2, True)}
+GEOMETRIES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "a1d": (1, True), "a2d": (2, True)}
 _COMPONENTS = "rgba"
 _QUERIES = {"width": H_WIDTH, "height": H_HEIGHT, "depth": H_DEPTH, "array_size": H_DEPTH, "channel_order": H_ORDER,
             "channel_data_type": H_DATA_TYPE, "normalized_coords": H_FLAGS}  # fmt: skip
@@ -29,7 +29,7 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
         gather = _COMPONENTS.index(parts.pop(0)) + 1
     has_level, has_gradients = parts[:1] == ["level"], parts[:1] == ["grad"]
     parts = parts[1:] if parts[:1] and parts[0] in ("level", "grad", "base") else parts
-    is_known = len(parts) == 4 and parts[0] in _GEOMETRIES and parts[1] == "v4" and parts[2] in _TYPES
+    is_known = len(parts) == 4 and parts[0] in GEOMETRIES and parts[1] == "v4" and parts[2] in _TYPES
     is_known = is_known and parts[3] in ("f32", "s32") and (not gather or parts[0] == "2d")
     if not is_known or (base == "tld4") != bool(gather):
         near = "tld4.r.2d.v4.f32.f32" if base == "tld4" else "tex.2d.v4.f32.f32"
@@ -40,7 +40,7 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"expected '{statement.opcode} {{a, b, c, d}}, [texture, coordinates]"
                        f"{', level' if has_level else ''}'; offsets and comparisons are not supported")  # fmt: skip
     texture, coordinates = texture_operand(low, operands[1])
-    dims, is_layered = _GEOMETRIES[parts[0]]
+    dims, is_layered = GEOMETRIES[parts[0]]
     if len(coordinates) < dims + is_layered:
         raise low.fail(f"'{statement.opcode}' needs {dims + is_layered} coordinates, found {len(coordinates)}")
     inst = texture_inst(low, statement, texture)

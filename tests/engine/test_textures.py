@@ -245,3 +245,64 @@ def test_a_handle_that_is_no_texture_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(KernelFault, match="no .textures.NAME. of the launch file"):
         run(tmp_path, source("tex.2d.v4.f32.f32", "%f1, %f2"), where, np.zeros((4, 4), "f4"), table(),
             argument='{buffer = "texels"}')
+
+
+def surface_kernel(body: str) -> str:
+    """Return a kernel with one surface parameter; %r1 is the lane, out at %rd5 + 16 * lane."""
+    return f"""{HEAD}
+.visible .entry k(.param .u64 out, .param .u64 in, .param .u64 tex) {{
+  .reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<10>; .reg .pred %p<4>;
+  ld.param.u64 %rd2, [out]; ld.param.u64 %rd1, [tex];
+  mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 16; add.u64 %rd5, %rd2, %rd4;
+  mov.u32 %r10, 9; mov.u32 %r11, 9; mov.u32 %r12, 9; mov.u32 %r13, 9;
+  and.b32 %r2, %r1, 7; shr.u32 %r3, %r1, 3; shl.b32 %r4, %r2, 2; setp.lt.u32 %p1, %r1, 20;
+  {body}
+  st.global.v4.u32 [%rd5], {{%r10, %r11, %r12, %r13}};
+  ret;
+}}
+"""
+
+
+TEXELS = np.arange(3 * 4 * 8, dtype="u4").reshape(3, 4, 8) * np.uint32(0x01010107)
+LANE = np.arange(LANES)
+
+
+@pytest.mark.parametrize("body, want", [
+    ("suld.b.2d.b32.trap {%r10}, [%rd1, {%r4, %r3}];", lambda x, y: TEXELS[0, y, x]),
+    ("@%p1 suld.b.2d.b32.trap {%r10}, [%rd1, {%r4, %r3}];", lambda x, y: np.where(LANE < 20, TEXELS[0, y, x], 9)),
+    ("add.u32 %r3, %r3, -2; suld.b.2d.b32.zero {%r10}, [%rd1, {%r4, %r3}];",
+     lambda x, y: np.where(y >= 2, TEXELS[0, y - 2, x], 0)),
+    ("@!%p1 add.u32 %r4, %r4, 90; @!%p1 add.u32 %r3, %r3, -9; suld.b.2d.b32.clamp {%r10}, [%rd1, {%r4, %r3}];",
+     lambda x, y: np.where(LANE < 20, TEXELS[0, y, x], TEXELS[0, 0, 7])),
+    ("mov.u32 %r5, 2; suld.b.3d.b32.trap {%r10}, [%rd1, {%r4, %r3, %r5, %r5}];", lambda x, y: TEXELS[2, y, x]),
+    ("mov.u32 %r5, 1; suld.b.a2d.b32.trap {%r10}, [%rd1, {%r5, %r4, %r3, %r3}];", lambda x, y: TEXELS[1, y, x]),
+    ("suld.b.1d.v2.b16.trap {%rs1, %rs2}, [%rd1, {%r4}]; mov.b32 %r10, {%rs2, %rs1};",
+     lambda x, y: TEXELS[0, 0, x] >> 16 | TEXELS[0, 0, x] << np.uint32(16)),
+])  # fmt: skip
+def test_surface_loads_address_by_bytes_and_handle_the_outside(tmp_path: Path, body: str, want: Any) -> None:
+    got = run(tmp_path, surface_kernel(body), np.zeros((LANES, 4), "f4"), TEXELS, table())
+    assert (got[:, 0] == want(LANE & 7, LANE >> 3)).all()
+
+
+def test_surface_stores_reach_the_buffer(tmp_path: Path) -> None:
+    body = """mov.u32 %r5, 1; mov.u32 %r6, 77;
+      sust.b.3d.b32.trap [%rd1, {%r4, %r3, %r5, %r5}], {%r1};
+      add.u32 %r7, %r4, 16; @%p1 sust.b.2d.b32.zero [%rd1, {%r7, %r3}], {%r6};
+      mov.u16 %rs1, 1; mov.u16 %rs2, 2; mov.u16 %rs3, 3; mov.u16 %rs4, 4; add.u32 %r8, %r5, 1;
+      sust.b.a2d.v4.b8.clamp [%rd1, {%r8, %r4, %r3, %r3}], {%rs1, %rs2, %rs3, %rs4};"""
+    run(tmp_path, surface_kernel(body), np.zeros((LANES, 4), "f4"), TEXELS, table())
+    simulator = Simulator(load_launch_file(tmp_path / "k.toml"))
+    simulator.run()
+    want = TEXELS.copy()
+    want[1] = LANE.reshape(4, 8)
+    x, y = LANE & 7, LANE >> 3
+    inside = (x < 4) & (LANE < 20)
+    want[0, y[inside], x[inside] + 4] = 77
+    want[2] = 0x04030201
+    assert (simulator.buffers()["texels"] == want).all()
+
+
+def test_a_surface_access_outside_stops_the_kernel(tmp_path: Path) -> None:
+    body = "shl.b32 %r4, %r1, 2; sust.b.1d.b32.trap [%rd1, {%r4}], {%r1};"
+    with pytest.raises(KernelFault, match="accesses a surface outside its extent.*lane 8"):
+        run(tmp_path, surface_kernel(body), np.zeros((LANES, 4), "f4"), TEXELS, table())
