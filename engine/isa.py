@@ -880,7 +880,7 @@ def _cvta(form: _Form) -> OpInfo:
                "shared": (CVTA_FROM_SHARED, CVTA_TO_SHARED), "local": (CVTA_FROM_LOCAL, CVTA_TO_LOCAL),
                "param": (CVTA_FROM_PARAM, CVTA_TO_PARAM)}
     for name, pair in windows.items():
-        if form.take(name) or form.take(f"{name}::cta") or form.take(f"{name}::entry"):
+        if any(form.take(name + part) for part in ("", "::cta", "::cluster", "::entry")):
             form.done()
             if kind == "u32" and pair[to] != CVTA_IDENTITY:  # the windows lie beyond 32 bits
                 raise _Refused
@@ -889,7 +889,7 @@ def _cvta(form: _Form) -> OpInfo:
 
 
 def _isspacep(form: _Form) -> OpInfo:
-    space = form.one_of(ISSPACEP_KINDS | {"shared::cta": 1, "param::entry": 4})
+    space = form.one_of(ISSPACEP_KINDS | {"shared::cta": 1, "shared::cluster": 1, "param::entry": 4})
     form.done()
     return _info(OP_ISSPACEP, ("u64",), "pred", aux=space, pdst=1)
 

@@ -291,3 +291,13 @@ def test_every_module_at_hand_decodes(path, optimize):
         assert (branches["target"] < len(insts)).all()
         assert not (insts["src_mask"] & insts["imm_mask"]).any()
         assert all(reloc.symbol in module.symbols for reloc in kernel.relocs)
+
+
+def test_clusters_of_one_cta_have_trivial_addresses_and_a_leader():
+    kernel = decode("ld.param.u64 %rd1, [a]; mapa.u64 %rd2, %rd1, 0; getctarank.u64 %r1, %rd2; "
+                    "createpolicy.fractional.L2::evict_last.b64 %rd3, 1.0; elect.sync %r2|%p1, 0xffffffff; "
+                    "@%p1 st.global.v2.u32 [%rd2], {%r1, %r2}; ret;")  # fmt: skip
+    assert only(kernel, isa.OP_ST)["guard"] != 255
+    module = ".version 8.0\n.target sm_90\n.address_size 64\n.entry c() .reqnctapercluster 2, 1, 1 "
+    with pytest.raises(PtxError, match="clusters of 2 CTAs"):
+        decode_module(module + "{ .reg .b64 %rd<3>; mapa.u64 %rd1, %rd2, 1; ret; }", "m.ptx").kernels["c"]
