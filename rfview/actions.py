@@ -96,6 +96,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("overlay", ("X",), "overlay", "lay a second run over this / off", ASK, "overlay"),
     Action("swap_design", ("v",), "designs", "the same kernel on another design", ASK, "design"),
     Action("load_kernel", ("O",), "kernels", "run another kernel", ASK, "kernel"),
+    Action("follow", ("A",), "follow", "where the lost bits went (edram)", ASK, "follow"),
+    Action("next_arrival", ("] e",), "follow next", "next / previous place that the error reached", ASK, "",
+           "previous_arrival"),
+    Action("previous_arrival", ("[ e",), "follow back", "previous place that the error reached", ASK),
+    Action("capture", ("R",), "capture-here", "record from here; again: up to here", ASK, "capture"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),
@@ -124,6 +129,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom_in", ("+", "="), "zoom-in", "time: zoom in / out", SCREEN, "zoom ±", "zoom_out"),
     Action("zoom_out", ("-",), "zoom-out", "TIMELINE, overview: a longer stretch", SCREEN),
     Action("palette", ("ctrl+p",), "palette", "every action by name", SCREEN, "palette"),
+    Action("screenshot", ("Y",), "screenshot", "this screen into a file, .svg or .txt", SCREEN, "screenshot"),
     Action("copy", ("y",), "copy", "copy the way to here", SCREEN),
     Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
 )
@@ -134,6 +140,7 @@ FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", 
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
 FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "next_issue", "next_stall", "continue", "mark", "why", "close", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
+EVENTS_OF_DESIGNS = {"hcrf": "next_transfer", "rfc": "next_flush", "edram": "next_refresh", "racetrack": "next_shift"}
 KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",
              "escape": "Esc", "home": "Home", "end": "End"}
 
@@ -181,8 +188,8 @@ def is_reverse(action: Action) -> bool:
 
 
 def footer_hints(panel: str, width: int, has_register_file: bool = True,
-                 own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
-    """Return (keys, word, action) in the order of use; the painter keeps those that fit."""
+                 own: Mapping[str, str] | None = None, design: str = "") -> list[tuple[str, str, str]]:
+    """Return (keys, word, action) in the order of use; the painter keeps those that fit. design: without its variant."""
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
         names = FOOTER_REGISTERS
@@ -192,9 +199,10 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
              "next_change": "change ±", "close": "close"}
     out = []
     for name in names:
-        if panel not in ("timeline", "pipeline") and (name == "next_rf" and not has_register_file
-                                    or name == "next_stall" and has_register_file):
-            continue
+        if panel not in ("timeline", "pipeline") and name in ("next_rf", "next_stall"):
+            if (name == "next_rf") != has_register_file:
+                continue
+            name = EVENTS_OF_DESIGNS.get(design, name)
         action = BY_NAME[name]
         label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
         if label:

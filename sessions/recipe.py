@@ -50,9 +50,9 @@ RECIPE = b"RCPE"
 SUFFIX = ".rfr"
 INFO = ("name", "kernel", "launch_toml", "ptx", "design", "design_spec", "scheduler", "preset", "parameters", "seed",
         "engine_version", "source_hash")
-# A sum reads the whole state, about 1 GB/s: per 2 MB of state one in 16,384 cycles, and fewer the longer the run is.
+# A sum reads the whole state, about 1 GB/s: per MB of state one in 16,384 cycles, and fewer the longer the run is.
 FIRST_STRIDE = 1 << 14
-STRIDE_BYTES = 2 << 20
+STRIDE_BYTES = 1 << 20
 MOST_SUMS = 128
 STEP_CYCLES = 1 << 16  # between two looks at the clock and the keyboard
 PARTS = ("state", "registers", "memory")

@@ -18,7 +18,7 @@ from engine.chunk import Chunk
 from engine.errors import InputError
 from sessions import codec, format
 from sessions.layout import Layout
-from sessions.summaries import Summariser
+from sessions.summarise import Summariser
 
 
 # Modes are chosen in chunks 0, 1, 2, 4, ... and then in every 64th.

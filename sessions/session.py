@@ -21,6 +21,7 @@ from sessions.search import Target
 from sessions.timeline import Overview, Timeline
 
 if TYPE_CHECKING:
+    from sessions.flow import Flow
     from sessions.fork import Branch
     from sessions.why import Chain
 
@@ -49,7 +50,8 @@ class Session:
     cycle: the cursor. marks: named places. breakpoints: by number. came_from: where the last jump began, or None.
     progress: called now and then during long moves with the cycle reached; return True to stop there. On live timelines
     a move past the end simulates as far as needed. branch: where this session was forked, None where it was not. family:
-    all sessions that were forked from one another, by name; "main" is the first.
+    all sessions that were forked from one another, by name; "main" is the first. flow: what `follow` found last.
+    capturing: (file, first cycle) of the recording that `capture` began, None where there is none.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
@@ -66,6 +68,8 @@ class Session:
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
+        self.flow: Flow | None = None
+        self.capturing: tuple[str, int] | None = None
         self.family: dict[str, Session] = {"main": self}
 
     # looking

@@ -17,7 +17,8 @@ EPILOG = """a recipe is small and takes no longer than `rfview run`: the launch 
 sums of the state now and then. It can be opened live anywhere, or filled later:
   rfview record gemm --recipe -o gemm.rfr
   rfview debug gemm.rfr
-  rfview record --fill gemm.rfr -o gemm.rfs"""
+  rfview record --fill gemm.rfr -o gemm.rfs
+a part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_machine(parser)
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write (default NAME.rfs, with --recipe NAME.rfr)")
+    parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
+                        help="begin at a cycle, at 'launch N' (0 is the first) or where a condition holds; what comes "
+                             "before runs unrecorded")
+    parser.add_argument("--to", metavar="PLACE", default="", dest="end", help="end there, looked for from the begin on")
     parser.add_argument("--recipe", action="store_true", help="write a recipe (.rfr) instead of every cycle")
     parser.add_argument("--fill", metavar="FILE.rfr", help="simulate a recipe again and write its session file")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -34,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Record the run; what ran before a fault is kept, and the fault is the exit code."""
+    if (args.begin or args.end) and (args.recipe or args.fill is not None):
+        raise InputError("record: --from and --to choose what is recorded; a recipe always holds the whole run")
     if args.fill is not None:
         return fill(args)
     if args.target is None:
@@ -48,11 +55,15 @@ def recording(args: argparse.Namespace) -> int:
     output = output_of(args, f"{spec.name}.rfs", ".rfs")
     with options.progress() as report:
         from engine.simulator import Simulator
+        from sessions.capture import record_part
         from sessions.record import record
 
         simulator = Simulator(spec, progress=report, **machine)
-        result = record(simulator, output,
-                        progress=lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}"))
+        told = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
+        if args.begin or args.end:
+            result = record_part(simulator, output, args.begin, args.end, told)
+        else:
+            result = record(simulator, output, progress=told)
     return say(args, output, result)
 
 

@@ -15,6 +15,7 @@ from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, F
 from rfview.render import footer as footer_lines
 from rfview.render import frame, pipeline, timeline
 from rfview.render.layout import Place, layout, shown
+from rfview.render.lens import base_design
 from rfview.render.scene import Badge, Scene
 from rfview.screens.deeds import Deeds
 from rfview.screens.driver import Driver
@@ -122,7 +123,8 @@ class MainScreen(Deeds, Screen[None]):
         """Return the footer's hints for the focused panel and this design."""
         has_stalls = any(look.is_register_file for look in self.scene.looks.values())
         common = [self.scene.look(code).is_register_file for code in self.scene.common]
-        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common), self.keys.own)
+        design = base_design(str(self.scene.info.get("design", "")))
+        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common), self.keys.own, design)
 
     def change(self, **facts: object) -> None:
         """Replace some of the view's facts and paint."""
@@ -191,6 +193,9 @@ class MainScreen(Deeds, Screen[None]):
         top = self.app.screen
         if message.kind == "session":
             self.entered_session(message.data)
+        elif message.kind == "stalled":
+            if message.data and self.scene.warp not in message.data:
+                self.choose_warp(message.data[0])       # so that `e` tells of the stall that was asked for
         elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":

@@ -101,6 +101,11 @@ class SceneSource:
         scene.__dict__["looks"] = self._looks
         return scene
 
+    def stalled_by_the_register_file(self) -> list[int]:
+        """Return the warps that the register file holds up at the cursor."""
+        codes = {code for code, look in self._looks.items() if look.is_register_file}
+        return [warp for warp, code in enumerate(self.machine(self.session.cycle).state) if code in codes]
+
     def _over(self, cycle: int) -> Over | None:
         """Return what is laid over the machine at a cycle."""
         return self.over.at(self.machine(cycle), self.warp) if self.over is not None else None

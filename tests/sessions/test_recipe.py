@@ -168,7 +168,7 @@ def test_sums_get_sparser_the_longer_the_run_and_the_larger_the_state() -> None:
         assert len(sums.sums) <= recipe.MOST_SUMS
         cycle += sums.stride - cycle % sums.stride
     assert {entry[0] % sums.stride for entry in sums.sums} == {0} and len(sums.sums) > recipe.MOST_SUMS // 3
-    assert recipe.Sums(512 << 20).stride == 256 * recipe.FIRST_STRIDE
+    assert recipe.Sums(512 << 20).stride == 512 * recipe.FIRST_STRIDE
 
 
 def test_files_that_are_cut_damaged_foreign_or_newer_are_one_clear_error(made: Path, tmp_path: Path) -> None:
