@@ -12,6 +12,8 @@ from engine.ptx.syntax import (
 )  # fmt: skip
 
 PARAM_BYTES = 4096
+GRID_WORKSPACE = "%grid_workspace"  # what cooperative groups keep the barrier of the whole grid in
+GRID_WORKSPACE_BYTES = 64
 OPAQUE = ("texref", "samplerref", "surfref")  # described by the launch file's textures
 DYNAMIC_ALIGN = 16
 RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 and later
@@ -127,7 +129,17 @@ def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
             if variable.is_extern and variable.size == 0:
                 continue
             found[variable.name] = _symbol(source, module, variable)
+    if any(function.body is not None and "%envreg1" in names_in(function.body) for function in module.functions.values()):
+        found[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES), (),
+                                       "b32")  # fmt: skip
     return found
+
+
+def names_in(scope: Scope) -> set[str]:
+    """List every name that a body mentions."""
+    names: set[str] = set()
+    _collect(scope, names)
+    return names
 
 
 def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:

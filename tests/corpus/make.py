@@ -47,6 +47,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "float_edges": ("sm75", "sm120"),
     "generic_pointers": ("sm75", "debug"),
     "grid_barrier": ("sm75", "sm100"),
+    "grid_sync": ("sm75", "sm120", "debug"),
     "group_reduce": ("sm75", "sm120"),
     "half_floats": ("sm75", "sm100"),
     "indirect_calls": ("sm75", "sm120", "debug"),
