@@ -158,6 +158,14 @@ def startup_text() -> str:
     return f"{(startup.__doc__ or '').strip()}\n\nlooked for at {startup.path()}"
 
 
+def sql_text() -> str:
+    """Return the tables of a session as a database, with two queries."""
+    from sessions.export import sqlite
+
+    return (f"`rfview export run.rfs --to sqlite -o run.db`; Python's sqlite3, or any other reader of SQLite, asks it.\n\n"
+            f"{(sqlite.__doc__ or '').strip()}")
+
+
 def commands_text() -> str:
     """Return the table of debugger commands, the same in scripts and behind `:`."""
     from sessions import script
@@ -214,6 +222,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "commands": commands_text,
     "startup": startup_text,
     "expressions": expressions_text,
+    "sql": sql_text,
     "stalls": stalls_text,
     "schedulers": schedulers_text,
     "tours": tours_text,
