@@ -28,6 +28,11 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   file = "y.npy"
   [symbols.d_table]               # a .const or .global variable of the module
   file = "table.npy"
+  [textures.image]                # for {texture = "image"} among args, or a .texref variable of this name
+  buffer = "x"                    # the texels, row by row; size = [width, height, depth or layers] if not its shape
+  channels = 1                    # 1, 2 or 4;  filter = "point" or "linear";  read = "element" or "normalized_float"
+  address = ["clamp", "wrap"]     # per dimension: clamp, border, wrap, mirror;  border = [0, 0, 0, 0]
+  normalized = false              # coordinates in 0..1
   [expect.y]                      # a buffer or symbol after the last launch; what `rfview run` verifies
   file = "y_expected.npy"
   rtol = 1e-6
