@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "assert": "check that a condition holds in every cycle, for continuous integration",
     "info": "say what a session file holds",
     "kernels": "list the bundled kernels",
+    "generate": "write a kernel with chosen register reuse, banks, memory and divergence",
     "designs": "list the register-file designs and their parameters",
     "map": "write and apply a register mapping for racetrack memory",
     "tlp": "find the number of CTAs per SM that runs fastest on racetrack memory",
