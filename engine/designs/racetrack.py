@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import registers
-from engine.bits import bit64, popcount
+from engine.bits import bit64, ctz64, popcount
 from engine.designs import Design, Parameter
 from engine.device import device
 from engine.events import RF_WRITES, WRITE_CONFLICTS
@@ -86,6 +86,7 @@ ENTRY = np.dtype(
 TAPE = np.dtype(
     [
         ("step_end_cycle", "i8"),     # end (exclusive) of the step under way
+        ("head", "i8"),               # read that `target` belongs to, 0 = none: issue order x 8 + operand + 1
         ("shifts", "u4"),             # steps while the bank had a place
         ("preshifts", "u4"),          # steps without one
         ("current", "u2"),            # offset under every port: how far the tape is shifted
@@ -290,13 +291,14 @@ def give_places(sm, rf):
     banks = np.int64(sm.config.num_banks)
     limit = np.int64(sm.config.max_banks_per_cycle)
     free = (banks if limit == 0 else limit) - popcount(selected)
-    first = np.int64(rf.pointer)
-    for turn in range(banks):
-        bank = (first + turn) % banks
-        if free > 0 and wanting & ~selected & bit64(bank) != 0:
-            selected |= bit64(bank)
-            free -= 1
-            rf.pointer = (bank + 1) % banks
+    waiting = wanting & ~selected
+    while free > 0 and waiting != 0:
+        behind = waiting & ~(bit64(rf.pointer) - np.uint64(1))
+        bank = ctz64(behind if behind != 0 else waiting)
+        waiting &= ~bit64(bank)
+        selected |= bit64(bank)
+        free -= 1
+        rf.pointer = bank + 1 if bank + 1 < banks else 0
     rf.selected = selected
     rf.busy = selected
     return 0
@@ -316,6 +318,7 @@ def work(sm, rf, spec, rows, insts, bank):
         elif port.until_cycle > sm.cycle:
             port.until_cycle = sm.cycle
         tape.target = tape.current
+        tape.head = 0
         return BANK_CONFLICT
     if has_place and spec.shift_cycles == 0:
         jump(sm, rf, spec, bank)
@@ -338,6 +341,7 @@ def find_head(sm, rf, spec, insts, bank):
     if tape.wb_count != 0:
         entry = tape.wb[np.int64(tape.wb_first)]
         tape.target = entry.offset
+        tape.head = 0
         port.owner_warp = entry.warp
         port.owner_reg = entry.reg
         return 1
@@ -345,8 +349,12 @@ def find_head(sm, rf, spec, insts, bank):
         return 0
     collector = registers.oldest_request(sm, bank)
     flight = sm.inflight[sm.collector[collector].inflight]
-    reg = np.int64(insts[flight.pc].src[registers.operand_in_bank(sm, collector, bank)])
-    tape.target = offset_of(sm, spec, registers.main_row(sm, np.int64(flight.warp), reg))
+    operand = registers.operand_in_bank(sm, collector, bank)
+    reg = np.int64(insts[flight.pc].src[operand])
+    head = np.int64(flight.seq) * 8 + operand + 1
+    if tape.head != head:
+        tape.head = head
+        tape.target = offset_of(sm, spec, registers.main_row(sm, np.int64(flight.warp), reg))
     port.owner_warp = flight.warp
     port.owner_reg = reg
     return 1
