@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine import __version__, events, isa, jit
-from engine.stalls import STALLS
+from engine import __version__, designs, events, isa, jit
 
 if TYPE_CHECKING:
     from engine.placement import Variable
@@ -35,7 +34,10 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "design": "+".join(simulator.built.chain),
         "design_title": design.title,
         "design_source": design.source,
-        "design_spec": {"chain": list(simulator.built.chain), "values": dict(simulator.built.values)},
+        "design_spec": {
+            "chain": list(simulator.built.chain), "values": dict(simulator.built.values),
+            "locates": designs.locates(simulator.built.chain),
+        },
         "scheduler": simulator.scheduler,
         "preset": simulator.config.preset,
         "parameters": {**simulator.config.values(), **simulator.built.values},
@@ -54,7 +56,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "global_word": placement.global_word,
         "local_word": placement.local_word,
         "param_word": placement.param_word,
-        "stalls": [stall._asdict() for stall in (*STALLS, *design.stalls)],
+        "stalls": [stall._asdict() for stall in simulator.built.stalls],
         "events": [name for name, _ in events.EVENTS],
         "design_events": [name for name, _ in simulator.built.events],
         "panels": [dict(panel) for panel in design.panels],

@@ -23,7 +23,7 @@ from engine.info import describe
 from engine.program import Module
 from engine.placement import PARAM_BYTES, Placement, PlacedLaunch, Variable, place
 from engine.snapshot import Snapshot
-from engine.stalls import NO_CTA, STALLS
+from engine.stalls import NO_CTA
 from engine.stages.regions import region_table
 
 CHUNK_CYCLES = 1024
@@ -78,7 +78,7 @@ class Simulator:
     ) -> None:
         self.spec = spec
         self._given_module = module
-        self._variant = design
+        self._variant = designs.files.absolute(design)
         self._prepared = self._after_first = False
         self.max_cycles = max_cycles
         self.seed = seed
@@ -444,7 +444,7 @@ class Simulator:
         found = {name: int(self.sm.events[index]) for index, (name, _) in enumerate(events.EVENTS)}
         for index, (name, _) in enumerate(self.built.events):
             found[name] = int(self.sm.events[events.FIRST_DESIGN_EVENT + index])
-        for stall in STALLS:
+        for stall in self.built.stalls:
             if waited := int(self.sm.access_wait[stall.code]):
                 found[f"{stall.name}_wait_cycles"] = waited
         return found
@@ -457,7 +457,7 @@ class Simulator:
 
     def summary(self) -> dict[str, Any]:
         """Return the run's result: the JSON object of `rfview run --json`, without wall time."""
-        totals = {stall.name: int(self.sm.stall_total[stall.code]) for stall in STALLS}
+        totals = {stall.name: int(self.sm.stall_total[stall.code]) for stall in self.built.stalls}
         issued = totals.pop("issued")
         verified, mismatches = self.verify()
         cycles = self.cycle

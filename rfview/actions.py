@@ -89,12 +89,18 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff", ("d",), "diff", "changes since cycle / last stop", ASK),
     Action("diff_mark", ("D *",), "diff-mark", "underline what changed since mark a", ASK),
     Action("statistics", ("#",), "statistics", "IPC, stalls, energy between marks", ASK, "statistics"),
+    Action("brush", ("V",), "range", "a stretch from here: V ends it", ASK, "range"),
     Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
     Action("fork", ("f",), "fork-here", "fork here, something changed", ASK, "fork"),
     Action("compare", ("x",), "compare-branches", "this branch against its parent", ASK, "compare"),
     Action("overlay", ("X",), "overlay", "lay a second run over this / off", ASK, "overlay"),
     Action("swap_design", ("v",), "designs", "the same kernel on another design", ASK, "design"),
     Action("load_kernel", ("O",), "kernels", "run another kernel", ASK, "kernel"),
+    Action("follow", ("A",), "follow", "where the lost bits went (edram)", ASK, "follow"),
+    Action("next_arrival", ("] e",), "follow next", "next / previous place that the error reached", ASK, "",
+           "previous_arrival"),
+    Action("previous_arrival", ("[ e",), "follow back", "previous place that the error reached", ASK),
+    Action("capture", ("R",), "capture-here", "record from here; again: up to here", ASK, "capture"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
     Action("search_previous", ("N",), "search-previous", "previous search hit", ASK),
@@ -104,7 +110,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("focus_next", ("tab",), "focus-next", "next / previous panel", SCREEN, "", "focus_previous"),
     Action("focus_previous", ("shift+tab",), "focus-previous", "previous panel", SCREEN),
     Action("panel", ("alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8",
-                     "alt+9"), "panel",
+                     "alt+9", "alt+0"), "panel",
            "panel by number, hidden ones too", SCREEN),
     Action("zoom", ("z",), "zoom", "one panel full screen", SCREEN, "zoom"),
     Action("down", ("j", "down"), "down", "down / up inside the panel", SCREEN, "", "up"),
@@ -113,6 +119,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "open", "open the focused thing", SCREEN),
     Action("close", ("escape",), "close", "close a layer, cancel a move", SCREEN),
     Action("timeline", ("a",), "timeline", "all warps over time", SCREEN, "timeline"),
+    Action("pipeline", ("P",), "pipeline", "the warp's instructions over time", SCREEN, "pipeline"),
     Action("registers", ("r",), "registers", "the warp's registers by lane", SCREEN, "registers"),
     Action("lanes_right", ("L",), "lanes-right", "REGISTERS: lanes right / left", SCREEN, "lanes", "lanes_left",
            ("registers",)),
@@ -122,6 +129,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom_in", ("+", "="), "zoom-in", "time: zoom in / out", SCREEN, "zoom ±", "zoom_out"),
     Action("zoom_out", ("-",), "zoom-out", "TIMELINE, overview: a longer stretch", SCREEN),
     Action("palette", ("ctrl+p",), "palette", "every action by name", SCREEN, "palette"),
+    Action("screenshot", ("Y",), "screenshot", "this screen into a file, .svg or .txt", SCREEN, "screenshot"),
     Action("copy", ("y",), "copy", "copy the way to here", SCREEN),
     Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
 )
@@ -132,6 +140,7 @@ FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", 
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
 FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "next_issue", "next_stall", "continue", "mark", "why", "close", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
+EVENTS_OF_DESIGNS = {"hcrf": "next_transfer", "rfc": "next_flush", "edram": "next_refresh", "racetrack": "next_shift"}
 KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",
              "escape": "Esc", "home": "Home", "end": "End"}
 
@@ -179,20 +188,21 @@ def is_reverse(action: Action) -> bool:
 
 
 def footer_hints(panel: str, width: int, has_register_file: bool = True,
-                 own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
-    """Return (keys, word, action) in the order of use; the painter keeps those that fit."""
+                 own: Mapping[str, str] | None = None, design: str = "") -> list[tuple[str, str, str]]:
+    """Return (keys, word, action) in the order of use; the painter keeps those that fit. design: without its variant."""
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
         names = FOOTER_REGISTERS
-    elif panel == "timeline":
+    elif panel in ("timeline", "pipeline"):
         names = FOOTER_TIMELINE
     words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
              "next_change": "change ±", "close": "close"}
     out = []
     for name in names:
-        if panel != "timeline" and (name == "next_rf" and not has_register_file
-                                    or name == "next_stall" and has_register_file):
-            continue
+        if panel not in ("timeline", "pipeline") and name in ("next_rf", "next_stall"):
+            if (name == "next_rf") != has_register_file:
+                continue
+            name = EVENTS_OF_DESIGNS.get(design, name)
         action = BY_NAME[name]
         label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
         if label:
@@ -208,7 +218,7 @@ def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tu
             continue
         keys = pair_label(action, own)
         if action.name == "panel":
-            keys = "Alt+1–9"
+            keys = "Alt+0–9"
         elif action.name == "focus_next":
             keys = "Tab"
         extra = [key_label(key) for key in keys_of(action, own)[1:2] if key != "="]

@@ -71,6 +71,18 @@ class Clicked(Message):
         self.panel, self.x, self.y, self.double = panel, x, y, double
 
 
+class Brushed(Message):
+    """The mouse was dragged over the overview, from one column to another."""
+
+    def __init__(self, start: int, end: int):
+        super().__init__()
+        self.start, self.end = start, end
+
+    def can_replace(self, message: Message) -> bool:
+        """Keep only the newest."""
+        return isinstance(message, Brushed)
+
+
 class Wheeled(Message):
     """The wheel turned over a panel. by: +1 down, -1 up."""
 

@@ -1,16 +1,18 @@
 """Writes the pictures of this folder: real sessions, fixed keys, fixed sizes; the same input gives the same bytes.
 
-    python screenshots/make.py              all of them
-    python screenshots/make.py replay_80    those whose name contains a word
+    python screenshots/make.py                  all of them; some need the engine, which compiles once
+    python screenshots/make.py compare mono     those whose name contains one of the words
+    python screenshots/make.py --golden         those that a test compares (tests/rfview/test_golden.py); no engine
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,130 +21,217 @@ sys.path.insert(0, str(REPOSITORY))
 FOLDER = Path(__file__).resolve().parent
 RECORDED = REPOSITORY / "sessions" / "recorded"
 SMALL, LARGE = (80, 24), (120, 40)
+CYCLES = 4000           # of what is recorded for a picture
+REST = 2000             # rounds in which a screen must come to rest
 
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture: which session, how large, where in time, which keys before it is taken."""
+    """One picture: which session, how large, where in time, which keys and `:` lines before it is taken.
+
+    source: "first" is the bundled recording, "tour:NAME" a tour's, "run:KERNEL@DESIGN:SCHEDULER" one that is made now;
+    "live:KERNEL@DESIGN" is a live run, "learn:NAME" a tour; "pair:A B" and "many:A B .." compare recordings.
+    """
 
     name: str
-    kind: str                       # replay | live
+    source: str
     size: tuple[int, int]
     goto: int | str = "50%"
     keys: tuple[str, ...] = ()
     theme: str = "dark"
-    design: str = "sram"
+    overlay: str = ""
+    golden: bool = False
 
 
-def _both(name: str, kind: str, **facts: Any) -> list[Shot]:
-    """Return a shot at both sizes."""
-    return [Shot(f"{name}_{size[0]}x{size[1]}", kind, size, **facts) for size in (SMALL, LARGE)]
+def _all(name: str, source: str = "first", *keys: str, goto: int | str = 900, **facts: Any) -> list[Shot]:
+    """Return a screen at both sizes, in colour and without."""
+    return [Shot(f"{name}{'_mono' if theme == 'mono' else ''}_{size[0]}x{size[1]}", source, size, goto, keys, theme, **facts)
+            for theme in ("dark", "mono") for size in (SMALL, LARGE)]
 
 
-def _all(name: str, *keys: str) -> list[Shot]:
-    """Return a screen of the recording at both sizes, in colour and without."""
-    facts: dict[str, Any] = {"goto": 900, "keys": keys}
-    return [*_both(name, "replay", **facts), *_both(f"{name}_mono", "replay", theme="mono", **facts)]
+NEXT = "right_square_bracket"
+MARKS = (":mark a", ":goto 1400", ":mark b", ":goto 900")
+STOPS = (":break stall wb_drain > 15", ":watch rf.buffer[0].owner")
+# design -> the key after ] that goes to an event of its own
+EVENTS = {"sram": "b", "stt": "w", "hrf": "w", "hcrf": "x", "rfc": "l", "single_buffer": "w", "edram": "f", "racetrack": "r"}
+SCHEDULERS = {"rfc": "two_level"}       # where the design has nothing to do under gto
+PAIR = "pair:tour:first tour:drain"
+MANY = "many:" + " ".join(f"run:vectoradd@{design}:gto" for design in EVENTS)
 
-
-def _typed(line: str) -> tuple[str, ...]:
-    """Return the keys of a command line."""
-    names = {" ": "space", ".": "full_stop", ">": "greater_than_sign", "=": "equals_sign", ",": "comma", "_": "underscore",
-             "[": "left_square_bracket", "]": "right_square_bracket"}
-    return ("colon", *(names.get(char, char) for char in line), "enter")
-
-
-MARKS = (*_typed("mark a"), *_typed("goto 1400"), *_typed("mark b"), *_typed("goto 900"))
-STOPS = (*_typed("break stall wb_drain > 15"), *_typed("watch rf.buffer[0].owner"))
-
-
-SHOTS: tuple[Shot, ...] = (
-    *_both("replay", "replay"),
-    *_both("replay_mono", "replay", theme="mono"),
-    *_both("replay_ansi16", "replay", theme="ansi16"),
-    *_both("live", "live", goto=3000, design="stt[stall=bank]"),
-    *_both("live_mono", "live", goto=3000, design="stt[stall=bank]", theme="mono"),
-    Shot("replay_light_120x40", "replay", LARGE, theme="light"),
-    Shot("replay_160x60", "replay", (160, 60)),
-    Shot("replay_100x30", "replay", (100, 30)),
-    *_all("why", "1", "0", "o", "e"),
-    *_all("registers", "1", "2", "o", "r"),
-    *_all("help", "question_mark"),
-    *_all("timeline", "1", "2", "o", *MARKS, "a"),
-    *_all("timeline_far", "1", "2", "o", *MARKS, "a", "minus", "minus", "minus"),
-    *_all("breakpoints", *MARKS, *STOPS, "B"),
-    *_all("statistics", *MARKS, "number_sign"),
-    *_all("trace", *_typed("trace w12.pc, w12.R2[0], rf.buffer[0].used at w12.state == issued")),
-    *_all("command", "colon", "c", "o", "n"),
+# compared byte by byte with what the program draws: at most 15, all of recordings that stand in the repository
+GOLDEN = (
+    "replay_80x24", "replay_120x40", "replay_mono_80x24", "replay_mono_120x40", "timeline_120x40", "timeline_mono_80x24",
+    "why_120x40", "why_mono_80x24", "registers_80x24", "breakpoints_mono_80x24", "compare_120x40", "compare_mono_80x24",
+    "multiples_120x40", "overlay_120x40", "learn_80x24",
 )
+
+SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for shot in (
+    *_all("replay", goto="50%"),
+    Shot("replay_ansi16_80x24", "first", SMALL, theme="ansi16"),
+    Shot("replay_ansi16_120x40", "first", LARGE, theme="ansi16"),
+    Shot("replay_light_120x40", "first", LARGE, theme="light"),
+    Shot("replay_160x60", "first", (160, 60)),
+    Shot("replay_100x30", "first", (100, 30)),
+    *(shot for design, event in EVENTS.items()
+      for shot in _all(f"main_{design}", f"run:gemm@{design}:{SCHEDULERS.get(design, 'gto')}", NEXT, event, goto=2000)),
+    *_all("live", "live:gemm@stt[stall=bank]", goto=3000),
+    *_all("why", "first", "1", "0", "o", "e"),
+    *_all("explain", "first", "1", "0", "o", "K"),
+    *_all("registers", "first", "1", "2", "o", "r"),
+    *_all("help", "first", "question_mark"),
+    *_all("palette", "first", "ctrl+p"),
+    *_all("timeline", "first", "1", "2", "o", *MARKS, "a"),
+    *_all("timeline_far", "first", "1", "2", "o", *MARKS, "a", "minus", "minus", "minus"),
+    *_all("pipeline", "first", "1", "2", "o", "P"),
+    *_all("brush", "first", "V", "right_curly_bracket", "right_curly_bracket", "right_curly_bracket"),
+    *_all("breakpoints", "first", *MARKS, *STOPS, "B"),
+    *_all("statistics", "first", *MARKS, "number_sign"),
+    *_all("trace", "first", ":trace w12.pc, w12.R2[0], rf.buffer[0].used at w12.state == issued"),
+    *_all("command", "first", "colon", "c", "o", "n"),
+    *_all("designs", "live:vectoradd@sram", "v", goto=300),
+    *_all("kernels", "live:vectoradd@sram", "O", goto=300),
+    *_all("compare", PAIR),
+    *_all("compare_totals", PAIR, "tab")[::2],
+    *_all("multiples", "many:tour:first tour:drain tour:dead tour:shift"),
+    *_all("multiples_all", MANY),
+    *_all("overlay", "tour:first", "6", "o", goto=250, overlay="tour:dead"),
+    *_all("learn", "learn:drain"),
+    *_all("learn_answer", "learn:drain", "2", "s", "s"),
+))
 
 
 async def settle(app: Any, pilot: Any) -> None:
-    """Wait until the driver has nothing to do and the screen has shown it."""
-    for _ in range(2000):
+    """Wait until the screen has nothing to wait for and has been drawn."""
+    for _ in range(REST):
         await pilot.pause()
-        if app.main.scene.now is not None and app.driver.is_idle:
+        if _rests(app):
             await pilot.pause()
-            if app.driver.is_idle and all(point.is_counted for point in app.main.scene.breakpoints):
+            if _rests(app):
                 return
         await asyncio.sleep(0.005)
-    raise RuntimeError("the session did not come to rest")
+    raise RuntimeError("the screen did not come to rest")
 
 
-async def take(opener: Callable[..., Any], size: tuple[int, int], keys: Sequence[str] = (), *, theme: str = "dark",
-               title: str = "", target: str = "") -> str:
-    """Return the SVG of the screen after some keys."""
-    from rfview.app import make_app
+def _rests(app: Any) -> bool:
+    """Say whether the app's thread has done all that was asked for, and what it found is on the screen."""
+    worker = getattr(app.main, "worker", None)
+    if worker is not None:
+        return app.main.picture is not None and worker.is_idle
+    tour = getattr(app.screen, "tour", None)
+    return (app.main.scene.now is not None and app.driver.is_idle and (tour is None or app.screen.painted is not None)
+            and all(point.is_counted for point in app.main.scene.breakpoints))
 
-    app = make_app(opener, title=title, theme=theme, target=target)
+
+async def take(app: Any, size: tuple[int, int], keys: Sequence[str] = ()) -> str:
+    """Return the picture of an app's screen after some keys."""
+    from screenshots import svg
+
     async with app.run_test(size=size) as pilot:
         await settle(app, pilot)
         for key in keys:
-            await pilot.press(key)
+            if len(key) > 1 and key.startswith(":"):
+                app.main.entered(":", key[1:])      # as if typed at the prompt
+            else:
+                await pilot.press(key)
             await settle(app, pilot)
-        return stable(app.export_screenshot(title="rfview", simplify=True))
+        return svg.of_app(app)
 
 
-def stable(svg: str) -> str:
-    """Return the SVG without what differs from run to run: the number in its class names."""
-    return re.sub(r"terminal-\d+-", "terminal-rfview-", svg).replace("\r\n", "\n")
+def app_of(shot: Shot) -> Any:
+    """Return the app that a picture is taken of, not yet running."""
+    kind, _, rest = shot.source.partition(":")
+    if kind in ("pair", "many"):
+        from rfview.screens.compare import make_compare_app
+        from sessions.replay import open_recording
+
+        return make_compare_app([open_recording(recording_of(source)) for source in rest.split()], rest.split(),
+                                theme=shot.theme)
+    from rfview.app import make_app
+
+    begin: Callable[[Any], None] | None = None
+    if kind == "learn":
+        from rfview.learn import tours
+        from rfview.learn.window import TourWindow
+
+        tour = tours.tour(rest)
+        return make_app(_replay(tour.recording, 0), title=tour.title, theme=shot.theme, target="tour.rfs",
+                        begin=lambda main: main.app.push_screen(TourWindow(main, tour)))
+    if shot.overlay:
+        other = str(recording_of(shot.overlay))
+        begin = lambda main: main.overlay(other)
+    opener = _live(rest, shot.goto) if kind == "live" else _replay(recording_of(shot.source), shot.goto)
+    return make_app(opener, title=rest, theme=shot.theme, target="run.rfs", begin=begin)
 
 
-def opener_of(shot: Shot) -> tuple[Callable[..., Any], str]:
-    """Return what opens a shot's session, and what it is called."""
-    from sessions import open_session
-
-    if shot.kind == "replay":
-        files = sorted(RECORDED.glob("*.rfs"))
-        path = next((file for file in files if file.stem == "first"), files[0])
-        name = str(path.relative_to(REPOSITORY))
-    else:
-        name = "gemm"
+def _replay(path: Path, goto: int | str) -> Callable[..., Any]:
+    """Return what opens a recording at a cycle; what a picture marks is not kept beside it."""
+    from sessions.replay import open_recording
+    from sessions.session import Session
 
     def open_it(report: Callable[..., None]) -> Any:
-        if shot.kind == "replay":
-            session = open_session(path)
-            session.marks.path = None       # what a picture marks is not kept beside the recording
-        else:
-            session = open_session(name, design=shot.design)
-        session.goto(shot.goto)
+        session = Session(open_recording(path))
+        session.goto(goto)
         return session
 
-    return open_it, name
+    return open_it
+
+
+def _live(target: str, goto: int | str) -> Callable[..., Any]:
+    """Return what opens a live run at a cycle."""
+    from sessions import open_session
+
+    kernel, _, design = target.partition("@")
+
+    def open_it(report: Callable[..., None]) -> Any:
+        session = open_session(kernel, design=design)
+        session.goto(goto)
+        return session
+
+    return open_it
+
+
+@cache
+def recording_of(source: str) -> Path:
+    """Return the recording that a source names; a run is recorded now, into a folder that goes with the program."""
+    kind, _, rest = source.partition(":")
+    if kind == "first":
+        return RECORDED / "first.rfs"
+    if kind == "tour":
+        from rfview.learn import tours
+
+        return tours.tour(rest).recording
+    from engine import kernels
+    from engine.launch import load_launch_file
+    from engine.simulator import Simulator
+    from sessions.record import record
+
+    kernel, _, machine = rest.partition("@")
+    design, _, scheduler = machine.partition(":")
+    path = Path(_scratch().name) / f"{kernel}_{design}_{scheduler}.rfs"
+    record(Simulator(load_launch_file(kernels.path(kernel)), design=design, scheduler=scheduler), path, max_cycles=CYCLES)
+    return path
+
+
+@cache
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="rfview-pictures-")
+
+
+def draw(shot: Shot) -> str:
+    """Return a picture as SVG."""
+    return asyncio.run(take(app_of(shot), shot.size, shot.keys))
 
 
 def main(words: Sequence[str]) -> int:
-    """Write the pictures whose name contains any of the words, or all."""
+    """Write the pictures whose name contains any of the words, or all; --golden: those that a test compares."""
+    total = 0
     for shot in SHOTS:
-        if words and not any(word in shot.name for word in words):
-            continue
-        if shot.kind == "replay" and not list(RECORDED.glob("*.rfs")):
-            print(f"{shot.name}.svg  left out: there is no recording in {RECORDED.relative_to(REPOSITORY)}")
-            continue
-        opener, name = opener_of(shot)
-        svg = asyncio.run(take(opener, shot.size, shot.keys, theme=shot.theme, title=name, target=name))
-        (FOLDER / f"{shot.name}.svg").write_text(svg, encoding="utf-8")
-        print(f"{shot.name}.svg  {len(svg):,} bytes")
+        if (shot.golden if "--golden" in words else not words or any(word in shot.name for word in words)):
+            picture = draw(shot)
+            (FOLDER / f"{shot.name}.svg").write_text(picture, encoding="utf-8")
+            total += len(picture.encode())
+            print(f"{shot.name}.svg  {len(picture.encode()):,} bytes", flush=True)
+    print(f"{total / 1e6:.2f} MB")
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +10,7 @@ from engine.errors import InputError
 from sessions.accounts import unbalanced
 from sessions.expressions import Expression, compile_expression
 from sessions.layout import suggest
+from sessions.search import ALL, NONE, at_edges
 from sessions.timeline import Timeline
 
 KINDS = ("cycle", "pc", "line", "warp", "if", "watch", "stall", "unbalanced")
@@ -25,7 +25,7 @@ class Breakpoint:
     kind: 'cycle' value = cycle; 'pc' value = pc that a warp reaches; 'line' value = PTX line that a warp reaches;
     'warp' value = warp that issued in the cycle before; 'if': the condition becomes true; 'watch': `item` differs from
     the cycle before; 'stall' value = cycles: a warp waits for `item` (a stall's name, '' = any wait) longer than that;
-    'unbalanced': warp-cycles or energy stop adding up.
+    'unbalanced': warp-cycles or energy stop adding up. place: what must hold at hits of 'warp', 'pc' and 'line'.
     warp: for pc, line and stall, the one warp that counts, or None. condition: must hold there as well ('' = none).
     ignore: hits still to be passed over. hits: stops so far. temporary: removed at its first stop.
     """
@@ -44,6 +44,7 @@ class Breakpoint:
     item: str = ""
     compiled: Expression | None = field(default=None, repr=False, compare=False)
     watched: Expression | None = field(default=None, repr=False, compare=False)
+    place: Expression | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -64,7 +65,7 @@ class Breakpoint:
             return rising_edges(self.compiled, timeline, start, stop)
         if self.kind == "watch":
             assert self.watched is not None
-            found = _unless_quiet(self.watched, timeline, start, stop, self.watched.changes)
+            found = self.watched.changes(start, stop)
         elif self.kind == "stall":
             assert self.watched is not None
             found = self.watched.truth(start, stop)
@@ -84,6 +85,26 @@ class Breakpoint:
             found = found & self.compiled.truth(start, stop)
         return found
 
+    def reach(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) u1: what chunks low..high-1 may hold of its hits (search.NONE, FIRST, ALL)."""
+        if self.kind == "if":
+            assert self.compiled is not None
+            return at_edges(self.compiled.may_turn, low, high)
+        if self.kind == "watch":
+            assert self.watched is not None
+            found = at_edges(self.watched.may_change, low, high)
+        elif self.kind == "cycle":
+            found = np.where(np.arange(low, high) == timeline.chunk_number(self.value), ALL, NONE)
+        elif self.kind == "unbalanced":
+            found = np.full(high - low, ALL)
+        else:
+            where = self.watched if self.kind == "stall" else self.place
+            assert where is not None
+            found = np.where(where.may_hold(low, high), ALL, NONE)
+        if self.compiled is not None and found.any():
+            found = np.where(self.compiled.may_hold(low, high), found, NONE)
+        return found
+
     def _arrivals(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         """Return where a warp's next instruction has become one of `pcs`."""
         before = max(timeline.first, start - 1)
@@ -97,27 +118,8 @@ class Breakpoint:
         return (there & moved).any(axis=1)[start - before :]
 
 
-def _unless_quiet(expression: Expression, timeline: Timeline, start: int, stop: int,
-                  mask: Callable[[int, int], np.ndarray]) -> np.ndarray:  # fmt: skip
-    """Return mask(start, stop), looking only at its first cycle where the expression keeps its value in the chunk.
-
-    mask must be false wherever the expression has the value of the cycle before.
-    """
-    low, high = timeline.window(start)
-    if stop - start < 2 or stop > high or expression.may_change(timeline.chunk_number(start)):
-        return mask(start, stop)
-    found = np.zeros(stop - start, bool)
-    if start == low:
-        found[0] = mask(start, start + 1)[0]
-    return found
-
-
 def rising_edges(expression: Expression, timeline: Timeline, start: int, stop: int) -> np.ndarray:
     """Return (stop - start,) bool: where the condition holds and did not hold in the cycle before."""
-    return _unless_quiet(expression, timeline, start, stop, lambda low, high: _edges(expression, timeline, low, high))
-
-
-def _edges(expression: Expression, timeline: Timeline, start: int, stop: int) -> np.ndarray:
     before = max(timeline.first, start - 1)
     truth = expression.truth(before, stop)
     edge = truth.copy()
@@ -151,6 +153,11 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
         point.watched = compile_expression(_item(point.item), timeline)
     if kind == "stall":
         point.watched = _long_stall(timeline, point)
+    if kind == "warp":
+        point.place = compile_expression(f"w{value}.state == 0", timeline)
+    if kind in ("pc", "line"):
+        reached = f"{'w' if warp is None else f'w{warp}'}.pc in ({', '.join(map(str, point.pcs))},)"
+        point.place = compile_expression(f"any({reached})" if warp is None else reached, timeline)
     set_condition(timeline, point, condition)
     return point
 
@@ -158,8 +165,8 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
 def set_condition(timeline: Timeline, point: Breakpoint, condition: str) -> None:
     """Give a breakpoint another condition, '' for none; raises InputError for a wrong one."""
     compiled = compile_expression(condition, timeline) if condition else None
-    if compiled is not None and compiled.width:
-        compiled.truth(timeline.first, timeline.first + 1)      # says that it has a value per warp or lane
+    if compiled is not None:
+        compiled.check_single()
     if point.kind == "if" and compiled is None:
         raise InputError(f"breakpoint {point.number} stops only by its condition; `delete {point.number}` removes it")
     point.condition, point.compiled = condition, compiled

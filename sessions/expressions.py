@@ -29,7 +29,10 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.events import FIRST_DESIGN_EVENT
-from sessions.layout import suggest
+from sessions import operations
+from sessions.bounds import Bounds, Known, may_fail, may_hold
+from sessions.layout import Field, suggest
+from sessions.operations import ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation, align, numbers
 from sessions.timeline import Timeline
 
 MAX_LENGTH = 2000
@@ -40,6 +43,12 @@ UNITS = {"w": "warp", "b": "bank", "c": "collector", "s": "scheduler", "p": "pip
 COUNTS = {"warp": "num_warps", "bank": "num_banks", "collector": "num_collectors", "scheduler": "num_schedulers"}
 FUNCTIONS = ("abs", "all", "any", "changed", "count", "f32", "f64", "max", "min", "popcount", "s32", "sum", "u64")
 Run = Callable[[int, int], np.ndarray]
+Estimate = Callable[[int, int], Known]
+
+
+def _nothing(low: int, high: int) -> Known:
+    """Return the bounds of what summaries do not tell."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,7 @@ class Node:
 
     run(start, stop): values at cycles start..stop-1: () for constants, (n,) or, with `width`, (n, width).
     kind: 'i' whole numbers (i8), 'f' floats (f8), 'b' truth. over: what the width counts ('warps', 'lanes', ...).
+    bounds(low, high): what it may be in chunks low..high-1, by the timeline's summaries alone (see bounds.py).
     """
 
     run: Run
@@ -55,15 +65,20 @@ class Node:
     width: int = 0
     over: str = ""
     constant: bool = False
+    bounds: Estimate = _nothing
 
 
 @dataclass
 class Uses:
-    """What an expression reads, for skipping chunks in which none of it changes."""
+    """What an expression reads, for skipping chunks in which none of it changes.
+
+    words: state words. registers: (first slot of a warp, register in it). memory: words of the arena. timed: it may
+    change without them.
+    """
 
     words: list[np.ndarray] = field(default_factory=list)
-    rows: bool = False
-    memory: bool = False
+    registers: list[tuple[Field, int]] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
     timed: bool = False
 
 
@@ -84,20 +99,45 @@ class Expression:
             values = self._node.run(start, stop)
         return np.broadcast_to(values, (stop - start, *([self.width] if self.width else [])))
 
-    def truth(self, start: int, stop: int) -> np.ndarray:
-        """Return (n,) bool: where the condition holds; raises InputError when it has a value per warp or lane."""
+    def check_single(self) -> None:
+        """Raise InputError when there is a value per warp or lane instead of one."""
         if self.width:
             raise InputError(f"`{self.text}` has {self.width} values per cycle; use any(...), all(...) or an index")
+
+    def truth(self, start: int, stop: int) -> np.ndarray:
+        """Return (n,) bool: where the condition holds; raises InputError when it has a value per warp or lane."""
+        self.check_single()
         return self.column(start, stop) != 0
 
     def changes(self, start: int, stop: int) -> np.ndarray:
         """Return (n,) bool: where the value differs from the cycle before; never at the first cycle."""
         return _changes(lambda low, high: self.column(low, high), self.timeline.first, start, stop)
 
-    def may_change(self, number: int) -> bool:
-        """Say whether the value may change within chunk `number`; no means certainly not."""
-        uses = self._uses
-        return uses.timed or self.timeline.may_change(number, self._words, uses.rows, uses.memory)
+    def may_hold(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: in which of the chunks low..high-1 the condition may hold; no means certainly not.
+
+        Like the two below, of all states from a chunk's first cycle to the one behind its last.
+        """
+        return may_hold(self._node.bounds(low, high), high - low)
+
+    def may_change(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: in which chunks the value may differ from one cycle to the next."""
+        known = self._node.bounds(low, high)
+        found = np.ones(high - low, bool) if known is None else np.broadcast_to(~known.is_fixed, high - low).copy()
+        uses, summaries = self._uses, self.timeline.summaries
+        if not uses.timed and summaries is not None and found.any():
+            changing = summaries.words_change(self._words, low, high)
+            changing |= summaries.memory_changes(uses.memory, low, high)
+            for base, register in uses.registers:
+                changing |= summaries.register_changes(base, register, low, high)
+            found &= changing
+        return found
+
+    def may_turn(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: in which chunks the condition may begin or cease to hold."""
+        known = self._node.bounds(low, high)
+        found = may_hold(known, high - low) & may_fail(known, high - low)
+        return found & self.may_change(low, high) if found.any() else found
 
 
 def compile_expression(text: str, timeline: Timeline) -> Expression:
@@ -125,42 +165,6 @@ def _changes(run: Run, first: int, start: int, stop: int) -> np.ndarray:
     if differ.ndim > 1:
         differ = differ.any(axis=tuple(range(1, differ.ndim)))
     return differ if before < start else np.concatenate([np.zeros(min(1, stop - start), bool), differ])
-
-
-def _integers(values: np.ndarray) -> np.ndarray:
-    """Return values as i8; u8 fields keep their bits."""
-    return values.astype(np.int64)
-
-
-def _align(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give a per-cycle column a second axis where its partner has one."""
-    if a.ndim == 1 and b.ndim == 2:
-        a = a[:, None]
-    elif b.ndim == 1 and a.ndim == 2:
-        b = b[:, None]
-    return a, b
-
-
-def _shift_left(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.where((b >= 0) & (b < 64), np.left_shift(a, np.clip(b, 0, 63)), 0)
-
-
-def _shift_right(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.where(b >= 0, np.right_shift(a, np.clip(b, 0, 63)), 0)
-
-
-ARITHMETIC: dict[type, Callable[..., np.ndarray]] = {
-    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide,
-    ast.FloorDiv: np.floor_divide, ast.Mod: np.mod,
-}  # fmt: skip
-BITWISE: dict[type, Callable[..., np.ndarray]] = {
-    ast.BitAnd: np.bitwise_and, ast.BitOr: np.bitwise_or, ast.BitXor: np.bitwise_xor,
-    ast.LShift: _shift_left, ast.RShift: _shift_right,
-}  # fmt: skip
-COMPARE: dict[type, Callable[..., np.ndarray]] = {
-    ast.Eq: np.equal, ast.NotEq: np.not_equal, ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
-}  # fmt: skip
 
 
 class _Compiler:
@@ -203,7 +207,7 @@ class _Compiler:
 
     def _boolop(self, node: ast.BoolOp) -> Node:
         parts = [self.compile(value) for value in node.values]
-        join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+        join = operations.AND if isinstance(node.op, ast.And) else operations.OR
         result = parts[0]
         for part in parts[1:]:
             result = self._combine(node, join, result, part, "b")
@@ -212,13 +216,12 @@ class _Compiler:
     def _unaryop(self, node: ast.UnaryOp) -> Node:
         part = self.compile(node.operand)
         if isinstance(node.op, ast.Not):
-            return _apply(np.logical_not, part, "b")
+            return _apply(operations.NOT, part, "b")
         if isinstance(node.op, ast.Invert):
             self._whole(node, part)
-            return _apply(lambda values: np.invert(_integers(values)), part, "i")
-        kind = "f" if part.kind == "f" else "i"
-        sign = np.negative if isinstance(node.op, ast.USub) else np.positive
-        return _apply(lambda values: sign(_numbers(values)), part, kind)
+            return _apply(operations.INVERT, part, "i")
+        sign = operations.MINUS if isinstance(node.op, ast.USub) else operations.PLUS
+        return _apply(sign, part, "f" if part.kind == "f" else "i")
 
     def _binop(self, node: ast.BinOp) -> Node:
         a, b = self.compile(node.left), self.compile(node.right)
@@ -239,14 +242,14 @@ class _Compiler:
             if isinstance(operator, (ast.In, ast.NotIn)):
                 part = self._member(node, left, comparator)
                 if isinstance(operator, ast.NotIn):
-                    part = _apply(np.logical_not, part, "b")
+                    part = _apply(operations.NOT, part, "b")
                 right = left
             elif type(operator) in COMPARE:
                 right = self.compile(comparator)
                 part = self._combine(node, COMPARE[type(operator)], left, right, "b")
             else:
                 raise self.fail(node, f"{type(operator).__name__} is not part of the expression language")
-            result = part if result is None else self._combine(node, np.logical_and, result, part, "b")
+            result = part if result is None else self._combine(node, operations.AND, result, part, "b")
             left = right
         assert result is not None
         return result
@@ -254,24 +257,27 @@ class _Compiler:
     def _member(self, node: ast.AST, left: Node, options: ast.expr) -> Node:
         if not isinstance(options, (ast.Tuple, ast.List, ast.Set)) or not options.elts:
             raise self.fail(options, "`in` needs a list, for example w3.state in (barrier, wait)")
-        parts = [self._combine(node, np.equal, left, self.compile(option), "b") for option in options.elts]
+        parts = [self._combine(node, operations.EQUAL, left, self.compile(option), "b") for option in options.elts]
         result = parts[0]
         for part in parts[1:]:
-            result = self._combine(node, np.logical_or, result, part, "b")
+            result = self._combine(node, operations.OR, result, part, "b")
         return result
 
-    def _combine(self, node: ast.AST, function: Callable[..., np.ndarray], a: Node, b: Node, kind: str) -> Node:
-        """Apply a two-operand function element by element."""
+    def _combine(self, node: ast.AST, operation: Operation, a: Node, b: Node, kind: str) -> Node:
+        """Apply a two-operand operation element by element."""
         if a.width and b.width and (a.width != b.width or a.over != b.over):
             raise self.fail(node, f"{a.width} {a.over} cannot be combined with {b.width} {b.over}")
-        logical = function in (np.logical_and, np.logical_or) or (kind == "b" and a.kind == b.kind == "b")
+        logical = operation in operations.LOGICAL or (kind == "b" and a.kind == b.kind == "b")
 
         def run(start: int, stop: int) -> np.ndarray:
-            left, right = _align(a.run(start, stop), b.run(start, stop))
-            return function(left, right) if logical else function(_numbers(left), _numbers(right))
+            left, right = align(a.run(start, stop), b.run(start, stop))
+            return operation.run(left, right) if logical else operation.run(numbers(left), numbers(right))
+
+        def bounds(low: int, high: int) -> Known:
+            return operation.bounds(a.bounds(low, high), b.bounds(low, high))
 
         wide = a if a.width else b
-        return Node(run, kind, wide.width, wide.over, a.constant and b.constant)
+        return Node(run, kind, wide.width, wide.over, a.constant and b.constant, bounds)
 
     def _whole(self, node: ast.AST, part: Node) -> None:
         if part.kind == "f":
@@ -291,7 +297,7 @@ class _Compiler:
             result = parts[0]
             for part in parts[1:]:
                 kind = "f" if "f" in (result.kind, part.kind) else "i"
-                result = self._combine(node, np.minimum if name == "min" else np.maximum, result, part, kind)
+                result = self._combine(node, operations.LEAST if name == "min" else operations.MOST, result, part, kind)
             return result
         if name in ("f64", "u64"):
             return self._pair(node, name, parts)
@@ -306,31 +312,16 @@ class _Compiler:
                 example = "any(w.state == barrier)"
                 raise self.fail(node, f"{name}() needs values per warp, bank or lane, for example {example}")
             kind = "b" if name in ("any", "all") else "i" if name == "count" or part.kind != "f" else "f"
-            reduce = {"any": _any, "all": _all, "count": _count, "min": _min, "max": _max, "sum": _sum}[name]
-            return Node(lambda start, stop: reduce(part.run(start, stop)), kind)
+            return _reduce(REDUCE[name], part, kind)
         if name == "changed":
             # its value may differ in a chunk's first two cycles though nothing changes in that chunk
             self.uses.timed = True
-            first = self.timeline.first
-            width = part.width
-
-            def run(start: int, stop: int) -> np.ndarray:
-                before = max(first, start - 1)
-                shape = (stop - before, *([width] if width else []))
-                values = np.broadcast_to(part.run(before, stop), shape)
-                differ = np.zeros((stop - start, *shape[1:]), bool)
-                differ[len(differ) - (stop - before - 1) :] = values[1:] != values[:-1]
-                return differ
-
-            return Node(run, "b", part.width, part.over)
+            return _changed(self.timeline, part)
         if name == "abs":
-            return _apply(lambda values: np.abs(_numbers(values)), part, "f" if part.kind == "f" else "i")
+            return _apply(operations.ABS, part, "f" if part.kind == "f" else "i")
         self._whole(node, part)
-        if name == "popcount":
-            return _apply(lambda v: np.bitwise_count(_integers(v).astype(np.uint64)).astype(np.int64), part, "i")
-        if name == "f32":
-            return _apply(lambda v: _integers(v).astype(np.uint32).view(np.float32).astype(np.float64), part, "f")
-        return _apply(lambda v: _integers(v).astype(np.uint32).view(np.int32).astype(np.int64), part, "i")
+        kind, operation = CONVERT[name]
+        return _apply(operation, part, kind)
 
     def _pair(self, node: ast.AST, name: str, parts: list[Node]) -> Node:
         """Compile f64(lo, hi) and u64(lo, hi)."""
@@ -339,11 +330,8 @@ class _Compiler:
         for part in parts:
             self._whole(node, part)
 
-        def join(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-            bits = (_integers(low) & 0xFFFFFFFF) | np.left_shift(_integers(high), 32)
-            return np.asarray(bits).view(np.float64) if name == "f64" else bits
-
-        return self._combine(node, join, parts[0], parts[1], "f" if name == "f64" else "i")
+        kind, operation = JOIN[name]
+        return self._combine(node, operation, parts[0], parts[1], kind)
 
     # names
 
@@ -406,7 +394,7 @@ class _Compiler:
         """Compile a name that stands alone."""
         if name == "cycle":
             self.uses.timed = True
-            return Node(lambda start, stop: np.arange(start, stop, dtype=np.int64), "i")
+            return _cycle(self.timeline)
         if name == "launch":
             return self._field(node, "sm.launch.index", [])
         if name in self.stalls:
@@ -463,7 +451,7 @@ class _Compiler:
             table = np.zeros(max((entry["pc"] for entry in program), default=0) + 2, np.int64)
             for entry in program:
                 table[entry["pc"]] = entry["line"]
-            return _apply(lambda values: table[np.minimum(values, len(table) - 1)], pc, "i")
+            return _apply(operations.lookup(table), pc, "i")
         register, predicate = REGISTER.match(name), PREDICATE.match(name)
         if register is None and predicate is None:
             return None
@@ -472,12 +460,11 @@ class _Compiler:
         if predicate is not None:
             whole = self._field(where, f"sm.warp_cold[{number}].pred[{int(predicate[1])}]", [])
             lane = self._lane(steps)
-            return whole if lane is None else _apply(lambda values: (values >> lane) & 1, whole, "i")
+            return whole if lane is None else _apply(operations.lane_bit(lane), whole, "i")
         assert register is not None
         count = int(self.info.get("registers_per_thread", 64))
         if int(register[1]) >= max(count, 1):
             raise self.fail(where, f"register R{register[1]} is not allocated: the kernel has R0..R{count - 1}")
-        self.uses.rows = True
         run = _register(self.timeline, self.uses, number, int(register[1]))
         lane = self._lane(steps)
         if lane is None:
@@ -529,7 +516,15 @@ class _Compiler:
                 values = values.reshape(stop - start, -1)[:, :width]
             return values.astype(np.float64 if kind == "f" else np.int64)
 
-        return Node(run, kind, width, over)
+        def bounds(low: int, high: int) -> Known:
+            known = None if timeline.summaries is None else timeline.summaries.bounds(found, low, high)
+            if known is None or not found.shape:
+                return known
+            parts = (None if part is None else part.reshape(high - low, -1)[:, :width]
+                     for part in (known.low, known.high, known.values))
+            return Bounds(*parts)  # type: ignore[arg-type]
+
+        return Node(run, kind, width, over, bounds=bounds)
 
     def _memory(self, node: ast.expr, steps: list[tuple[ast.expr, Any]]) -> Node:
         """Compile mem[address]."""
@@ -541,7 +536,7 @@ class _Compiler:
         for entry in self.places.values():
             if entry["address"] <= address < entry["address"] + entry["bytes"]:
                 word = int(entry["word"]) + (address - int(entry["address"])) // 4
-                self.uses.memory = True
+                self.uses.memory.append(word)
                 return Node(partial(_memory_word, self.timeline, word), "i")
         known = ", ".join(f"{name} at {entry['address']:#x}" for name, entry in self.places.items()) or "none"
         raise self.fail(node, f"no buffer holds address {address:#x}; buffers: {known}")
@@ -550,49 +545,71 @@ class _Compiler:
 def _fixed(value: Any, kind: str) -> Node:
     """Return a constant."""
     array = np.asarray(value)
-    return Node(lambda start, stop: array, kind, constant=True)
+    known = None if kind == "f" else Bounds.constant(value)
+    return Node(lambda start, stop: array, kind, constant=True, bounds=lambda low, high: known)
 
 
-def _apply(function: Callable[[np.ndarray], np.ndarray], part: Node, kind: str) -> Node:
-    """Apply a one-operand function element by element."""
+def _cycle(timeline: Timeline) -> Node:
+    """Return the number of the cycle itself."""
+
+    def bounds(low: int, high: int) -> Known:
+        ends = np.array([*timeline.chunk_starts()[low : high + 1], timeline.last][: high - low + 1], np.int64)
+        return Bounds(ends[:-1], ends[1:])
+
+    return Node(lambda start, stop: np.arange(start, stop, dtype=np.int64), "i", bounds=bounds)
+
+
+def _apply(operation: Operation, part: Node, kind: str) -> Node:
+    """Apply a one-operand operation element by element."""
 
     def run(start: int, stop: int) -> np.ndarray:
-        return np.asarray(function(part.run(start, stop)))
+        return np.asarray(operation.run(part.run(start, stop)))
 
-    return Node(run, kind, part.width, part.over, part.constant)
+    return Node(run, kind, part.width, part.over, part.constant,
+                lambda low, high: operation.bounds(part.bounds(low, high)))  # fmt: skip
+
+
+def _reduce(operation: Operation, part: Node, kind: str) -> Node:
+    """Reduce the second axis."""
+
+    def bounds(low: int, high: int) -> Known:
+        known = part.bounds(low, high)
+        if known is not None and known.low.ndim == 1:
+            known = Bounds(*(np.broadcast_to(end[:, None], (len(end), part.width)) for end in (known.low, known.high)))
+        return operation.bounds(known)
+
+    return Node(lambda start, stop: operation.run(part.run(start, stop)), kind, bounds=bounds)
+
+
+def _changed(timeline: Timeline, part: Node) -> Node:
+    """Return where a value differs from the cycle before."""
+    first, width = timeline.first, part.width
+
+    def run(start: int, stop: int) -> np.ndarray:
+        before = max(first, start - 1)
+        shape = (stop - before, *([width] if width else []))
+        values = np.broadcast_to(part.run(before, stop), shape)
+        differ = np.zeros((stop - start, *shape[1:]), bool)
+        differ[len(differ) - (stop - before - 1) :] = values[1:] != values[:-1]
+        return differ
+
+    def bounds(low: int, high: int) -> Known:
+        # what changes in the last cycle of the chunk before shows in this one's first
+        before = max(0, low - 1)
+        known = part.bounds(before, high)
+        if known is None:
+            return None
+        differ = np.broadcast_to(known.low != known.high, (high - before, *known.low.shape[1:])).astype(np.int64)
+        shown = differ.copy()
+        shown[1:] |= differ[:-1]
+        shown = shown[low - before :]
+        return Bounds(np.zeros_like(shown), shown)
+
+    return Node(run, "b", part.width, part.over, bounds=bounds)
 
 
 def _memory_word(timeline: Timeline, word: int, start: int, stop: int) -> np.ndarray:
     return timeline.memory_column(word, start, stop).astype(np.int64)
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    """Return truth values as 0 and 1, numbers as they are."""
-    return values.astype(np.int64) if values.dtype.kind == "b" else values
-
-
-def _any(values: np.ndarray) -> np.ndarray:
-    return (values != 0).any(axis=1)
-
-
-def _all(values: np.ndarray) -> np.ndarray:
-    return (values != 0).all(axis=1)
-
-
-def _count(values: np.ndarray) -> np.ndarray:
-    return np.count_nonzero(values, axis=1).astype(np.int64)
-
-
-def _min(values: np.ndarray) -> np.ndarray:
-    return _numbers(values).min(axis=1)
-
-
-def _max(values: np.ndarray) -> np.ndarray:
-    return _numbers(values).max(axis=1)
-
-
-def _sum(values: np.ndarray) -> np.ndarray:
-    return _numbers(values).sum(axis=1)
 
 
 def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
@@ -601,8 +618,10 @@ def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
     resident = timeline.layout.field("sm.resident")
     uses.words += [base.words, resident.words]
     if not _in_main_file(timeline.info):
-        uses.words.append(np.arange(timeline.layout.num_words))
+        uses.timed = True
         return lambda start, stop: _located(timeline, warp, register, start, stop)
+
+    uses.registers.append((base, register))
 
     def run(start: int, stop: int) -> np.ndarray:
         bases = timeline.column(base.path, start, stop).astype(np.int64)
@@ -620,8 +639,7 @@ def _in_main_file(info: dict[str, Any]) -> bool:
     """Say whether the design keeps the newest value of every register in its row of the main register file."""
     from engine import designs
 
-    chain = info.get("design_spec", {}).get("chain", [info.get("design", "sram")])
-    return not any(hasattr(designs.find(name), "locate") for name in chain)
+    return designs.in_main_rows(info.get("design_spec") or {"chain": [info.get("design", "sram")]})
 
 
 def _located(timeline: Timeline, warp: int, register: int, start: int, stop: int) -> np.ndarray:

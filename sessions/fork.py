@@ -21,6 +21,7 @@ from sessions.replay import RecordedTimeline
 from sessions.timeline import Timeline
 
 if TYPE_CHECKING:
+    from engine.launch import LaunchSpec
     from sessions.session import Session
 
 MAIN = "main"
@@ -252,21 +253,30 @@ def simulator_of(timeline: RecordedTimeline) -> Any:
     info, memory = timeline.info, timeline.header.memory
     if not info.get("launch_toml") or not info.get("ptx"):
         raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
-    from engine import ptx
     from engine.launch import launch_of_text
-    from engine.simulator import Simulator
 
     def arrays(part: str) -> dict[str, np.ndarray]:
         return {variable["name"]: _content(memory, variable) for variable in info[part]}
 
     spec = launch_of_text(info["launch_toml"], info.get("name") or "recording", arrays("buffers"), arrays("symbols"))
+    return simulator_like(info, spec)
+
+
+def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, **more: Any) -> Any:
+    """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
+
+    more: further options of Simulator. Raises InputError where this version lacks the design or a parameter.
+    """
+    from engine import ptx
+    from engine.simulator import Simulator
+
     source = info["ptx"][0]
     module = ptx.decode_module(source["text"], source["path"],
                                max_registers=int(info["parameters"]["kernel.max_registers"]))  # fmt: skip
     chain = info["design_spec"]["chain"]
     design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
     return Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
-                     settings=info["parameters"], seed=info["seed"], module=module)  # fmt: skip
+                     settings=info["parameters"], seed=info["seed"], module=module, **more)  # fmt: skip
 
 
 def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The session file (.rfs): its bytes, and the reading and writing of header, chunks and index.
 
-    file     := magic frame(HEAD) frame(CHNK)* frame(INDX) trailer
+    file     := magic frame(HEAD) (frame(CHNK) | frame(SUMM))* frame(INDX) trailer
     magic    := 89 52 46 56 0D 0A 1A 0A                                     ("\\x89RFV\\r\\n\\x1a\\n")
     frame    := tag[4] length:u8 crc:u4 payload[length]      little endian; crc = CRC32 of tag, length and payload
     trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 56 45 4E 44 0D 0A                   ("RFVEND\\r\\n")
@@ -36,15 +36,27 @@ CHNK payload, a msgpack map; c0 = first
                  blobs like rows and memory, without counts: every row and word written in chunks k - 8**level .. k - 1,
                  with its value at c0. Values at any chunk's start are so reached in at most 7 steps per level of 8.
     row_writes, mem_writes, row_sums, mem_sums   entries in rows, memory, row_sum, mem_sum
-    changed      zstd of one bit per state word, low bit first: words that the deltas touch
     printed      [[cycle, text], ..] lines that the kernel printed
+
+SUMM payload, a msgpack map; it follows every 64th chunk, and the last. c = chunks summed up, of each the states from its
+first cycle to the one behind its last. bits := for each place, ceil(c / 8) bytes with one bit per chunk, low bit first
+    first, num   number of the first of these chunks, and c
+    words        number list: of each kind of words the first. A kind: words of the state that hold the same fields of
+                 different elements of arrays (summaries.py, word_kinds)
+    ranged, parts   for each of them: whether it is watched, and zstd of: bits for its words, ascending: the chunk
+                 changes them; if watched, u4 numbers word by word, chunk by chunk, in byte planes: the least value as
+                 difference to the chunk before, then those of the greatest minus the least. The bytes of a word that
+                 holds fields of less than 4 bytes have ends of their own. Kinds that are not there do not change
+    states       zstd of u8 sets of states of each warp slot, chunk by chunk, in byte planes
+    rows, lines  zstd of bits: recorded rows written; memory written, word w being at place w / 32 modulo 1024
+
 Inside blobs a list of numbers is [count, width, planes]: unsigned, width 0 (all zero), 1, 2, 4 or 8 bytes; planes are
 all low bytes, then all next bytes, and so on.
 
 INDX payload, a msgpack map
     first, num, offset, row_writes, mem_writes, row_sums, mem_sums   number lists, one entry per chunk, inside a blob
+    summary      in the same blob: number list, where each SUMM is, the first one that of chunks 0..63
     totals       in the same blob: number list, (chunks + 1) x codes; the last row is the state after the last chunk
-    changed      in the same blob: the chunks' `changed` bits, one after the other
     printed      in the same blob: all printed lines
     end          map: finished (the kernel ran to its end), fault (text or nil), summary (the run's result or nil)
 """
@@ -58,7 +70,6 @@ from typing import Any, BinaryIO
 
 import msgpack
 import numpy as np
-import zstandard
 
 from engine.errors import InputError
 from sessions import codec
@@ -69,7 +80,7 @@ MAGIC = b"\x89RFV\r\n\x1a\n"
 END_MAGIC = b"RFVEND\r\n"
 FRAME = struct.Struct("<4sQI")
 TRAILER = struct.Struct("<QI8s")
-HEAD, CHUNK, INDEX = b"HEAD", b"CHNK", b"INDX"
+HEAD, CHUNK, SUMMARY, INDEX = b"HEAD", b"CHNK", b"SUMM", b"INDX"
 RADIX = 8
 MAX_FRAME = 1 << 34
 
@@ -191,7 +202,7 @@ class Header:
 class Index:
     """Where the chunks are and what they hold in short; one entry per chunk in each list.
 
-    totals: (chunks + 1, codes) i8. changed: (chunks, bytes) u1 bits of touched words. end: finished, fault, summary.
+    totals: (chunks + 1, codes) i8. summary: where each summary is. end: finished, fault, summary of the run.
     """
 
     first: list[int] = field(default_factory=list)
@@ -202,7 +213,7 @@ class Index:
     row_sums: list[int] = field(default_factory=list)
     mem_sums: list[int] = field(default_factory=list)
     totals: list[np.ndarray] = field(default_factory=list)
-    changed: list[np.ndarray] = field(default_factory=list)
+    summary: list[int] = field(default_factory=list)
     printed: list[tuple[int, str]] = field(default_factory=list)
     end: dict[str, Any] = field(default_factory=dict)
 
@@ -215,8 +226,6 @@ class Index:
                 getattr(self, name).append(int(chunk.get(name, 0)))
         self.offset.append(offset)
         self.totals.append(np.array(chunk["totals"], np.int64))
-        bits = zstandard.ZstdDecompressor().decompress(chunk["changed"])
-        self.changed.append(np.frombuffer(bits, np.uint8))
         self.printed += [(int(cycle), str(text)) for cycle, text in chunk["printed"]]
 
     def cut(self, number: int) -> None:
@@ -224,7 +233,6 @@ class Index:
         for name in self.LISTS:
             del getattr(self, name)[number:]
         del self.totals[number + 1 :]
-        del self.changed[number:]
         last = self.first[-1] + self.num[-1] if number else 0
         self.printed = [(cycle, text) for cycle, text in self.printed if cycle < last]
         self.end = {}
@@ -233,7 +241,7 @@ class Index:
         """Return the INDX payload."""
         body: dict[str, Any] = {name: codec.pack(np.array(getattr(self, name), np.uint64)) for name in self.LISTS}
         body["totals"] = codec.pack(np.array(self.totals, np.int64).astype(np.uint64))
-        body["changed"] = b"".join(bits.tobytes() for bits in self.changed)
+        body["summary"] = codec.pack(np.array(self.summary, np.uint64))
         body["printed"] = self.printed
         return msgpack.packb({"body": codec.compress(body), "end": self.end}, default=codec._plain)
 
@@ -246,7 +254,7 @@ class Index:
             index = Index(*(codec.unpack(body[name], np.int64).tolist() for name in Index.LISTS))
             count = len(index.first)
             index.totals = list(codec.unpack(body["totals"], np.int64).reshape(count + 1, -1))
-            index.changed = list(np.frombuffer(body["changed"], np.uint8).reshape(count, -1)) if count else []
+            index.summary = codec.unpack(body["summary"], np.int64).tolist() if "summary" in body else []
             index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
             index.end = outer.get("end", {})
         except (KeyError, TypeError, ValueError, InputError, msgpack.UnpackException) as error:

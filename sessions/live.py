@@ -1,8 +1,17 @@
-"""A timeline that the engine extends: checkpoints every chunk, the past re-simulated from the nearest of them."""
+"""A timeline that the engine extends: it runs ahead at full speed, and what is looked at is simulated again, recorded.
+
+Far moves run the machine without its journal and take a keyframe now and then (sessions/keyframes.py). A cycle that is
+looked at is reached from the nearest keyframe before it, and the chunk that holds it is recorded into a cache; on the way,
+rungs are left behind, so that going on backwards does not start at the keyframe again. Short moves record at once.
+"""
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,78 +20,134 @@ import numpy as np
 from engine.chunk import Chunk
 from engine.errors import KernelFault
 from sessions.decode import ByteCache, DecodedChunk
+from sessions.keyframes import Keyframes
 from sessions.layout import Layout
 from sessions.timeline import Timeline
 
 CHUNK_CYCLES = 1024
-CHECKPOINT_BYTES = 300 << 20
-DECODED_BYTES = 160 << 20
+# Together with the process itself (about 160 MB with the compiled machine) under 300 MB for machines of a few MB.
+KEYFRAME_BYTES = 64 << 20
+DECODED_BYTES = 48 << 20
+RUNG_BYTES = 16 << 20
+MOST_RUNGS = 16
+# One call of the machine takes about as long as 60 cycles; a stretch makes that half a percent.
+STRETCH_CHUNKS = 16
+# A keyframe is taken once the simulation since the last one took this many times as long as a keyframe does: 2 %. That is
+# the least of the last few, so that one that the system held up does not leave a long gap behind it.
+KEYFRAME_WORTH = 50
 
 
 class LiveTimeline(Timeline):
     """A timeline over a running simulator; `last` is how far it has run, at chunk borders or the kernel's end.
 
-    A checkpoint is kept at the start of every chunk, thinned to `budget_bytes` by dropping every other one of the older
-    half. `printed` and `fault` are those of the furthest point reached. Only this object may drive the simulator.
+    budget_bytes: for keyframes. `printed` and `fault` are those of the furthest point reached. Only this object may drive
+    the simulator.
     """
 
-    def __init__(self, simulator: Any, *, chunk_cycles: int = CHUNK_CYCLES, budget_bytes: int = CHECKPOINT_BYTES):
+    def __init__(self, simulator: Any, *, chunk_cycles: int = CHUNK_CYCLES, budget_bytes: int = KEYFRAME_BYTES):
         super().__init__(simulator.info, Layout(simulator.sm_dtype, simulator.rf_dtype))
         self.simulator = simulator
         self.chunk_cycles = chunk_cycles
-        self.budget_bytes = budget_bytes
         self.first = self.last = simulator.cycle
         self.closed = False
         self._starts: list[int] = []
         self._lengths: list[int] = []
-        self._totals: list[np.ndarray] = []
-        self._checkpoints: dict[int, Any] = {}
+        self._totals: dict[int, np.ndarray] = {}  # by cycle, where they were seen
+        self._keyframes = Keyframes({"arena": simulator.initial_memory}, budget_bytes)
+        self._keyframe_s: deque[float] = deque(maxlen=4)
+        self._since_s = 0.0
+        self._rungs: ByteCache[Any] = ByteCache(RUNG_BYTES)
         self._frontier: Any = None
         self._printed: list[tuple[int, str]] = list(simulator.printed)
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
-        self._run_chunk()
+        self._record()
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
         return self._starts
 
     def totals(self, number: int) -> np.ndarray:
-        """Return the stall totals at the start of chunk `number`, or at `last`."""
-        return self._totals[number]
+        """Return the stall totals at the start of chunk `number`, or at `last`; simulated again if they were not kept."""
+        cycle = self._starts[number] if number < len(self._starts) else self.last
+        kept = self._totals.get(cycle)
+        if kept is None:
+            kept = self._totals[cycle] = self.decoded(number).stall_total()[0].copy()
+        return kept
+
+    def knots(self, first: int, last: int) -> list[int]:
+        """Return the chunks first..last, both included, whose totals are at hand, and these two."""
+        cycle = lambda number: self._starts[number] if number < len(self._starts) else self.last
+        between = [number for number in range(first + 1, last) if cycle(number) in self._totals]
+        return [first, *between, last]
 
     def printed(self, upto: int) -> list[tuple[int, str]]:
         """Return the lines printed in cycles before `upto`."""
         return [(cycle, text) for cycle, text in self._printed if cycle < upto]
 
     def extend(self, cycles: int) -> int:
-        """Simulate at least `cycles` more, rounded up to whole chunks; return how many were added, 0 at the end."""
+        """Simulate at least `cycles` more, rounded up to whole chunks; return how many were added, 0 at the end.
+
+        Up to one chunk is recorded, as it will be looked at; more runs at full speed.
+        """
         before = self.last
-        while not self.closed and self.last - before < cycles:
-            self._run_chunk()
+        while not self.closed and (missing := cycles - (self.last - before)) > 0:
+            if missing <= self.chunk_cycles:
+                self._record()
+            else:
+                self._run(min(STRETCH_CHUNKS, -(-missing // self.chunk_cycles)))
         return self.last - before
 
-    def _run_chunk(self) -> None:
-        """Simulate one more chunk at the frontier."""
-        simulator = self.simulator
+    def _to_frontier(self) -> None:
+        """Bring the machine to where it has come furthest; keep a keyframe there if one is due."""
         if self._frontier is not None:
-            simulator.restore(self._frontier)
+            self.simulator.restore(self._frontier)
             self._frontier = None
-        checkpoint = simulator.checkpoint()
+        if not self._keyframe_s or self._since_s >= KEYFRAME_WORTH * min(self._keyframe_s):
+            began = time.thread_time()
+            self._keyframes.add(self.simulator.checkpoint())
+            self._keyframe_s.append(time.thread_time() - began)
+            self._since_s = 0.0
+
+    def _record(self) -> None:
+        """Simulate one more chunk at the frontier and keep it decoded."""
+        self._to_frontier()
+        simulator = self.simulator
+        began = time.thread_time()
         chunk = simulator.record_chunk(self.chunk_cycles)
+        self._since_s += time.thread_time() - began
         if chunk.num_cycles or not self._starts:
-            number = len(self._starts)
-            self._checkpoints[number] = checkpoint
-            self._starts.append(chunk.first_cycle)
-            self._lengths.append(chunk.num_cycles)
-            self._printed += chunk.printed
-            part = self._keep(number, chunk)
-            del self._totals[number:]
-            self._totals += [part.stall_total()[0].copy(), part.stall_total()[-1].copy()]
-            self.last = part.last
-            self._thin()
+            part = self._keep(len(self._starts), chunk)
+            self._add([chunk.first_cycle], part.last, chunk.printed)
+            self._totals[part.first], self._totals[part.last] = part.stall_total()[0].copy(), part.stall_total()[-1].copy()
+        self._note_end(chunk.num_cycles)
+
+    def _run(self, chunks: int) -> None:
+        """Simulate some chunks at the frontier without recording them."""
+        self._to_frontier()
+        simulator = self.simulator
+        first, printed = simulator.cycle, len(simulator.printed)
+        began = time.thread_time()
+        with suppress(KernelFault):  # simulator.fault has it; the cycles up to it are part of the timeline
+            simulator.step(chunks * self.chunk_cycles)
+        self._since_s += time.thread_time() - began
+        if simulator.cycle > first:
+            self._add(list(range(first, simulator.cycle, self.chunk_cycles)), simulator.cycle, simulator.printed[printed:])
+            self._totals[self.last] = np.array(simulator.sm["stall_total"], np.int64)
+        self._note_end(simulator.cycle - first)
+
+    def _add(self, starts: list[int], last: int, printed: list[tuple[int, str]]) -> None:
+        """Append chunks that begin at `starts`, the last of which ends at `last`."""
+        self._starts += starts
+        self._lengths += np.diff([*starts, last]).tolist()
+        self._printed += printed
+        self.last = last
+
+    def _note_end(self, ran: int) -> None:
+        """Close the timeline where the run has ended."""
+        simulator = self.simulator
         if simulator.fault is not None:
             self.fault = str(simulator.fault)
-        self.closed = chunk.num_cycles == 0 or self.fault is not None or bool(simulator.finished)
+        self.closed = ran == 0 or self.fault is not None or bool(simulator.finished)
 
     def _keep(self, number: int, chunk: Chunk) -> DecodedChunk:
         """Put a chunk into the cache."""
@@ -91,43 +156,69 @@ class LiveTimeline(Timeline):
         size = part.nbytes_hint(len(chunk.row_index), len(chunk.mem_index)) + 2 * held
         return self._decoded.put(number, part, size)
 
-    def _thin(self) -> None:
-        """Drop every other checkpoint of the older half while they take more than the budget; keep the first."""
-        while len(self._checkpoints) > 2 and sum(c.nbytes for c in self._checkpoints.values()) > self.budget_bytes:
-            numbers = sorted(self._checkpoints)
-            for number in numbers[: max(2, len(numbers) // 2)][1::2]:
-                del self._checkpoints[number]
-
     def decoded(self, number: int) -> DecodedChunk:
-        """Return chunk `number`, re-simulated from the nearest checkpoint before it if need be."""
+        """Return chunk `number`, simulated again from the nearest copy of the machine before it if need be."""
         part = self._decoded.get(number)
         if part is not None:
             return part
-        simulator = self.simulator
-        if self._frontier is None:
-            self._frontier = simulator.checkpoint()
-        nearest = max(kept for kept in self._checkpoints if kept <= number)
-        simulator.restore(self._checkpoints[nearest])
-        missing = self._starts[number] - simulator.cycle
-        if missing:
-            simulator.step(missing)
-        chunk = simulator.record_chunk(self._lengths[number])
-        if (chunk.first_cycle, chunk.num_cycles) != (self._starts[number], self._lengths[number]):
-            reached = chunk.first_cycle + chunk.num_cycles
-            raise KernelFault(f"cycle {reached}: re-simulation went another way: a defect of the design or of rfview")
-        return self._keep(number, chunk)
+        begin, length = self._starts[number], self._lengths[number]
+        self._rewind(begin)
+        pieces = [self.simulator.record_chunk(length)]
+        # where the journal ran full, a chunk comes in pieces
+        while (done := sum(piece.num_cycles for piece in pieces)) < length and pieces[-1].num_cycles:
+            if self.simulator.fault is not None:
+                break
+            pieces.append(self.simulator.record_chunk(length - done, values=False))
+        if (pieces[0].first_cycle, done) != (begin, length):
+            raise KernelFault(f"cycle {pieces[0].first_cycle + done}: re-simulation went another way: a defect of the "
+                              "design or of rfview")  # fmt: skip
+        return self._keep(number, joined(pieces))
 
     def checkpoint_at(self, cycle: int) -> Any:
-        """Return a complete copy of the machine at a cycle in first..last, re-simulated from the nearest checkpoint."""
+        """Return a complete copy of the machine at a cycle in first..last."""
         self.check(cycle)
+        self._rewind(cycle)
+        return self.simulator.checkpoint()
+
+    def _rewind(self, cycle: int) -> None:
+        """Bring the machine to a cycle in first..last from the nearest copy at or before it; leave rungs on the way."""
         simulator = self.simulator
         if self._frontier is None:
             self._frontier = simulator.checkpoint()
-        starts = [self._frontier, *self._checkpoints.values()]
-        simulator.restore(max((kept for kept in starts if kept.cycle <= cycle), key=lambda kept: kept.cycle))
-        if cycle > simulator.cycle:
-            simulator.step(cycle - simulator.cycle)
-        return simulator.checkpoint()
+        here = simulator.cycle if simulator.fault is None and simulator.cycle <= cycle else -1
+        rungs = self._rungs.keys()
+        rung = max((key for key in rungs if isinstance(key, int) and key <= cycle), default=-1)
+        keyframe = self._keyframes.before(cycle)
+        assert keyframe is not None  # the first is never dropped
+        if self._frontier.cycle <= cycle:
+            simulator.restore(self._frontier)
+        elif here < max(rung, keyframe):
+            kept = self._rungs.get(rung) if rung >= keyframe else self._keyframes.get(keyframe, self._frontier)
+            simulator.restore(kept)
+        size = self._frontier.nbytes
+        room = min(MOST_RUNGS, RUNG_BYTES // size)
+        gap = -(-(cycle - simulator.cycle) // self.chunk_cycles)
+        stride = self.chunk_cycles * -(-gap // (room + 1))
+        while (missing := cycle - simulator.cycle) > 0:
+            simulator.step(min(stride, missing))
+            if room and simulator.cycle < cycle:
+                self._rungs.put(simulator.cycle, simulator.checkpoint(), size)
+
+
+def joined(pieces: list[Chunk]) -> Chunk:
+    """Return chunks that follow one another as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    parts: dict[str, Any] = {}
+    for name in ("delta", "row", "mem"):
+        shifts = np.cumsum([0, *(len(getattr(piece, f"{name}_index")) for piece in pieces)])
+        ends = [getattr(piece, f"{name}_end") + np.uint32(shift) for piece, shift in zip(pieces, shifts)]
+        parts[f"{name}_end"] = np.concatenate(ends)
+        for part in (f"{name}_index", f"{name}_value"):
+            parts[part] = np.concatenate([getattr(piece, part) for piece in pieces])
+    cycles = sum(piece.num_cycles for piece in pieces)
+    printed = [line for piece in pieces for line in piece.printed]
+    return replace(pieces[0], num_cycles=cycles, printed=printed, **parts)
 
 
 def launch_path(target: str | Path) -> Path:

@@ -18,6 +18,7 @@ from engine.chunk import Chunk
 from engine.errors import InputError
 from sessions import codec, format
 from sessions.layout import Layout
+from sessions.summarise import Summariser
 
 
 # Modes are chosen in chunks 0, 1, 2, 4, ... and then in every 64th.
@@ -81,6 +82,7 @@ class Writer:
         self._file.write(format.MAGIC)
         self._rows: Newest | None = None
         self._memory: Newest | None = None
+        self._summary: Summariser | None = None
         self._last: Chunk | None = None
         self._modes = np.full(layout.num_words, codec.XOR, np.uint8)
 
@@ -93,22 +95,24 @@ class Writer:
                                    self.chunk_cycles)  # fmt: skip
             format.write_frame(self._file, format.HEAD, header.pack())
             self._rows, self._memory = Newest(chunk.key_rows), Newest(chunk.key_memory)
+            self._summary = Summariser(self.layout, len(chunk.key_rows))
         content = self._content(chunk)
         offset = format.write_frame(self._file, format.CHUNK, msgpack.packb(content, default=codec._plain))
         self._file.flush()
         self.index.add(content, offset)
+        if self._summary is not None and self._summary.is_full:
+            self._write_summary()
         self._last = chunk
         self._rows.add(chunk.row_index, chunk.row_value)
         self._memory.add(chunk.mem_index, chunk.mem_value)
 
     def _content(self, chunk: Chunk) -> dict[str, Any]:
         """Return the CHNK map of format.py."""
-        assert self._rows is not None and self._memory is not None
+        assert self._rows is not None and self._memory is not None and self._summary is not None
         key = np.concatenate([chunk.key_sm, chunk.key_rf])
         deltas = codec.Deltas(key, chunk.delta_end, chunk.delta_index, chunk.delta_value)
         self._learn(deltas, chunk.first_cycle)
-        touched = np.zeros(-(-self.layout.num_words // 8) * 8, bool)
-        touched[deltas.words] = True
+        self._summary.add(key, deltas.words, deltas.begin, deltas.new, chunk.row_index, chunk.mem_index)
         rows = {"counts": codec.pack_log(chunk.row_end), **codec.pack_rows(chunk.row_index, chunk.row_value)}
         memory = {"counts": codec.pack_log(chunk.mem_end), **codec.pack_words(chunk.mem_index, chunk.mem_value)}
         content = {
@@ -121,7 +125,6 @@ class Writer:
             "memory": codec.compress(memory),
             "row_writes": len(chunk.row_index),
             "mem_writes": len(chunk.mem_index),
-            "changed": codec.squeeze(np.packbits(touched, bitorder="little").tobytes()),
             "printed": chunk.printed,
         }
         level = format.level_of(len(self.index.first))
@@ -144,10 +147,18 @@ class Writer:
             for kind, mode in codec.choose_modes(deltas, first_cycle, kinds).items():
                 self._modes[kinds == kind] = mode
 
+    def _write_summary(self) -> None:
+        """Write what the chunks since the last summary hold in short."""
+        summary = self._summary
+        if summary is not None and summary.count:
+            content = msgpack.packb(summary.take(len(self.index.first) - summary.count))
+            self.index.summary.append(format.write_frame(self._file, format.SUMMARY, content))
+
     def finish(self, end: dict[str, Any]) -> int:
         """Write index and trailer; return the file's size in bytes."""
         if self._last is not None:
             self.index.totals.append(_totals_after(self._last, self.layout))
+        self._write_summary()
         self.index.end = end
         format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack()))
         self._file.flush()

@@ -15,6 +15,7 @@ from sessions import codec, format
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.format import Damage
 from sessions.layout import Layout
+from sessions.summaries import CHUNKS, Summaries
 from sessions.timeline import Timeline
 
 # Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
@@ -84,6 +85,8 @@ class RecordedTimeline(Timeline):
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
         self._frames: ByteCache[dict[str, Any]] = ByteCache(FRAME_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
+        if index.summary:
+            self.summaries = Summaries(self.layout, self._read_summary, self.totals)
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
@@ -99,13 +102,19 @@ class RecordedTimeline(Timeline):
         """Return the lines printed in cycles before `upto`."""
         return [(cycle, text) for cycle, text in self._index.printed if cycle < upto]
 
-    def may_change(self, number: int, words: np.ndarray, rows: bool, memory: bool) -> bool:
-        """Say whether chunk `number` touches any of these words, or any row or memory word."""
-        index = self._index
-        if (rows and index.row_writes[number]) or (memory and index.mem_writes[number]):
-            return True
-        bits = index.changed[number]
-        return bool((bits[words >> 3] >> (words & 7).astype(np.uint8) & 1).any())
+    def _read_summary(self, number: int) -> dict[str, Any] | None:
+        """Return a summary's map, or None where a killed run left none, or, with a warning, where it is damaged."""
+        if number >= len(self._index.summary) or self._index.summary[number] < 0:
+            return None
+        try:
+            _, payload, _ = format.read_frame(self._file, self._index.summary[number], format.SUMMARY)
+            content = msgpack.unpackb(payload, strict_map_key=False)
+            if content["first"] != number * CHUNKS:
+                raise Damage(f"holds chunks {content['first']}..")
+        except (Damage, OSError, KeyError, ValueError, msgpack.UnpackException) as error:
+            self.warnings.append(_lost_summary(self.path, number, error))
+            return None
+        return content
 
     def decoded(self, number: int) -> DecodedChunk:
         """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
@@ -242,6 +251,8 @@ def _scan(file: BinaryIO, begin: int, size: int) -> tuple[format.Index, str]:
                 break
             if tag == format.CHUNK:
                 index.add(msgpack.unpackb(payload, strict_map_key=False), offset)
+            if tag == format.SUMMARY:
+                index.summary.append(offset)
         except (Damage, KeyError, TypeError, ValueError, msgpack.UnpackException) as error:
             stopped = f" (chunk {len(index.first)}: {error})"
             break
@@ -249,19 +260,33 @@ def _scan(file: BinaryIO, begin: int, size: int) -> tuple[format.Index, str]:
     return index, stopped
 
 
+def _lost_summary(path: Path, number: int, error: Exception) -> str:
+    """Return what is said about a summary that cannot be read."""
+    return f"{path}: the summary of chunks {number * CHUNKS}.. is damaged ({error}); searches decode these chunks"
+
+
 def _check_chunks(path: Path, file: BinaryIO, begin: int, end: int, index: format.Index, warnings: list[str]) -> None:
-    """Check every chunk's sum; shorten the session to the chunks before the first damaged one, with a warning."""
+    """Check every chunk's and summary's sum; shorten the session to the chunks before the first damaged one, and warn."""
+    known = sorted([*((offset, format.CHUNK, number) for number, offset in enumerate(index.offset)),
+                    *((offset, format.SUMMARY, number) for number, offset in enumerate(index.summary)),
+                    (end, format.INDEX, 0)])  # fmt: skip
     offset = begin
-    for number, expected in enumerate([*index.offset, end]):
+    chunk = 0
+    for place, (expected, tag, number) in enumerate(known):
         try:
             while offset < expected:
                 offset = format.read_frame(file, offset)[2]
             if offset != expected:
                 raise Damage("lies elsewhere than the index says")
-            if number < len(index.offset):
-                offset = format.read_frame(file, offset, format.CHUNK)[2]
+            if tag != format.INDEX:
+                offset = format.read_frame(file, offset, tag)[2]
+            chunk += tag == format.CHUNK
         except Damage as error:
-            number = min(number, len(index.offset) - 1)
+            if tag == format.SUMMARY and offset == expected:
+                warnings.append(_lost_summary(path, number, error))
+                index.summary[number], offset = -1, known[place + 1][0]
+                continue
+            number = min(chunk, len(index.offset) - 1)
             index.cut(number)
             last = index.first[-1] + index.num[-1] if number else 0
             warnings.append(f"{path}: chunk {number} is damaged ({error}); the session ends at cycle {last:,}")

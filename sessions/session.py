@@ -12,14 +12,16 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.snapshot import Snapshot
-from sessions import events, statistics, tracing
+from sessions import events, search, statistics, tracing
 from sessions.accounts import problems
 from sessions.breakpoints import Breakpoint, make_breakpoint, set_condition
 from sessions.expressions import Expression, compile_expression
 from sessions.marks import Mark, Marks
+from sessions.search import Target
 from sessions.timeline import Overview, Timeline
 
 if TYPE_CHECKING:
+    from sessions.flow import Flow
     from sessions.fork import Branch
     from sessions.why import Chain
 
@@ -48,7 +50,8 @@ class Session:
     cycle: the cursor. marks: named places. breakpoints: by number. came_from: where the last jump began, or None.
     progress: called now and then during long moves with the cycle reached; return True to stop there. On live timelines
     a move past the end simulates as far as needed. branch: where this session was forked, None where it was not. family:
-    all sessions that were forked from one another, by name; "main" is the first.
+    all sessions that were forked from one another, by name; "main" is the first. flow: what `follow` found last.
+    capturing: (file, first cycle) of the recording that `capture` began, None where there is none.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
@@ -65,6 +68,8 @@ class Session:
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
+        self.flow: Flow | None = None
+        self.capturing: tuple[str, int] | None = None
         self.family: dict[str, Session] = {"main": self}
 
     # looking
@@ -133,9 +138,9 @@ class Session:
         point = self.breakpoint(at) if isinstance(at, int) else None
         if point is None and at:
             point = make_breakpoint(timeline, 0, "if", condition=str(at))
-        mask = None if point is None else lambda start, stop: point.mask(timeline, start, stop)
+        target = None if point is None else _any_target(timeline, [point])
         condition = point.text.removeprefix("if ") if point is not None else ""
-        return tracing.trace(timeline, texts, mask, condition, low, high, limit=limit, interrupted=self._interrupted)
+        return tracing.trace(timeline, texts, target, condition, low, high, limit=limit, interrupted=self._interrupted)
 
     def _expression(self, text: str) -> Expression:
         if text not in self._compiled:
@@ -248,7 +253,7 @@ class Session:
     def run_until(self, expression: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the condition holds, else to the end."""
         compiled = self._expression(expression)
-        found = self._search(compiled.truth, True, compiled, constant=True)
+        found = self._search(search.where_holds(compiled, True), True)
         if isinstance(found, Stop):
             return found
         if found is None:
@@ -258,7 +263,7 @@ class Session:
     def reverse_until(self, expression: str) -> Stop:
         """Go backward to the last cycle before the cursor at which the condition holds, else to the start."""
         compiled = self._expression(expression)
-        found = self._search(compiled.truth, False, compiled, constant=True)
+        found = self._search(search.where_holds(compiled, False), False)
         if isinstance(found, Stop):
             return found
         if found is None:
@@ -272,8 +277,8 @@ class Session:
         what: words for people in place of the condition.
         """
         compiled = self._expression(condition)
-        return self._find(lambda: self._search(compiled.truth, forward, compiled, constant=True), forward, count,
-                          what or condition)  # fmt: skip
+        target = search.where_holds(compiled, forward)
+        return self._find(lambda: self._search(target, forward), forward, count, what or condition)
 
     def _find(self, search: Callable[[], int | Stop | None], forward: bool, count: int, what: str) -> Stop:
         """Repeat a search from where it landed; the cursor moves only when all of them land."""
@@ -308,9 +313,9 @@ class Session:
         point = make_breakpoint(self.timeline, 0, "pc", pc, warp=warp)
         ways = [True, False] if forward is None else [forward]
         name = f"{'a warp' if warp is None else f'w{warp}'} at pc {pc}"
+        target = _any_target(self.timeline, [point])
         for way in ways:
-            stop = self._find(lambda way=way: self._search(  # type: ignore[misc]
-                lambda low, high: point.mask(self.timeline, low, high), way), way, count, name)
+            stop = self._find(lambda way=way: self._search(target, way), way, count, name)  # type: ignore[misc]
             if stop.reason != "not found":
                 return stop
         return stop if forward is not None else Stop(self.cycle, "not found", f"no other cycle with {name}")
@@ -325,7 +330,7 @@ class Session:
 
     def _change(self, item: str, forward: bool) -> Stop:
         compiled = self._expression(item)
-        found = self._search(compiled.changes, forward, compiled)
+        found = self._search(search.where_changes(compiled), forward)
         if isinstance(found, Stop):
             return found
         if found is None:
@@ -350,7 +355,7 @@ class Session:
         start = self.cycle
         active = [point for point in self.breakpoints.values() if point.enabled]
         while active:
-            found = self._search(lambda start, stop: _any_mask(self.timeline, active, start, stop), forward, limit=limit)
+            found = self._search(_any_target(self.timeline, active), forward, limit)
             if isinstance(found, Stop):
                 return found
             if found is None:
@@ -378,46 +383,13 @@ class Session:
             return self._end_stop()
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
 
-    def _search(
-        self,
-        mask: Callable[[int, int], np.ndarray],
-        forward: bool,
-        watched: Expression | None = None,
-        constant: bool = False,
-        limit: int | None = None,
-    ) -> int | Stop | None:
-        """Return the nearest cycle beyond the cursor where `mask(start, stop)` is true, None, or the interruption.
-
-        watched: chunks in which this expression certainly keeps its value are not searched cycle by cycle. constant:
-        the mask keeps its value there, too; otherwise it is false there, except perhaps at the chunk's first cycle. limit:
-        the last cycle looked at when going forward.
-        """
-        timeline = self.timeline
-        cycle = self.cycle + 1 if forward else self.cycle - 1
-        known = False  # the mask is known to be false where this stretch meets the next one
-        while True:
-            if cycle < timeline.first or (limit is not None and cycle > limit):
-                return None
-            if cycle > timeline.last:
-                if timeline.closed or timeline.extend(1) == 0:
-                    return None
-            low, high = timeline.window(cycle)
-            if limit is not None:
-                high = min(high, limit + 1)
-            start, stop = (cycle, high) if forward else (low, cycle + 1)
-            quiet = watched is not None and not watched.may_change(timeline.chunk_number(cycle))
-            if quiet and constant:
-                start, stop = cycle, cycle if known else cycle + 1
-            elif quiet:
-                start, stop = (start, start) if start > low else (low, low + 1)
-            known = quiet or not forward
-            hits = np.flatnonzero(mask(start, stop)).tolist() if stop > start else []
-            if hits:
-                return start + hits[0 if forward else -1]
-            cycle = high if forward else low - 1
-            if self._interrupted(cycle):
-                reached = min(cycle, timeline.last) if forward else low
-                return self._land(reached, "interrupted", f"interrupted at cycle {reached:,}")
+    def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
+        """Return the nearest hit beyond the cursor, None, or the interruption; limit: as of search."""
+        start = self.cycle + (1 if forward else -1)
+        found, stopped = search.search(self.timeline, target, start, forward, limit, self._interrupted)
+        if stopped is None:
+            return found
+        return self._land(stopped, "interrupted", f"interrupted at cycle {stopped:,}")
 
     # breakpoints
 
@@ -505,12 +477,10 @@ class Session:
         self.close()
 
 
-def _any_mask(timeline: Timeline, points: list[Breakpoint], start: int, stop: int) -> np.ndarray:
+def _any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:
     """Return where any of the breakpoints stops."""
-    found = np.zeros(stop - start, bool)
-    for point in points:
-        found |= point.mask(timeline, start, stop)
-    return found
+    return Target(lambda low, high: np.logical_or.reduce([point.mask(timeline, low, high) for point in points]),
+                  lambda low, high: np.bitwise_or.reduce([point.reach(timeline, low, high) for point in points]))
 
 
 def open_session(
@@ -523,9 +493,9 @@ def open_session(
     max_cycles: int = 100_000_000,
     progress: Callable[[float, str], None] | None = None,
 ) -> Session:
-    """Open a recording (.rfs) to replay, or a launch file or bundled kernel name to run live.
+    """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
 
-    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording brings its own.
+    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
     Raises InputError when the target is neither, or cannot be used.
     """
     from sessions.replay import is_recording, open_recording
@@ -533,6 +503,10 @@ def open_session(
     path = Path(target)
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
         return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
+    from sessions import recipe
+
+    if recipe.is_recipe(path):
+        return Session(recipe.live(recipe.open_recipe(path), progress))
     from sessions.live import open_live
 
     timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.errors import InputError
-from sessions.accounts import counts_of, energy_at
+from sessions.accounts import counts_of, energy_at, energy_of
 from sessions.timeline import Timeline
 
 MW_PER_PJ_PER_US = 1e-3     # 1 pJ in 1 µs is 1 µW
@@ -82,6 +82,62 @@ def between(timeline: Timeline, first: int, last: int, *,
         {name: count for name, count in counts.items() if count}, energy,
         total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The most telling numbers of cycles first..last-1, cheap enough for every move of a pointer.
+
+    most: (state, share) of the commonest reason not to issue, None where every warp was issued, empty or had finished.
+    energy_pj: by component with the total, {} where it is not known. energy_delay_js: its total x time, in joule seconds.
+    """
+
+    first: int
+    last: int
+    ipc: float
+    most: tuple[str, float] | None
+    energy_pj: dict[str, float]
+    energy_delay_js: float
+
+    @property
+    def text(self) -> str:
+        """Return one line: 1,200 to 1,800: 600 cycles, IPC 1.24, RF 0.41 µJ, EDP 3.5e-13 Js, wait 41%, .."""
+        cycles = self.last - self.first
+        parts = [f"{self.first:,} to {self.last:,}: {cycles:,} cycle{'s' if cycles != 1 else ''}", f"IPC {self.ipc:.2f}"]
+        total = self.energy_pj.get("total", 0.0)
+        if total:
+            parts += [f"RF {total * 1e-6:,.4g} µJ", f"EDP {self.energy_delay_js:.3g} Js"]
+        if self.most is not None:
+            parts.append(f"{self.most[0]} {self.most[1]:.0%}")
+        parts += [f"{name} {value / total:.0%}" for name, value in self.energy_pj.items()
+                  if name != "total" and 0 < value < total]  # fmt: skip
+        return ", ".join(parts)
+
+
+QUIET = ("issued", "not_selected", "finished", "no_cta")
+
+
+def brief(timeline: Timeline, first: int, last: int) -> Brief:
+    """Return the brief statistics of cycles first..last-1 (first < last, both of the timeline) from counters alone."""
+    info = timeline.info
+    totals = (timeline.stall_totals(last) - timeline.stall_totals(first)).tolist()
+    names = {int(entry["code"]): entry["name"] for entry in info.get("stalls", ())}
+    cycles = last - first
+    waits = [(count, names[code]) for code, count in enumerate(totals) if code in names and names[code] not in QUIET]
+    most = max(waits, default=(0, ""))
+    ends: list[dict[str, float]] = []
+    for cycle in (first, last):
+        columns = [timeline.column(f"sm.{name}[*]", cycle, cycle + 1)[0].tolist() for name in ("events", "access_wait")]
+        try:
+            energy = energy_of(info, counts_of(info, *columns), cycle)
+        except InputError:
+            energy = None   # the design is not installed here
+        ends.append(energy or {})
+    known = {name: ends[1][name] - ends[0][name] for name in ends[1]} if all(ends) else {}
+    seconds = cycles / float(info["clock_mhz"]) * 1e-6 if info.get("clock_mhz") else 0.0
+    share = most[0] / (cycles * int(info["num_warps"]))
+    return Brief(first, last, totals[0] / cycles, (most[1], share) if most[0] else None, known,
+                 known.get("total", 0.0) * 1e-12 * seconds)  # fmt: skip
 
 
 def as_text(found: Statistics) -> str:

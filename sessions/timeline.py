@@ -15,6 +15,7 @@ from sessions.decode import DecodedChunk
 from sessions.layout import Layout
 
 if TYPE_CHECKING:
+    from sessions.summaries import Summaries
     from sessions.why.past import Past
 
 # Buckets that cover at most this many chunks are counted exactly, longer stretches from totals at chunk starts.
@@ -40,7 +41,8 @@ class Timeline(ABC):
 
     first, last: first and last cycle whose state is known; `last` is the state after everything that ran so far.
     closed: nothing can follow `last`. info: the run's constants (Simulator.info). fault: why the kernel was stopped, or
-    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`.
+    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. summaries: what chunks hold in
+    short, or None where nobody has summed them up.
     """
 
     first: int
@@ -50,6 +52,7 @@ class Timeline(ABC):
     layout: Layout
     fault: str | None
     warnings: list[str]
+    summaries: Summaries | None = None
 
     def __init__(self, info: dict[str, Any], layout: Layout):
         self.info = info
@@ -73,6 +76,10 @@ class Timeline(ABC):
     def totals(self, number: int) -> np.ndarray:
         """Return (codes,) i8 stall totals at the start of chunk `number`; for the number past the end, at `last`."""
 
+    def knots(self, first: int, last: int) -> list[int]:
+        """Return those of the chunks first..last, both included and always among them, whose totals are at hand."""
+        return list(range(first, last + 1))
+
     @abstractmethod
     def printed(self, upto: int) -> list[tuple[int, str]]:
         """Return the (cycle, text) lines that the kernel printed in cycles before `upto`."""
@@ -80,13 +87,6 @@ class Timeline(ABC):
     def extend(self, cycles: int) -> int:
         """Simulate at least `cycles` more cycles if possible; return how many were added (0 on a closed timeline)."""
         return 0
-
-    def may_change(self, number: int, words: np.ndarray, rows: bool, memory: bool) -> bool:
-        """Say whether these state words, rows or memory may change in chunk `number`; no means certainly not.
-
-        What the chunk's last cycle changes shows in the next chunk's first state, and counts as a change in this one.
-        """
-        return True
 
     def close(self) -> None:  # noqa: B027 - most timelines hold nothing
         """Let go of files and caches."""
@@ -117,7 +117,8 @@ class Timeline(ABC):
         return self.decoded(self.chunk_number(cycle)).snapshot(cycle, self.info)
 
     def _pieces(self, start: int, stop: int) -> list[tuple[DecodedChunk, slice]]:
-        """Return the chunks that hold cycles start..stop-1, each with its offsets."""
+        """Return the chunks that hold cycles start..stop-1, each with its offsets; a last one at a chunk's border is read
+        from the chunk before."""
         if start >= stop:
             return []
         self.check(start)
@@ -127,7 +128,7 @@ class Timeline(ABC):
         while cycle < stop:
             _, end = self.window(cycle)
             part = self.decoded(self.chunk_number(cycle))
-            end = min(end, stop)
+            end = stop if stop - end <= 1 and stop - 1 <= part.last else min(end, stop)
             pieces.append((part, slice(cycle - part.first, end - part.first)))
             cycle = end
         return pieces
@@ -197,7 +198,7 @@ class Timeline(ABC):
         first, last = self.chunk_number(int(edges[0])), self.chunk_number(int(edges[-1]))
         if last - first < EXACT_CHUNKS:
             return np.array([self.stall_totals(int(edge)) for edge in edges], np.float64)
-        starts = self.chunk_starts()
-        knots = np.array([*starts[first : last + 1], starts[last + 1] if last + 1 < len(starts) else self.last])
-        known = np.array([self.totals(number) for number in range(first, last + 2)], np.float64)
+        starts, numbers = [*self.chunk_starts(), self.last], self.knots(first, last + 1)
+        knots = np.array([starts[number] for number in numbers])
+        known = np.array([self.totals(number) for number in numbers], np.float64)
         return np.stack([np.interp(edges, knots, known[:, code]) for code in range(known.shape[1])], axis=1)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from engine.errors import InputError
 from sessions.expressions import compile_expression
+from sessions.search import Target, any_changes, every_hit
 from sessions.timeline import Timeline
 
 MOST_HITS = 100_000
@@ -35,39 +34,28 @@ class Trace:
                 "rows": [list(row) for row in self.rows], "more": self.more, "reached": self.reached}  # fmt: skip
 
 
-def trace(timeline: Timeline, expressions: Sequence[str], mask: Callable[[int, int], np.ndarray] | None, condition: str,
+def trace(timeline: Timeline, expressions: Sequence[str], target: Target | None, condition: str,
           first: int, last: int, *, limit: int = MOST_HITS,
           interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:  # fmt: skip
-    """Return the values of the expressions at every cycle of first..last where mask(start, stop) is true.
+    """Return the values of the expressions at every hit in first..last.
 
-    mask: None stands for every change of any of the expressions. Raises InputError for a wrong expression.
+    target: None stands for every change of any of the expressions. Raises InputError for a wrong expression.
     """
     if not expressions:
         raise InputError("trace: name at least one expression, for example `trace w3.pc at stall.barrier > 0`")
     compiled = [compile_expression(text, timeline) for text in expressions]
-
-    def changes(start: int, stop: int) -> np.ndarray:
-        found = np.zeros(stop - start, bool)
-        for expression in compiled:
-            found |= expression.changes(start, stop)
-        return found
-
-    where = mask or changes
     cycles: list[int] = []
     rows: list[tuple[Any, ...]] = []
-    cycle = first
-    while cycle <= last and len(cycles) <= limit:
-        _, high = timeline.window(cycle)
-        stop = min(high, last + 1)
-        hits = np.flatnonzero(where(cycle, stop))
+    reached = last
+    for _, stop, hits in every_hit(timeline, target or any_changes(compiled), first, last):
         if hits.size:
             # only the stretch with hits is evaluated: a register of a design that moves values costs a state per cycle
-            low, end = cycle + int(hits[0]), cycle + int(hits[-1]) + 1
-            columns = [expression.column(low, end)[hits - hits[0]] for expression in compiled]
-            cycles += (hits + cycle).tolist()
+            low, end = int(hits[0]), int(hits[-1]) + 1
+            columns = [expression.column(low, end)[hits - low] for expression in compiled]
+            cycles += hits.tolist()
             rows += zip(*(column.tolist() for column in columns), strict=True)
-        cycle = stop
-        if interrupted(cycle):
+        if len(cycles) > limit or interrupted(stop):
+            reached = stop - 1
             break
     more = len(cycles) > limit
-    return Trace(tuple(expressions), condition, tuple(cycles[:limit]), tuple(rows[:limit]), more, min(cycle - 1, last))
+    return Trace(tuple(expressions), condition, tuple(cycles[:limit]), tuple(rows[:limit]), more, reached)

@@ -342,5 +342,5 @@ def _help(session: Session, text: str) -> Answer:
     return Answer(f"{names} {entry.signature}\n  {entry.help}", {"name": name, "help": entry.help})
 
 
-from sessions import verbs_find, verbs_fork, verbs_stop  # noqa: E402, F401 - they add their verbs to the table
+from sessions import verbs_capture, verbs_find, verbs_flow, verbs_fork, verbs_stop  # noqa: E402, F401 - they add their verbs to the table
 from sessions.why import verb as _why_verb  # noqa: E402, F401 - adds `why`

@@ -1,4 +1,7 @@
-"""The register-file designs: one file each, one line here; other packages add theirs by the entry point rfview.designs."""
+"""The register-file designs: one file each, one line here.
+
+Others are given by the path of their file (files.py), or by packages with an entry point rfview.designs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import difflib
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import entry_points
@@ -17,8 +20,10 @@ from typing import Any
 import numpy as np
 
 from engine import hooks
+from engine.designs import files
 from engine.errors import InputError
 from engine.events import FIRST_DESIGN_EVENT
+from engine.stalls import STALLS, Stall
 
 BUILT_IN = ("sram", "stt", "hcrf", "hrf", "rfc", "single_buffer", "edram", "racetrack")
 
@@ -102,9 +107,14 @@ def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
 
 
 @lru_cache
+def _installed() -> Mapping[str, str]:
+    """Return name -> module of the designs that installed packages bring."""
+    return {point.name: point.module for point in entry_points(group="rfview.designs")}
+
+
 def names() -> tuple[str, ...]:
-    """Return every known design: ours, then installed foreign ones."""
-    foreign = sorted(point.name for point in entry_points(group="rfview.designs"))
+    """Return every known design: ours, then foreign ones."""
+    foreign = sorted({*_installed(), *files.known()})
     return BUILT_IN + tuple(name for name in foreign if name not in BUILT_IN)
 
 
@@ -114,12 +124,14 @@ def module(name: str) -> ModuleType:
     if name in BUILT_IN:
         found = importlib.import_module(f"engine.designs.{name}")
     else:
-        points = {point.name: point for point in entry_points(group="rfview.designs")}
-        if name not in points:
+        if name in (paths := files.known()):
+            return files.load(paths[name])
+        if name not in _installed():
             close = difflib.get_close_matches(name, names(), 2)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
-            raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}")
-        found = importlib.import_module(points[name].module)
+            raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}; a design file is "
+                             "given by its path, as ./my_rf.py, or named in RFVIEW_DESIGNS")  # fmt: skip
+        found = importlib.import_module(_installed()[name])
         _check(found)
     hooks.register(name, found)
     return found
@@ -127,7 +139,7 @@ def module(name: str) -> ModuleType:
 
 def design(name: str) -> Design:
     """Return the description of a design."""
-    found: Design = module(name).DESIGN
+    found: Design = find(name).DESIGN
     return found
 
 
@@ -155,7 +167,10 @@ def find(name: str) -> ModuleType:
 
 
 def parse_variant(text: str) -> tuple[str, dict[str, str]]:
-    """Split "stt[stall=bank,write_cycles=3]" into the name and its settings; raises InputError."""
+    """Split "stt[stall=bank,write_cycles=3]" into the name and its settings; raises InputError.
+
+    For a path, "./my_rf.py[...]", the file is read and its design's name returned.
+    """
     name, bracket, rest = text.partition("[")
     settings: dict[str, str] = {}
     if bracket:
@@ -166,7 +181,13 @@ def parse_variant(text: str) -> tuple[str, dict[str, str]]:
             if not equals:
                 raise InputError(f"--design {text}: expected key=value, found {part!r}")
             settings[key.strip()] = value.strip()
-    return name.strip(), settings
+    return _name(name), settings
+
+
+def _name(text: str) -> str:
+    """Return the name of a design that is given by its name or by the path of its file."""
+    text = text.strip()
+    return str(files.load(text).DESIGN.name) if files.is_file(text) else text
 
 
 @dataclass(frozen=True)
@@ -183,6 +204,12 @@ class Built:
     def events(self) -> list[tuple[str, str]]:
         """Return the chain's own events in the order of their counters."""
         return [event for name in self.chain for event in find(name).DESIGN.events]
+
+    @property
+    def stalls(self) -> list[Stall]:
+        """Return the table of warp states: the machine's, then the chain's own."""
+        own = {stall.code: stall for name in self.chain for stall in find(name).DESIGN.stalls}
+        return [*STALLS, *own.values()]
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -218,7 +245,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     name, variant = parse_variant(text)
     chain = [name]
     given = {f"{name}.{key}": value for key, value in variant.items() if key != "main"} | dict(settings)
-    main_name = variant.get("main", "sram")
+    main_name = _name(variant.get("main", "sram"))
     if find(name).DESIGN.takes_main:
         chain.append(main_name)
     elif "main" in variant:
@@ -234,15 +261,15 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     spec: Any = None
     for index in range(len(chain) - 1, -1, -1):
         part = find(chain[index])
-        files = [Path(str(find(inner).__file__)) for inner in chain[index:]]
-        state, spec = _types(part.DESIGN, files, engine_hash, state, spec)
+        sources = [Path(str(find(inner).__file__)) for inner in chain[index:]]
+        state, spec = _types(part.DESIGN, sources, engine_hash, state, spec)
     extra = sum(find(part).DESIGN.extra_rows for part in chain)
     return Built(tuple(chain), state, spec, values, extra)
 
 
-def _types(found: Design, files: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
+def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
-    digest = hashlib.sha256(engine_hash.encode() + b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    digest = hashlib.sha256(engine_hash.encode() + b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
     spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
     spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
     state = list(found.state) or [("unused", "u4")]
@@ -290,11 +317,23 @@ def _convert(key: str, parameter: Parameter, text: Any) -> Any:
     return value
 
 
+def locates(chain: Iterable[str]) -> bool:
+    """Say whether a chain of designs may keep a register's newest value elsewhere than in its main row."""
+    return any(hasattr(find(name), "locate") for name in chain)
+
+
+def in_main_rows(spec: Mapping[str, Any]) -> bool:
+    """Say whether every register's newest value is in its main row; spec: a run's info["design_spec"].
+
+    A design that is not at hand can be shown all the same where the run says so itself.
+    """
+    return not (spec["locates"] if "locates" in spec else locates(spec["chain"]))
+
+
 def locate(snapshot: Any, warp: int, reg: int) -> np.ndarray:
     """Return the (32,) u4 newest value of a register in a snapshot, from wherever the design keeps each lane."""
     spec = snapshot.info["design_spec"]
-    found = [find(name) for name in spec["chain"]]
-    if not any(hasattr(part, "locate") for part in found):
+    if in_main_rows(spec):
         return np.array(snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg])
     record = spec_record(spec, int(snapshot.info["main_rows"]))
     rows = [int(hooks.locate(snapshot.sm, snapshot.rf, record, warp, reg, lane)) for lane in range(32)]

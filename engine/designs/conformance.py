@@ -46,14 +46,14 @@ def problems(found: ModuleType) -> list[str]:
     for function in ast.parse(path.read_text(encoding="utf-8")).body:
         if not isinstance(function, ast.FunctionDef):
             continue
-        is_hook = function.name in _HOOKS
+        is_hook = function.name in HOOKS
         names = [argument.arg for argument in function.args.args]
         if not is_hook and not ({"sm", "rf", "spec"} & set(names)):
             continue
         kind = "hook" if is_hook else "helper"
         where = f"design {design.name}, {kind} {function.name}"
-        if is_hook and names != _HOOKS[function.name]:
-            slips.append(f"{where}: takes ({', '.join(names)}), expected ({', '.join(_HOOKS[function.name])}) "
+        if is_hook and names != HOOKS[function.name]:
+            slips.append(f"{where}: takes ({', '.join(names)}), expected ({', '.join(HOOKS[function.name])}) "
                          f"({path.name}, line {function.lineno})")  # fmt: skip
         if is_hook and not _always_returns(function.body):
             slips.append(f"{where}: a path ends without a return; every path returns an int "
@@ -120,7 +120,7 @@ def _hook_arguments() -> dict[str, list[str]]:
     }
 
 
-_HOOKS = _hook_arguments()
+HOOKS = _hook_arguments()
 
 
 def _roots(found: ModuleType) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import RfviewError
 from rfview import startup
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    options.add_target(parser)
+    parser.add_argument("target", metavar="FILE|NAME",
+                        help="a launch file (.toml), a recipe (.rfr) or a bundled kernel (see `rfview kernels`)")
     options.add_machine(parser)
     screen.add_arguments(parser)
 
@@ -31,10 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from rfview import keymap
 
     keys = keymap.load()
-    machine = options.machine_of(args)
-    name = options.load_target(args.target).name   # what is wrong with the files is said before the screen opens
-    options.check_names(machine)
-    path = str(options.launch_path(args.target))
+    name, path, machine = recipe_of(args) if options.is_recipe(args.target) else kernel_of(args)
     start = startup.Startup(args)
     failures: list[RfviewError] = []
 
@@ -55,3 +53,19 @@ def run(args: argparse.Namespace) -> int:
     if failures:
         raise failures[0]   # the screen showed it; say it once more where it stays
     return code
+
+
+def kernel_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
+    """Return name, path and machine options of a kernel; what is wrong with the files is said before the screen opens."""
+    machine = options.machine_of(args)
+    name = options.load_target(args.target).name
+    options.check_names(machine)
+    return name, str(options.launch_path(args.target)), machine
+
+
+def recipe_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
+    """Return name and path of a recipe, which brings its machine."""
+    from sessions.recipe import open_recipe
+
+    options.refuse_machine(args, args.target)
+    return open_recipe(args.target).info["name"], args.target, {}

@@ -1,29 +1,99 @@
-"""`rfview designs`: list the register-file designs, or one's parameters with meaning, unit, default and source."""
+"""`rfview designs`: list the register-file designs or one's parameters; begin and check a design file of one's own."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 from typing import Any
+
+CHECKED = ("vectoradd", "reduction", "scalarprod")
+PATIENCE = 50           # a design that takes so many times sram's cycles is taken to hang
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a design, for its parameters (default: list all)")
+    parser.add_argument("name", nargs="?", metavar="NAME|FILE.py",
+                        help="a design, or a design file, for its parameters (default: list all)")
+    parser.add_argument("--new", metavar="FILE.py", help="write a design file to begin from (`rfview help design`)")
+    parser.add_argument("--check", action="store_true",
+                        help="run three bundled kernels under every scheduler and compare with sram, bit for bit")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the list of designs, or the parameters of one."""
+    """Print the list of designs, or the parameters of one; or write a design file; or check a design."""
     from engine import designs
 
+    if args.new:
+        name = designs.files.write_new(args.new)
+        print(f"{args.new}: the design {name}; change it, then: rfview designs {args.new} --check\n"
+              f"and: rfview debug vectoradd --design {shlex.quote(_as_path(args.new))}")
+        return 0
+    if args.check:
+        return check(args.name or "")
     if args.name is None:
         rows = [facts_of(designs.design(name)) for name in designs.names()]
         print(json.dumps(rows) if args.json else list_text(rows))
     else:
-        facts = facts_of(designs.design(args.name))
+        facts = facts_of(designs.design(designs.parse_variant(args.name)[0]))
         print(json.dumps(facts) if args.json else design_text(facts))
     return 0
+
+
+def _as_path(text: str) -> str:
+    """Return a path that also reads as one where a name may stand."""
+    return text if os.sep in text else f".{os.sep}{text}"
+
+
+def check(variant: str) -> int:
+    """Run CHECKED kernels with a design under every scheduler; print what each gave; return 1 where one went wrong.
+
+    Right is: the kernel's own reference and sram's memory to the bit, warp-cycles that add up, and an end.
+    """
+    from engine import designs
+    from engine.errors import InputError
+    from engine.simulator import Simulator
+    from engine.state import SCHEDULERS
+    from rfview.commands import options
+
+    if not variant:
+        raise InputError("designs --check: name a design or a design file, as in: rfview designs ./my_rf.py --check")
+    designs.find(designs.parse_variant(variant)[0])
+    wrong = 0
+    with options.progress() as bar:
+        for kernel in CHECKED:
+            spec = options.load_target(kernel)
+            for scheduler in SCHEDULERS:
+                plain = Simulator(spec, scheduler=scheduler, progress=bar)
+                plain.run()
+                own = Simulator(spec, design=variant, scheduler=scheduler, progress=bar, max_cycles=PATIENCE * plain.cycle)
+                found = verdict(plain, own)
+                wrong += found != "ok"
+                bar.close()
+                ratio = f"{own.cycle / plain.cycle:5.2f} of sram's"
+                print(f"{kernel:<12} {scheduler:<16} {own.cycle:>9,} cycles  {ratio}  {found}", flush=True)
+    return 1 if wrong else 0
+
+
+def verdict(plain: Any, own: Any) -> str:
+    """Run a design's machine; return "ok", or what is wrong with it beside sram's, which has run."""
+    from engine.errors import RfviewError
+
+    try:
+        own.run()
+    except RfviewError as error:
+        return f"stopped: {error}"
+    slips = [name for name, data in plain.buffers().items() if data.tobytes() != own.buffers()[name].tobytes()]
+    if slips and not plain.spec.order_dependent:
+        return f"memory differs from sram's: {', '.join(slips)}"
+    summary = own.summary()
+    if not summary["verified"]:
+        return "the kernel's results are wrong"
+    if summary["issued"] + sum(summary["stalls"].values()) != summary["warp_cycles"]:
+        return "warp-cycles do not add up"
+    return "ok"
 
 
 def facts_of(design: Any) -> dict[str, Any]:

@@ -47,6 +47,7 @@ RFVIEW_THEME          dark, light, ansi16 (the terminal's own colours) or mono
 NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THEME=mono; RFVIEW_THEME goes first
 TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb: the screen once, as text
 XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`
+RFVIEW_DESIGNS        design files that are known by name, separated as in PATH; see `rfview help design`
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
 RFVIEW_TRACEBACK      set: internal errors show where they happened
 NUMBA_DISABLE_JIT     1: run the machine as plain Python, some hundred times slower"""
@@ -193,8 +194,16 @@ def tours_text() -> str:
     return list_text()
 
 
+def design_text() -> str:
+    """Return how a register file of one's own is written."""
+    from rfview.learn import own_design
+
+    return own_design.text()
+
+
 TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
+    "design": design_text,
     "keys": keys_text,
     "keymap": keymap_text,
     "commands": commands_text,

@@ -1,4 +1,4 @@
-"""`rfview info`: say what a session file holds and whether it is whole."""
+"""`rfview info`: say what a session file or a recipe holds and whether it is whole."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("file", metavar="FILE.rfs", help="the session file")
+    parser.add_argument("file", metavar="FILE", help="a session file (.rfs) or a recipe (.rfr)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the file's header, size and state of health."""
-    from sessions.replay import describe
+    from sessions import recipe, replay
 
-    facts = describe(args.file)
+    facts = (recipe if recipe.is_recipe(args.file) else replay).describe(args.file)
     print(json.dumps(facts) if args.json else text_of(facts))
     return 0
 

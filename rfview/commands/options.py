@@ -75,6 +75,16 @@ def machine_of(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def refuse_machine(args: argparse.Namespace, command: str) -> None:
+    """Raise InputError where machine options are given to a command whose file brings the machine."""
+    standard = argparse.ArgumentParser()
+    add_machine(standard)
+    for name, value in vars(standard.parse_args([])).items():
+        if getattr(args, name) != value:
+            option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{command}: the recipe brings its machine; leave out {option}, or run the kernel anew")
+
+
 def command_of(name: str, args: argparse.Namespace) -> str:
     """Return the command line that runs the same kernel on the same machine again; what is the default is left out."""
     words = ["rfview", name, args.target]
@@ -102,9 +112,17 @@ def is_session(target: str) -> bool:
     return target.endswith(".rfs")
 
 
+def is_recipe(target: str) -> bool:
+    """Say whether the target is meant as a recipe."""
+    return target.endswith(".rfr")
+
+
 def launch_path(target: str) -> Path:
     """Return the launch file that a target names; raises InputError with what to type instead where it names none."""
     path = Path(target)
+    if is_recipe(target):
+        raise InputError(f"{target}: a recipe is not a kernel; open it with rfview debug {target}, or record it with "
+                         f"rfview record --fill {target}")
     if is_session(target):
         raise InputError(f"{target}: a recorded session is not a kernel; open it with: rfview replay {target}")
     if path.suffix == ".ptx":
@@ -133,11 +151,17 @@ def warn(warnings: list[str]) -> None:
 
 
 def open_target(args: argparse.Namespace) -> Session:
-    """Open the session file, launch file or bundled kernel `args.target`, the latter two with the machine options."""
+    """Open the session file, recipe, launch file or bundled kernel `args.target`; the last two with the machine options."""
     from sessions import open_session
 
     if is_session(args.target):
         session = open_session(args.target)
+        warn(session.warnings)
+        return session
+    if is_recipe(args.target):
+        refuse_machine(args, args.target)
+        with progress() as report:
+            session = open_session(args.target, progress=report)
         warn(session.warnings)
         return session
     machine = machine_of(args)

@@ -1,43 +1,139 @@
-"""`rfview record`: run a kernel with the journal on and write a session file."""
+"""`rfview record`: run a kernel and write a session file, or only the recipe from which it can be simulated again."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from engine.errors import KernelFault
+from engine.errors import InputError, KernelFault
 from rfview.commands import options
+
+if TYPE_CHECKING:
+    from sessions.record import RecordResult
+
+EPILOG = """a recipe is small and takes no longer than `rfview run`: the launch with its PTX and data, the machine, and check
+sums of the state now and then. It can be opened live anywhere, or filled later:
+  rfview record gemm --recipe -o gemm.rfr
+  rfview debug gemm.rfr
+  rfview record --fill gemm.rfr -o gemm.rfs
+a part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    options.add_target(parser)
+    parser.add_argument("target", metavar="FILE|NAME", nargs="?",
+                        help="a launch file (.toml) or a bundled kernel (see `rfview kernels`)")
     options.add_machine(parser)
-    parser.add_argument("-o", "--output", metavar="FILE.rfs", help="the session file to write (default NAME.rfs)")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="the file to write (default NAME.rfs, with --recipe NAME.rfr)")
+    parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
+                        help="begin at a cycle, at 'launch N' (0 is the first) or where a condition holds; what comes "
+                             "before runs unrecorded")
+    parser.add_argument("--to", metavar="PLACE", default="", dest="end", help="end there, looked for from the begin on")
+    parser.add_argument("--recipe", action="store_true", help="write a recipe (.rfr) instead of every cycle")
+    parser.add_argument("--fill", metavar="FILE.rfr", help="simulate a recipe again and write its session file")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
     """Record the run; what ran before a fault is kept, and the fault is the exit code."""
+    if (args.begin or args.end) and (args.recipe or args.fill is not None):
+        raise InputError("record: --from and --to choose what is recorded; a recipe always holds the whole run")
+    if args.fill is not None:
+        return fill(args)
+    if args.target is None:
+        raise InputError("record: expected a launch file or a bundled kernel's name, or --fill FILE.rfr")
+    return recipe(args) if args.recipe else recording(args)
+
+
+def recording(args: argparse.Namespace) -> int:
+    """Write every cycle of a run."""
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
-    output = options.writable_file(args.output or f"{spec.name}.rfs")
+    output = output_of(args, f"{spec.name}.rfs", ".rfs")
     with options.progress() as report:
         from engine.simulator import Simulator
+        from sessions.capture import record_part
         from sessions.record import record
 
         simulator = Simulator(spec, progress=report, **machine)
-        result = record(simulator, output,
-                        progress=lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}"))
+        told = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
+        if args.begin or args.end:
+            result = record_part(simulator, output, args.begin, args.end, told)
+        else:
+            result = record(simulator, output, progress=told)
+    return say(args, output, result)
+
+
+def recipe(args: argparse.Namespace) -> int:
+    """Write what a run needs to be simulated again."""
+    machine = options.machine_of(args)
+    spec = options.load_target(args.target)
+    output = output_of(args, f"{spec.name}.rfr", ".rfr")
+    with options.progress() as report:
+        from engine.simulator import Simulator
+        from sessions.recipe import write_recipe
+
+        simulator = Simulator(spec, progress=report, **machine)
+        result = write_recipe(simulator, output, lambda cycle: report(None, f"running {spec.name}: cycle {cycle:,}"))
+    verdict = {None: "nothing to verify", True: "verified", False: "NOT VERIFIED"}[result.verified]
     if args.json:
-        print(json.dumps({
-            "file": str(output), "cycles": result.cycles, "chunks": result.chunks, "bytes": result.file_bytes,
-            "bytes_per_cycle": round(result.bytes_per_cycle, 2), "finished": result.finished, "fault": result.fault,
-            "wall_s": round(result.wall_s, 6),
-        }))
+        say_json(output, result, sums=result.sums, verified=result.verified)
+    else:
+        print(f"{output}: recipe of {result.cycles:,} cycles in {result.file_bytes:,} bytes, {result.sums} states summed; "
+              f"{verdict}\ntry: rfview debug {output}\n     rfview record --fill {output}")
+    raise_fault(output, result.fault)
+    return 1 if result.verified is False else 0
+
+
+def fill(args: argparse.Namespace) -> int:
+    """Simulate a recipe again and write every cycle."""
+    if args.target is not None or args.recipe:
+        raise InputError("record --fill: the recipe brings its kernel; leave out "
+                         f"{'--recipe' if args.recipe else args.target}")
+    options.refuse_machine(args, "record --fill")
+    from sessions.recipe import fill, open_recipe
+
+    found = open_recipe(args.fill)
+    output = output_of(args, f"{Path(args.fill).stem}.rfs", ".rfs")
+
+    with options.progress() as report:
+        def reached(cycle: int) -> None:
+            report(cycle / max(1, found.cycles), f"recording {found.info['name']}: cycle {cycle:,} of {found.cycles:,}")
+
+        result = fill(found, output, reached, report)
+    return say(args, output, result)
+
+
+def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
+    """Return the file to write; the two kinds are told apart by their names."""
+    output = options.writable_file(args.output or default)
+    if (output.suffix == ".rfr") != (suffix == ".rfr"):
+        hint = "a recipe is written with --recipe; a recording's name ends in .rfs"
+        raise InputError(f"-o {args.output}: {hint if suffix == '.rfs' else 'the name of a recipe ends in .rfr'}")
+    return output
+
+
+def say(args: argparse.Namespace, output: Path, result: RecordResult) -> int:
+    """Say what was recorded; a fault becomes the command's error."""
+    if args.json:
+        say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:
         print(f"{output}: {result.cycles:,} cycles in {result.file_bytes:,} bytes, "
               f"{result.bytes_per_cycle:.1f} per cycle\ntry: rfview replay {output}")
-    if result.fault is not None:
-        raise KernelFault(f"{result.fault} (what ran before is in {output})")
+    raise_fault(output, result.fault)
     return 0
+
+
+def say_json(output: Path, result: Any, **more: Any) -> None:
+    """Print one JSON object."""
+    print(json.dumps({"file": str(output), "cycles": result.cycles, "bytes": result.file_bytes, **more,
+                      "finished": result.finished, "fault": result.fault, "wall_s": round(result.wall_s, 6)}))
+
+
+def raise_fault(output: Path, fault: str | None) -> None:
+    """Raise the fault that ended a run, if one did."""
+    if fault is not None:
+        raise KernelFault(f"{fault} (what ran before is in {output})")

@@ -11,11 +11,14 @@ from rfview.commands import screen
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("file", metavar="FILE.rfs", help="the session file")
+    parser.add_argument("--fresh", action="store_true", help="open it as for the first time, not as it was left")
     screen.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen on the recording."""
-    if args.file.endswith((".toml", ".ptx")):
+    if args.file.endswith((".toml", ".ptx", ".rfr")):
         raise InputError(f"{args.file}: not a session; to run it live: rfview debug {args.file}")
-    return screen.show_recording(args.file, args)
+    from rfview.view import View
+
+    return screen.show_recording(args.file, args, View(args.file, fresh=args.fresh))

@@ -7,12 +7,13 @@ import os
 import shlex
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rfview import startup
 from rfview.commands import options
 
 if TYPE_CHECKING:
+    from rfview.view import View
     from sessions import Session
 
 TEXT_SIZE = (120, 40)
@@ -40,8 +41,8 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def show_recording(file: str, args: argparse.Namespace) -> int:
-    """Show a recorded session and return the exit code."""
+def show_recording(file: str, args: argparse.Namespace, view: View | None = None) -> int:
+    """Show a recorded session and return the exit code. view: what the screen shows at first, and keeps at the end."""
     from rfview import keymap
     from sessions import open_session
 
@@ -54,11 +55,21 @@ def show_recording(file: str, args: argparse.Namespace) -> int:
         with session:
             return show_text(session, args, file)
     start = startup.Startup(args)
+    if view is not None:
+        view.apply(session)
     session = start.apply(session)
     from rfview.app import run_app
 
+    def begin(main: Any) -> None:
+        if view is not None:
+            view.begin(main)
+        start.begin(main)
+
     command = f"rfview replay {shlex.quote(file)}"
-    return run_app(session, ascii_only=args.ascii, target=file, keymap=keys, begin=start.begin, command=command)
+    code = run_app(session, ascii_only=args.ascii, target=file, keymap=keys, begin=begin, command=command)
+    if view is not None:
+        view.keep()
+    return code
 
 
 def plain_text(session: Session, args: argparse.Namespace) -> int:

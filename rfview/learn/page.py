@@ -72,6 +72,7 @@ def _foot(shown: Shown, width: int, chosen: int, answered: bool, said: str) -> L
     else:
         hints = [("Enter", "next page" if shown.number < shown.count else "end of the tour")]
     row = Row(width, "band")
-    for keys, word in (*hints, ("Backspace", "page before"), ("K", "what is this"), ("Esc", "leave the tour")):
-        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+    for keys, word in (*hints, ("Esc", "leave the tour"), ("Backspace", "page before"), ("K", "what is this")):
+        if row.x + len(keys) + len(word) + 3 <= width - len(said):
+            row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
     return row.right(width - 1, said, "tinfo").line()

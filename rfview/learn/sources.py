@@ -43,6 +43,7 @@ PANELS: dict[str, tuple[str, str]] = {
     "stalls": ("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute"),
     "registers": ("registers", "HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row"),
     "timeline": ("timeline", "our assumption: with several cycles to a column, the commonest state of the column"),
+    "pipeline": ("pipeline", "our assumption: an instruction waits in the states of its warp until it issues"),
 }
 
 # panel -> (column, what it is, source)
@@ -91,6 +92,11 @@ COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "timeline": (
         ("row", "a warp; its states from left to right", "our assumption: with several cycles to a column, the commonest"),
         ("issued", "warps that issued, on the same axis", "at most one per scheduler and cycle: HC-RF Table III"),
+    ),
+    "pipeline": (
+        ("row", "one execution of an instruction by the warp, numbered from 1", "our assumption"),
+        ("F I C E M W", "fetch, issue, operand collection, execution, memory, write-back", "HC-RF section II"),
+        ("▸ ◂", "the instruction whose result the chosen one reads; those that read its own", "our allocator's registers"),
     ),
 }
 

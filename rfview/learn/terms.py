@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.errors import InputError
 from rfview.learn import sources
+from rfview.render.lens import LENSES, base_design
 
 WIDTH = 96
 RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # says nothing to a reader of the screen
@@ -57,11 +58,15 @@ def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
         yield Term(stall["name"], "warp state", text, source)
 
 
+def _sentences(painter: Any) -> str:
+    """Return how to read what a painter draws, from its documentation."""
+    return RETURNS.sub("", inspect.getdoc(painter) or "").replace("Return ", "Shows ", 1)
+
+
 def panels() -> Iterator[Term]:
     """Yield the panels with how to read them, then their columns."""
     for name, (module, source) in sources.PANELS.items():
-        text = inspect.getdoc(importlib.import_module(f"rfview.render.{module}").render) or ""
-        yield Term(name, "panel", RETURNS.sub("", text).replace("Return ", "Shows ", 1), source)
+        yield Term(name, "panel", _sentences(importlib.import_module(f"rfview.render.{module}").render), source)
         for column, text, where in sources.COLUMNS[name]:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 
@@ -180,6 +185,9 @@ def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
         for name in info.get("design_spec", {}).get("chain", [info["design"]]):
             terms += of_design(name, info)
     about = [term for term in panels() if term.name == panel or term.name.startswith(f"{panel}: ")]
+    painter = LENSES.get(base_design(str(info.get("design", "")))) if panel == "lens" else None
+    if painter is not None:     # this design's own way of showing it in place of the general one
+        about[0] = Term(panel, "panel", _sentences(painter), about[0].source)
     terms = [*terms, *about] if panel in ("warps", "why", "code") else [*about, *terms]
     lines: list[str] = []
     for term in terms:

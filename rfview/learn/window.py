@@ -21,6 +21,8 @@ NOT_HERE = frozenset({"command", "search", "palette", "quit", "close", "open"})
 class TourWindow(Popup):
     """A tour over the main screen; the lesson itself runs in the driver's thread, which owns the session."""
 
+    EDGE = 0    # it is the lower part of the screen
+
     def __init__(self, main: Any, tour: Tour):
         super().__init__(main, (400, 12))
         self.tour = tour
@@ -78,7 +80,7 @@ class TourWindow(Popup):
         if self.painted is not None:
             width = self.app.size.width
             lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said)
-            self.wanted = (width + 2, min(len(lines), self.app.size.height - 6))
+            self.wanted = (width, min(len(lines), self.app.size.height - 6))
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:

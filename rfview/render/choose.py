@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rfview.render.text import Line, Row, fill, title
+from rfview.render.text import Line, Row, cut, fill, title
 
 NAME_CELLS = 16
 
@@ -52,7 +52,7 @@ def _rows(rows: Sequence[tuple[str, str, str]], selected: int, width: int, heigh
         name, text, sign = rows[index]
         chosen = index == selected
         row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold").add(f"{sign} ", "good")
-        lines.append(row.add(f"{name:<{NAME_CELLS}} ", "bold").add(text, "text").line())
+        lines.append(row.add(f"{name:<{NAME_CELLS}} ", "bold").add(cut(text, width - row.x - 1), "text").line())
     return fill(lines, width, height)
 
 

@@ -43,7 +43,7 @@ def _unit(row: Row, scene: Scene, entry: int | None, number: int, cell: int, x: 
     role = "bold" if warp == scene.warp else "text"
     row.at(x, f"{number:>2} ", "faint")
     row.add(f"w{warp:<2} {operation(machine, int(record['pc']))[:4]:<4}", role + ("+u" if is_new else ""))
-    end = x + cell - 1
+    end = x + cell - 1 if cell >= 26 else x + cell      # without names the last mark may touch the next unit
     for reg, mark in operands(machine, entry):
         text = f"R{reg}" if cell >= 26 else ""
         if row.x + 1 + len(text) > end:

@@ -138,9 +138,10 @@ def paint(picture: ComparePicture, width: int, height: int, hints: Sequence[tupl
 def status_line(picture: ComparePicture, width: int) -> Line:
     """Return which runs are compared and how they end."""
     a, b = picture.runs
-    row = Row(width, "band").add(" rfview ", "title").add(" compare", "title")
+    row = Row(width, "band").add(" ").add("rfview", "title").add("  ").add("compare", "title")
     for run, role in zip(picture.runs, ROLES, strict=True):
-        row.add(f"   {run.letter} ", "title").add(f"{run.name} {number(run.last)}", role if role == "bold" else "tinfo")
+        row.add("   ").add(run.letter, "title").add(" ")
+        row.add(f"{run.name} {number(run.last)}", role if role == "bold" else "tinfo")
     if picture.busy:
         return row.right(width - 1, picture.busy, "busy").line()
     ratio = f"×{b.last / a.last:.3f}" if a.last else ""
@@ -184,11 +185,12 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
       15,978                                                                               ▁▂▃▄▅▆▇
        7,989                             ▁▂▂▃▄▄▅▆▇▇████████████████████████████████████████████████
            0 ▁▂▂▃▄▅▅▆▇▇████████████████████████████████████████████████████████████████████████████
-             ◆                                   ▲ 9,112 of 23,798
+             ◆                                   ▲ instruction 9,112, B +1,204 cycles
 
     ◆ the first divergence, ▲ the cursor. Negative numbers: B is ahead.
     """
-    what = f"cycles B is behind A, by instructions issued (of {number(picture.common)} that both issue)"
+    what = "cycles B is behind A, by instructions issued"
+    what += f" (of {number(picture.common)} that both issue)" if width >= 100 else f", {number(picture.common)}"
     out = [title(width, "LEAD / LAG", what, focus=True)]
     columns = width - LABEL - 2
     lags = [lag for _, lag in picture.curve]
@@ -210,7 +212,7 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
         first = column_of(picture, picture.first_count, columns)
         if first < here:
             marks.to(LABEL + 1 + first).add("◆", "bad")
-    text = f"{number(picture.runs[0].count)}, B {signed(picture.lag)}"
+    text = f"instruction {number(picture.runs[0].count)}, B {signed(picture.lag)} cycles"
     if here + len(text) + 3 > columns:
         marks.right(LABEL + 1 + here, text + " ", "dim").to(LABEL + 1 + here).add("▲", "bold")
     else:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-PANELS = ("warps", "lens", "collectors", "why", "code", "stalls", "overview", "registers", "timeline")
-ALONE = ("registers", "timeline")       # these take the whole screen below the overview
+PANELS = ("warps", "lens", "collectors", "why", "code", "stalls", "overview", "registers", "timeline",
+          "pipeline")
+ALONE = ("registers", "timeline", "pipeline")       # these take the whole screen below the overview
 TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS", "why": "WHY", "code": "CODE",
-          "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE"}
+          "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE",
+          "pipeline": "PIPELINE"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 
 

@@ -102,7 +102,7 @@ def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:
 
 
 def waits_for(scene: Scene, warp: int) -> str:
-    """Return, in at most nine cells, what a warp waits for: "R12 miss", "bank 4", "3 of 8", "ready"."""
+    """Return, in at most eight cells, what a warp waits for: "R12 miss", "bank 4", "3 of 8", "ready"."""
     machine = scene.now
     assert machine is not None
     name = scene.look(machine.state[warp]).name
@@ -164,7 +164,7 @@ def _held(machine: Machine, warp: int, name: str) -> str:
 
 
 def _until(machine: Machine, entry: int | None, kind: int) -> str:
-    """Return the word after a register: what its producer still needs."""
+    """Return the word after a register, five letters at most: what its producer still needs."""
     if kind == layout.BLOCK_READER:
         return "read"
     if entry is None:
@@ -172,9 +172,9 @@ def _until(machine: Machine, entry: int | None, kind: int) -> str:
     row = machine.inflight[entry]
     stage = int(row["stage"])
     if stage == layout.COLLECT:
-        return "reads"
+        return "coll"       # it collects its operands
     if stage == layout.WRITE_BACK:
-        return "write"
+        return "wb"         # its result is on the way into the register file
     if stage == layout.MEMORY:
         if is_shared(machine, int(row["pc"])):
             return "smem"

@@ -46,7 +46,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
                   ●             ●  a            ●              ●          b                   ●                ▲
 
     Bars: warp instructions per cycle, so when it is slow. Letters: the commonest reason why warps did not issue, so what
-    from. ● breakpoint hits, reversed letters are marks, ▼ ▲ the cursor.
+    from. ● breakpoint hits, reversed letters are marks, ▼ ▲ the cursor. ├──┤ is a stretch that is looked at as a whole.
     """
     columns = width - 2 * MARGIN
     if columns < 8 or not scene.overview.rate or scene.now is None:
@@ -57,9 +57,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
             _ruler(scene, width, columns, cursor), *_bars(scene, width, columns, 2, False),
             _letters(scene, width, columns, {}), _marks(scene, width, columns, cursor),
         ]
-    over: dict[int, tuple[str, str]] = {
-        column_of(scene, hit, columns): ("●", "bad") for hit in scene.hits if is_inside(scene, hit)
-    }
+    over = _brush(scene, columns, ends_only=True)
+    over |= {column_of(scene, hit, columns): ("●", "bad") for hit in scene.hits if is_inside(scene, hit)}
     over.update({column_of(scene, cycle, columns): (name[0], "cursor") for name, cycle in scene.marks
                  if is_inside(scene, cycle)})
     over[cursor] = ("▲", "cursor")
@@ -133,9 +132,26 @@ def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     return Row(width).to(MARGIN).cells(cells).line()
 
 
+def _brush(scene: Scene, columns: int, ends_only: bool = False) -> dict[int, tuple[str, str]]:
+    """Return the cells of the stretch that is looked at as a whole; nothing where none of it is in the picture."""
+    brush = scene.brush
+    first, last = span_of(scene)
+    if brush is None or brush.last < first or brush.first > last:
+        return {}
+    left, right = column_of(scene, brush.first, columns), column_of(scene, brush.last, columns)
+    cells = {} if ends_only else dict.fromkeys(range(left, right), ("─", "bold"))
+    if brush.first >= first:
+        cells[left] = ("├", "bold")
+    if brush.last <= last:
+        cells[right] = ("┤", "bold")
+    return cells
+
+
 def _marks(scene: Scene, width: int, columns: int, cursor: int) -> Line:
-    """Return breakpoint hits, marks and the cursor."""
+    """Return breakpoint hits, marks, the stretch and the cursor."""
     cells: list[tuple[str, str]] = [(" ", "text")] * columns
+    for column, cell in _brush(scene, columns).items():
+        cells[column] = cell
     for hit in filter(lambda cycle: is_inside(scene, cycle), scene.hits):
         cells[column_of(scene, hit, columns)] = ("●", "bad")
     for name, cycle in ((name, cycle) for name, cycle in scene.marks if is_inside(scene, cycle)):

@@ -98,7 +98,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     first = max(0, min(count - rows, scene.reg - rows // 2))
     info = f"{scene.number_format}   {count} registers   lanes {first_lane}–{first_lane + lanes - 1} of {LANES}"
     lines = [title(width, head, info, focus=focus)]
-    heading = Row(width).add("      name", "faint").to(6 + NAME_CELLS)
+    heading = Row(width).add("       name", "faint").to(6 + NAME_CELLS)
     for lane in range(first_lane, first_lane + lanes):
         heading.add(f"{lane:>{cell - 1}} ", "faint")
     lines.append(heading.line())
@@ -118,7 +118,7 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
     row = Row(width, "focus" if focus else "")
     pending = (machine.sb_write[scene.warp] >> reg) & 1
     row.add("▸" if focus else " ", "bold").add(f"R{reg:<3}", "bold" if focus else "text")
-    row.add("□" if pending else " ", "fg:long_scoreboard").add(name[: NAME_CELLS - 1], "dim").to(6 + NAME_CELLS)
+    row.add("□" if pending else " ", "fg:long_scoreboard").add(f" {name[: NAME_CELLS - 2]}", "dim").to(6 + NAME_CELLS)
     values = _values(machine, scene.warp, reg)
     if values is None:
         return row.add("–", "faint").line()

@@ -11,6 +11,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.snapshot import Snapshot
 from engine.stalls import STALLS
+from sessions.pipeline import Life
 from sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
@@ -90,6 +91,16 @@ class Overview:
 
 
 @dataclass(frozen=True)
+class Brush:
+    """A stretch of the run that is looked at as a whole. text: its statistics. is_open: its end goes with the cursor."""
+
+    first: int
+    last: int
+    text: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
 class Track:
     """One quantity under the timeline: name, value at the cursor as text, a share 0..1 per column (nan: none)."""
 
@@ -113,6 +124,25 @@ class Span:
     tracks: tuple[Track, ...] = ()
 
     NOTHING = 255
+
+    def column(self, cycle: int) -> int:
+        """Return the column of a cycle; may lie outside."""
+        return (cycle - self.start) // self.per
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """The stretch of time that PIPELINE shows: column i is cycles start + i * per ... + per - 1, of one warp slot.
+
+    first: the cycle of the first cell of each row; no earlier than the run begins.
+    """
+
+    start: int
+    per: int
+    columns: int
+    first: int
+    warp: int
+    rows: tuple[Life, ...]
 
     def column(self, cycle: int) -> int:
         """Return the column of a cycle; may lie outside."""
@@ -358,6 +388,8 @@ class Scene:
     note: str = ""
     past: Past | None = None       # the cycles before, for the chain of WHY
     over: Over | None = None       # another run laid over this one
+    pipes: Pipes | None = None     # what PIPELINE shows, None while it is closed
+    brush: Brush | None = None     # a stretch that is looked at as a whole
     title: str = ""
     speed: int = 10
 

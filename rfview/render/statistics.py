@@ -59,8 +59,11 @@ def _energy(found: Statistics, width: int) -> Line:
         return row.add(" energy: not known for this run", "dim").line()
     row.add(" RF energy ", "dim").add(f"{found.energy_pj['total']:,.1f} pJ", "bold").add(" =", "dim")
     parts = [f" {name} {value:,.1f}" for name, value in found.energy_pj.items() if name != "total"]
-    row.add(" +".join(parts), "text").add("   power ", "dim").add(f"{found.power_mw:.2f} mW", "text")
-    return row.add("   energy·delay ", "dim").add(f"{found.energy_delay_js:.3e} Js", "text").line()
+    row.add(" +".join(parts), "text")
+    for name, value in (("power", f"{found.power_mw:.2f} mW"), ("energy·delay", f"{found.energy_delay_js:.3e} Js")):
+        if row.x + len(name) + len(value) + 4 <= width:
+            row.add(f"   {name} ", "dim").add(value, "text")
+    return row.line()
 
 
 def _states(scene: Scene, found: Statistics, width: int) -> list[Line]:

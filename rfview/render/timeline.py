@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rfview.render.operation import operation, waits_for
-from rfview.render.scene import Scene, Span
+from rfview.render.scene import Pipes, Scene, Span
 from rfview.render.text import BARS, Line, Row, fill, number, plural, title
 from rfview.render.warps import run_cells, visible_from
 
@@ -75,7 +75,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     rows, first = _rows(scene, height)
     cursor = span.column(scene.cycle)
     lines = [title(width, "TIMELINE", f"1 column = {plural(span.per, 'cycle')}", focus=focus,
-                   right="+ − zoom   ] [ events   o other side"), _ruler(scene, span, width)]
+                   right="+ − zoom   ] [ events   o other side"), ruler(scene, span, len(span.codes), width)]
     for index in range(first, min(len(warps), first + rows)):
         lines.append(_warp_row(scene, span, warps[index], width, cursor))
     for track in span.tracks[: _tracks(scene, height)]:
@@ -127,9 +127,8 @@ def cells_of(scene: Scene, span: Span, warp: int) -> list[tuple[str, str]]:
     return [blank] * first + cells + [blank] * (len(codes) - last)
 
 
-def _ruler(scene: Scene, span: Span, width: int) -> Line:
+def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_width: int = LABEL) -> Line:
     """Return round cycle numbers, breakpoint hits, marks, and the cursor with its exact cycle."""
-    columns = len(span.codes)
     cells: list[tuple[str, str]] = [(" ", "faint")] * columns
     step = 10 * span.per
     while step // span.per < 20:
@@ -158,7 +157,7 @@ def _ruler(scene: Scene, span: Span, width: int) -> Line:
         while 0 <= x < columns and (cells[x][0].isdigit() or cells[x][0] == ",") and cells[x][1] == "faint":
             cells[x] = (" ", "faint")
             x += -1 if x < start else 1
-    return Row(width).to(LABEL).cells(cells).line()
+    return Row(width).to(label_width).cells(cells).line()
 
 
 def _foot(scene: Scene, span: Span, width: int) -> Line:

@@ -181,7 +181,7 @@ def _pair_title(scene: Scene, width: int, cell: int, focus: bool) -> Line:
     """Return the title over two columns."""
     names = [scheduler_name(scene, 0), scheduler_name(scene, 1)] if cell >= 30 else ["even", "odd"]
     row = Row(width, "band").add("▌" if focus else " ", "title").add("WARPS", "title").at(8, names[0], "tinfo")
-    row.right(cell - 0 + 1 if cell >= 30 else cell, "now", "tinfo").at(cell + 2, names[1], "tinfo")
+    row.right(cell if cell >= 30 else cell - 1, "now", "tinfo").at(cell + 2, names[1], "tinfo")
     return row.right(width - 1, "now", "tinfo").line()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.render.chain import Link, chain_of, links_of
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, fill, number, title
+from rfview.render.text import Line, Row, cut, fill, number, title
 
 
 def heading(scene: Scene) -> str:
@@ -41,14 +41,12 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 def _short(scene: Scene, link: Link, index: int, width: int) -> Line:
     row = Row(width)
     if link.conclusion:
-        return row.to(5).add(link.text, "p:good").line()
+        return row.to(5).add(cut(link.text, width - 6), "p:good").line()
     row.add(" ").add(str(index + 1), "dim").to(3)
     if link.code >= 0:
         look = scene.look(link.code)
         row.add(look.glyph, "st:" + look.role)
-    room = width - 6
-    text = link.text if len(link.text) <= room else link.text[: room - 1] + "…"
-    row.to(5).add(text, "bold" if index == 0 else "text")
+    row.to(5).add(cut(link.text, width - 6), "bold" if index == 0 else "text")
     if link.evidence and row.x + 2 + len(link.evidence) <= width - 1 and width >= 58:
         row.add("  ").add(link.evidence, "dim")
     return row.line()
@@ -95,13 +93,13 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
             look = scene.look(link.code)
             row.add(look.glyph, "st:" + look.role)
         room = (bar_at if width >= 80 and not link.conclusion else width) - 6
-        row.to(5).add(link.text[:room], "p:good" if link.conclusion else "bold" if index == selected else "text")
+        row.to(5).add(cut(link.text, room), "p:good" if link.conclusion else "bold" if index == selected else "text")
         if width >= 80 and not link.conclusion:
             row.to(bar_at).cells(_bar(link, scene.cycle, first, span, bar_width, here))
         lines.append(row.line())
         if step == 2:
             wide = width >= 80 and not link.conclusion
-            under = Row(width, "popup").to(6).add(link.evidence[: room - 2 if wide else width - 8], "dim")
+            under = Row(width, "popup").to(6).add(cut(link.evidence, room - 2 if wide else width - 8), "dim")
             if wide:
                 under.at(bar_at + here, "│", "faint")
             lines.append(under.line())

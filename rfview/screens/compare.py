@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 
 STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 REPORT_S = 0.1
+HELP_INDENT = 10        # cells of the keys in the lines of PAIR_HELP and MULTIPLES_HELP
 STEPS = {"s": 1, "right": 1, "l": 1, "S": -1, "left": -1, "h": -1, ")": 10, "(": -10, "}": 100, "{": -100}
-PAIR_HINTS = (("n N", "divergence ±"), ("s S", "step ±"), (") (", "±10"), ("d", "first"), ("L", "lock"), ("j k", "warp"),
-              ("X", "lay B over A"), ("x", "swap"), ("Tab", "page"), ("g G", "begin end"), ("y", "copy"), ("?", "help"),
-              ("q", "leave"))
-MULTIPLES_HINTS = (("s S", "step ±"), (") (", "±10"), ("} {", "±100"), ("L", "lock"), ("j k", "run"),
-                   ("Enter", "compare with A"), ("g G", "begin end"), ("%", "50% half way"), ("?", "help"), ("q", "leave"))
+# the first of them also fit into 80 columns
+PAIR_HINTS = (("n N", "divergence ±"), ("s S", "step ±"), ("L", "lock"), ("j k", "warp"), ("Tab", "page"), ("?", "help"),
+              ("q", "leave"), ("X", "lay B over A"), ("x", "swap"), (") (", "±10"), ("d", "first"), ("g G", "begin end"),
+              ("y", "copy"))
+MULTIPLES_HINTS = (("s S", "step ±"), ("j k", "run"), ("Enter", "compare with A"), ("L", "lock"), ("?", "help"),
+                   ("q", "leave"), (") (", "±10"), ("} {", "±100"), ("g G", "begin end"), ("%", "50% half way"))
 PAIR_HELP = (
     "n N       next / previous instruction at which the warp's lag changes: where one run loses time",
     "d         the first divergence of the two runs",
@@ -244,7 +247,8 @@ class RunsScreen(Screen[None]):
             self.lines = self.draw(width, height)
         if self.helping:
             head = Row(width, "band").add("▌KEYS", "title").right(width - 1, "any key closes", "tinfo").line()
-            text = [Row(width, "popup").add(f" {line}", "text").line() for line in self.KEYS]
+            parts = [part for line in self.KEYS for part in wrap(line, width - 2, subsequent_indent=" " * HELP_INDENT)]
+            text = [Row(width, "popup").add(f" {part}", "text").line() for part in parts]
             self.lines[2 : 2 + len(text) + 1] = [head, *text]
         self.view.show(self.lines[:height])
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.actions import ACTIONS, KeyReader, Pressed
 from rfview.render import code as code_lines
 from rfview.render import overview as overview_lines
+from rfview.render import pipeline as pipeline_lines
 from rfview.render import timeline as timeline_lines
 from rfview.render import warps as warp_lines
 from rfview.render.footer import prompt_text
@@ -39,6 +40,8 @@ class Deeds(Moves):
     lay_out: Any
     prompt_place: Any
     repaint_panels: Any
+    views: Any
+    strips: Any
 
     # asking
 
@@ -78,7 +81,18 @@ class Deeds(Moves):
         """Open what happened between two marks."""
         from rfview.screens.tables import StatisticsWindow
 
-        self.app.push_screen(StatisticsWindow(self))
+        brush = self.scene.brush
+        self.app.push_screen(StatisticsWindow(self, (brush.first, brush.last) if brush is not None else None))
+
+    def do_brush(self, pressed: Pressed) -> None:
+        """Begin a stretch at the cursor, end it there, drop it."""
+        self.driver.ask("brush", "")
+
+    def brushed(self, start: int, end: int) -> None:
+        """Take the stretch between two columns of the overview."""
+        columns = self.app.size.width - 2 * overview_lines.MARGIN
+        self.driver.ask("brush_to", tuple(overview_lines.cycle_of(self.scene, x - overview_lines.MARGIN, columns)
+                                          for x in (start, end)))
 
     def do_every_hit(self, pressed: Pressed) -> None:
         """Ask for a tracepoint over the past, with the focused thing as what it shows."""
@@ -115,6 +129,26 @@ class Deeds(Moves):
         from rfview.screens.choose import KernelsWindow
 
         self.app.push_screen(KernelsWindow(self))
+
+    def do_follow(self, pressed: Pressed) -> None:
+        """Find where the bits that were lost last went."""
+        self.driver.ask("command", "follow")
+
+    def do_next_arrival(self, pressed: Pressed) -> None:
+        """Go to the next place that the error reached."""
+        self.driver.ask("command", "follow next")
+
+    def do_previous_arrival(self, pressed: Pressed) -> None:
+        """Go to the previous place that the error reached."""
+        self.driver.ask("command", "follow back")
+
+    def do_capture(self, pressed: Pressed) -> None:
+        """Ask for the file to record into from here on, or write what was begun up to here."""
+        session = self.driver.session
+        if session is not None and session.capturing is not None:
+            self.driver.ask("command", "capture stop")
+        else:
+            self.open_prompt(":", f"capture {self.scene.info.get('name') or self.scene.title}-{self.scene.cycle}.rfs")
 
     def open_prompt(self, mode: str, text: str = "") -> None:
         """Show the prompt with a text to go on from."""
@@ -158,6 +192,10 @@ class Deeds(Moves):
             self.overlay(rest)
         elif word == "explain" and rest:
             self.explain(rest)
+        elif word == "screenshot" and rest:
+            self.screenshot(rest)
+        elif word == "range" and rest:
+            self.driver.ask("brush", rest)
         elif word == "format" and rest in FORMATS:
             self.change(number_format=rest)
         elif word == "panel" and rest.isdigit():
@@ -266,7 +304,7 @@ class Deeds(Moves):
 
     def do_panel(self, pressed: Pressed) -> None:
         """Give a panel the keys by its number."""
-        number = int(pressed.argument or "0")
+        number = int(pressed.argument or "0") or 10     # Alt+0 is the tenth
         if 1 <= number <= len(PANELS):
             self._focus(PANELS[number - 1])
             self.say(TITLES[PANELS[number - 1]])
@@ -290,11 +328,15 @@ class Deeds(Moves):
         else:
             self._focus("timeline")
 
+    def do_pipeline(self, pressed: Pressed) -> None:
+        """Show the focused warp's instructions over time, or leave that."""
+        self._focus(self.back_to if self.scene.panel == "pipeline" else "pipeline")
+
     def do_open(self, pressed: Pressed) -> None:
         """Open what has the focus."""
         if self.scene.panel == "overview":
             self.do_timeline(pressed)
-        elif self.scene.panel in ("warps", "timeline"):
+        elif self.scene.panel in ("warps", "timeline", "pipeline"):
             self.do_registers(pressed)
         elif self.scene.panel == "why":
             self.do_why(pressed)
@@ -311,6 +353,8 @@ class Deeds(Moves):
             self.do_zoom(pressed)
         elif self.scene.scroll:
             self.change(scroll=0)
+        elif self.scene.brush is not None:
+            self.driver.ask("brush", None)
         else:
             self.say("q or Ctrl+q quits" if pressed.action == "close" and not self.scene.message else "")
 
@@ -338,6 +382,8 @@ class Deeds(Moves):
             count = len(scene.info.get("program", ()))
             pc = scene.now.pc[scene.warp]
             self.change(scroll=max(-pc, min(count - 1 - pc, scene.scroll + by)))
+        elif scene.panel == "pipeline":
+            self.driver.ask("event", "issue", forward=by > 0, count=abs(by), warp=scene.warp)
         elif scene.panel == "registers":
             self.change(reg=max(0, min(scene.now.registers - 1, scene.reg + by)))
         else:
@@ -380,12 +426,12 @@ class Deeds(Moves):
         self.change(code_source=not self.scene.code_source)
 
     def do_zoom_in(self, pressed: Pressed) -> None:
-        """TIMELINE where it is open, else the overview: a shorter stretch."""
-        self.driver.ask("zoom", pressed.count or 1, timeline=self.scene.panel == "timeline")
+        """TIMELINE or PIPELINE where it is open, else the overview: a shorter stretch."""
+        self.driver.ask("zoom", pressed.count or 1, panel=self.scene.panel)
 
     def do_zoom_out(self, pressed: Pressed) -> None:
-        """TIMELINE where it is open, else the overview: a longer stretch."""
-        self.driver.ask("zoom", -(pressed.count or 1), timeline=self.scene.panel == "timeline")
+        """TIMELINE or PIPELINE where it is open, else the overview: a longer stretch."""
+        self.driver.ask("zoom", -(pressed.count or 1), panel=self.scene.panel)
 
     def do_palette(self, pressed: Pressed) -> None:
         """Open the palette."""
@@ -402,6 +448,34 @@ class Deeds(Moves):
         text = self.view_command()
         self.app.copy_to_clipboard(text)
         self.say(f"copied: {text}", "good")
+
+    def do_screenshot(self, pressed: Pressed) -> None:
+        """Write the screen into a file that is named by kernel, design and cycle."""
+        info = self.scene.info
+        name = f"{info.get('name') or self.scene.title}-{info.get('design', '')}-{self.scene.cycle}".replace("/", "_")
+        self.screenshot(f"{name}.svg")
+
+    def screenshot(self, name: str) -> None:
+        """Write the screen as SVG, colours and all, or as plain text where the name ends in .txt."""
+        from pathlib import Path
+
+        from rfview.render.frame import drawn
+
+        file = Path(name).expanduser()
+        if file.suffix not in (".svg", ".txt"):
+            self.say(f"screenshot {name}: expected a name that ends in .svg or .txt", "error")
+            return
+        self.say("")
+        try:
+            if file.suffix == ".txt":
+                rows = drawn([(place, self.views[place.panel].lines) for place in self.places], *self.app.size)
+                file.write_text(self.strips.palette.text("\n".join(rows)) + "\n", encoding="utf-8")
+            else:
+                file.write_text(self.app.export_screenshot(title=self.view_command()), encoding="utf-8")
+        except OSError as error:
+            self.say(f"screenshot {name}: cannot be written: {error.strerror or error}", "error")
+            return
+        self.say(f"written: {file}", "good")
 
     def entered_session(self, data: dict[str, Any]) -> None:
         """Go along with a session that took the place of the one before: another branch, or another kernel."""
@@ -428,6 +502,11 @@ class Deeds(Moves):
             warp, cycle = timeline_lines.warp_at(self.scene, place.height, y), timeline_lines.cycle_at(self.scene, x)
             if warp is not None:
                 self.choose_warp(warp)
+            if cycle is not None:
+                self.driver.ask("goto", cycle)
+            return
+        if panel == "pipeline":
+            cycle = pipeline_lines.cycle_at(self.scene, place.width, x)
             if cycle is not None:
                 self.driver.ask("goto", cycle)
             return

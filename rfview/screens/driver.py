@@ -66,7 +66,7 @@ class Driver:
     def ask(self, kind: str, value: Any = None, **extra: Any) -> None:
         """Queue a request."""
         with self._wake:
-            if kind in ("columns", "overlay_warp"):
+            if kind in ("columns", "overlay_warp", "brush_to", "pipeline_warp"):     # only the newest counts
                 self._queue = deque(request for request in self._queue if request.kind != kind)
             self._queue.append(Request(kind, value, extra))
             self._wake.notify()
@@ -122,9 +122,13 @@ class Driver:
     def _take(self, session: Session) -> None:
         """Go on with another branch of the session."""
         session.progress = self._progress
-        self.session = session
+        self.session, before = session, self.source
         self.source = SceneSource(session)
         self.source.columns = self.columns
+        if before is not None:      # what is open stays open
+            self.source.spans.columns, self.source.spans.zoom = before.spans.columns, before.spans.zoom
+            self.source.pipes.columns, self.source.pipes.zoom = before.pipes.columns, before.pipes.zoom
+            self.source.pipes.warp = before.pipes.warp
 
     def _opening(self, *facts: Any) -> None:
         """Report how far opening is: (share, text) or (text,)."""
@@ -255,7 +259,11 @@ class Driver:
         assert self.session is not None
         extra = request.extra
         move = self.session.next_event if extra["forward"] else self.session.previous_event
-        self._land(move(request.value, extra["warp"], extra["count"]), jump=True)
+        stop = move(request.value, extra["warp"], extra["count"])
+        self._land(stop, jump=True)
+        if request.value == "rf" and stop.reason == "condition":
+            assert self.source is not None
+            self.post(Answered("stalled", self.source.stalled_by_the_register_file()))
 
     def _do_find(self, request: Request) -> None:
         """Go to where a condition holds."""
@@ -405,18 +413,61 @@ class Driver:
 
     def _do_zoom(self, request: Request) -> None:
         assert self.source is not None
-        if request.extra.get("timeline"):
-            self.source.spans.change_zoom(-request.value)
-            self._arrive(f"1 column = {plural(self.source.spans.per, 'cycle')}")
+        source = self.source
+        axis = source.spans if request.extra["panel"] == "timeline" else source.pipes
+        if request.extra["panel"] in ("timeline", "pipeline"):
+            axis.change_zoom(-request.value)
+            self._arrive(f"1 column = {plural(axis.per, 'cycle')}")
             return
         self.source.zoom = max(0, min(24, self.source.zoom + request.value))
         first, last = self.source.span()
         self._arrive(f"overview: {first:,} to {last:,}" if self.source.zoom else "overview: the whole run")
 
+    def _do_look(self, request: Request) -> None:
+        """Zoom as it was when the session was left. value: steps of the overview and of TIMELINE."""
+        assert self.source is not None
+        overview, timeline = request.value
+        self.source.zoom = overview
+        self.source.spans.change_zoom(timeline - self.source.spans.zoom)
+        self._arrive(request.extra["text"])
+
+    def _do_brush(self, request: Request) -> None:
+        """Begin or end a stretch at the cursor, take one between two places that are named, or drop it (None)."""
+        assert self.source is not None
+        brush = self.source.brush
+        if request.value is None:
+            brush.drop()
+            self._arrive()
+        elif request.value:
+            brush.of_text(request.value)
+            self._arrive()
+        else:
+            self._arrive(brush.turn())
+
+    def _do_brush_to(self, request: Request) -> None:
+        """Take the stretch that a pointer drags over, the cursor at its end."""
+        assert self.source is not None and self.session is not None
+        start, end = request.value
+        self.session.goto(end)
+        self.source.brush.between(start, self.session.cycle)
+        self._arrive()
+
     def _do_timeline(self, request: Request) -> None:
         """Gather what TIMELINE shows from now on, `value` columns wide; 0 ends that."""
         assert self.source is not None
         self.source.spans.columns = request.value
+        self.post(Arrived(self.source.scene()).keep())
+
+    def _do_pipeline(self, request: Request) -> None:
+        """Gather what PIPELINE shows of a warp from now on, `value` columns wide; 0 ends that."""
+        assert self.source is not None
+        self.source.pipes.columns, self.source.pipes.warp = request.value, request.extra["warp"]
+        self.post(Arrived(self.source.scene()).keep())
+
+    def _do_pipeline_warp(self, request: Request) -> None:
+        """Let PIPELINE show another warp."""
+        assert self.source is not None
+        self.source.pipes.warp = request.value
         self.post(Arrived(self.source.scene()).keep())
 
     def _do_columns(self, request: Request) -> None:
@@ -441,8 +492,7 @@ class Driver:
             self.rival.close()
         self.rival, self.source.over, self.source.warp = rival, over, request.extra["warp"]
         kinds = "" if over.same_kind else "; its register file is of another kind and not compared"
-        self._arrive(f"underlined: what differs in B where w{self.source.warp} has issued as much{kinds}; X takes it off",
-                     "good")
+        self._arrive(f"underlined: differs in B; X ends it{kinds}", "good")
 
     def _other_run(self, name: str) -> tuple[OverSource, Timeline | None]:
         """Return the run to lay over, and the recording to keep open for the next time.

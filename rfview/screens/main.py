@@ -11,10 +11,11 @@ from textual.screen import Screen
 
 from rfview import actions
 from rfview.actions import KeyReader, Pressed, token_of
-from rfview.messages import Answered, Arrived, Busy, Chosen, Clicked, Failed, Said, Wheeled
+from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
 from rfview.render import footer as footer_lines
-from rfview.render import frame, timeline
+from rfview.render import frame, pipeline, timeline
 from rfview.render.layout import Place, layout, shown
+from rfview.render.lens import base_design
 from rfview.render.scene import Badge, Scene
 from rfview.screens.deeds import Deeds
 from rfview.screens.driver import Driver
@@ -26,6 +27,7 @@ from rfview.widgets.footer import FooterView
 from rfview.widgets.lens import LensView
 from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
+from rfview.widgets.pipeline import PipelineView
 from rfview.widgets.prompt import Prompt
 from rfview.widgets.registers import RegistersView
 from rfview.widgets.stalls import StallsView
@@ -36,7 +38,7 @@ from rfview.widgets.why import WhyView
 
 VIEWS: tuple[type[PanelView], ...] = (
     StatusView, OverviewView, WarpsView, LensView, CollectorsView, WhyView, CodeView, StallsView, RegistersView,
-    TimelineView, EventView, FooterView,
+    TimelineView, PipelineView, EventView, FooterView,
 )
 
 
@@ -55,7 +57,7 @@ class MainScreen(Deeds, Screen[None]):
         self.sought = ""     # what `find` looks for; n and N repeat it
         self.playing = False
         self.busy = ""
-        self.span_columns = 0
+        self.span_columns = self.pipe_columns = 0
         self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
 
     def compose(self) -> ComposeResult:
@@ -96,6 +98,10 @@ class MainScreen(Deeds, Screen[None]):
         if span != self.span_columns:
             self.span_columns = span
             self.driver.ask("timeline", span)
+        pipes = next((pipeline.columns_of(place.width) for place in self.places if place.panel == "pipeline"), 0)
+        if pipes != self.pipe_columns:
+            self.pipe_columns = pipes
+            self.driver.ask("pipeline", pipes, warp=self.scene.warp)
         self.repaint_panels()
 
     def repaint_panels(self) -> None:
@@ -103,6 +109,8 @@ class MainScreen(Deeds, Screen[None]):
         scene = self.scene
         if scene.over is not None and scene.over.warp != scene.warp:
             self.driver.ask("overlay_warp", scene.warp)
+        if scene.pipes is not None and scene.pipes.warp != scene.warp:
+            self.driver.ask("pipeline_warp", scene.warp)
         width = self.app.size.width
         for place in self.places:
             view = self.views[place.panel]
@@ -115,7 +123,8 @@ class MainScreen(Deeds, Screen[None]):
         """Return the footer's hints for the focused panel and this design."""
         has_stalls = any(look.is_register_file for look in self.scene.looks.values())
         common = [self.scene.look(code).is_register_file for code in self.scene.common]
-        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common), self.keys.own)
+        design = base_design(str(self.scene.info.get("design", "")))
+        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common), self.keys.own, design)
 
     def change(self, **facts: object) -> None:
         """Replace some of the view's facts and paint."""
@@ -184,6 +193,9 @@ class MainScreen(Deeds, Screen[None]):
         top = self.app.screen
         if message.kind == "session":
             self.entered_session(message.data)
+        elif message.kind == "stalled":
+            if message.data and self.scene.warp not in message.data:
+                self.choose_warp(message.data[0])       # so that `e` tells of the stall that was asked for
         elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":
@@ -227,6 +239,8 @@ class MainScreen(Deeds, Screen[None]):
         pending = self.keys.shown
         pressed = self.keys.feed(token_of(key, character))
         if pressed is not None:
+            if pending and self.scene.message == pending:
+                self.say("")        # the digits that were typed before the key
             self.act(pressed)
         elif self.keys.shown:
             self.say(self.keys.shown)
@@ -251,11 +265,16 @@ class MainScreen(Deeds, Screen[None]):
         if place is not None and self.scene.now is not None:
             self.clicked(place, message.x, message.y, message.double)
 
+    def on_brushed(self, message: Brushed) -> None:
+        message.stop()
+        if self.scene.now is not None:
+            self.brushed(message.start, message.end)
+
     def on_wheeled(self, message: Wheeled) -> None:
         message.stop()
         if self.scene.now is None:
             return
-        if message.panel in ("overview", "status", "timeline"):
+        if message.panel in ("overview", "status", "timeline", "pipeline"):
             self.driver.ask("step", message.by)
         elif message.panel in shown(self.places):
             self.change(panel=message.panel)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.errors import InputError, RfviewError
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
+from rfview.screens.brush import BrushSource
 from rfview.screens.overlay import OverSource
+from rfview.screens.pipes import PipeSource
 from rfview.screens.spans import SpanSource
 from sessions.accounts import counts_of, energy_of
 from sessions.reports import value_text
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
 SCAN_CHUNKS = 512     # longer recordings show only the hits of the chunks visited
+STATE_OF_A_WARP = re.compile(r"w(arp\[)?\d+\]?\.state$")
 QUIET_STATES = ("issued", "not_selected", "finished", "no_cta")
 
 
@@ -35,6 +39,8 @@ class SceneSource:
         self.follows_jumps = True
         self.seen = session.cycle
         self.spans = SpanSource(session)
+        self.brush = BrushSource(session)
+        self.pipes = PipeSource(session)
         self.over: OverSource | None = None     # another run that is laid over this one
         self.warp = 0                           # the focused warp, by which that one is aligned
         self.hits: dict[int, int] = {}
@@ -89,10 +95,16 @@ class SceneSource:
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
             problems=session.problems(), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
-            past=self._past(cycle), over=self._over(cycle),
+            past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
+            pipes=self.pipes.pipes(self.last),
         )
         scene.__dict__["looks"] = self._looks
         return scene
+
+    def stalled_by_the_register_file(self) -> list[int]:
+        """Return the warps that the register file holds up at the cursor."""
+        codes = {code for code, look in self._looks.items() if look.is_register_file}
+        return [warp for warp, code in enumerate(self.machine(self.session.cycle).state) if code in codes]
 
     def _over(self, cycle: int) -> Over | None:
         """Return what is laid over the machine at a cycle."""
@@ -203,7 +215,13 @@ class SceneSource:
         cycle = self.session.cycle
         before = max(self.session.timeline.first, cycle - 1)
         values = point.watched.column(before, cycle + 1)
+        if STATE_OF_A_WARP.match(point.item):
+            return self._state_name(values[0]), self._state_name(values[-1])
         return value_text(values[0].tolist()), value_text(values[-1].tolist())
+
+    def _state_name(self, code: Any) -> str:
+        look = self._looks.get(int(code))
+        return look.name if look is not None else str(code)
 
     def _active(self) -> list[Breakpoint]:
         """Return the breakpoints that are on; when they are others than before, what was counted is forgotten."""

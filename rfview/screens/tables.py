@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.render import statistics
-from rfview.render.text import Line, Row, fill, number
+from rfview.render.text import Line, Row, cut, fill, number
 from rfview.screens.windows import Popup
 from sessions.reports import value_text
 from sessions.statistics import Statistics
@@ -104,7 +104,7 @@ class TraceWindow(Popup):
     """The past hits of a tracepoint, a row each; Enter goes there. data: the JSON form of sessions.tracing.Trace."""
 
     def __init__(self, main: Any, data: dict[str, Any]):
-        super().__init__(main, (min(116, 20 + 18 * len(data["expressions"])), 30))
+        super().__init__(main, (min(116, 20 + 25 * len(data["expressions"])), 30))
         self.data = data
         cycles = data["cycles"]
         self.selected = max(0, sum(cycle <= main.scene.cycle for cycle in cycles) - 1)
@@ -120,7 +120,7 @@ class TraceWindow(Popup):
         names = Row(width).right(14, "cycle", "title")
         ends = self.columns(width)
         for name, start in zip(data["expressions"], ends, strict=True):
-            names.at(start, name[:17], "title")
+            names.at(start, cut(name, max(8, (width - 18) // len(ends)) - 1), "title")
         rows = height - 3
         first = max(0, min(len(self.order) - rows, self.selected - rows // 2))
         lines = [self.row(width, index, ends, at == self.selected)
@@ -141,7 +141,7 @@ class TraceWindow(Popup):
         row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
         row.right(14, number(cycle), "bold" if cycle == self.main.scene.cycle else "text")
         for start, value in zip(starts, self.data["rows"][index], strict=True):
-            row.at(start, value_text(value)[: max(8, (width - 18) // len(starts)) - 1], "text")
+            row.at(start, cut(value_text(value), max(8, (width - 18) // len(starts)) - 1), "text")
         return row.line()
 
     def count(self) -> int:

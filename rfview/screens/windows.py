@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,7 +17,9 @@ from rfview.widgets.window import WindowView
 
 
 class Popup(ModalScreen[None]):
-    """A window with rows to choose from; subclasses paint it and say what its keys do."""
+    """A window with rows to choose from; subclasses paint it and say what its keys do. EDGE: cells left free beside it."""
+
+    EDGE: ClassVar[int] = 2
 
     def __init__(self, main: Any = None, wanted: tuple[int, int] = (96, 22)):
         super().__init__()
@@ -46,7 +48,7 @@ class Popup(ModalScreen[None]):
 
     def paint(self) -> None:
         """Give the window its size and lines."""
-        width = min(self.wanted[0], self.app.size.width - 2)
+        width = min(self.wanted[0], self.app.size.width - self.EDGE)
         height = min(self.wanted[1], self.app.size.height - 2)
         view = self.query_one(WindowView)
         view.styles.width, view.styles.height = width, height

@@ -1,10 +1,10 @@
-"""The overview: the whole run at a glance; a click or a drag on it goes there in time."""
+"""The overview: the whole run at a glance; a click on it goes there in time, a drag takes a stretch."""
 
 from __future__ import annotations
 
 from textual import events
 
-from rfview.messages import Clicked
+from rfview.messages import Brushed
 from rfview.widgets.panel import PanelView
 
 
@@ -15,17 +15,20 @@ class OverviewView(PanelView):
     OverviewView { layer: base; }
     """
     panel = "overview"
-    help = "Click or drag to go there; + and - zoom in and out; the wheel steps in time."
+    help = "Click to go there, drag for the numbers of a stretch; + and - zoom in and out; the wheel steps in time."
+    pressed_at: int | None = None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()
+        self.pressed_at = event.x
         event.stop()
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         self.release_mouse()
+        self.pressed_at = None
         event.stop()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        if event.button:
+        if event.button and self.pressed_at is not None and event.x != self.pressed_at:
             event.stop()
-            self.post_message(Clicked(self.panel, event.x, event.y))
+            self.post_message(Brushed(self.pressed_at, event.x))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,12 +99,16 @@ CASES: dict[str, Case] = {
     "diff": (("G",), lambda app: app.scene.before.cycle == START),
     "diff_mark": (("m", "a", "G"), lambda app: app.scene.before.cycle == START),
     "statistics": shows("STATISTICS", "start 0", "cursor 150", "WARP-CYCLES", "balanced ✓"),
+    "brush": ((), lambda app: "a stretch begins at cycle 150" in app.scene.message),
     "every_hit": ((), lambda app: app.app.main.prompt.value == "trace w0.state at "),
     "fork": ((), lambda app: app.app.main.prompt.value == "fork b1 set "),
     "compare": ((), lambda app: app.scene.message_kind == "error" and "fork" in app.scene.message),
     "overlay": ((), lambda app: app.app.main.prompt.value == "overlay "),
     "swap_design": shows("ANOTHER DESIGN", "● sram", "hrf", "the same instruction of w0"),
     "load_kernel": shows("ANOTHER KERNEL", "vectoradd", "gemm"),
+    "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
+    "previous_arrival": says("nothing is followed yet"),
+    "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm_tile-150.rfs"),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
     "search_previous": moved(conflict, False, ":", *"rf stall.bank_conflict > 0", "enter"),
@@ -114,18 +119,27 @@ CASES: dict[str, Case] = {
     "down": scene("warp", 2), "up": scene("warp", 0, "j"), "other_side": scene("warp", 1),
     "open": scene("panel", "registers"), "close": scene("panel", "warps", "r"),
     "timeline": ((), lambda app: app.scene.panel == "timeline" and "1 column = 1 cycle" in app.screen_text()),
+    "pipeline": ((), lambda app: app.scene.panel == "pipeline" and "PIPELINE  w0" in app.screen_text()),
     "registers": scene("panel", "registers"), "lanes_right": scene("lane", 4, "r"),
     "lanes_left": scene("lane", 0, "r", "L"), "number_format": scene("number_format", "hex", "r"),
     "source": scene("code_source", True),
     "zoom_in": ((), lambda app: app.scene.overview.edges[-1] - app.scene.overview.edges[0] < 300),
     "zoom_out": ((), lambda app: app.scene.overview.edges[-1] == 399),
     "palette": ((), lambda app: app.app.screen is not app.app.main),
+    "screenshot": says("written: gemm_tile-sram-150.svg"),
     "copy": says("copied: rfview replay"),
 }
 
 
 # these want an argument or a branch, end the program, or ask the whole machine, which the made-up timeline has not
-UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare")
+UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
+           "next_arrival", "previous_arrival")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the files that keys write out of the repository."""
+    monkeypatch.chdir(tmp_path)
 
 
 async def reset(app: Driven) -> None:
@@ -145,6 +159,7 @@ async def reset(app: Driven) -> None:
     for mark in list(session.marks):
         session.marks.remove(mark.name)
     source.zoom, source.compare, session.came_from = 0, None, None
+    source.brush.drop()
     main.scene = main.scene.at(warp=0, bank=0, lane=0, reg=0, number_format="auto", code_source=False, scroll=0, speed=10,
                                panel="warps", message="")
     main.lay_out()

@@ -127,3 +127,10 @@ def test_the_prompt_explains_a_term() -> None:
 def test_the_command_line_explains_terms(words: list[str], wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["help", *words]) == 0
     assert wanted in capsys.readouterr().out
+
+
+def test_the_lens_is_explained_as_this_design_shows_it() -> None:
+    from rfview.render.scene import Scene
+
+    text = "\n".join(terms.at_focus(Scene(info=make_info("hrf"), panel="lens")))
+    assert "two buffers" in text and "A fills   w12" in text and "16 banks × 64 rows" not in text

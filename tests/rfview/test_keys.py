@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from engine import stalls
@@ -557,3 +559,28 @@ def test_the_footer_shows_what_is_used_most_first() -> None:
     assert ("]w [w", "RF stall ±", "next_rf") in wide
     assert ("]s [s", "stall ±", "next_stall") in footer_hints("warps", 120, has_register_file=False)
     assert footer_hints("registers", 80)[1][0] == "L H"
+
+
+def test_a_stall_by_the_register_file_gets_the_focus() -> None:
+    from sessions.replay import open_recording
+    from sessions.session import Session
+
+    recording = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs"
+
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.press("1", "5", "o", "]", "w")
+        states = app.session.timeline.states(app.cycle, app.cycle + 1)[0]
+        assert app.scene.look(int(states[app.scene.warp])).is_register_file and app.scene.warp == 0
+        await app.press("4", "o", "]", "w")
+        assert app.scene.look(app.scene.now.state[4]).is_register_file and app.scene.warp == 4     # it has a part in it
+
+    drive(test, opener=lambda report: Session(open_recording(recording)))
+
+
+def test_the_footer_offers_the_events_of_the_design() -> None:
+    from rfview.actions import footer_hints
+
+    for design, word in (("hcrf", "transfer ±"), ("rfc", "flush ±"), ("edram", "refresh ±"), ("racetrack", "shift ±")):
+        assert word in [hint[1] for hint in footer_hints("warps", 120, design != "rfc", None, design)]
+    assert "RF stall ±" in [hint[1] for hint in footer_hints("warps", 120, True, None, "hrf")]

@@ -300,7 +300,7 @@ assert not loaded, loaded
 
 
 def test_the_picture_of_a_cycle_is_the_same_every_time() -> None:
-    from screenshots.make import stable
+    from screenshots import svg
 
     pictures = set()
     for goto in (150, 149):
@@ -310,7 +310,7 @@ def test_the_picture_of_a_cycle_is_the_same_every_time() -> None:
             await app.press("escape")
             app.app.main.say("")
             await app.settle()
-            pictures.add(stable(app.app.export_screenshot(title="rfview")))
+            pictures.add(svg.of_app(app.app))
 
         drive(test, goto=goto)
     assert len(pictures) == 1

@@ -6,7 +6,7 @@ memory words, skipped cycles), from a counter-based random stream that is part o
 
 from __future__ import annotations
 
-import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -167,16 +167,20 @@ class Double:
             np.array([word for _, word in log["mem"]], np.uint32), self.printed[printed:],
         )  # fmt: skip
 
-    def checkpoint(self) -> Any:
-        arrays = (copied(self._sm), copied(self._rf), self._rows.copy(), self._memory.copy())
-        parts = (self.cycle, *arrays, len(self.printed))
-        return Checkpoint(self.cycle, parts, copy.copy(self.fault))
+    def checkpoint(self) -> Checkpoint:
+        return Checkpoint(self.cycle, copied(self._sm), copied(self._rf), self._rows.copy(), self._memory.copy(),
+                          len(self.printed))  # fmt: skip
 
-    def restore(self, checkpoint: Any) -> None:
-        self.cycle, sm, rf, rows, memory, printed = checkpoint.parts
-        self._sm[:], self._rf[:], self._rows[:], self._memory[:] = sm, rf, rows, memory
-        del self.printed[printed:]
+    def restore(self, checkpoint: Checkpoint) -> None:
+        self.cycle = checkpoint.cycle
+        self._sm[:], self._rf[:] = checkpoint.sm, checkpoint.rf
+        self._rows[:], self._memory[:] = checkpoint.rows, checkpoint.arena
+        del self.printed[checkpoint.num_printed :]
         self.fault = None
+
+    @property
+    def sm(self) -> Any:
+        return self._sm[0]
 
 
 def copied(record: np.ndarray) -> np.ndarray:
@@ -184,12 +188,20 @@ def copied(record: np.ndarray) -> np.ndarray:
     return record.view(np.uint8).copy().view(record.dtype)
 
 
+@dataclass(frozen=True)
 class Checkpoint:
-    """A copy of the double."""
+    """A copy of the double, with the fields of engine.simulator.Checkpoint that it needs."""
 
-    def __init__(self, cycle: int, parts: tuple, fault: Any):
-        self.cycle, self.parts = cycle, parts
-        self.nbytes = 200_000
+    cycle: int
+    sm: np.ndarray
+    rf: np.ndarray
+    rows: np.ndarray
+    arena: np.ndarray
+    num_printed: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.sm.nbytes + self.rf.nbytes + self.rows.nbytes + self.arena.nbytes
 
 
 def snapshots(cycles: int, **options: Any) -> list[Snapshot]:

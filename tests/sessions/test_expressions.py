@@ -213,6 +213,6 @@ def test_conditions_need_one_value_per_cycle(recorded) -> None:
 
 
 def test_a_chunk_without_changes_is_known_as_such(recorded) -> None:
-    assert compile_expression("w3.pc", recorded).may_change(2)
-    assert not compile_expression("sm.launch.grid[0]", recorded).may_change(2)
-    assert compile_expression("cycle", recorded).may_change(2)
+    assert compile_expression("w3.pc", recorded).may_change(2, 3) == [True]
+    assert compile_expression("sm.launch.grid[0]", recorded).may_change(2, 4).tolist() == [False, False]
+    assert compile_expression("cycle", recorded).may_change(2, 3) == [True]

@@ -13,6 +13,7 @@ from engine import designs, stalls
 from engine.errors import InputError
 from sessions import accounts
 from sessions.live import LiveTimeline
+from sessions.record import record
 from sessions.replay import open_recording
 from sessions.session import Session
 from sessions.timeline import Timeline
@@ -25,11 +26,15 @@ CALM = ("issued", "finished", "no_cta")
 
 
 @pytest.fixture(scope="module")
-def timelines(file) -> list[Timeline]:
-    """Return a recorded and a live timeline that stay open."""
+def timelines(file, tmp_path_factory: pytest.TempPathFactory) -> list[Timeline]:
+    """Return timelines that stay open: recorded, live, and recorded in 140 chunks, with three summaries and with none."""
     live = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
     live.extend(CYCLES)
-    return [open_recording(file), live]
+    path = tmp_path_factory.mktemp("stopping") / "fine.rfs"
+    record(Double(CYCLES), path, chunk_cycles=5)
+    fine, plain = open_recording(path), open_recording(path)
+    plain.summaries = None
+    return [open_recording(file), live, fine, plain]
 
 
 @pytest.fixture

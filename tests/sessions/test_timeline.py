@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,18 +115,42 @@ def test_a_live_timeline_grows_by_whole_chunks_and_closes_at_the_end(truth: list
     assert (timeline.last, timeline.closed, timeline.extend(1)) == (CYCLES, True, 0)
 
 
-def test_thinned_checkpoints_reach_every_cycle(truth: list) -> None:
+@pytest.mark.parametrize("ahead", [CHUNK, 7 * CHUNK, CYCLES])
+def test_thinned_keyframes_reach_every_cycle(truth: list, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sessions.live.KEYFRAME_WORTH", 0)  # one whenever the machine is at the frontier
     timeline = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK, budget_bytes=1_000_000)
-    timeline._decoded.limit_bytes = 1
+    timeline._decoded.limit_bytes = timeline._rungs.limit_bytes = 1
     order = random.Random(9)
     while not timeline.closed:
-        timeline.extend(CHUNK)
-        assert len(timeline._checkpoints) <= 6
+        timeline.extend(ahead)
+        assert timeline._keyframes.nbytes <= 1_000_000
         cycle = order.randint(0, timeline.last)
         assert timeline.at(cycle).same_as(truth[cycle]), cycle
     for _ in range(30):
         cycle = order.randint(0, CYCLES)
         assert timeline.at(cycle).same_as(truth[cycle]), cycle
+
+
+def test_far_moves_give_the_same_chunks_totals_and_lines_as_short_ones() -> None:
+    far, near = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK), LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
+    far.extend(1 << 40)
+    while near.extend(1):
+        pass
+    assert far.chunk_starts() == near.chunk_starts() and far.printed(CYCLES) == near.printed(CYCLES)
+    for number in range(len(far.chunk_starts()) + 1):
+        assert (far.totals(number) == near.totals(number)).all(), number
+
+
+def test_a_chunk_that_the_journal_cuts_is_whole_after_a_rewind(truth: list) -> None:
+    class Cut(Double):
+        def record_chunk(self, cycles: int = 1024, *, values: bool = True) -> Any:
+            return super().record_chunk(min(cycles, 13), values=values)
+
+    timeline = LiveTimeline(Cut(CYCLES), chunk_cycles=CHUNK)
+    timeline.extend(1 << 40)
+    for cycle in range(0, CYCLES + 1, 5):
+        assert timeline.at(cycle).same_as(truth[cycle]), cycle
+    assert (timeline.row_column(5, 10, 300) == [truth[cycle].rows[5] for cycle in range(10, 300)]).all()
 
 
 def test_a_fault_closes_the_timeline_after_its_cycle(truth: list) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
-
-import numpy as np
 import pytest
 
-from tests.why_counterfactual import IDLE, examine, run
+from tests import why_everywhere
+from tests.why_counterfactual import examine
 
 RUNS = [
     ("vectoradd", "sram", "two_level"),
@@ -34,21 +32,9 @@ RUNS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "design", "scheduler"), RUNS)
 def test_no_stalled_warp_without_a_named_resource(kernel: str, design: str, scheduler: str) -> None:
-    session = run(kernel, design, scheduler)
-    timeline = session.timeline
-    rng = random.Random(f"{kernel} {design}")
-    names = {int(entry["code"]): entry["name"] for entry in session.info["stalls"]}
-    seen = set()
-    for cycle in rng.sample(range(1, timeline.last), 40):
-        states = timeline.states(cycle, cycle + 1)[0]
-        stalled = [int(warp) for code in np.unique(states) if names[int(code)] not in IDLE
-                   for warp in rng.sample(np.flatnonzero(states == code).tolist(), 1)]  # fmt: skip
-        for warp in stalled:
-            chain = session.why(warp, cycle)
-            assert chain.links and chain.resource is not None and chain.resource.name, chain.text()
-            assert chain.state == names[int(states[warp])] and len(chain.links) >= 2
-            seen.add(chain.state)
-    assert len(seen) > 2
+    found = why_everywhere.examine(kernel, design, scheduler, 40, 0)
+    assert not found.lacking, found.lacking[0]
+    assert len(found.states) > 2
 
 
 @pytest.mark.slow

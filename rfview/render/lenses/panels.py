@@ -40,19 +40,26 @@ def _grid(panel: dict[str, Any], now: np.ndarray, before: np.ndarray | None, wid
 
 
 def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray | None, width: int) -> list[Line]:
-    """Return records, or the entries of an array, one per row."""
-    lines = []
+    """Return records, or the entries of an array, one per row below the names of their fields."""
     flat = now.reshape(-1)
     old = before.reshape(-1) if before is not None and before.size == now.size else flat
-    for index, (value, was) in enumerate(zip(flat, old, strict=True)):
-        row = Row(width).add(f"{index:>3} ", "faint")
-        names = value.dtype.names or ("",)
-        for name in names:
-            cell = value[name] if name else value
-            role = "changed" if np.any((was[name] if name else was) != cell) else "text"
-            row.add(f"{name} ", "dim").add(_text(cell), role).add("  ")
-        lines.append(row.line())
-    return lines
+    names = flat.dtype.names or ("",)
+    columns = [(name, flat[name], old[name]) if name else (name, flat, old) for name in names]
+    heading, rows = Row(width).add("    ", "faint"), [Row(width).add(f"{index:>3} ", "faint") for index in range(flat.size)]
+    for name, values, was in columns:
+        texts = _column(values)
+        room = max(map(len, (name, *texts)))
+        heading.add(f"{name:>{room}}  ", "faint")
+        for row, text, value, other in zip(rows, texts, values, was, strict=True):
+            row.add(" " * (room - len(text))).add(text, "changed" if np.any(value != other) else "text").add("  ")
+    return [row.line() for row in (([heading] if flat.dtype.names else []) + rows)]
+
+
+def _column(values: np.ndarray) -> list[str]:
+    """Return a field of all records as text; words that are masks of lanes in hexadecimal."""
+    if values.ndim == 1 and values.dtype == np.uint32 and (values >= 1 << 24).any():
+        return [f"{value:08x}" for value in values.tolist()]
+    return [_text(value) for value in values]
 
 
 def _values(panel: dict[str, Any], now: np.ndarray, before: np.ndarray | None, width: int) -> list[Line]:

@@ -1,0 +1,90 @@
+"""`template`: slow bank writes behind a row latch, the register file that `rfview designs --new FILE` begins from.
+
+An example to change, not a paper's design. A write keeps its bank busy for `write_cycles`, and stays in the bank's latch;
+a read of the latched register is served from there. Differs from `sram`: a result that finds its bank busy waits
+(slow_write), and reads that hit a latch are counted and cost less. Not built in; `rfview help design` explains the parts.
+"""
+
+from __future__ import annotations
+
+from engine import registers
+from engine.designs import Design, Parameter
+from engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
+from engine.state import FOREVER
+
+MAX_BANKS = 64
+SLOW_WRITE = FIRST_FOREIGN_CODE        # a stall code of one's own: 32 to 39
+
+# What can be set: --design 'FILE.py[write_cycles=3]'. In the hooks: spec.write_cycles.
+PARAMETERS = (
+    Parameter("write_cycles", 2, "cycles", "assumed: to be seen", "how long a write keeps its bank busy"),
+)
+
+# What the design remembers, in the hooks `rf`. All of it is recorded, shown and rewound; keep state nowhere else.
+STATE = (
+    ("latched", "u4", (MAX_BANKS,)),   # per bank: 1 + row that its latch holds, 0 = none
+)
+
+# What it counts, in the hooks sm.events[spec.first_event + HITS].
+EVENTS = (
+    ("latch_hits", "reads served by a bank's latch"),
+)
+HITS = 0
+
+STALLS = (
+    Stall(SLOW_WRITE, "slow_write", "slow", "▽", "w", "register_file", "The bank is busy with a slow write."),
+)
+
+
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Write the lanes `mask` of a result, latch the row, and keep the bank busy; refuse while it is."""
+    bank = registers.default_bank(sm, warp, reg)
+    if sm.bank[bank].until_cycle > sm.cycle:
+        return SLOW_WRITE
+    if not registers.take_write_port(sm, bank, warp, reg):
+        return BANK_CONFLICT
+    row = registers.main_row(sm, warp, reg)
+    registers.write_row(sm, rows, row, value_row, mask)
+    rf.latched[bank] = row + 1
+    sm.bank[bank].since_cycle = sm.cycle
+    sm.bank[bank].until_cycle = sm.cycle + spec.write_cycles
+    sm.bank[bank].busy_code = SLOW_WRITE
+    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it
+    return 0
+
+
+def read(sm, rf, spec, rows, warp, reg, mask, out_row):
+    """Read a register into a collector; the arbiter has granted the port already."""
+    row = registers.main_row(sm, warp, reg)
+    if rf.latched[registers.default_bank(sm, warp, reg)] == row + 1:
+        sm.events[spec.first_event + HITS] += 1
+    registers.copy_row(rows, row, out_row)
+    return 0
+
+
+def next_event(sm, rf, spec):
+    """Return when the first busy bank is free: idle cycles up to there may be skipped."""
+    event = FOREVER
+    for bank in range(sm.config.num_banks):
+        until = sm.bank[bank].until_cycle
+        if until >= sm.cycle and until < event:
+            event = until
+    return event
+
+
+DESIGN = Design(
+    name="template",
+    title="slow writes behind a row latch",
+    source="an example",
+    parameters=PARAMETERS,
+    state=STATE,
+    events=EVENTS,
+    stalls=STALLS,
+    energy_pj={
+        "rf_reads": (200.0, "assumed: pJ per read of a row, latched or not"),
+        "rf_writes": (300.0, "assumed: pJ per write of a row"),
+        "latch_hits": (-150.0, "assumed: saved by a read that the latch serves"),
+    },
+    technology={"leakage_mw": (100.0, "mW", "assumed")},
+    panels=({"kind": "grid", "title": "latched rows", "field": "latched"},),
+)

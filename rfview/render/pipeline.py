@@ -1,0 +1,160 @@
+"""The PIPELINE panel: one row per instruction of the focused warp, one letter per cycle, and whose results it waits for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.render.scene import Pipes, Scene
+from rfview.render.text import Line, Row, fill, number, plural, title
+from rfview.render.timeline import ruler
+from sessions.pipeline import COLLECTING, DECODED, EMPTY, FETCHED, ISSUED, LETTERS, REFUSED, WORDS, Life
+
+WIDE = 100
+GUTTER = 6          # cells before the first column: the register that goes from or to the chosen instruction
+QUIET = (DECODED, COLLECTING)
+STRONG = (FETCHED, ISSUED)
+
+
+def label_of(width: int) -> int:
+    """Return how many cells the names of the instructions take, the gutter included."""
+    return 40 if width >= WIDE else 28
+
+
+def columns_of(width: int) -> int:
+    """Return how many columns of time fit into a panel."""
+    return max(1, width - label_of(width) - 1)
+
+
+def chosen(scene: Scene) -> int:
+    """Return the place of the instruction that the warp is at: the last whose turn has come at the cursor."""
+    rows = scene.pipes.rows if scene.pipes is not None else ()
+    return max((place for place, life in enumerate(rows) if life.turn <= scene.cycle), default=0)
+
+
+def cycle_at(scene: Scene, width: int, x: int) -> int | None:
+    """Return the first cycle of the column under x, None outside what has run."""
+    pipes = scene.pipes
+    if pipes is None or not 0 <= x - label_of(width) < pipes.columns:
+        return None
+    cycle = pipes.start + (x - label_of(width)) * pipes.per
+    return max(scene.first, cycle) if scene.first < cycle + pipes.per and cycle <= scene.last else None
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the PIPELINE panel.
+
+    ▌PIPELINE  w3   1 column = 1 cycle                                                + − zoom   j k instruction   o warp
+                                          200                 220                 240       ▼ 251
+        8 mul.wide.s32 R0, R0, 4    R0 ▸         ICCCCCCCCCCCCCCCCCEEEEWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW
+        9 ld.param.u64 R2, [0x0]    R2 ▸         F----------------ICEEEEWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW
+     ▸ 10 add.s64 R2, R2, R0                     F-----------------sssss↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓x↓↓↓↓↓↓↓↓○○IxxxxxxCEEEE
+     w3's 10th, add.s64 R2, R2, R0: fetched 240, waits for R2 R3 of its 9th and R0 R1 of its 8th
+
+    A row is one execution of an instruction, left to right is time, the lit column is the cursor. F fetched and decoded,
+    - behind an older one, then why the warp waits, by the state's glyph, I issues, C collects operands, x a bank refused
+    one, E in its unit, M in memory, W writes its result, r leaves. ▸ instructions whose results the chosen one reads,
+    with the register; ◂ those that read its result.
+    """
+    pipes = scene.pipes
+    focus = scene.panel == "pipeline"
+    if scene.now is None or pipes is None or pipes.warp != scene.warp:
+        return fill([title(width, "PIPELINE", focus=focus)], width, height)
+    at = chosen(scene)
+    rows = max(1, height - 3)
+    first = max(0, min(at - rows * 2 // 3, len(pipes.rows) - rows))
+    label = label_of(width)
+    lines = [title(width, "PIPELINE", f"w{pipes.warp}   1 column = {plural(pipes.per, 'cycle')}", focus=focus,
+                   right="+ − zoom   j k instruction   o other warp"),
+             ruler(scene, pipes, pipes.columns, width, label)]
+    marks = _links(pipes, at)
+    for place in range(first, min(len(pipes.rows), first + rows)):
+        lines.append(_row(scene, pipes, place, width, place == at, marks.get(place, "")))
+    if not pipes.rows:
+        lines.append(Row(width).add(f"   w{pipes.warp} holds no instruction in these cycles", "dim").line())
+    lines = fill(lines, width, height - 1)
+    return [*lines, _foot(scene, pipes, at, width)][:height] if height > 2 else lines[:height]
+
+
+def _links(pipes: Pipes, at: int) -> dict[int, str]:
+    """Return what stands in the gutter: registers that come from a row into the chosen one, or go from it to a row."""
+    found: dict[int, list[str]] = {}
+    if at < len(pipes.rows):
+        for place, name in pipes.rows[at].producers:
+            found.setdefault(place, []).append(name)
+    marks = {place: f"{names[0]}{'+' if len(names) > 1 else ''} ▸" for place, names in found.items()}
+    for place, life in enumerate(pipes.rows):
+        names = [name for producer, name in life.producers if producer == at]
+        if names:
+            marks[place] = f"◂ {names[0]}{'+' if len(names) > 1 else ''}"
+    return marks
+
+
+def _row(scene: Scene, pipes: Pipes, place: int, width: int, is_chosen: bool, mark: str) -> Line:
+    """Return one instruction: its number, text, link, and where it is in each column."""
+    life = pipes.rows[place]
+    assert scene.now is not None
+    label = label_of(width)
+    entry = scene.now.instruction(life.pc)
+    base = "bold" if is_chosen else "text"
+    row = Row(width, "focus" if is_chosen else "").add("▸" if is_chosen else " ", "bold")
+    row.right(6, number(life.n), "dim").to(7)
+    row.add((str(entry["text"]) if entry else "?")[: label - GUTTER - 8], base).to(label - GUTTER)
+    row.add(mark[: GUTTER - 1], "key").to(label)
+    cells = cells_of(scene, pipes, life)
+    cursor = pipes.column(scene.cycle)
+    if 0 <= cursor < len(cells):
+        cells[cursor] = (cells[cursor][0], f"{cells[cursor][1]}~cursor")
+    return row.cells(cells).line()
+
+
+def cells_of(scene: Scene, pipes: Pipes, life: Life) -> list[tuple[str, str]]:
+    """Return a cell per column; of several cycles the issue, else the fetch, else what took most of them."""
+    out = []
+    for column in range(pipes.columns):
+        begin = pipes.start + column * pipes.per - pipes.first
+        part = life.cells[max(0, begin) : max(0, begin + pipes.per)]
+        part = part[part != EMPTY]
+        if not len(part):
+            out.append((" ", "text"))
+            continue
+        code = next((int(strong) for strong in (ISSUED, FETCHED) if (part == strong).any()), None)
+        if code is None:
+            values, counts = np.unique(part, return_counts=True)
+            code = int(values[counts.argmax()])
+        out.append(_cell(scene, code))
+    return out
+
+
+def _cell(scene: Scene, code: int) -> tuple[str, str]:
+    """Return the letter of a stage, or the glyph of the state that keeps the warp from issuing."""
+    if code < FETCHED:
+        look = scene.look(code)
+        return look.glyph, "hi:" + look.role
+    if code == REFUSED:
+        return LETTERS[code], "hi:bank_conflict"
+    return LETTERS[code], "st:issued" if code == ISSUED else "dim" if code in QUIET else "bold" if code in STRONG else "text"
+
+
+def _foot(scene: Scene, pipes: Pipes, at: int, width: int) -> Line:
+    """Return the chosen instruction in words: where it is at the cursor, and whose results it reads."""
+    from sessions.compare.report import ordinal
+
+    row = Row(width)
+    if at >= len(pipes.rows):
+        return row.line()
+    life = pipes.rows[at]
+    row.add(f" w{pipes.warp}'s {ordinal(life.n)}", "bold")
+    index = scene.cycle - pipes.first
+    code = int(life.cells[index]) if 0 <= index < len(life.cells) else EMPTY
+    if code < FETCHED:
+        row.add(f": waits, {scene.look(code).name}", "text")
+    elif code != EMPTY:
+        row.add(f": {WORDS[code]}", "text")
+    row.add(f", issued at {number(life.issue)}" if life.issue is not None else "", "dim")
+    if life.producers:
+        by: dict[int, list[str]] = {}
+        for place, name in life.producers:
+            by.setdefault(place, []).append(name)
+        words = [f"{' '.join(names)} of its {ordinal(pipes.rows[place].n)}" for place, names in sorted(by.items())]
+        row.add("; reads " + ", ".join(words), "text")
+    return row.line()

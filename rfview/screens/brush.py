@@ -1,0 +1,64 @@
+"""The stretch of the run that is looked at as a whole: from a place to the cursor while it is open, else to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.errors import InputError
+from rfview.render.scene import Brush
+from sessions.statistics import brief
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+
+class BrushSource:
+    """Keeps both ends; its statistics are made anew when an end has moved. end: None while it goes with the cursor."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self.start: int | None = None
+        self.end: int | None = None
+        self._made: Brush | None = None
+
+    def turn(self) -> str:
+        """Open a stretch at the cursor, end an open one there, or drop an ended one; return what was done."""
+        cycle = self.session.cycle
+        if self.start is None:
+            self.start, self.end = cycle, None
+            return f"a stretch begins at cycle {cycle:,}: move, V ends it, Esc drops it"
+        if self.end is None and self.start != cycle:
+            self.end = cycle
+            return ""
+        self.drop()
+        return "no stretch any more"
+
+    def between(self, start: int, end: int) -> None:
+        """Take the stretch between two cycles of the session; equal ones drop it."""
+        for cycle in (start, end):
+            self.session.timeline.check(cycle)
+        self.start, self.end = (start, end) if start != end else (None, None)
+
+    def of_text(self, text: str) -> None:
+        """Take the stretch between two places of `goto`, or marks; raises InputError for anything else."""
+        words = text.split()
+        if len(words) != 2:
+            raise InputError(f"range {text}: expected two places, as in `range 1,000 @a`")
+        self.between(self.session.place(words[0]), self.session.place(words[1]))
+
+    def drop(self) -> None:
+        """Look at no stretch any more."""
+        self.start = self.end = None
+
+    def view(self) -> Brush | None:
+        """Return the stretch with its statistics, None where there is none or it is empty so far."""
+        if self.start is None:
+            return None
+        end = self.session.cycle if self.end is None else self.end
+        first, last = sorted((self.start, end))
+        if first == last:
+            return None
+        if self._made is None or (self._made.first, self._made.last, self._made.is_open) != (first, last, self.end is None):
+            text = brief(self.session.timeline, first, last).text
+            self._made = Brush(first, last, text, self.end is None)
+        return self._made

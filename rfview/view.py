@@ -1,0 +1,166 @@
+"""What was looked at in a recording, kept in `<file>.view.json` beside it: the next `rfview replay` opens it as it was left.
+
+The file is one JSON object: "format": 1, "run": the run that it belongs to, "cycle", what the screen had in focus (KEPT),
+the zooms, "overlay": the recording laid over, and "breakpoints", watched items among them. What is missing, of another
+kind or out of range is as in a session opened for the first time; the view is never a reason not to open a recording.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import RfviewError
+from rfview.render.layout import PANELS
+from rfview.render.registers import FORMATS
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+FORMAT = 1
+SUFFIX = ".view.json"
+KEPT = ("warp", "bank", "lane", "reg", "scroll", "speed", "number_format", "code_source")    # of the scene
+BREAKPOINT = ("kind", "value", "warp", "condition", "temporary", "ignore", "item")
+
+
+class View:
+    """The view of one recording: read, given to session and screen, and written again when it has changed."""
+
+    def __init__(self, recording: str | Path, *, fresh: bool = False):
+        """fresh: what was kept is not looked at, but what is left at the end is kept."""
+        path = Path(recording)
+        self.path = path.with_name(path.name + SUFFIX)
+        self.recording = path
+        self.data: dict[str, Any] = {}
+        self.said = ""
+        self.main: Any = None
+        self.session: Session | None = None
+        self.opened: dict[str, Any] = {}
+        if not fresh:
+            self._load()
+
+    def _load(self) -> None:
+        try:
+            data = json.loads(self.path.read_text(encoding="utf-8"))
+            if not isinstance(data, dict) or data.get("format") != FORMAT:
+                raise ValueError("not of a format that this rfview reads")
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            self.said = f"opened anew: {self.path.name} cannot be read ({error})"
+            return
+        self.data = data
+
+    # opening
+
+    def apply(self, session: Session) -> None:
+        """Put the cursor where it was, and the breakpoints."""
+        self.session = session
+        if self.data and self.data.get("run") != _run(session):
+            self.data, self.said = {}, f"opened anew: {self.path.name} is of another run"
+        timeline = session.timeline
+        cycle = self._number("cycle", timeline.first, timeline.last, session.cycle)
+        if cycle != session.cycle:
+            session.goto(cycle)
+        points = self.data.get("breakpoints")
+        for entry in points if isinstance(points, list) else ():
+            try:
+                facts = {key: entry[key] for key in BREAKPOINT}
+                point = session.add_breakpoint(facts.pop("kind"), facts.pop("value"), **facts)
+                point.enabled = bool(entry["enabled"])
+            except (RfviewError, KeyError, TypeError, ValueError, AttributeError):
+                continue        # a breakpoint that this version does not know
+        if self.data:
+            self.said = f"as it was left, at cycle {session.cycle:,}; replay --fresh opens it anew"
+
+    def begin(self, main: Any) -> None:
+        """Give the screen, which has its first frame, the focus, panel, zooms and overlay that it had."""
+        self.main = main
+        self._without_doubles()
+        if self.data:
+            self._focus(main)
+        elif self.said:
+            main.say(self.said)
+        self.opened = self._now()
+
+    def _without_doubles(self) -> None:
+        """Remove the breakpoints that a start-up file has set once more."""
+        assert self.session is not None
+        seen = set()
+        for number, point in list(self.session.breakpoints.items()):
+            if point.text in seen:
+                self.session.remove_breakpoint(number)
+            seen.add(point.text)
+
+    def _focus(self, main: Any) -> None:
+        scene, now = main.scene, main.scene.now
+        facts = {
+            "warp": self._number("warp", 0, now.num_warps - 1, scene.warp),
+            "bank": self._number("bank", 0, now.num_banks - 1), "lane": self._number("lane", 0, 31),
+            "reg": self._number("reg", 0, max(0, now.registers - 1)),
+            "scroll": self._number("scroll", -(1 << 16), 1 << 16), "speed": self._number("speed", 1, 1_000_000, scene.speed),
+            "code_source": self.data.get("code_source") is True,
+        }
+        if self.data.get("number_format") in FORMATS:
+            facts["number_format"] = self.data["number_format"]
+        main.scene = scene.at(**facts)
+        if self.data.get("back_to") in PANELS:
+            main._focus(self.data["back_to"])
+        if self.data.get("panel") in PANELS:
+            main._focus(self.data["panel"])
+        if self.data.get("zoomed") is True and not main.zoomed:
+            main.zoomed = True
+        main.lay_out()
+        main.driver.ask("look", (self._number("overview_zoom", 0, 24), self._number("timeline_zoom", 0, 24)), text=self.said)
+        other = self.data.get("overlay")
+        if isinstance(other, str):
+            main.overlay(str(self.recording.parent / other))
+
+    def _number(self, name: str, low: int, high: int, default: int = 0) -> int:
+        value = self.data.get(name)
+        return max(low, min(high, value)) if isinstance(value, int) and not isinstance(value, bool) else default
+
+    # leaving
+
+    def _now(self) -> dict[str, Any]:
+        """Return the view as it is."""
+        main, session = self.main, self.session
+        assert session is not None
+        scene, source = main.scene, main.driver.source
+        over = main.driver.rival if scene.over is not None else None
+        points = [{**{key: getattr(point, key) for key in BREAKPOINT}, "enabled": point.enabled}
+                  for point in session.breakpoints.values()]
+        return {
+            "format": FORMAT, "run": _run(session), "cycle": session.cycle, **{key: getattr(scene, key) for key in KEPT},
+            "panel": scene.panel, "back_to": main.back_to, "zoomed": main.zoomed, "overview_zoom": source.zoom,
+            "timeline_zoom": source.spans.zoom, "overlay": self._relative(over.path) if over is not None else None,
+            "breakpoints": points,
+        }
+
+    def _relative(self, path: Path) -> str:
+        """Return another recording's path as seen from this one's folder, so that both can move together."""
+        here, there = self.recording.resolve().parent, Path(path).resolve()
+        return str(there.relative_to(here)) if there.is_relative_to(here) else str(there)
+
+    def keep(self) -> None:
+        """Write the view where it differs from that at the start; a folder that cannot be written to is told on stderr."""
+        if self.main is None:
+            return
+        now = self._now()
+        if now == self.opened:
+            return
+        temporary = self.path.with_name(self.path.name + ".tmp")
+        try:
+            temporary.write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
+            os.replace(temporary, self.path)
+        except OSError as error:
+            print(f"rfview: {self.path}: the view is not kept ({error.strerror or error})", file=sys.stderr)
+
+
+def _run(session: Session) -> list[Any]:
+    """Return what tells a recording from another one of the same name."""
+    info = session.info
+    return [info.get("kernel"), info.get("design"), info.get("scheduler"), info.get("source_hash"), session.timeline.last]

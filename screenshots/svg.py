@@ -1,0 +1,108 @@
+"""A screen as SVG: one line of the file per row of the terminal, small, and the same bytes for the same picture.
+
+Textual's own export writes five times as much and numbers its class names by the process; a picture that is compared in a
+test must do neither. `texts` reads the characters back, so that a difference can be told in rows.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from typing import Any
+
+from rich.color import blend_rgb
+from rich.color_triplet import ColorTriplet
+from rich.segment import Segment
+from rich.style import Style
+from rich.terminal_theme import SVG_EXPORT_THEME
+
+CELL, ROW, SIZE, MARGIN = 10, 20, 16.6, 10      # px; a monospaced font of this size is a cell wide
+BASE = 15                                       # px from a row's top to the line that letters stand on
+FORE, GROUND = ColorTriplet(0xD5, 0xDC, 0xE4), ColorTriplet(0x0E, 0x12, 0x17)
+FONTS = "DejaVu Sans Mono,Fira Code,Menlo,Consolas,monospace"
+DIM = 0.45                                      # of the ground in what is dim
+
+Look = tuple[str, bool, bool]                   # colour, bold, underlined
+
+
+def _colours(style: Style | None) -> tuple[ColorTriplet, ColorTriplet]:
+    """Return (letters, ground) of a cell, the terminal's own where it says none."""
+    if style is None:
+        return FORE, GROUND
+
+    def of(colour: Any, default: ColorTriplet, foreground: bool) -> ColorTriplet:
+        if colour is None or colour.is_default:
+            return default
+        return colour.get_truecolor(SVG_EXPORT_THEME, foreground)
+
+    fore, ground = of(style.color, FORE, True), of(style.bgcolor, GROUND, False)
+    if style.reverse:
+        fore, ground = ground, fore
+    return (blend_rgb(fore, ground, DIM), ground) if style.dim else (fore, ground)
+
+
+def of_app(app: Any) -> str:
+    """Return the picture of what a running app shows."""
+    update = app.screen._compositor.render_update(full=True, screen_stack=app._background_screens, simplify=True)
+    width, height = app.size
+    return of_strips([[segment for strip in row for segment in strip] for row in update.strips], width, height)
+
+
+def of_strips(strips: list[list[Segment]], width: int, height: int) -> str:
+    """Return the picture of a screen's rows."""
+    classes: dict[Look, str] = {}
+    rows = []
+    for y, strip in enumerate(strips[:height]):
+        rows.append(f'<g transform="translate({MARGIN},{MARGIN + y * ROW})">{_row(strip, width, classes)}</g>')
+    wide, high = width * CELL + 2 * MARGIN, height * ROW + 2 * MARGIN
+    styles = [f".{name}{{fill:{colour}{';font-weight:bold' if bold else ''}{';text-decoration:underline' if under else ''}}}"
+              for (colour, bold, under), name in classes.items()]
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
+        'xml:space="preserve">',
+        f"<style>text{{font:{SIZE}px {FONTS}}}{''.join(styles)}</style>",
+        f'<rect width="{wide}" height="{high}" rx="8" fill="{GROUND.hex}"/>', *rows, "</svg>", "",
+    ])  # fmt: skip
+
+
+def _row(strip: list[Segment], width: int, classes: dict[Look, str]) -> str:
+    """Return one row: grounds first, then letters; neighbours of one look are joined."""
+    grounds: list[list[Any]] = []       # start, end, colour
+    letters: list[list[Any]] = []       # start, text, look
+    x = 0
+    for segment in strip:
+        if segment.control or not segment.text:
+            continue
+        text = segment.text[: max(0, width - x)]
+        fore, ground = _colours(segment.style)
+        style = segment.style
+        look = (fore.hex, bool(style and style.bold), bool(style and style.underline))
+        if grounds and grounds[-1][2] == ground.hex and grounds[-1][1] == x:
+            grounds[-1][1] += len(text)
+        else:
+            grounds.append([x, x + len(text), ground.hex])
+        if letters and letters[-1][2] == look:
+            letters[-1][1] += text
+        else:
+            letters.append([x, text, look])
+        x += len(text)
+    out = [f'<rect x="{start * CELL}" width="{(end - start) * CELL}" height="{ROW}" fill="{colour}"/>'
+           for start, end, colour in grounds if colour != GROUND.hex]
+    for start, text, look in letters:
+        # wide gaps are left out, underlined ones are not
+        for word in re.finditer(r".+" if look[2] else r"\S+(?: \S+)*", text):
+            name = classes.setdefault(look, f"c{len(classes)}")
+            out.append(f'<text class="{name}" x="{(start + word.start()) * CELL}" y="{BASE}" '
+                       f'textLength="{len(word[0]) * CELL}">{escape(word[0], quote=False)}</text>')
+    return "".join(out)
+
+
+def texts(svg: str) -> list[str]:
+    """Return the characters of a picture, a string per row."""
+    found = []
+    for row in re.findall(r"<g transform[^>]*>(.*)</g>", svg):
+        cells = ""
+        for x, text in re.findall(r'<text class="\w+" x="(\d+)"[^>]*>([^<]*)</text>', row):
+            cells = cells.ljust(int(x) // CELL) + unescape(text)
+        found.append(cells.rstrip())
+    return found

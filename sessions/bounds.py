@@ -1,0 +1,249 @@
+"""What a value may have been within chunks: ranges and sets worked out for an expression without looking at its cycles.
+
+Every function here is sound and not complete: a value outside its bounds certainly did not occur in that chunk, a value
+inside perhaps did. None stands for a value of which nothing is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+# sums of two and products of two numbers of these sizes cannot leave 64 bits
+ADDABLE, MULTIPLIABLE = 1 << 62, 1 << 31
+SET_SIZE = 64
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where a value stayed in each of n chunks, the state after a chunk's last cycle included.
+
+    low, high: (n,) or (n, width) i8, both may have occurred; (1,) where it is the same in all chunks. Truth is 0 and 1.
+    values: None, or u8 of the same shape, bit v set where v may have occurred: then all of low..high is in 0..63.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    values: np.ndarray | None = None
+
+    @staticmethod
+    def constant(value: Any) -> Bounds:
+        """Return the bounds of a whole number or truth value."""
+        low = np.array([int(value)], np.int64)
+        return Bounds(low, low, np.uint64(1) << low.astype(np.uint64) if 0 <= value < SET_SIZE else None)
+
+    @staticmethod
+    def of_sets(values: np.ndarray) -> Bounds:
+        """Return the bounds of what stayed within sets of 0..63, one bit each; no set is empty."""
+        low = np.bitwise_count((values & (~values + np.uint64(1))) - np.uint64(1)).astype(np.int64)
+        filled = values.copy()
+        for shift in (1, 2, 4, 8, 16, 32):
+            filled |= filled >> np.uint64(shift)
+        return Bounds(low, np.bitwise_count(filled).astype(np.int64) - 1, values)
+
+    @property
+    def is_fixed(self) -> np.ndarray:
+        """Return (n,) bool: whether the value certainly stayed the same throughout the chunk."""
+        same = self.low == self.high
+        return same if same.ndim == 1 else same.all(axis=1)
+
+
+Known = Bounds | None
+TRUTH = Bounds(np.zeros(1, np.int64), np.ones(1, np.int64))
+
+
+def of_words(low: np.ndarray, high: np.ndarray, dtype: np.dtype) -> Known:
+    """Return the bounds of numbers of a dtype from those of their unsigned bits, (n, ...) u8; None where they wrap."""
+    if dtype.kind not in "ui" or (dtype.kind == "u" and dtype.itemsize < 8):
+        return Bounds(low.astype(np.int64), high.astype(np.int64)) if dtype.kind == "u" else None
+    # as a signed number the order is kept where both ends have the same sign
+    top = np.uint64(1) << np.uint64(8 * dtype.itemsize - 1)
+    same = (low & top) == (high & top)
+    shift = np.int64(64 - 8 * dtype.itemsize)
+    ends = [np.right_shift(np.left_shift(end.astype(np.int64), shift), shift) for end in (low, high)]
+    widest = np.int64(-1) << np.int64(8 * dtype.itemsize - 1)
+    return Bounds(np.where(same, ends[0], widest), np.where(same, ends[1], ~widest))
+
+
+def _align(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give bounds per chunk a second axis where their partner has one."""
+    return (a[:, None] if a.ndim < b.ndim else a), (b[:, None] if b.ndim < a.ndim else b)
+
+
+def _truth(certain: np.ndarray, possible: np.ndarray) -> Bounds:
+    return Bounds(certain.astype(np.int64), possible.astype(np.int64))
+
+
+def equal(a: Bounds, b: Bounds) -> Bounds:
+    """Return the bounds of a == b."""
+    low, other_low = _align(a.low, b.low)
+    high, other_high = _align(a.high, b.high)
+    possible = (low <= other_high) & (other_low <= high)
+    if a.values is not None and b.values is not None:
+        mine, other = _align(a.values, b.values)
+        possible &= (mine & other) != 0
+    return _truth((low == high) & (other_low == other_high) & (low == other_low), possible)
+
+
+def less(a: Bounds, b: Bounds, or_equal: bool = False) -> Bounds:
+    """Return the bounds of a < b, or a <= b."""
+    low, other_low = _align(a.low, b.low)
+    high, other_high = _align(a.high, b.high)
+    return _truth(high <= other_low, low <= other_high) if or_equal else _truth(high < other_low, low < other_high)
+
+
+def is_true(a: Bounds) -> Bounds:
+    """Return the bounds of a != 0."""
+    possible = (a.low != 0) | (a.high != 0)
+    return _truth((a.low > 0) | (a.high < 0), possible)
+
+
+def negate(a: Known) -> Known:
+    """Return the bounds of `not a`."""
+    if a is None:
+        return TRUTH
+    truth = is_true(a)
+    return Bounds(1 - truth.high, 1 - truth.low)
+
+
+def both(a: Known, b: Known) -> Known:
+    """Return the bounds of `a and b`."""
+    ends = _pair(a, b)
+    return Bounds(np.minimum(*ends[0]), np.minimum(*ends[1]))
+
+
+def either(a: Known, b: Known) -> Known:
+    """Return the bounds of `a or b`."""
+    ends = _pair(a, b)
+    return Bounds(np.maximum(*ends[0]), np.maximum(*ends[1]))
+
+
+def _pair(a: Known, b: Known) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    left, right = (TRUTH if part is None else is_true(part) for part in (a, b))
+    return _align(left.low, right.low), _align(left.high, right.high)
+
+
+def add(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a + b, None where it may leave 64 bits."""
+    if _largest(a) >= ADDABLE or _largest(b) >= ADDABLE:
+        return None
+    low, high = _align(a.low, b.low), _align(a.high, b.high)
+    return Bounds(low[0] + low[1], high[0] + high[1])
+
+
+def subtract(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a - b."""
+    return add(a, Bounds(-b.high, -b.low)) if _largest(b) < ADDABLE else None
+
+
+def multiply(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a * b."""
+    if _largest(a) >= MULTIPLIABLE or _largest(b) >= MULTIPLIABLE:
+        return None
+    ends = [np.multiply(*_align(left, right)) for left in (a.low, a.high) for right in (b.low, b.high)]
+    return Bounds(np.minimum.reduce(ends), np.maximum.reduce(ends))
+
+
+def smaller(a: Bounds, b: Bounds) -> Bounds:
+    """Return the bounds of min(a, b)."""
+    return Bounds(np.minimum(*_align(a.low, b.low)), np.minimum(*_align(a.high, b.high)))
+
+
+def larger(a: Bounds, b: Bounds) -> Bounds:
+    """Return the bounds of max(a, b)."""
+    return Bounds(np.maximum(*_align(a.low, b.low)), np.maximum(*_align(a.high, b.high)))
+
+
+def intersect(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a & b, where both are certainly not negative."""
+    if a.low.min(initial=0) < 0 or b.low.min(initial=0) < 0:
+        return None
+    high = np.minimum(*_align(a.high, b.high))
+    return Bounds(np.zeros_like(high), high)
+
+
+def shift_right(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a >> b for one constant b in 0..63."""
+    if b.low.size != 1 or b.low[0] != b.high[0] or not 0 <= b.low[0] < SET_SIZE:
+        return None
+    return Bounds(a.low >> b.low[0], a.high >> b.low[0])
+
+
+def _largest(a: Bounds) -> int:
+    """Return the largest magnitude within bounds."""
+    return max(abs(int(a.low.min(initial=0))), abs(int(a.high.max(initial=0))), 0)
+
+
+def magnitude(a: Bounds) -> Known:
+    """Return the bounds of abs(a)."""
+    if _largest(a) >= ADDABLE:
+        return None
+    high = np.maximum(np.abs(a.low), np.abs(a.high))
+    return Bounds(np.where((a.low <= 0) & (a.high >= 0), 0, np.minimum(np.abs(a.low), np.abs(a.high))), high)
+
+
+def minus(a: Bounds) -> Known:
+    """Return the bounds of -a."""
+    return Bounds(-a.high, -a.low) if _largest(a) < ADDABLE else None
+
+
+def bits(a: Known) -> Known:
+    """Return the bounds of popcount(a)."""
+    return Bounds(np.zeros(1, np.int64), np.full(1, 64, np.int64))
+
+
+def looked_up(a: Bounds, table: np.ndarray) -> Bounds:
+    """Return the bounds of table[min(a, len(table) - 1)] for a that is not negative."""
+    low, high = (np.clip(end, 0, len(table) - 1) for end in (a.low, a.high))
+    pairs, which = np.unique(low * len(table) + high, return_inverse=True)
+    ranges = [table[pair // len(table) : pair % len(table) + 1] for pair in pairs.tolist()]
+    ends = [np.array([end(part) for part in ranges], np.int64)[which].reshape(low.shape) for end in (np.min, np.max)]
+    return Bounds(*ends)
+
+
+def any_of(a: Bounds) -> Bounds:
+    """Return the bounds of any() over the second axis."""
+    truth = is_true(a)
+    return Bounds(truth.low.max(axis=1), truth.high.max(axis=1))
+
+
+def all_of(a: Bounds) -> Bounds:
+    """Return the bounds of all() over the second axis."""
+    truth = is_true(a)
+    return Bounds(truth.low.min(axis=1), truth.high.min(axis=1))
+
+
+def count_of(a: Bounds) -> Bounds:
+    """Return the bounds of count() over the second axis."""
+    truth = is_true(a)
+    return Bounds(truth.low.sum(axis=1), truth.high.sum(axis=1))
+
+
+def sum_of(a: Bounds) -> Known:
+    """Return the bounds of sum() over the second axis."""
+    if _largest(a) >= ADDABLE // max(1, a.low.shape[1]):
+        return None
+    return Bounds(a.low.sum(axis=1), a.high.sum(axis=1))
+
+
+def least_of(a: Bounds) -> Bounds:
+    """Return the bounds of min() over the second axis."""
+    return Bounds(a.low.min(axis=1), a.high.min(axis=1))
+
+
+def most_of(a: Bounds) -> Bounds:
+    """Return the bounds of max() over the second axis."""
+    return Bounds(a.low.max(axis=1), a.high.max(axis=1))
+
+
+def may_hold(a: Known, count: int) -> np.ndarray:
+    """Return (count,) bool: chunks in which the condition perhaps holds somewhere."""
+    return np.ones(count, bool) if a is None else np.broadcast_to(is_true(a).high != 0, count)
+
+
+def may_fail(a: Known, count: int) -> np.ndarray:
+    """Return (count,) bool: chunks in which the condition perhaps does not hold somewhere."""
+    return np.ones(count, bool) if a is None else np.broadcast_to(is_true(a).low == 0, count)

@@ -1,0 +1,135 @@
+"""Design files named by their path: the template works, slips name their line, and recordings outlive the file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import designs
+from engine.designs import files
+from engine.errors import InputError
+from sessions.record import record
+from tests.harness import Assembly, Machine
+
+pytestmark = pytest.mark.nojit
+
+
+@pytest.fixture(autouse=True)
+def forget(monkeypatch: pytest.MonkeyPatch):
+    """Leave no design of a test behind."""
+    monkeypatch.delenv(files.ENVIRONMENT, raising=False)
+    yield
+    designs._ADDED.clear()
+    files._load.cache_clear()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Return a new design file."""
+    path = tmp_path / "my_rf.py"
+    assert files.write_new(path) == "my_rf"
+    return path
+
+
+def program() -> Assembly:
+    """Return a program that writes one register over and over, and reads it at once."""
+    found = Assembly().mov(1, 3)
+    for _ in range(4):
+        found.add(2, 1, 1).add(1, 2, 1).mov(3, 8)
+    return found.st(1, offset=0).exit()
+
+
+def run(design: str) -> Machine:
+    """Run the program in two warps."""
+    return Machine(program(), warps=2, data=[0], design=design).run()
+
+
+def test_a_new_file_runs_with_its_own_state_events_stalls_and_energy(own: Path) -> None:
+    plain, found, slow = run("sram"), run(str(own)), run(f"{own}[write_cycles=6]")
+    assert found.simulator.buffers()["data"].tolist() == plain.simulator.buffers()["data"].tolist() == [3 ** 5]
+    assert plain.simulator.cycle < found.simulator.cycle < slow.simulator.cycle
+    assert found.simulator.built.chain == ("my_rf",) and found.simulator.info["design"] == "my_rf"
+    assert found.count("latch_hits") > 0
+    summary = slow.simulator.summary()
+    assert summary["stalls"]["slow_write"] > 0, "a state of the design's own is counted like any other"
+    assert summary["issued"] + sum(summary["stalls"].values()) == summary["warp_cycles"]
+    counts = summary["counts"]
+    expected = 200 * counts["rf_reads"] + 300 * counts["rf_writes"] - 150 * counts["latch_hits"]
+    assert summary["energy_pj"]["dynamic"] == pytest.approx(expected)
+    assert "slow_write" in [stall["name"] for stall in slow.simulator.info["stalls"]]
+
+
+def test_over_it_another_design(own: Path) -> None:
+    found = Machine(program(), warps=2, data=[0], design=f"rfc[main={own}]", scheduler="two_level").run()
+    assert found.simulator.built.chain == ("rfc", "my_rf")
+    assert found.simulator.buffers()["data"].tolist() == [3 ** 5]
+    assert "slow_write" in found.simulator.summary()["stalls"]
+
+
+def test_the_environment_makes_names_known(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"no register-file design 'my_rf'.*given by its path.*RFVIEW_DESIGNS"):
+        designs.build("my_rf", {}, "")
+    monkeypatch.setenv(files.ENVIRONMENT, str(own))
+    assert designs.build("my_rf", {}, "").chain == ("my_rf",)
+    assert designs.names()[-1] == "my_rf"
+
+
+def test_an_edited_file_is_another_type(own: Path) -> None:
+    before = designs.build(str(own), {}, "").spec_dtype
+    own.write_text(own.read_text().replace("+ spec.write_cycles", "+ 2 * spec.write_cycles"))
+    assert designs.build(str(own), {}, "").spec_dtype != before
+
+
+def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path) -> None:
+    machine = Machine(program(), warps=2, data=[0], design=str(own))
+    record(machine.simulator, tmp_path / "run.rfs")
+    own.unlink()
+    code = ("import sys; from sessions.session import open_session; s = open_session(sys.argv[1]); s.goto('50%');"
+            "print(s.snapshot().register(0, 1)[0] > 0)")
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run.rfs")], capture_output=True, text=True,
+                          cwd=Path(__file__).parents[2])  # fmt: skip
+    assert done.returncode == 0 and done.stdout == "True\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("import annotations\n", "import annotations\nx =\n"), "line 9: invalid syntax"),
+        (("from engine import registers", "from engine import register"), "line 10: ImportError"),
+        (("MAX_BANKS = 64", "MAX_BANKS = 64 / 0"), "ZeroDivisionError"),
+        (("DESIGN = Design(", "OTHER = Design("), "defines no DESIGN"),
+        (('name="my_rf"', 'name="sram"'), "'sram' is the name of a built-in design"),
+        (('name="my_rf"', 'name="My RF"'), "'My RF' is no name"),
+        (("rf.latched[bank] =", "rf.lached[bank] ="), "no field 'lached' in its state; did you mean 'latched'"),
+        (("    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it\n    return 0\n", ""),
+         "a path ends without a return"),
+    ],
+)
+def test_a_slip_is_named_with_its_place(own: Path, change: tuple[str, str], says: str) -> None:
+    text = own.read_text()
+    assert change[0] in text
+    own.write_text(text.replace(*change))
+    with pytest.raises(InputError) as error:
+        designs.build(str(own), {}, "")
+    assert says in str(error.value) and "my_rf" in str(error.value)
+
+
+def test_no_such_file_and_no_second_new_one(own: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.py: cannot be read .*--new"):
+        designs.build(str(tmp_path / "none.py"), {}, "")
+    before = own.read_text()
+    with pytest.raises(InputError, match="is there already; nothing was changed"):
+        files.write_new(own)
+    assert own.read_text() == before
+    for name in ("sram.py", "My.py", "my_rf.txt"):
+        with pytest.raises(InputError, match="expected a file like my_rf.py"):
+            files.write_new(tmp_path / name)
+
+
+def test_a_path_means_the_same_in_another_folder(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(own.parent)
+    assert files.absolute("./my_rf.py[write_cycles=3]") == f"{own.resolve()}[write_cycles=3]"
+    assert files.absolute("stt[stall=bank]") == "stt[stall=bank]"

@@ -1,0 +1,89 @@
+"""Fifteen screens, compared byte by byte with those in screenshots/; `python screenshots/make.py --golden` renews them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from screenshots import svg
+from screenshots.make import FOLDER, GOLDEN, SHOTS, Shot, draw
+
+REPOSITORY = FOLDER.parent
+MOST_ROWS = 12
+SHOWN = [shot for shot in SHOTS if shot.golden]
+
+
+def difference(shot: Shot, golden: str, picture: str, path: Path) -> str:
+    """Return what has changed, in rows of the terminal, and how to accept it."""
+    before, now = svg.texts(golden), svg.texts(picture)
+    rows = [y for y in range(max(len(before), len(now))) if before[y : y + 1] != now[y : y + 1]]
+    lines = []
+    for y in rows[:MOST_ROWS]:
+        both = (text[y] if y < len(text) else "" for text in (before, now))
+        lines += [f"  row {y}", *(f"    {sign} {text}" for sign, text in zip("-+", both, strict=True))]
+    if not rows:
+        same = [y for y, (a, b) in enumerate(zip(golden.splitlines(), picture.splitlines(), strict=False)) if a != b]
+        where = same[0] if same else "?"
+        lines = [f"  the characters are the same; colours or attributes differ, first in line {where} of the file"]
+    elif len(rows) > MOST_ROWS:
+        lines.append(f"  and {len(rows) - MOST_ROWS} more rows")
+    return "\n".join([f"{shot.name} is not as screenshots/{shot.name}.svg shows it; the new picture is {path}", *lines,
+                      "if this is meant: python screenshots/make.py --golden, and look at the pictures it changes"])
+
+
+@pytest.mark.parametrize("shot", SHOWN, ids=lambda shot: shot.name)
+def test_the_screen_is_as_its_picture(shot: Shot, tmp_path: Path) -> None:
+    golden = (FOLDER / f"{shot.name}.svg").read_text(encoding="utf-8")
+    picture = draw(shot)
+    if picture != golden:
+        path = tmp_path / f"{shot.name}.svg"
+        path.write_text(picture, encoding="utf-8")
+        pytest.fail(difference(shot, golden, picture, path), pytrace=False)
+
+
+def test_the_golden_pictures_are_few_and_of_both_sizes_with_and_without_colours() -> None:
+    assert len(SHOWN) == len(GOLDEN) <= 15
+    for size in ((80, 24), (120, 40)):
+        assert {shot.theme for shot in SHOWN if shot.size == size} >= {"dark", "mono"}
+    for shot in SHOWN:
+        kind, _, rest = shot.source.partition(":")
+        assert kind in ("first", "tour", "learn") or all(one.startswith("tour:") for one in rest.split()), "needs no engine"
+
+
+def test_textual_is_the_release_that_the_pictures_are_of() -> None:
+    required = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
+    pin = next(line for line in required if line.startswith("textual"))
+    assert pin == f"textual=={version('textual')}", "goldens hold for one release: pin it, or draw them anew with this one"
+
+
+def test_a_picture_depends_on_neither_home_nor_terminal_nor_place(tmp_path: Path) -> None:
+    """The same bytes in another folder, with another home, another terminal, and somebody's own keys."""
+    config = tmp_path / "config" / "rfview"
+    config.mkdir(parents=True)
+    (config / "keys.toml").write_text('[keys]\nx = "step"\n')
+    code = ("from screenshots.make import SHOTS, draw; import sys\n"
+            "for name in sys.argv[1:]: sys.stdout.buffer.write(draw(next(s for s in SHOTS if s.name == name)).encode())")
+    names = ["replay_mono_80x24", "learn_80x24"]
+    environment = {
+        "PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path), "TERM": "dumb", "LANG": "C",
+        "XDG_CONFIG_HOME": str(tmp_path / "config"), "NO_COLOR": "1", "TZ": "Asia/Tokyo", "COLUMNS": "40",
+    }
+    command = [sys.executable, "-c", code, *names]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode() == "".join((FOLDER / f"{name}.svg").read_text(encoding="utf-8") for name in names)
+
+
+def test_a_difference_is_told_in_rows() -> None:
+    old = '<g transform="translate(10,10)"><text class="c0" x="20" y="15" textLength="30">a &lt;</text></g>\n'
+    new = old.replace("a &lt;", "b &lt;")
+    shot = SHOWN[0]
+    text = difference(shot, old, new, Path("new.svg"))
+    assert "    -   a <" in text and "    +   b <" in text and "make.py --golden" in text
+    assert "colours or attributes differ, first in line 0" in difference(shot, old, old.replace("c0", "c1"), Path("new.svg"))

@@ -1,0 +1,82 @@
+"""`rfview designs --new` and `--check`, as somebody with an idea of their own uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import designs as registry
+from engine.designs import files
+from rfview import cli
+from rfview.commands import designs
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """Leave no design of a test behind."""
+    yield
+    registry._ADDED.clear()
+    files._load.cache_clear()
+
+
+@pytest.mark.slow
+def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(designs, "CHECKED", ("scalarprod",))
+    path = tmp_path / "my_rf.py"
+    assert cli.main(["designs", "--new", str(path)]) == 0
+    assert "--check" in capsys.readouterr().out
+    assert cli.main(["designs", str(path), "--check"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4 and all(line.startswith("scalarprod") and line.endswith("ok") for line in lines)
+    # half of the lanes keep their old values, so that their loops never end
+    path.write_text(path.read_text().replace("value_row, mask)", "value_row, 0xFFFF)"))
+    assert cli.main(["designs", str(path), "--check"]) == 1
+    assert "stopped: kernel scalarprod did not end" in capsys.readouterr().out
+
+
+class Ended:
+    """A machine that has run, as far as a verdict looks at it."""
+
+    def __init__(self, data: int, *, verified: bool = True, barrier: int = 5):
+        self.spec = SimpleNamespace(order_dependent=False)
+        self._data = data
+        self._summary = {"verified": verified, "issued": 3, "stalls": {"barrier": barrier}, "warp_cycles": 8}
+
+    def run(self) -> None:
+        """Do nothing more."""
+
+    def buffers(self) -> dict[str, np.ndarray]:
+        """Return one buffer of one word."""
+        return {"out": np.array([self._data])}
+
+    def summary(self) -> dict[str, Any]:
+        """Return what a verdict asks for."""
+        return self._summary
+
+
+def test_the_verdict_says_what_is_wrong() -> None:
+    plain = Ended(7)
+    assert designs.verdict(plain, Ended(7)) == "ok"
+    assert designs.verdict(plain, Ended(8)) == "memory differs from sram's: out"
+    assert designs.verdict(plain, Ended(7, verified=False)) == "the kernel's results are wrong"
+    assert designs.verdict(plain, Ended(7, barrier=4)) == "warp-cycles do not add up"
+
+
+def test_the_check_wants_a_design(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["designs", "--check"]) == 2
+    assert "name a design or a design file" in capsys.readouterr().err
+
+
+def test_the_help_topic_names_every_hook(capsys: pytest.CaptureFixture[str]) -> None:
+    from engine.designs.conformance import HOOKS
+
+    assert cli.main(["help", "design"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"  {name}({', '.join(arguments)})" in text for name, arguments in HOOKS.items())
+    assert "take_write_port(sm, bank, warp, reg)" in text

@@ -1,0 +1,90 @@
+"""Does every stalled warp have a chain that ends in a named resource? All bundled kernels under all designs.
+
+    python -m tests.why_everywhere [--kernels gemm,nw] [--designs hrf,rfc] [--cycles 40] [--seed 1]
+
+For each kernel and design, under the paper's scheduler and one other that changes from kernel to kernel: cycles are
+sampled evenly over the run (its first MAX_CYCLES), and in each a warp of every stall state that there is gets asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine import designs, kernels
+from engine.state import SCHEDULERS
+from tests.why_counterfactual import IDLE, run
+
+DESIGNS = ("sram", "stt", "stt[stall=bank]", "hrf", "single_buffer", "rfc", "hcrf", "edram", "racetrack")
+
+
+@dataclass
+class Findings:
+    """What a run's sampled warps were told: chains by state, resources by name, and the text of each that is lacking."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    resources: Counter[str] = field(default_factory=Counter)
+    lacking: list[str] = field(default_factory=list)
+
+
+def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | str) -> Findings:
+    """Ask stalled warps of one run why they stall."""
+    session = run(kernel, design, scheduler)
+    timeline = session.timeline
+    rng = random.Random(f"{kernel} {design} {seed}")
+    names = {int(entry["code"]): entry["name"] for entry in session.info["stalls"]}
+    found = Findings()
+    for cycle in rng.sample(range(1, timeline.last), min(cycles, timeline.last - 1)):
+        states = timeline.states(cycle, cycle + 1)[0]
+        for code in np.unique(states):
+            name = names[int(code)]
+            if name in IDLE:
+                continue
+            warp = rng.choice(np.flatnonzero(states == code).tolist())
+            chain = session.why(warp, cycle)
+            found.states[name] += 1
+            if chain.resource is None or not chain.resource.name or len(chain.links) < 2 or chain.state != name:
+                found.lacking.append(f"{kernel} {design} {scheduler}: w{warp} at {cycle}, {name}\n{chain.text()}")
+            else:
+                found.resources[chain.resource.name.split(":")[0]] += 1
+    return found
+
+
+def schedulers(number: int, design: str) -> tuple[str, ...]:
+    """Return the scheduler of the design's paper, and another one that changes with the kernel's number."""
+    paper = designs.design(designs.parse_variant(design)[0]).paper_scheduler
+    others = [name for name in SCHEDULERS if name != paper]
+    return paper, others[number % len(others)]
+
+
+def main() -> int:
+    """Examine what is asked for; print a line for each run; return 1 when a chain is lacking."""
+    parser = argparse.ArgumentParser(prog="python -m tests.why_everywhere", description=__doc__)
+    parser.add_argument("--kernels", default=",".join(kernels.names()))
+    parser.add_argument("--designs", default=",".join(DESIGNS))
+    parser.add_argument("--cycles", type=int, default=40, help="sampled cycles of each run")
+    parser.add_argument("--seed", default="1")
+    args = parser.parse_args()
+    states: Counter[str] = Counter()
+    lacking: list[str] = []
+    for number, kernel in enumerate(args.kernels.split(",")):
+        for design in args.designs.split(","):
+            for scheduler in schedulers(number, design):
+                found = examine(kernel, design, scheduler, args.cycles, args.seed)
+                states += found.states
+                lacking += found.lacking
+                print(f"{kernel:<12} {design:<16} {scheduler:<16} {sum(found.states.values()):5} chains, "
+                      f"{len(found.lacking)} lacking", flush=True)  # fmt: skip
+    print("\n".join(lacking))
+    print(f"{sum(states.values()):,} chains of {len(states)} states, {len(lacking)} without a named resource")
+    print(", ".join(f"{name} {count}" for name, count in states.most_common()))
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
