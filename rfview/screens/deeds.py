@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from rfview.actions import ACTIONS, KeyReader, Pressed
@@ -441,7 +442,10 @@ class Deeds(Moves):
         """Return the command line that shows this view again."""
         from rfview import recipe
 
-        return recipe.command_line(self.app.target_command, self.driver.session, self.scene.cycle, self.scene.warp)
+        rival = self.driver.rival if self.scene.over is not None else None
+        over = f" --overlay {shlex.quote(str(rival.path))}" if rival is not None else ""
+        line = recipe.command_line(self.app.target_command, self.driver.session, self.scene.cycle, self.scene.warp)
+        return line + over
 
     def do_copy(self, pressed: Pressed) -> None:
         """Copy the command line and show it."""
