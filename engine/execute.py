@@ -225,15 +225,20 @@ def divide_rows(rows, src, dst, mask, aux):
 
 @jit
 def carry_rows(rows, src, dst, mask, aux, flags, carries):
-    """OP_CARRY: extended-precision add, subtract, multiply-add; gives the mask of carries out."""
+    """OP_CARRY: extended-precision add, subtract, multiply-add; gives the mask of carries out.
+
+    A subtraction adds the complement, as GPUs do: its carry is set where nothing was borrowed. nvcc's own 128-bit
+    division reads it so, by addc after sub.cc.
+    """
     sub, kind = I64(aux) & I64(255), I64(aux) >> I64(8)
+    inverted = ONE64 if sub == CARRY_SUB else Z64
     result = Z64
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1):
             a, b, c = pair(rows, src, lane), pair(rows, src + 2, lane), pair(rows, src + 4, lane)
-            carry = (U64(carries) >> U64(lane)) & ONE64 if has(flags, FLAG_CC_IN) else Z64
+            carry = ((U64(carries) >> U64(lane)) & ONE64) ^ inverted if has(flags, FLAG_CC_IN) else Z64
             put(rows, dst, lane, carry_value(sub, kind, a, b, c, carry), kind >= T_U64)
-            if carry_out(sub, kind, a, b, c, carry):
+            if carry_out(sub, kind, a, b, c, carry) != (sub == CARRY_SUB):
                 result |= ONE64 << U64(lane)
     return result
 

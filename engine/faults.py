@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from engine.simulator import Simulator
 
 (NO_FAULT, UNMAPPED, MISALIGNED, READ_ONLY, SHARED_RANGE, LOCAL_RANGE, DEADLOCK, SYNC_LANES, TRAP, CYCLE_LIMIT, ASSERTION,
- SPLITS_FULL, PARAM_RANGE) = range(13)
+ SPLITS_FULL, PARAM_RANGE, TEXTURE, CALL, SURFACE) = range(16)
 
 SENTENCES = {
     UNMAPPED: "reads or writes {size} bytes at 0x{address:x}, which no buffer holds{near}",
@@ -26,6 +26,9 @@ SENTENCES = {
     ASSERTION: "assertion failed",
     SPLITS_FULL: "diverged into more paths than the split table holds",
     PARAM_RANGE: "reads parameter space at offset 0x{address:x}, outside the kernel's parameters",
+    CALL: "calls through a pointer that holds no function with these parameters",
+    SURFACE: "accesses a surface outside its extent",
+    TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }
 
 

@@ -77,6 +77,19 @@ def begin_cycle(sm, rf, spec, rows):
     return 0
 
 
+def checks_issue(sm, rf, spec):
+    """Say whether the design has an issue_check of its own: only then are warps that wait to issue asked every cycle."""
+    return _function(spec.dtype.names, issue_check) is not issue_check
+
+
+def _chosen(names: Any) -> Callable[..., Any]:
+    """Return `checks_issue` for a design as a constant that compiled code can drop."""
+    return (lambda sm, rf, spec: False) if _function(names, issue_check) is issue_check else (lambda sm, rf, spec: True)
+
+
+declare(checks_issue, lambda sm, rf, spec: _chosen(spec.fields))
+
+
 @hook
 def bank_of(sm, rf, spec, warp, reg):
     """Return the bank whose port a read or write of (warp, reg) needs."""

@@ -142,6 +142,11 @@ BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR = range(5)
 (ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS) = range(10)
 ATOM_OPS = {name: code for code, name in enumerate("add and or xor min max inc dec exch cas".split())}
 
+# aux of OP_TRAP: the kernel's own, or that of an indirect call that found no function, or of a surface access outside
+TRAP_CALL, TRAP_SURFACE = 1, 2
+# aux of OP_TEX: dimensions (1..3) | TEX_LAYERED | TEX_INTEGER | (tld4: component + 1) << shift | components wanted << shift
+TEX_LAYERED, TEX_INTEGER, TEX_GATHER_SHIFT, TEX_MASK_SHIFT = 4, 8, 4, 16
+
 # --- aux of OP_SREG ------------------------------------------------------------------------------------------------
 SREG_NAMES: tuple[str, ...] = tuple(
     "tid.x tid.y tid.z ntid.x ntid.y ntid.z ctaid.x ctaid.y ctaid.z nctaid.x nctaid.y nctaid.z laneid warpid nwarpid "
@@ -875,7 +880,7 @@ def _cvta(form: _Form) -> OpInfo:
                "shared": (CVTA_FROM_SHARED, CVTA_TO_SHARED), "local": (CVTA_FROM_LOCAL, CVTA_TO_LOCAL),
                "param": (CVTA_FROM_PARAM, CVTA_TO_PARAM)}
     for name, pair in windows.items():
-        if form.take(name) or form.take(f"{name}::cta") or form.take(f"{name}::entry"):
+        if any(form.take(name + part) for part in ("", "::cta", "::cluster", "::entry")):
             form.done()
             if kind == "u32" and pair[to] != CVTA_IDENTITY:  # the windows lie beyond 32 bits
                 raise _Refused
@@ -884,7 +889,7 @@ def _cvta(form: _Form) -> OpInfo:
 
 
 def _isspacep(form: _Form) -> OpInfo:
-    space = form.one_of(ISSPACEP_KINDS | {"shared::cta": 1, "param::entry": 4})
+    space = form.one_of(ISSPACEP_KINDS | {"shared::cta": 1, "shared::cluster": 1, "param::entry": 4})
     form.done()
     return _info(OP_ISSPACEP, ("u64",), "pred", aux=space, pdst=1)
 

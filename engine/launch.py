@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import InputError
+from engine.textures import Texture, load_texture
 
 METRICS = ("rmse", "psnr", "exact", "max_rel")
 DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
@@ -42,8 +43,9 @@ class LaunchError(InputError, ValueError):
 class Arg:
     """One kernel argument.
 
-    kind: 'value' | 'buffer' | 'symbol' | 'null' | 'bytes'. value: int, float, bool or bytes (None for addresses).
-    name: of the buffer or symbol, else ''. offset: bytes added to its address.
+    kind: 'value' | 'buffer' | 'symbol' | 'texture' | 'null' | 'bytes'.
+    value: int, float, bool or bytes (None for addresses).
+    name: of the buffer, symbol or texture, else ''. offset: bytes added to its address.
     """
 
     kind: str
@@ -107,6 +109,7 @@ class LaunchSpec:
     metric: str
     description: str
     registers_per_thread: int | None
+    textures: dict[str, Texture] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -226,7 +229,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     path = Path(path)
     top = _Table(str(path), "", _read_toml(path))
     top.allow("module", "launch", "buffers", "symbols", "expect", "order_dependent", "metric", "description",
-              "registers_per_thread")
+              "registers_per_thread", "textures")
     folder = path.parent
     module_path = folder / top.text("module", f"{path.stem}.ptx")
     if not module_path.is_file():
@@ -236,17 +239,18 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     for name in symbols:
         if name in buffers:
             top.fail(f"symbols.{name}", "expected another name: a buffer has this one too")
+    textures = _load_textures(top, buffers, symbols)
     metric = top.text("metric", "rmse")
     if metric not in METRICS:
         top.fail("metric", f"expected one of {', '.join(METRICS)}, got {metric!r}{_did_you_mean(metric, METRICS)}")
     expect = {name: _load_expect(name, table, folder, {**buffers, **symbols})
               for name, table in top.tables("expect").items()}
     return LaunchSpec(
-        path=path, name=path.stem, module_path=module_path, launches=_load_launches(top, buffers, symbols),
+        path=path, name=path.stem, module_path=module_path, launches=_load_launches(top, buffers, symbols, textures),
         buffers=buffers, symbols=symbols, expect=expect, metric=metric,
         order_dependent=top.take("order_dependent", (bool,), "true or false", False),
         description=top.take("description", (str,), "a string", ""),
-        registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None),
+        registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
     )
 
 
@@ -264,11 +268,13 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
     given = ({key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}
              for part, arrays in (("buffers", buffers), ("symbols", symbols)))
     own, named = given
+    textures = _load_textures(top, own, named)
     return LaunchSpec(
         path=Path(file), name=name, module_path=Path(top.text("module", f"{name}.ptx")),
-        launches=_load_launches(top, own, named), buffers=own, symbols=named, expect={}, metric=top.text("metric", "rmse"),
+        launches=_load_launches(top, own, named, textures),
+        buffers=own, symbols=named, expect={}, metric=top.text("metric", "rmse"),
         order_dependent=top.take("order_dependent", (bool,), "true or false", False), description="",
-        registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None),
+        registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
     )
 
 
@@ -288,7 +294,18 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise LaunchError(f"{path}: cannot be read: {error}") from None
 
 
-def _load_launches(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer]) -> tuple[Launch, ...]:
+def _load_textures(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer]) -> dict[str, Texture]:
+    """Return the [textures.NAME] tables by name."""
+    found = {}
+    for name, table in top.tables("textures").items():
+        if name in buffers or name in symbols:
+            table.fail("", "expected another name: a buffer or symbol has this one too")
+        found[name] = load_texture(name, table, buffers)
+    return found
+
+
+def _load_launches(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer],
+                   textures: Mapping[str, Texture]) -> tuple[Launch, ...]:
     """Return the [[launch]] tables in order."""
     items = top.take("launch", (list,), "one or more [[launch]] tables")
     if not items:
@@ -305,7 +322,8 @@ def _load_launches(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[
         launches.append(Launch(
             kernel=table.text("kernel", None), grid=_extent(table, "grid", MAX_GRID), block=block,
             shared_bytes=table.integer("shared_bytes", 0, MAX_SHARED_BYTES, 0),
-            args=tuple(_load_arg(_Table(top.file, f"launch[{number}].args[{place}]", arg), buffers, symbols)
+            args=tuple(_load_arg(_Table(top.file, f"launch[{number}].args[{place}]", arg),
+                                 {"buffer": buffers, "symbol": symbols, "texture": textures})
                        for place, arg in enumerate(args)),
         ))
     return tuple(launches)
@@ -324,9 +342,9 @@ def _extent(table: _Table, key: str, limits: tuple[int, int, int]) -> tuple[int,
     return x, y, z
 
 
-def _load_arg(table: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer]) -> Arg:
-    """Return one argument; exactly one of value, buffer, symbol, null and bytes says what it is."""
-    kinds = ("value", "buffer", "symbol", "null", "bytes")
+def _load_arg(table: _Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
+    """Return one argument; exactly one of value, buffer, symbol, texture, null and bytes says what it is."""
+    kinds = ("value", "buffer", "symbol", "texture", "null", "bytes")
     table.allow(*kinds, "offset")
     given = [kind for kind in kinds if kind in table]
     if len(given) != 1:
@@ -346,10 +364,12 @@ def _load_arg(table: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[str
             return Arg(kind, bytes.fromhex(text))
         except ValueError:
             table.fail(kind, f"expected hexadecimal digits, two per byte, got {_shown(text)}")
-    name, known = table.text(kind), buffers if kind == "buffer" else symbols
+    name, known = table.text(kind), named[kind]
     if name not in known:
         table.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'there is none'}), "
                          f"got {name!r}{_did_you_mean(name, known)}")
+    if kind == "texture":
+        return Arg(kind, name=name)
     return Arg(kind, name=name, offset=table.integer("offset", 0, known[name].array.nbytes, 0))
 
 
@@ -518,7 +538,7 @@ def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begi
             raise LaunchError(f"{begin}: expected {decl.size} bytes, got {len(arg.value)}")
         return arg.value
     kind, width = decl.type[0], int(decl.type[1:]) // 8
-    if arg.kind in ("buffer", "symbol", "null"):
+    if arg.kind in ("buffer", "symbol", "texture", "null"):
         if decl.size not in (8, address_bytes) or kind == "f":
             raise LaunchError(f"{begin}: expected {_wanted(decl)}, got the 64-bit address of "
                               f"{arg.name or 'null'}")

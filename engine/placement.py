@@ -1,7 +1,7 @@
 """Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
 
-Addresses follow contract C9: buffers in file order, then symbols, each at a multiple of 512 from 0x7000_0000_0000 with at
-least 512 unmapped bytes between; they are the same in every run, design and machine.
+Addresses follow contract C9: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
+0x7000_0000_0000 with at least 512 unmapped bytes between; they are the same in every run, design and machine.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from engine.config import Config
 from engine.errors import InputError
 from engine.launch import Launch, LaunchSpec
 from engine.program import INST, NO_PC, Kernel, Module
+from engine.textures import HEADER_BYTES, header
 
 GLOBAL_BASE = 0x7000_0000_0000
 GAP = 512
@@ -26,7 +27,7 @@ PARAM_BYTES = 4096
 
 @dataclass(frozen=True)
 class Variable:
-    """A buffer or symbol in the arena: address, first arena word, length in bytes, and its NumPy form."""
+    """A buffer, symbol or texture header in the arena: address, first arena word, length in bytes, and its NumPy form."""
 
     name: str
     kind: str
@@ -80,7 +81,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
         chosen.append((kernel, launch))
     variables, end = _variables(spec, module)
     addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
-    symbols = {variable.name: variable.address for variable in variables if variable.kind == "symbol"}
+    symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
     launches = tuple(
         _placed(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
@@ -162,6 +163,11 @@ def _variables(spec: LaunchSpec, module: Module) -> tuple[tuple[Variable, ...], 
     for name in spec.symbols:
         if name not in module.symbols:
             raise InputError(f"{spec.path}: [symbols.{name}]: {module.path} declares {', '.join(module.symbols) or 'none'}")
+    for name in spec.textures:
+        if name in module.symbols:
+            raise InputError(f"{spec.path}: [textures.{name}]: a variable of the module has this name, and it is no texture")
+        found.append(Variable(name, "texture", at, 0, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,)))
+        at = _after(at, HEADER_BYTES)
     return tuple(found), at
 
 
@@ -194,6 +200,10 @@ def _fill(
         at = variable.word * 4
         if variable.kind == "buffer":
             data = np.ascontiguousarray(spec.buffers[variable.name].array).view(np.uint8).reshape(-1)
+        elif variable.kind == "texture":
+            texture = spec.textures[variable.name]
+            texels = next(other for other in variables if other.kind == "buffer" and other.name == texture.buffer)
+            data = header(texture, texels.dtype, texels.address, texels.word).view(np.uint8)
         elif variable.name in spec.symbols:
             data = np.ascontiguousarray(spec.symbols[variable.name].array).view(np.uint8).reshape(-1)
         else:
@@ -243,7 +253,8 @@ def _link(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
         insts = kernel.insts.copy()
         for reloc in kernel.relocs:
             if reloc.symbol not in symbols:
-                raise InputError(f"kernel {kernel.name}: '{reloc.symbol}' is declared extern, its bytes are in no module")
+                raise InputError(f"kernel {kernel.name}: '{reloc.symbol}' is declared extern, its bytes are in no module; "
+                                 f"if it is a texture, describe it in [textures.{reloc.symbol}] of the launch file")
             address = symbols[reloc.symbol] + reloc.addend
             insts[reloc.pc]["imm"][reloc.slot] = address & 0xFFFFFFFF
             if reloc.wide:

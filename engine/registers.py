@@ -160,14 +160,22 @@ def read_port_free(sm, bank):
 @device
 def oldest_request(sm, bank):
     """Return the collector with the oldest instruction among those that want `bank`."""
-    requests = np.uint64(sm.bank[bank].requests)
-    best = ctz64(requests)
-    requests &= ~bit64(best)
-    while requests != 0:
-        other = ctz64(requests)
-        requests &= ~bit64(other)
-        if sm.inflight[sm.collector[other].inflight].seq < sm.inflight[sm.collector[best].inflight].seq:
+    return oldest_collector(sm, np.uint64(sm.bank[bank].requests))
+
+
+@device
+def oldest_collector(sm, collectors):
+    """Return the collector of the oldest instruction in a mask of collectors, which is not empty."""
+    best = ctz64(collectors)
+    best_seq = np.int64(sm.collector_seq[best])
+    left = collectors & (collectors - np.uint64(1))
+    while left != 0:
+        other = ctz64(left)
+        left &= left - np.uint64(1)
+        seq = np.int64(sm.collector_seq[other])
+        if seq < best_seq:
             best = other
+            best_seq = seq
     return best
 
 
@@ -195,7 +203,6 @@ def operand_served(sm, insts, collector, operand, bank):
     entry.owner_reg = inst.src[operand]
     sm.events[RF_READS] += 1
     unread = np.int64(flight.unread) & ~(1 << operand)
-    flight.unread = unread
     regs = np.uint64(0)
     wanted = 0
     for slot in range(6):
@@ -203,29 +210,37 @@ def operand_served(sm, insts, collector, operand, bank):
             regs |= bit64(inst.src[slot])
             if unit.bank[slot] == bank:
                 wanted = 1
-    flight.unread_regs = regs
     if wanted == 0:
         requests = np.uint64(entry.requests) & ~bit64(collector)
         entry.requests = requests
         if requests == 0:
             sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
-    refresh_reads(sm, flight.warp)
-    return touch_inflight(sm, unit.inflight)
+    return set_unread(sm, collector, unread, regs)
+
+
+@device
+def set_unread(sm, collector, unread, regs):
+    """Note which row slots, and with them which registers, a collector still has to read."""
+    slot = np.int64(sm.collector[collector].inflight)
+    flight = sm.inflight[slot]
+    flight.unread = unread
+    flight.unread_regs = regs
+    if unread == 0:
+        sm.reading = np.uint64(sm.reading) & ~bit64(collector)
+    refresh_reads(sm, np.int64(flight.warp))
+    return touch_inflight(sm, slot)
 
 
 @device
 def refresh_reads(sm, warp):
     """Recompute which registers of a warp are still to be read by its collectors (WAR)."""
-    entry = sm.warp[warp]
     regs = np.uint64(0)
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= ~bit64(collector)
-        flight = sm.inflight[sm.collector[collector].inflight]
-        if flight.warp == warp:
-            regs |= np.uint64(flight.unread_regs)
-    entry.sb_read = regs
+    held = np.uint64(sm.collectors_of[warp])
+    while held != 0:
+        collector = ctz64(held)
+        held &= held - np.uint64(1)
+        regs |= np.uint64(sm.inflight[sm.collector[collector].inflight].unread_regs)
+    sm.warp[warp].sb_read = regs
     return 0
 
 
@@ -235,21 +250,27 @@ def refuse_waiting(sm, bank, code):
     entry = sm.bank[bank]
     requests = np.uint64(entry.requests)
     entry.queue = popcount(requests)
+    refused = 0
     while requests != 0:
         collector = ctz64(requests)
-        requests &= ~bit64(collector)
+        requests &= requests - np.uint64(1)
         unit = sm.collector[collector]
         flight = sm.inflight[unit.inflight]
-        unread = np.int64(flight.unread)
-        for slot in range(6):
-            if (unread >> slot) & 1 and unit.bank[slot] == bank:
-                flight.lost = np.int64(flight.lost) | (1 << slot)
-                sm.access_wait[code] += 1
-                if code == BANK_CONFLICT:
-                    sm.events[READ_CONFLICTS] += 1
+        lost = np.int64(flight.lost)
+        unread = np.uint64(flight.unread)
+        while unread != 0:
+            slot = ctz64(unread)
+            unread &= unread - np.uint64(1)
+            if unit.bank[slot] == bank:
+                lost |= 1 << slot
+                refused += 1
+        flight.lost = lost
         flight.code = code
         flight.bank = bank
         touch_inflight(sm, unit.inflight)
+    sm.access_wait[code] += refused
+    if code == BANK_CONFLICT:
+        sm.events[READ_CONFLICTS] += refused
     return 0
 
 

@@ -331,9 +331,14 @@ AUX = [
     ("rows_touched", "u1"),
     ("passed", "u8"),                             # warps whose head instruction only waits for a unit or a collector
     ("head_unit", "u1", (MAX_WARPS,)),            # the unit it needs
+    ("at_unit", "u8", (4,)),                      # the same as masks of warps, by unit; only bits in `passed` count
+    ("booked", "u8", (4,)),                       # of these, warps whose state says already: unit full, no collector,
+    ("booked_by", "u2", (MAX_SCHEDULERS,)),       # not selected, frozen; and the conditions under which it was booked
+    ("elders", "u8", (MAX_WARPS,)),               # per warp: the warps dispatched before it
+    ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
+    ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
+    ("reading", "u4"),                            # collectors that still wait for an operand
     ("code_before", "u1", (MAX_COLLECTORS,)),     # refusal of each collector's instruction in the cycle before
-    ("blocked", "u8"),                            # of those, warps that still wait as long as nothing below changes:
-    ("blocked_by", "u1", (MAX_SCHEDULERS,)),      # the units that are full, and whether all collectors are
     ("write_first", "u1", (2,)),                  # results in WRITE_BACK in the order of issue: ALU, memory; NONE8 = none
     ("write_last", "u1", (2,)),
     ("write_next", "u1", (MAX_INFLIGHT,)),

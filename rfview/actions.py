@@ -129,6 +129,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom_in", ("+", "="), "zoom-in", "time: zoom in / out", SCREEN, "zoom ±", "zoom_out"),
     Action("zoom_out", ("-",), "zoom-out", "TIMELINE, overview: a longer stretch", SCREEN),
     Action("palette", ("ctrl+p",), "palette", "every action by name", SCREEN, "palette"),
+    Action("screenshot", ("Y",), "screenshot", "this screen into a file, .svg or .txt", SCREEN, "screenshot"),
     Action("copy", ("y",), "copy", "copy the way to here", SCREEN),
     Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
 )

@@ -82,6 +82,8 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("palette", "first", "ctrl+p"),
     *_all("timeline", "first", "1", "2", "o", *MARKS, "a"),
     *_all("timeline_far", "first", "1", "2", "o", *MARKS, "a", "minus", "minus", "minus"),
+    *_all("pipeline", "first", "1", "2", "o", "P"),
+    *_all("brush", "first", "V", "right_curly_bracket", "right_curly_bracket", "right_curly_bracket"),
     *_all("breakpoints", "first", *MARKS, *STOPS, "B"),
     *_all("statistics", "first", *MARKS, "number_sign"),
     *_all("trace", "first", ":trace w12.pc, w12.R2[0], rf.buffer[0].used at w12.state == issued"),

@@ -89,7 +89,7 @@ class StoredChanges:
         return len(self._codes)
 
     def _by_kind(self, cells: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Give for each kind its blocks, what stands in their cells (blocks, patterns), its patterns' bits (patterns, 32)."""
+        """Give for each kind its blocks, what is in their cells (blocks, patterns), its patterns' bits (patterns, 32)."""
         for number, at in enumerate(self._cell_begin):
             blocks = slice(self._kind_begin[number], self._kind_end[number])
             bits = self._bits[self._pattern_begin[number] : self._pattern_end[number]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -51,6 +51,22 @@ class ByteCache(Generic[Value]):
     def keys(self) -> list[Hashable]:
         """Return the keys, used longest ago first."""
         return list(self._entries)
+
+
+class Recalled(Snapshot):
+    """A snapshot whose memory, which is large and seldom looked at, is put together when it is first asked for."""
+
+    def __init__(self, cycle: int, sm: Any, rf: Any, rows: np.ndarray, info: dict[str, Any],
+                 memory: Callable[[], np.ndarray]):  # fmt: skip
+        for name, value in (("cycle", cycle), ("sm", sm), ("rf", rf), ("rows", rows), ("info", info), ("_recall", memory)):
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "memory":
+            raise AttributeError(name)
+        value = self._recall()
+        object.__setattr__(self, "memory", value)
+        return value
 
 
 class DecodedChunk:
@@ -153,16 +169,17 @@ class DecodedChunk:
     def rows(self, offset: int) -> np.ndarray:
         """Return the (recorded rows, 32) u4 values at cycle first + offset; shared between calls: read-only."""
         chunk = self.chunk
-        self._rows = _advance(self._rows, self._end(chunk.row_end, offset), chunk.row_index, chunk.row_value,
-                              self._rows_base)  # fmt: skip
-        return self._rows[1]
+        # another thread may look at the same chunk: what is returned is never read back
+        self._rows = kept = _advance(self._rows, self._end(chunk.row_end, offset), chunk.row_index, chunk.row_value,
+                                     self._rows_base)  # fmt: skip
+        return kept[1]
 
     def memory(self, offset: int) -> np.ndarray:
         """Return the (words,) u4 memory at cycle first + offset; shared between calls: read-only."""
         chunk = self.chunk
-        self._memory = _advance(self._memory, self._end(chunk.mem_end, offset), chunk.mem_index, chunk.mem_value,
-                                self._memory_base)  # fmt: skip
-        return self._memory[1]
+        self._memory = kept = _advance(self._memory, self._end(chunk.mem_end, offset), chunk.mem_index, chunk.mem_value,
+                                       self._memory_base)  # fmt: skip
+        return kept[1]
 
     def row_column(self, row: int) -> np.ndarray:
         """Return (num_cycles + 1, 32) u4: one row at each cycle of the chunk."""
@@ -178,7 +195,7 @@ class DecodedChunk:
         """Return the whole machine at a cycle in first..last."""
         offset = cycle - self.first
         sm, rf = self.layout.split(self.words(offset))
-        return Snapshot(cycle, sm, rf, self.rows(offset), self.memory(offset), info)
+        return Recalled(cycle, sm, rf, self.rows(offset), info, partial(self.memory, offset))
 
 
 def _advance(

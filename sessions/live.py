@@ -8,7 +8,6 @@ rungs are left behind, so that going on backwards does not start at the keyframe
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -32,9 +31,10 @@ RUNG_BYTES = 16 << 20
 MOST_RUNGS = 16
 # One call of the machine takes about as long as 60 cycles; a stretch makes that half a percent.
 STRETCH_CHUNKS = 16
-# A keyframe is taken once the simulation since the last one took this many times as long as a keyframe does: 2 %. That is
-# the least of the last few, so that one that the system held up does not leave a long gap behind it.
-KEYFRAME_WORTH = 50
+# A keyframe copies and compares the whole machine, at about 4 GB/s, and takes 0.5 ms besides; the next one is due when the
+# simulation has taken 50 times as long, so that keyframes cost about 2 %.
+KEYFRAME_RATE = 4e9 / 50  # bytes of the machine per second of simulation
+KEYFRAME_BASE = 2 << 20  # bytes that take as long as the rest
 
 
 class LiveTimeline(Timeline):
@@ -54,8 +54,7 @@ class LiveTimeline(Timeline):
         self._lengths: list[int] = []
         self._totals: dict[int, np.ndarray] = {}  # by cycle, where they were seen
         self._keyframes = Keyframes({"arena": simulator.initial_memory}, budget_bytes)
-        self._keyframe_s: deque[float] = deque(maxlen=4)
-        self._since_s = 0.0
+        self._due_s = 0.0  # of simulation, until the next keyframe
         self._rungs: ByteCache[Any] = ByteCache(RUNG_BYTES)
         self._frontier: Any = None
         self._printed: list[tuple[int, str]] = list(simulator.printed)
@@ -102,11 +101,10 @@ class LiveTimeline(Timeline):
         if self._frontier is not None:
             self.simulator.restore(self._frontier)
             self._frontier = None
-        if not self._keyframe_s or self._since_s >= KEYFRAME_WORTH * min(self._keyframe_s):
-            began = time.thread_time()
-            self._keyframes.add(self.simulator.checkpoint())
-            self._keyframe_s.append(time.thread_time() - began)
-            self._since_s = 0.0
+        if self._due_s <= 0:
+            checkpoint = self.simulator.checkpoint()
+            self._keyframes.add(checkpoint)
+            self._due_s = (checkpoint.nbytes + KEYFRAME_BASE) / KEYFRAME_RATE
 
     def _record(self) -> None:
         """Simulate one more chunk at the frontier and keep it decoded."""
@@ -114,7 +112,7 @@ class LiveTimeline(Timeline):
         simulator = self.simulator
         began = time.thread_time()
         chunk = simulator.record_chunk(self.chunk_cycles)
-        self._since_s += time.thread_time() - began
+        self._due_s -= time.thread_time() - began
         if chunk.num_cycles or not self._starts:
             part = self._keep(len(self._starts), chunk)
             self._add([chunk.first_cycle], part.last, chunk.printed)
@@ -129,7 +127,7 @@ class LiveTimeline(Timeline):
         began = time.thread_time()
         with suppress(KernelFault):  # simulator.fault has it; the cycles up to it are part of the timeline
             simulator.step(chunks * self.chunk_cycles)
-        self._since_s += time.thread_time() - began
+        self._due_s -= time.thread_time() - began
         if simulator.cycle > first:
             self._add(list(range(first, simulator.cycle, self.chunk_cycles)), simulator.cycle, simulator.printed[printed:])
             self._totals[self.last] = np.array(simulator.sm["stall_total"], np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,9 +22,9 @@ from sessions.timeline import Timeline
 
 # Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
 CHECK_AT_OPEN_BYTES = 64 << 20
-DECODED_BYTES = 160 << 20
-FRAME_BYTES = 32 << 20
-BASE_BYTES = 64 << 20
+DECODED_BYTES = 64 << 20
+FRAME_BYTES = 16 << 20
+BASE_BYTES = 24 << 20
 
 
 class StoredChunk:
@@ -85,6 +86,8 @@ class RecordedTimeline(Timeline):
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
         self._frames: ByteCache[dict[str, Any]] = ByteCache(FRAME_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
+        self._milestones: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
+        self._lock = threading.RLock()      # a snapshot's memory is read when it is looked at, in whatever thread
         if index.summary:
             self.summaries = Summaries(self.layout, self._read_summary, self.totals)
 
@@ -107,7 +110,8 @@ class RecordedTimeline(Timeline):
         if number >= len(self._index.summary) or self._index.summary[number] < 0:
             return None
         try:
-            _, payload, _ = format.read_frame(self._file, self._index.summary[number], format.SUMMARY)
+            with self._lock:
+                _, payload, _ = format.read_frame(self._file, self._index.summary[number], format.SUMMARY)
             content = msgpack.unpackb(payload, strict_map_key=False)
             if content["first"] != number * CHUNKS:
                 raise Damage(f"holds chunks {content['first']}..")
@@ -132,40 +136,56 @@ class RecordedTimeline(Timeline):
 
     def _content(self, number: int) -> dict[str, Any]:
         """Return a chunk's map with its parts still compressed."""
-        content = self._frames.get(number)
-        if content is None:
-            try:
-                _, payload, _ = format.read_frame(self._file, self._index.offset[number], format.CHUNK)
-                content = msgpack.unpackb(payload, strict_map_key=False)
-            except (Damage, OSError, ValueError, msgpack.UnpackException) as error:
-                raise InputError(f"{self._name(number)} cannot be read: {error}") from None
-            self._frames.put(number, content, len(payload))
-        return content
+        with self._lock:
+            content = self._frames.get(number)
+            if content is None:
+                try:
+                    _, payload, _ = format.read_frame(self._file, self._index.offset[number], format.CHUNK)
+                    content = msgpack.unpackb(payload, strict_map_key=False)
+                except (Damage, OSError, ValueError, msgpack.UnpackException) as error:
+                    raise InputError(f"{self._name(number)} cannot be read: {error}") from None
+                self._frames.put(number, content, len(payload))
+            return content
 
     def _base(self, number: int, rows: bool) -> np.ndarray:
         """Return all rows, or the memory, at the start of a chunk, read-only (see format.py, row_sum and mem_sum)."""
+        if not number:
+            return self.header.rows if rows else self.header.memory
+        with self._lock:
+            array = self._bases.get((rows, number)) if number % CHUNKS else self._milestones.get((rows, number))
+            if array is None:
+                # rows are kept at every 64th chunk: it takes a few steps from there; memory is large and seldom asked for
+                level = max(1, format.level_of(number))
+                milestone = number - (number % format.RADIX ** (level + 1) if rows else number)
+                array = self._newest(number, milestone, rows)
+                array.flags.writeable = False
+                (self._bases if number % CHUNKS else self._milestones).put((rows, number), array, array.nbytes)
+        return array
+
+    def _newest(self, number: int, milestone: int, rows: bool) -> np.ndarray:
+        """Return the values at the start of a chunk: those at an earlier one, and the newest of what was written since."""
         writes, sums = (self._index.row_writes, self._index.row_sums) if rows else (self._index.mem_writes,
                                                                                     self._index.mem_sums)  # fmt: skip
-        steps = []
+        array = self._base(milestone, rows).copy()
+        left = np.ones(len(array), bool)
         at = number
-        array = None
-        while at and array is None:
-            array = self._bases.get((rows, at))
-            if array is None:
-                level = format.level_of(at)
-                if (sums if level else writes)[at if level else at - 1]:
-                    steps.append((at, level))
-                at -= format.RADIX**level
-        if array is None:
-            array = self.header.rows if rows else self.header.memory
-        if steps:
-            array = array.copy()
-            for place, level in reversed(steps):
-                index, value = self._writes(place, level, rows)
-                array[index] = value
-            array.flags.writeable = False
-            self._bases.put((rows, number), array, array.nbytes)
+        while at > milestone:
+            level = format.level_of(at)
+            before = at - format.RADIX**level
+            if (sums if level else writes)[at if level else at - 1] and (not rows or self._may_write(left, before, at)):
+                index, value = self._writes(at, level, rows)
+                fresh = left[index]
+                array[index[fresh]] = value[fresh]
+                left[index] = False
+            at = before
         return array
+
+    def _may_write(self, places: np.ndarray, low: int, high: int) -> bool:
+        """Say whether chunks low..high-1 may write any of these rows."""
+        if self.summaries is None or low // CHUNKS != (high - 1) // CHUNKS:
+            return True
+        written = self.summaries.rows_written(low, high)
+        return written is None or bool((written & places).any())
 
     def _writes(self, number: int, level: int, rows: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return (index, value) of what was written in the 8**level chunks before `number`."""

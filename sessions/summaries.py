@@ -192,6 +192,11 @@ class Summaries:
             pieces.append((None if flags is None else flags[:, inside], place))
         return pieces
 
+    def rows_written(self, low: int, high: int) -> np.ndarray | None:
+        """Return (rows,) bool: which rows chunks low..high-1 write, all of one summary; None where it is not known."""
+        flags = self._flags("rows", low, high)[0][0]
+        return None if flags is None else np.logical_or.reduce(flags, axis=1)
+
     def register_changes(self, base: Field, register: int, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether the row of a register, counted from a slot in the state, may be written."""
         slots = self.bounds(base, low, high)

@@ -17,8 +17,8 @@ PACKAGES = ("engine", "sessions", "rfview")
 # What the views and the command line may know of the engine without loading numba: names, tables and plain data.
 ENGINE_FOR_VIEWS = {
     "engine.bits", "engine.claims", "engine.config", "engine.designs", "engine.errors", "engine.events", "engine.isa",
-    "engine.hooks", "engine.kernels", "engine.launch", "engine.panels", "engine.program", "engine.snapshot", "engine.stalls",
-    "engine.state", "engine.tools",
+    "engine.hooks", "engine.kernels", "engine.launch", "engine.panels", "engine.program", "engine.registers",
+    "engine.snapshot", "engine.stalls", "engine.state", "engine.tools",
 }
 # The commands that run a machine themselves; they import the simulator inside a function.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"engine.simulator"}

@@ -92,10 +92,12 @@ ACCESS = np.dtype(
 STATE = (
     ("exchanged", "u8", (PAIR_WORDS,)),   # exchange flag, a bit per pair: 1 = the odd row's register is in SRAM
     ("moving", "u8", (PAIR_WORDS,)),      # a bit per pair: X-Transfer in progress
+    ("in_stt", "u8", (MAX_WARPS,)),       # per warp: registers whose place is STT, as their rows and flags have it
     ("open", "u8", (MAX_WARPS,)),         # per warp: destination registers in flight whose X-check has not passed yet
     ("merged", "u8", (MAX_WARPS,)),       # per warp: destinations with their other lanes read and merged (rmw)
     ("checking", "u8"),                   # warps with a bit in `open`
     ("used", "u8"),                       # entries of `transfer` in use
+    ("accessed", "u4"),                   # banks with something to forget in `bank` as the next cycle begins
     ("transfer", TRANSFER, (MAX_TRANSFERS,)),
     ("bank", ACCESS, (MAX_BANKS,)),
     ("num_exchanged", "u4"),              # bits set in `exchanged`
@@ -153,7 +155,10 @@ def begin_cycle(sm, rf, spec, rows):
         used &= ~bit64(entry)
         if rf.transfer[entry].until_cycle <= sm.cycle:
             end_transfer(sm, rf, rows, entry)
-    for bank in range(sm.config.num_banks):
+    accessed = np.uint64(rf.accessed)
+    while accessed != 0:
+        bank = ctz64(accessed)
+        accessed &= ~bit64(bank)
         access = rf.bank[bank]
         access.read_kind = NO_ACCESS
         access.started = 0
@@ -161,18 +166,21 @@ def begin_cycle(sm, rf, spec, rows):
             sm.bank[bank].activity = BANK_BUSY
         else:
             access.write_kind = NO_ACCESS
+            rf.accessed = np.uint64(rf.accessed) & ~bit64(bank)
     return 0
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     """Write SRAM; where the place is STT, exchange the pair first, late (B3.2), or T-Write partial results (B3.3)."""
-    pair = pair_of(sm, registers.main_row(sm, warp, reg))
+    row = registers.main_row(sm, warp, reg)
+    pair = pair_of(sm, row)
     bank = registers.default_bank(sm, warp, reg)
+    place = STT if is_in_stt(rf, warp, reg) else SRAM
     is_merged = np.uint64(rf.merged[warp]) & bit64(reg) != 0
     if has(rf.moving, pair):
         sm.access_wait[X_TRANSFER] += 1
         return X_TRANSFER
-    if place_of(sm, rf, warp, reg) == STT and spec.remap == ON:
+    if place == STT and spec.remap == ON:
         if is_merged or covers(sm, warp, mask):
             return remap_late(sm, rf, spec, warp, reg, pair, bank)
         if spec.partial == RMW and value_row >= sm.config.first_result_row:
@@ -183,8 +191,8 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     if not registers.take_write_port(sm, bank, warp, reg):
         return BANK_CONFLICT
     lanes = np.int64(0xFFFFFFFF) if is_merged else np.int64(mask)
-    registers.write_row(sm, rows, device_row(sm, rf, warp, reg), value_row, lanes)
-    note_write(sm, rf, spec, place_of(sm, rf, warp, reg), pair, bank)
+    registers.write_row(sm, rows, cells_of(sm, row, place), value_row, lanes)
+    note_write(sm, rf, spec, place, pair, bank)
     close(rf, warp, reg)
     rf.merged[warp] = np.uint64(rf.merged[warp]) & ~bit64(reg)
     registers.release(sm, warp, reg)
@@ -193,12 +201,15 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     """Read the s-cells that the row's last bit and the flag name (R-check); an STT row in transfer waits (B3.4)."""
-    pair = pair_of(sm, registers.main_row(sm, warp, reg))
-    place = place_of(sm, rf, warp, reg)
+    row = registers.main_row(sm, warp, reg)
+    pair = pair_of(sm, row)
+    bank = registers.default_bank(sm, warp, reg)
+    place = STT if is_in_stt(rf, warp, reg) else SRAM
     if place == STT and has(rf.moving, pair):
         return X_TRANSFER
-    registers.copy_row(rows, device_row(sm, rf, warp, reg), out_row)
-    access = rf.bank[registers.default_bank(sm, warp, reg)]
+    registers.copy_row(rows, cells_of(sm, row, place), out_row)
+    rf.accessed = np.uint64(rf.accessed) | bit64(bank)
+    access = rf.bank[bank]
     access.read_pair = pair
     if place == STT:
         access.read_kind = T_ACCESS
@@ -221,12 +232,16 @@ def on_issue(sm, rf, spec, rows, slot, inst):
 
 def on_dispatch(sm, rf, spec, rows, warp):
     """Zero the s-cells that hold the registers of a warp that begins; the partners in the other s-cells stay."""
+    in_stt = np.uint64(0)
     for reg in range(sm.launch.registers):
+        if place_of(sm, rf, warp, reg) == STT:
+            in_stt |= bit64(reg)
         row = device_row(sm, rf, warp, reg)
         values = rows[row].u
         for lane in range(32):
             values[lane] = 0
         registers.touch_row(sm, row)
+    rf.in_stt[warp] = in_stt
     return 0
 
 
@@ -316,6 +331,18 @@ def place_of(sm, rf, warp, reg):
 
 
 @device
+def is_in_stt(rf, warp, reg):
+    """Say whether the place of a register is STT, as place_of does, from the note that end_transfer keeps."""
+    return np.uint64(rf.in_stt[warp]) & bit64(reg) != 0
+
+
+@device
+def cells_of(sm, row, place):
+    """Return the device row of the register in physical slot `row` whose place is known."""
+    return np.int64(row) if row // np.int64(sm.config.num_banks) & 1 == place else partner_of(sm, row)
+
+
+@device
 def device_row(sm, rf, warp, reg):
     """Return the device row of a register: its own slot, or its partner's when the pair is exchanged."""
     row = registers.main_row(sm, warp, reg)
@@ -358,6 +385,7 @@ def start_transfer(sm, rf, spec, warp, reg, is_late):
     rf.used = np.uint64(rf.used) | bit64(entry)
     rf.num_moving += 1
     flip(rf.moving, pair)
+    rf.accessed = np.uint64(rf.accessed) | bit64(bank)
     rf.bank[bank].started = 1
     rf.bank[bank].moving += 1
     sm.events[spec.first_event + X_TRANSFERS] += 1
@@ -375,6 +403,8 @@ def end_transfer(sm, rf, rows, entry):
     registers.write_row(sm, rows, sram_row + banks, sram_row, 0xFFFFFFFF)
     flip(rf.moving, pair)
     flip(rf.exchanged, pair)
+    note_moved(sm, rf, sram_row)
+    note_moved(sm, rf, sram_row + banks)
     if has(rf.exchanged, pair):
         rf.num_exchanged += 1
     else:
@@ -386,9 +416,21 @@ def end_transfer(sm, rf, rows, entry):
 
 
 @device
+def note_moved(sm, rf, row):
+    """Note that the register of a physical slot has changed its place."""
+    owner = owner_of(sm, row)
+    if owner >= 0:
+        rf.in_stt[owner >> 8] = np.uint64(rf.in_stt[owner >> 8]) ^ bit64(owner & 255)
+    return 0
+
+
+@device
 def in_access(sm, rf, pair):
     """Say whether a row of the pair is being read or written in this cycle, a slow write included."""
-    for bank in range(sm.config.num_banks):
+    accessed = np.uint64(rf.accessed)
+    while accessed != 0:
+        bank = ctz64(accessed)
+        accessed &= ~bit64(bank)
         access = rf.bank[bank]
         if access.read_kind != NO_ACCESS and access.read_pair == pair:
             return True
@@ -406,32 +448,34 @@ def owner_of(sm, row):
 
 
 @device
-def is_awaited(sm, row):
-    """Say whether a collector still has to read the register in a physical slot, whichever warp's it is."""
-    owner = owner_of(sm, row)
-    return owner >= 0 and np.uint64(sm.warp[owner >> 8].sb_read) & bit64(owner & 255) != 0
+def is_awaited(sm, warp, reg):
+    """Say whether a collector still has to read a register."""
+    return np.uint64(sm.warp[warp].sb_read) & bit64(reg) != 0
 
 
 @device
-def will_be_written(sm, spec, row):
-    """Say whether an instruction in a collector (or anywhere in flight) will write the register in a physical slot."""
-    owner = owner_of(sm, row)
-    if owner < 0 or np.uint64(sm.warp[owner >> 8].sb_write) & bit64(owner & 255) == 0:
+def will_be_written(sm, spec, warp, reg):
+    """Say whether an instruction in a collector (or anywhere in flight) will write a register."""
+    if np.uint64(sm.warp[warp].sb_write) & bit64(reg) == 0:
         return False
-    producer = np.int64(sm.warp_cold[owner >> 8].producer[owner & 255])
+    producer = np.int64(sm.warp_cold[warp].producer[reg])
     return spec.pending_writes == IN_FLIGHT or sm.inflight[producer].stage == COLLECT
 
 
 @device
 def may_start(sm, rf, spec, warp, reg):
-    """Say whether the destination's place is STT and it is safe to exchange the pair now (HC-RF section IV-B)."""
-    if place_of(sm, rf, warp, reg) == SRAM:
+    """Say whether it is safe to exchange the pair of a destination whose place is STT now (HC-RF section IV-B)."""
+    if is_awaited(sm, warp, reg):
         return False
     row = registers.main_row(sm, warp, reg)
     pair = pair_of(sm, row)
-    partner = partner_of(sm, row)
-    if has(rf.moving, pair) or is_awaited(sm, row) or is_awaited(sm, partner) or will_be_written(sm, spec, partner):
+    if has(rf.moving, pair):
         return False
+    partner = owner_of(sm, partner_of(sm, row))
+    if partner >= 0:
+        other = partner >> 8
+        if is_awaited(sm, other, partner & 255) or will_be_written(sm, spec, other, partner & 255):
+            return False
     if in_access(sm, rf, pair) or rf.bank[registers.default_bank(sm, warp, reg)].started != 0:
         rf.check_again = 1
         return False
@@ -447,12 +491,10 @@ def oldest_candidate(sm, rf, spec):
     while warps != 0:
         warp = np.int64(ctz64(warps))
         warps &= ~bit64(warp)
-        regs = np.uint64(rf.open[warp])
+        regs = np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp])
         while regs != 0:
             reg = np.int64(ctz64(regs))
             regs &= ~bit64(reg)
-            if place_of(sm, rf, warp, reg) == SRAM:
-                continue
             seq = np.int64(sm.inflight[sm.warp_cold[warp].producer[reg]].seq)
             if (best < 0 or seq < best_seq) and may_start(sm, rf, spec, warp, reg):
                 best = warp * 256 + reg
@@ -473,6 +515,7 @@ def close(rf, warp, reg):
 @device
 def note_write(sm, rf, spec, place, pair, bank):
     """Count an accepted write; one to STT keeps its bank busy (B3.3)."""
+    rf.accessed = np.uint64(rf.accessed) | bit64(bank)
     access = rf.bank[bank]
     access.write_pair = pair
     if place == SRAM:
@@ -520,6 +563,7 @@ def merge(sm, rf, spec, rows, warp, reg, mask, value_row, pair, bank):
         if not (np.int64(mask) >> lane) & 1:
             new[lane] = old[lane]
     rf.merged[warp] = np.uint64(rf.merged[warp]) | bit64(reg)
+    rf.accessed = np.uint64(rf.accessed) | bit64(bank)
     rf.bank[bank].read_pair = pair
     rf.bank[bank].read_kind = T_ACCESS
     sm.events[spec.first_event + T_READS] += 1

@@ -30,10 +30,10 @@ from __future__ import annotations
 import numpy as np
 
 from engine import registers
-from engine.bits import bit64, popcount
+from engine.bits import bit64, ctz64, popcount
 from engine.designs import Design, Parameter
 from engine.device import device
-from engine.events import RF_WRITES, WRITE_CONFLICTS
+from engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
 from engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
 from engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_BANKS, MAX_ROWS
 from engine.tools.mapping import codes_of
@@ -104,6 +104,8 @@ STATE = (
     ("selected", "u4"),               # banks that keep a place until their request is served, a bit each
     ("busy", "u4"),                   # banks that had a place in the last cycle
     ("buffered", "u4"),               # banks with an entry in the write buffer
+    ("resting", "u4"),                # banks that had nothing to do and whose tape stands
+    ("aimed", "u4"),                  # banks whose `target` is that of the head of their queue, as it still is
     ("pointer", "u4"),                # bank looked at first for the next free place
 )
 
@@ -176,6 +178,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     entry.reg = reg
     tape.wb_count += 1
     rf.buffered = np.uint64(rf.buffered) | bit64(bank)
+    rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
     registers.write_row(sm, rows, buffer_row(spec, bank, place), value_row, mask)
     sm.events[RF_WRITES] += 1
     sm.events[spec.first_event + WB_WRITES] += 1
@@ -188,13 +191,18 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 def arbitrate(sm, rf, spec, rows, insts):
     """Give free places in turn, then let every bank serve, shift or preshift (B5.2, B5.3)."""
     give_places(sm, rf)
-    for bank in range(sm.config.num_banks):
+    all_banks = bit64(sm.config.num_banks) - np.uint64(1)
+    banks = all_banks & (np.uint64(sm.banks_requested) | np.uint64(rf.buffered) | ~np.uint64(rf.resting))
+    shifting = np.uint64(0)
+    while banks != 0:
+        bank = ctz64(banks)
+        banks &= ~bit64(bank)
         if spec.forward != 0:
             forward(sm, rf, spec, rows, insts, bank)
-        code = work(sm, rf, spec, rows, insts, bank)
-        if sm.bank[bank].requests != 0:
-            registers.refuse_waiting(sm, bank, code)
-    return 0
+        if work(sm, rf, spec, rows, insts, bank) == SHIFT:
+            shifting |= bit64(bank)
+        sm.bank[bank].queue = popcount(np.uint64(sm.bank[bank].requests))
+    return refuse_others(sm, shifting)
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
@@ -290,13 +298,14 @@ def give_places(sm, rf):
     banks = np.int64(sm.config.num_banks)
     limit = np.int64(sm.config.max_banks_per_cycle)
     free = (banks if limit == 0 else limit) - popcount(selected)
-    first = np.int64(rf.pointer)
-    for turn in range(banks):
-        bank = (first + turn) % banks
-        if free > 0 and wanting & ~selected & bit64(bank) != 0:
-            selected |= bit64(bank)
-            free -= 1
-            rf.pointer = (bank + 1) % banks
+    waiting = wanting & ~selected
+    while free > 0 and waiting != 0:
+        behind = waiting & ~(bit64(rf.pointer) - np.uint64(1))
+        bank = ctz64(behind if behind != 0 else waiting)
+        waiting &= ~bit64(bank)
+        selected |= bit64(bank)
+        free -= 1
+        rf.pointer = bank + 1 if bank + 1 < banks else 0
     rf.selected = selected
     rf.busy = selected
     return 0
@@ -308,13 +317,16 @@ def work(sm, rf, spec, rows, insts, bank):
     tape = rf.tape[bank]
     port = sm.bank[bank]
     has_place = np.uint64(rf.selected) & bit64(bank) != 0
-    if find_head(sm, rf, spec, insts, bank) == 0:
+    rf.resting = np.uint64(rf.resting) & ~bit64(bank)
+    if np.uint64(rf.aimed) & bit64(bank) == 0 and find_head(sm, rf, spec, insts, bank) == 0:
         tape.activity = IDLE
         if tape.step != STILL:
             go_on(sm, tape)
             port.activity = BANK_BUSY
-        elif port.until_cycle > sm.cycle:
-            port.until_cycle = sm.cycle
+        else:
+            rf.resting = np.uint64(rf.resting) | bit64(bank)
+            if port.until_cycle > sm.cycle:
+                port.until_cycle = sm.cycle
         tape.target = tape.current
         return BANK_CONFLICT
     if has_place and spec.shift_cycles == 0:
@@ -335,6 +347,8 @@ def find_head(sm, rf, spec, insts, bank):
     """Set the target to the head of a bank's queue: the oldest buffered write, else the oldest read; 0 if neither."""
     tape = rf.tape[bank]
     port = sm.bank[bank]
+    if spec.forward == 0 and (tape.wb_count != 0 or port.requests != 0):
+        rf.aimed = np.uint64(rf.aimed) | bit64(bank)
     if tape.wb_count != 0:
         entry = tape.wb[np.int64(tape.wb_first)]
         tape.target = entry.offset
@@ -365,7 +379,39 @@ def serve(sm, rf, spec, rows, insts, bank):
         tape.activity = READ
     sm.bank[bank].until_cycle = sm.cycle + 1
     rf.selected = np.uint64(rf.selected) & ~bit64(bank)
+    rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
     return BANK_CONFLICT
+
+
+@device
+def refuse_others(sm, shifting):
+    """Mark every operand that has not been served in this cycle; an instruction shows the reason of its highest bank."""
+    conflicts = 0
+    shifts = 0
+    collectors = np.uint64(sm.reading)
+    while collectors != 0:
+        collector = ctz64(collectors)
+        collectors &= ~bit64(collector)
+        unit = sm.collector[collector]
+        flight = sm.inflight[unit.inflight]
+        highest = np.int64(0)
+        unread = np.uint64(flight.unread)
+        while unread != 0:
+            bank = np.int64(unit.bank[ctz64(unread)])
+            unread &= unread - np.uint64(1)
+            highest = max(highest, bank)
+            if shifting & bit64(bank) != 0:
+                shifts += 1
+            else:
+                conflicts += 1
+        flight.lost = flight.unread
+        flight.code = SHIFT if shifting & bit64(highest) != 0 else BANK_CONFLICT
+        flight.bank = highest
+        registers.touch_inflight(sm, unit.inflight)
+    sm.access_wait[SHIFT] += shifts
+    sm.access_wait[BANK_CONFLICT] += conflicts
+    sm.events[READ_CONFLICTS] += conflicts
+    return 0
 
 
 @device
@@ -508,6 +554,7 @@ def drop_entries(sm, rf, spec, rows, bank, warp):
                 move_entry(sm, rf, spec, rows, bank, place, target)
             kept += 1
     tape.wb_count = kept
+    rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
     if kept == 0:
         rf.buffered = np.uint64(rf.buffered) & ~bit64(bank)
     return 0

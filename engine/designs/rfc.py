@@ -697,7 +697,7 @@ def check_tags(sm, rf, spec, rows, slot, inst):
     if spec.read_allocate != 0:
         waiting = unread
     if unread != asked:
-        keep_waiting(sm, slot, collector, inst, asked, unread)
+        keep_waiting(sm, collector, inst, asked, unread)
     rf.waiting[collector] = waiting
     if waiting != 0:
         rf.merging = np.int64(rf.merging) | (np.int64(1) << collector)
@@ -741,10 +741,9 @@ def capture(sm, rf, spec, rows, warp, entry, out_row):
 
 
 @device
-def keep_waiting(sm, slot, collector, inst, asked, unread):
+def keep_waiting(sm, collector, inst, asked, unread):
     """Take the operands that were served from the queues of their banks."""
     unit = sm.collector[collector]
-    flight = sm.inflight[slot]
     regs = np.uint64(0)
     wanted = np.uint64(0)
     for operand in range(6):
@@ -759,10 +758,7 @@ def keep_waiting(sm, slot, collector, inst, asked, unread):
                 sm.bank[bank].requests = requests
                 if requests == 0:
                     sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
-    flight.unread = unread
-    flight.unread_regs = regs
-    registers.touch_inflight(sm, slot)
-    return registers.refresh_reads(sm, np.int64(flight.warp))
+    return registers.set_unread(sm, collector, unread, regs)
 
 
 @device

@@ -124,7 +124,8 @@ def arbitrate(sm, rf, spec, rows, insts):
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     """Read a register from STT-RAM with the buffer's lanes over it."""
-    return fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
+    fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
+    return 0
 
 
 def on_exit(sm, rf, spec, rows, warp):
@@ -262,11 +263,11 @@ def serve_bank(sm, rf, spec, rows, insts, bank, busy):
     warp = np.int64(flight.warp)
     reg = np.int64(insts[flight.pc].src[best_operand])
     out_row = np.int64(sm.config.first_collector_row) + best * 6 + best_operand
-    is_whole = np.int64(flight.mask) & ~buffered_lanes(rf, warp, reg) == 0
     activity, owner_warp, owner_reg = np.int64(port.activity), np.int64(port.owner_warp), np.int64(port.owner_reg)
-    fetch(sm, rf, spec, rows, warp, reg, flight.mask, out_row)
+    mask = np.int64(flight.mask)
+    buffered = fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
     registers.operand_served(sm, insts, best, best_operand, bank)
-    if is_whole:
+    if mask & ~buffered == 0:
         port.read = 0
         port.activity = activity
         port.owner_warp = owner_warp
@@ -296,20 +297,25 @@ def seq_of(sm, collector):
 
 @device
 def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Read a register into a latch row: the buffer's lanes over STT-RAM's, which is left alone if it is not needed."""
-    if np.int64(mask) & ~buffered_lanes(rf, warp, reg) != 0:
-        count(sm, spec, STT_READS)
+    """Read a register into a latch row: the buffer's lanes over STT-RAM's, which is left alone if it is not needed.
+
+    Gives the lanes that the buffer has.
+    """
     registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
+    buffered = np.int64(0)
     found = 0
     for place in range(np.int64(rf.count)):
         index = ring(rf, place)
         entry = rf.entry[index]
         if entry.warp == warp and entry.reg == reg and entry.state != DONE:
             copy_lanes(rows, np.int64(spec.first_row) + index, out_row, np.int64(entry.lanes))
+            buffered |= np.int64(entry.lanes)
             found = 1
+    if np.int64(mask) & ~buffered != 0:
+        count(sm, spec, STT_READS)
     if found != 0:
         count(sm, spec, BUFFER_READS)
-    return 0
+    return buffered
 
 
 PANELS = (

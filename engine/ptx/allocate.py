@@ -19,10 +19,14 @@ _EVEN = sum(1 << k for k in range(0, 1024, 2))   # even registers, far beyond an
 
 @dataclass
 class Interference:
-    """Which variables conflict, which are joined by moves, order of definition, most words live after a definition."""
+    """Which variables conflict, which are joined by moves, order of definition, most words live after a definition.
+
+    halves: a single word and the pairs whose low word is moved to or from it; they may share that word, not the other.
+    """
 
     neighbours: list[set[int]]
     moves: dict[int, list[int]]
+    halves: dict[int, list[int]]
     order: list[int]
     pressure: int
 
@@ -44,6 +48,7 @@ def interference(program: VirtualProgram) -> Interference:
     reached = reached_sets(blocks, suspects) if suspects else [0] * len(blocks)
     adjacent: dict[int, int] = {}
     moves: dict[int, list[int]] = {}
+    halves: dict[int, list[int]] = {}
     order: list[int] = []
     pressure = 0
     singles = sum(1 << var for var, count in enumerate(words) if count == 1)
@@ -73,9 +78,12 @@ def interference(program: VirtualProgram) -> Interference:
             if source >= 0:
                 moves.setdefault(writes[0], []).append(source)
                 moves.setdefault(source, []).append(writes[0])
+                if words[source] != words[writes[0]]:
+                    halves.setdefault(writes[0], []).append(source)
+                    halves.setdefault(source, []).append(writes[0])
         order += reversed(found)
     order = list(dict.fromkeys(order))
-    return Interference(_neighbour_sets(adjacent, words), moves, order, pressure)
+    return Interference(_neighbour_sets(adjacent, words), moves, halves, order, pressure)
 
 
 def copied(inst: VirtualInst) -> int:
@@ -157,6 +165,11 @@ def _colour_in_order(graph: Interference, order: list[int], words: list[int]) ->
         taken = 0
         for other in graph.neighbours[var]:
             taken |= occupied[other]
+        for other in graph.halves.get(var, ()):
+            if words[var] == 1 and registers[other] >= 0:
+                taken |= 2 << registers[other]  # the pair's high word
+            elif registers[other] & 1 and registers[other] >= 0:
+                taken |= 1 << registers[other]  # would be the pair's high word
         register = _hinted(graph, var, words[var], taken, registers)
         if register < 0:
             register = _lowest_pair(taken) if words[var] == 2 else _lowest_single(taken, top)

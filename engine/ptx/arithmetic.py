@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from engine import isa
 from engine.program import WAIT_FIXED
 from engine.ptx.context import Lowering, describe
+from engine.ptx.layout import GRID_WORKSPACE
 from engine.ptx.names import Place, Register
 from engine.ptx.syntax import Instruction, Name, Number, Pair, Vector
 from engine.ptx.virtual import VirtualInst
@@ -174,6 +175,15 @@ def in_own_cluster(name: Name) -> Name | Number:
 
 
 def special(low: Lowering, statement: Instruction, dst: object, name: str) -> None:
+    """Read a special register; %envreg1 and %envreg2 hold the address, high and low, of the grid's barrier."""
+    if name in ("%envreg1", "%envreg2"):
+        address = low.rows(low.temp(64))
+        inst = low.move(address, [])
+        low.fill_address(inst, 0, Place("global", symbol=GRID_WORKSPACE), 0, True)
+        low.emit(inst)
+        part = address[1] if name == "%envreg1" else address[0]
+        low.emit(low.guard_of(low.move(low.destination(dst, 32), [part], statement.opcode), statement))
+        return
     low.emit(low.guard_of(low.special_inst(low.destination(dst, 32), name, statement.opcode), statement))
 
 

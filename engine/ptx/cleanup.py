@@ -36,8 +36,8 @@ def use_classes(blocks: list[Block], size: int) -> list[int]:
     classes = [0] * size
     for block in blocks:
         for inst in block.insts:
-            if inst.op in _MOVES or inst.form in ("memory", "parameter"):
-                if inst.form == "memory":
+            if inst.op in _MOVES or inst.form in ("memory", "parameter", "texture"):
+                if inst.form in ("memory", "texture"):
                     for row in inst.src[:2]:
                         if row >= 0:
                             classes[row >> 1] |= _INT

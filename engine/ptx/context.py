@@ -108,7 +108,9 @@ class Lowering:
         if name.text in self.module.variables:
             return Place(self.module.variables[name.text].space, symbol=name.text)
         if name.text in self.module.functions:
-            raise self.fail(f"'{name.text}' is a function: function addresses (indirect calls) are not supported")
+            from engine.ptx.indirect import function_address
+
+            return Place("code", function_address(self.module, name.text))
         what = "special register" if name.text.startswith("%") and "." in name.text else \
             "register" if name.text.startswith("%") else "name"
         near = self.names.similar(name.text)

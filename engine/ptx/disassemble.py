@@ -44,6 +44,10 @@ def text_of(inst: VirtualInst, namer: Namer, target_pc: int) -> str:
     parts = results(inst, namer)
     if inst.form == "memory":
         parts = memory_parts(inst, namer, parts)
+    elif inst.form == "texture":
+        coords = [2 + k for k in range(inst.count)] + [5] * (inst.src[5] >= 0)
+        coordinates = ", ".join(namer.slot(inst, slot, "b32") for slot in coords)
+        parts.append(f"[{namer.slot(inst, 0, 'u64')}, {{{coordinates}}}]")
     elif inst.form == "parameter":
         parts.append(f"[{inst.offset:#x}]")
     elif inst.form == "branch":

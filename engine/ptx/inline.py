@@ -1,35 +1,41 @@
-"""Calls: device functions are inlined, printf and assert become machine instructions, all else is refused (C15)."""
+"""Calls: device functions are inlined, printf and assert become machine instructions; recursion is refused (C15)."""
 
 from __future__ import annotations
 
 from engine import isa
 from engine.program import UNIT_LDST, WAIT_FIXED, WAIT_SHORT
 from engine.ptx.context import Frame, Lowering, describe
+from engine.ptx.indirect import lower_indirect_call
 from engine.ptx.memory import Access, store_piece
 from engine.ptx.names import CallParam, Names, Register, register_bits
 from engine.ptx.syntax import Function, Group, Instruction, Name, Variable
 from engine.ptx.virtual import VirtualInst
 
 MAX_DEPTH = 64
+MAX_ITEMS = 500_000  # assumed: far beyond any kernel, soon enough to stop calls that multiply
 
 
 def lower_call(low: Lowering, statement: Instruction, lower_body: object) -> None:
     """Lower a call; `lower_body(low, scope)` lowers the statements of the function called."""
     returns, name, arguments = call_parts(low, statement)
-    if isinstance(low.names.find(name), Register):
-        raise low.fail("indirect calls are not supported; only direct calls can be inlined")
+    pointer = low.names.find(name)
     function = low.module.functions.get(name)
-    if function is None:
+    if function is None and not isinstance(pointer, Register):
         raise low.fail(f"call of unknown function '{name}'")
     after = -1
     if statement.guard:
         after = low.new_label()
         low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
-    if name == "vprintf":
+    if isinstance(pointer, Register):
+        lower_indirect_call(low, statement, pointer, returns, arguments,
+                            lambda chosen: inline(low, chosen, returns, arguments, lower_body))  # fmt: skip
+    elif name == "vprintf":
         system_call(low, statement, isa.OP_PRINTF, arguments, returns)
     elif name in ("__assertfail", "__assert_fail"):
         system_call(low, statement, isa.OP_ASSERTFAIL, arguments, returns)
-    elif function.body is None:
+    elif name == "free":
+        pass  # without malloc there is nothing to give back; destructors call it
+    elif function is None or function.body is None:
         raise low.fail(f"'{name}' has no body in this module; supported system calls: vprintf, __assertfail")
     else:
         inline(low, function, returns, arguments, lower_body)
@@ -55,6 +61,8 @@ def inline(low: Lowering, function: Function, returns: list[object], arguments: 
     if any(frame.function is function for frame in low.frames) or len(low.frames) > MAX_DEPTH:
         chain = " -> ".join([frame.function.name for frame in low.frames] + [function.name])
         raise low.fail(f"recursive call cannot be inlined: {chain}")
+    if len(low.items) > MAX_ITEMS:
+        raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
         raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and gives {len(function.returns)} "
                        f"results, found {len(arguments)} and {len(returns)}")  # fmt: skip

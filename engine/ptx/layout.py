@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.errors import PtxError
 from engine.program import Param, Symbol
+from engine.ptx.indirect import function_address, taken_functions
 from engine.ptx.names import Place, declared_variables
 from engine.ptx.source import Source
 from engine.ptx.syntax import (
@@ -11,6 +12,9 @@ from engine.ptx.syntax import (
 )  # fmt: skip
 
 PARAM_BYTES = 4096
+GRID_WORKSPACE = "%grid_workspace"  # what cooperative groups keep the barrier of the whole grid in
+GRID_WORKSPACE_BYTES = 64
+OPAQUE = ("texref", "samplerref", "surfref")  # described by the launch file's textures
 DYNAMIC_ALIGN = 16
 RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 and later
 
@@ -45,7 +49,19 @@ def reachable(module: SyntaxModule, entry: Function) -> tuple[list[Function], se
         _collect(function.body, mentioned)
         names |= mentioned
         work += [module.functions[name] for name in mentioned if name in module.functions]
+        work += taken_functions(module) if calls_indirectly(function.body) else []
     return functions, names
+
+
+def calls_indirectly(scope: Scope) -> bool:
+    """Say whether a body calls through a register."""
+    for item in scope.items:
+        if isinstance(item, Scope) and calls_indirectly(item):
+            return True
+        if isinstance(item, Instruction) and item.opcode.startswith("call"):
+            if any(isinstance(operand, Name) and operand.text[0] == "%" for operand in item.operands):
+                return True
+    return False
 
 
 def _collect(scope: Scope, names: set[str]) -> None:
@@ -109,11 +125,21 @@ def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
     """Make the .global and .const variables with their initial bytes and the addresses to fill in."""
     found: dict[str, Symbol] = {}
     for variable in module.variables.values():
-        if variable.space in ("global", "const") and TYPE_BYTES[variable.type]:
+        if variable.space in ("global", "const") and TYPE_BYTES[variable.type] and variable.type not in OPAQUE:
             if variable.is_extern and variable.size == 0:
                 continue
             found[variable.name] = _symbol(source, module, variable)
+    if any(function.body is not None and "%envreg1" in names_in(function.body) for function in module.functions.values()):
+        found[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES), (),
+                                       "b32")  # fmt: skip
     return found
+
+
+def names_in(scope: Scope) -> set[str]:
+    """List every name that a body mentions."""
+    names: set[str] = set()
+    _collect(scope, names)
+    return names
 
 
 def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
@@ -128,7 +154,10 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
         at = place * size
         if isinstance(value, Name):
             _check_symbol(source, module, variable, value, size)
-            relocs.append((at, value.text, value.addend))
+            if value.text in module.functions:
+                data[at : at + size] = function_address(module, value.text).to_bytes(size, "little")
+            else:
+                relocs.append((at, value.text, value.addend))
         elif isinstance(value, Number):
             data[at : at + size] = _initial_bytes(source, variable, value, size)
     return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs),
@@ -138,7 +167,7 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
 def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, value: Name, size: int) -> None:
     if value.text in module.functions:
         return
-    if value.text not in module.variables:
+    if value.text not in module.variables or module.variables[value.text].type in OPAQUE:
         raise source.error(variable.line, f"unknown symbol '{value.text}' in the initialiser of '{variable.name}'")
     if size != 8:
         raise source.error(variable.line, f"an address needs 8 bytes, '{variable.name}' has elements of {size}")

@@ -8,6 +8,7 @@ from engine import isa
 from engine.program import WAIT_FIXED
 from engine.ptx.arithmetic import lower_cvta, lower_mov, lower_table
 from engine.ptx.async_copy import is_async_copy, lower_async_copy
+from engine.ptx.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
 from engine.ptx.context import Frame, Lowering
 from engine.ptx.control import (
     control_inst, lower_barrier, lower_branch, lower_fence, lower_indexed_branch, lower_nanosleep, lower_return,
@@ -16,6 +17,7 @@ from engine.ptx.control import (
 from engine.ptx.control_flow import reverse_post_order
 from engine.ptx.inline import lower_call
 from engine.ptx.layout import kernel_params, reachable, shared_layout
+from engine.ptx.matrix import lower_matrix
 from engine.ptx.memory import lower_atomic, lower_load, lower_store, no_operation
 from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
 from engine.ptx.simd import is_packed, lower_packed
@@ -23,6 +25,8 @@ from engine.ptx.source import Source
 from engine.ptx.syntax import (
     BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
 )  # fmt: skip
+from engine.ptx.surface import lower_surface
+from engine.ptx.texture import drop_unread_components, lower_texture, lower_texture_query
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
 _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
@@ -32,13 +36,14 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "trap": lower_trap, "brkpt": lower_trap, "nanosleep": lower_nanosleep, "prefetch": no_operation,
     "prefetchu": no_operation, "discard": no_operation, "applypriority": no_operation, "pmevent": no_operation,
     "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
+    "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
+    "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
+    "ldmatrix": lower_matrix, "stmatrix": lower_matrix, "suld": lower_surface, "sust": lower_surface,
 }  # fmt: skip
 _UNSUPPORTED = {
-    "tex": "texture", "tld4": "texture", "txq": "texture", "suld": "surface", "sust": "surface", "sured": "surface",
-    "suq": "surface", "istypep": "texture", "wmma": "tensor-core", "mma": "tensor-core", "ldmatrix": "tensor-core",
-    "stmatrix": "tensor-core", "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core",
-    "mbarrier": "asynchronous barrier", "alloca": "dynamic stack", "stacksave": "dynamic stack",
-    "stackrestore": "dynamic stack", "mapa": "cluster", "getctarank": "cluster",
+    "sured": "surface", "suq": "surface", "istypep": "texture", "wmma": "tensor-core", "mma": "tensor-core",
+    "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core", "mbarrier": "asynchronous barrier",
+    "alloca": "dynamic stack", "stacksave": "dynamic stack", "stackrestore": "dynamic stack",
 }  # fmt: skip
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
@@ -60,6 +65,7 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
     program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes)
     define_all(low, program)
+    drop_unread_components(program)
     return program, shared_bytes
 
 

@@ -18,7 +18,8 @@ from engine.ptx.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Ve
 from engine.ptx.virtual import VirtualInst
 
 SPACES = {
-    "global": SPACE_GLOBAL, "shared": SPACE_SHARED, "shared::cta": SPACE_SHARED, "local": SPACE_LOCAL,
+    "global": SPACE_GLOBAL, "shared": SPACE_SHARED, "shared::cta": SPACE_SHARED,
+    "shared::cluster": SPACE_SHARED, "local": SPACE_LOCAL,
     "const": SPACE_CONST, "param": SPACE_PARAM, "param::entry": SPACE_PARAM, "param::func": SPACE_PARAM,
 }  # fmt: skip
 # where a 32-bit module's addresses are the low words of the machine's
@@ -116,6 +117,8 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
 
 def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> None:
     """Refuse an access of a variable through another state space."""
+    if place.space not in SPACES:
+        raise low.fail(f"'{name.text}' is a function, its code cannot be read or written")
     own = SPACES[place.space]
     if inst.space == own or inst.space == SPACE_GENERIC and own in (SPACE_GLOBAL, SPACE_CONST):
         return

@@ -12,7 +12,7 @@ from engine.ptx.syntax import (
 
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
-_TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".reqnctapercluster", ".abi_preserve",
+_TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve",
            ".abi_preserve_control"}  # fmt: skip
 _TUNING_FLAGS = {".noreturn", ".blocksareclusters", ".explicitcluster", ".unified"}
 _OPAQUE = {"texref", "samplerref", "surfref"}
@@ -222,6 +222,10 @@ class _Parser:
                 function.max_threads = extents[0] * extents[1] * extents[2]
                 if text == ".reqntid":
                     function.required = (extents[0], extents[1], extents[2])
+            elif text == ".reqnctapercluster":
+                self.at += 1
+                extents = self.integers()
+                function.ctas_per_cluster = extents[0] * extents[1] * extents[2]
             elif text in _TUNING:
                 self.at += 1
                 self.integers()
@@ -278,6 +282,8 @@ class _Parser:
         self.at += 1
         head = Variable(self.line, space, "", "", is_extern=is_extern)
         self.attributes(head)
+        if space == "tex":  # PTX 1.x: .tex .u64 name
+            space, head.type = "global", "texref"
         found: list[Variable] = []
         while True:
             line = self.line

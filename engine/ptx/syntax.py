@@ -157,6 +157,7 @@ class Function:
     body: Scope | None = None
     max_threads: int = 0
     required: tuple[int, int, int] = (0, 0, 0)
+    ctas_per_cluster: int = 1
 
 
 @dataclass(slots=True)

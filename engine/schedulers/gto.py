@@ -16,11 +16,8 @@ def pick(sm, scheduler, ready):
     if last != NONE8 and ready & bit64(last) != 0:
         return last
     left = ready
-    best = ctz64(left)
-    left &= ~bit64(best)
-    while left != 0:
-        warp = ctz64(left)
+    warp = ctz64(left)
+    while ready & np.uint64(sm.elders[warp]) != 0:
         left &= ~bit64(warp)
-        if sm.warp[warp].age < sm.warp[best].age:
-            best = warp
-    return best
+        warp = ctz64(left)
+    return warp

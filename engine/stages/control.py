@@ -8,9 +8,10 @@ from engine import hooks
 from engine.bits import bit64, ctz64, popcount
 from engine.device import device
 from engine.events import BRANCHES, DIVERGENT_BRANCHES
-from engine.faults import TRAP
+from engine.faults import CALL, SURFACE, TRAP
 from engine.isa import (
     BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT, OP_MEMBAR, OP_NANOSLEEP, OP_TRAP,
+    TRAP_CALL, TRAP_SURFACE,
 )  # fmt: skip
 from engine.program import NO_REG
 from engine.registers import touch_inflight
@@ -66,7 +67,8 @@ def execute(sm, rf, spec, rows, insts, warp, pc, lanes, active):
         nanoseconds = operand(sm, rf, spec, rows, inst, warp, 0)
         sm.warp[warp].wake_cycle = sm.cycle + max(1, nanoseconds * np.int64(sm.config.clock_mhz) // 1000)
     elif op == OP_TRAP or op == OP_BRKPT:
-        fault(sm, TRAP, warp, ctz64(np.uint64(lanes)), pc, 0, 0)
+        code = CALL if inst.aux == TRAP_CALL else SURFACE if inst.aux == TRAP_SURFACE else TRAP
+        fault(sm, code, warp, ctz64(np.uint64(lanes)), pc, 0, 0)
     return splits.advance(sm, warp, pc + 1)
 
 

@@ -114,6 +114,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     entry.last_issue_cycle = -1
     entry.age = sm.dispatch_age
     sm.dispatch_age += 1
+    note_elders(sm, warp)
     entry.reg_base = warp * np.int64(launch.registers)
     bit = bit64(warp)
     sm.resident = np.uint64(sm.resident) | bit
@@ -124,6 +125,15 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     hooks.on_dispatch(sm, rf, spec, rows, warp)
     clear_local(sm, memory, log, mem_index, warp)
     return set_state(sm, warp, NO_INSTRUCTION)
+
+
+@device
+def note_elders(sm, warp):
+    """Order a warp that begins behind those that are there."""
+    for other in range(sm.config.num_warps):
+        sm.elders[other] = np.uint64(sm.elders[other]) & ~bit64(warp)
+    sm.elders[warp] = np.uint64(sm.resident) & ~bit64(warp)
+    return 0
 
 
 @device

@@ -10,7 +10,7 @@ from engine.execute import execute
 from engine.isa import OP_LDPARAM, OP_SREG
 from engine.jit import entry
 from engine.program import UNIT_LDST, UNIT_SFU
-from engine.registers import refresh_reads, touch_inflight, wake
+from engine.registers import oldest_collector, refresh_reads, touch_inflight, wake
 from engine.stages import memory as memory_stage
 from engine.stages.completion import schedule
 from engine.stages.special import load_parameter, special_register
@@ -26,15 +26,14 @@ def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
     No hook is called from here, so this is compiled once, under `key`, and shared by all designs.
     """
     gathered = np.uint64(0)
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= ~bit64(collector)
-        flight = sm.inflight[sm.collector[collector].inflight]
-        if flight.unread == 0 and flight.issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
+    complete = np.uint64(sm.collectors_used) & ~np.uint64(sm.reading)
+    while complete != 0:
+        collector = ctz64(complete)
+        complete &= ~bit64(collector)
+        if sm.inflight[sm.collector[collector].inflight].issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
             gathered |= bit64(collector)
     while gathered != 0:
-        collector = oldest(sm, gathered)
+        collector = oldest_collector(sm, gathered)
         gathered &= ~bit64(collector)
         slot = np.int64(sm.collector[collector].inflight)
         unit = sm.inflight[slot].unit
@@ -51,28 +50,15 @@ def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
 
 
 @device
-def oldest(sm, collectors):
-    """Return the collector of the oldest instruction in a mask of collectors."""
-    best = ctz64(collectors)
-    left = collectors & ~bit64(best)
-    while left != 0:
-        other = ctz64(left)
-        left &= ~bit64(other)
-        if sm.inflight[sm.collector[other].inflight].seq < sm.inflight[sm.collector[best].inflight].seq:
-            best = other
-    return best
-
-
-@device
 def first_of_warp(sm, slot):
     """Say whether no older memory instruction of the same warp still gathers operands: accesses keep program order."""
     flight = sm.inflight[slot]
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= ~bit64(collector)
+    held = np.uint64(sm.collectors_of[flight.warp])
+    while held != 0:
+        collector = ctz64(held)
+        held &= ~bit64(collector)
         other = sm.inflight[sm.collector[collector].inflight]
-        if other.unit == UNIT_LDST and other.warp == flight.warp and other.seq < flight.seq:
+        if other.unit == UNIT_LDST and other.seq < flight.seq:
             return False
     return True
 
@@ -128,6 +114,7 @@ def leave_collector(sm, collector, slot):
     flight.lost = 0
     sm.collector[collector].valid = 0
     sm.collectors_used = np.uint64(sm.collectors_used) & ~bit64(collector)
+    sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) & ~bit64(collector)
     sm.warp[warp].num_collecting -= 1
     refresh_reads(sm, warp)
     return touch_inflight(sm, slot)

@@ -32,6 +32,7 @@ from engine.state import (
 
 READY = 255
 LOAD, ATOMIC = 1, 3
+THROTTLED, LACKING, UNSELECTED, FROZEN = range(4)     # kinds of sm.booked
 
 
 @device
@@ -87,21 +88,14 @@ def issue(sm, rf, spec, rows, insts, freeze):
         active_set.manage(sm, rf, spec, rows, insts)
     for turn in range(number):
         scheduler = (np.int64(sm.cycle) + turn) % number
-        ready = np.uint64(0)
-        full = full_units(sm)
-        no_collector = collectors_full(sm)
         candidates = np.uint64(sm.awake) & np.uint64(sm.scheduler_mask[scheduler])
-        if freeze == 0:
-            candidates &= ~still_blocked(sm, scheduler, full, no_collector)
+        passed = candidates & np.uint64(sm.passed)
+        ready = decide_passed(sm, rf, spec, rows, insts, scheduler, passed, freeze)
+        candidates &= ~passed
         while candidates != 0:
             warp = ctz64(candidates)
             candidates &= ~bit64(warp)
-            if freeze == 0 and np.uint64(sm.passed) & bit64(warp) != 0:
-                code = again(sm, rf, spec, rows, insts, warp, full, no_collector)
-                if code == PIPE_THROTTLE or code == COLLECTOR_FULL:
-                    sm.blocked = np.uint64(sm.blocked) | bit64(warp)
-            else:
-                code = evaluate(sm, rf, spec, rows, insts, warp, freeze)
+            code = evaluate(sm, rf, spec, rows, insts, warp, freeze)
             if code == READY:
                 ready |= bit64(warp)
             else:
@@ -110,13 +104,15 @@ def issue(sm, rf, spec, rows, insts, freeze):
         chosen = np.int64(NONE8)
         if ready != 0:
             chosen = schedulers.pick(sm, scheduler, ready)
+            ready &= ~bit64(chosen)
         sm.scheduler[scheduler].issued_warp = chosen
-        while ready != 0:
-            warp = ctz64(ready)
-            ready &= ~bit64(warp)
-            if warp != chosen:
-                block(sm, warp, BLOCK_SCHEDULER, scheduler)
-                set_state(sm, warp, NOT_SELECTED)
+        changed = ready & ~np.uint64(sm.booked[UNSELECTED])
+        while changed != 0:
+            warp = ctz64(changed)
+            changed &= ~bit64(warp)
+            block(sm, warp, BLOCK_SCHEDULER, scheduler)
+            set_state(sm, warp, NOT_SELECTED)
+        keep_booked(sm, scheduler, UNSELECTED, ready & np.uint64(sm.passed))
         if chosen != NONE8:
             block(sm, chosen, BLOCK_NONE, 0)
             set_state(sm, chosen, ISSUED)
@@ -138,37 +134,100 @@ def full_units(sm):
 
 
 @device
-def still_blocked(sm, scheduler, full, no_collector):
-    """Return the warps that waited for a unit or a collector before and still do, since none came free or filled up."""
-    key = full << 1 | (1 if no_collector else 0)
-    if sm.blocked_by[scheduler] != key:
-        sm.blocked_by[scheduler] = key
-        sm.blocked = np.uint64(sm.blocked) & ~np.uint64(sm.scheduler_mask[scheduler])
-    return np.uint64(sm.blocked) & np.uint64(sm.passed)
+def decide_passed(sm, rf, spec, rows, insts, scheduler, passed, freeze):
+    """Decide the warps that had passed the scoreboard before and have not moved; return the mask of the ready ones.
+
+    Only unit, collector, design and freeze can block these. They get what `evaluate` gives, without looking everything
+    up again; a warp whose state says so already (`booked`) is not touched.
+    """
+    full = full_units(sm)
+    no_collector = 1 if collectors_full(sm) else 0
+    note_conditions(sm, scheduler, freeze, full, no_collector)
+    throttled = np.uint64(0)
+    for unit in range(UNIT_CTRL):
+        if (full >> unit) & 1:
+            throttled |= passed & np.uint64(sm.at_unit[unit])
+    lacking = passed & ~throttled if no_collector != 0 else np.uint64(0)
+    ready = passed & ~throttled & ~lacking
+    if hooks.checks_issue(sm, rf, spec):
+        ready &= ~refused_by_design(sm, rf, spec, rows, insts, ready)
+    if freeze != 0:
+        book_frozen(sm, throttled | lacking | ready, throttled if no_collector != 0 else np.uint64(0), freeze)
+        keep_booked(sm, scheduler, FROZEN, throttled | lacking | ready)
+        keep_booked(sm, scheduler, THROTTLED, np.uint64(0))
+        keep_booked(sm, scheduler, LACKING, np.uint64(0))
+        return np.uint64(0)
+    changed = (throttled & ~np.uint64(sm.booked[THROTTLED])) | (lacking & ~np.uint64(sm.booked[LACKING]))
+    while changed != 0:
+        warp = ctz64(changed)
+        changed &= ~bit64(warp)
+        if throttled & bit64(warp) != 0:
+            block(sm, warp, BLOCK_UNIT, sm.head_unit[warp])
+            sm.warp[warp].losers = no_collector << COLLECTOR_FULL
+            set_state(sm, warp, PIPE_THROTTLE)
+        else:
+            block(sm, warp, BLOCK_COLLECTOR, 0)
+            sm.warp[warp].losers = 0
+            set_state(sm, warp, COLLECTOR_FULL)
+    changed = ready & ~np.uint64(sm.booked[UNSELECTED])
+    while changed != 0:
+        warp = ctz64(changed)
+        changed &= ~bit64(warp)
+        sm.warp[warp].losers = 0
+    keep_booked(sm, scheduler, THROTTLED, throttled)
+    keep_booked(sm, scheduler, LACKING, lacking)
+    keep_booked(sm, scheduler, FROZEN, np.uint64(0))
+    return ready
 
 
 @device
-def again(sm, rf, spec, rows, insts, warp, full, no_collector):
-    """Decide a warp that had passed the scoreboard before and has not moved: only unit, collector and design can block.
+def note_conditions(sm, scheduler, freeze, full, no_collector):
+    """Forget what was booked under other conditions: `losers` names full collectors, and in a freeze full units."""
+    key = freeze << 4 | full << 1 | no_collector
+    before = np.int64(sm.booked_by[scheduler])
+    if key != before:
+        sm.booked_by[scheduler] = key
+        keep_booked(sm, scheduler, FROZEN, np.uint64(0))
+        if (key ^ before) & 1:
+            keep_booked(sm, scheduler, THROTTLED, np.uint64(0))
+    return 0
 
-    Gives what `evaluate` gives, without looking everything up again.
-    """
-    unit = np.int64(sm.head_unit[warp])
-    if unit != UNIT_CTRL:
-        if (full >> unit) & 1:
-            block(sm, warp, BLOCK_UNIT, unit)
-            sm.warp[warp].losers = (1 << COLLECTOR_FULL) if no_collector else 0
-            return PIPE_THROTTLE
-        if no_collector:
-            block(sm, warp, BLOCK_COLLECTOR, 0)
-            sm.warp[warp].losers = 0
-            return COLLECTOR_FULL
-    sm.warp[warp].losers = 0
-    code = hooks.issue_check(sm, rf, spec, rows, warp, insts[sm.warp[warp].pc])
-    if code != 0:
+
+@device
+def keep_booked(sm, scheduler, kind, warps):
+    """Note which of a scheduler's warps have a state of this kind in their record."""
+    sm.booked[kind] = (np.uint64(sm.booked[kind]) & ~np.uint64(sm.scheduler_mask[scheduler])) | warps
+    return 0
+
+
+@device
+def book_frozen(sm, warps, losers, freeze):
+    """Book the freeze for warps that could go on without it; `losers`: those that lack a unit and a collector too."""
+    changed = warps & ~np.uint64(sm.booked[FROZEN])
+    while changed != 0:
+        warp = ctz64(changed)
+        changed &= ~bit64(warp)
         block(sm, warp, BLOCK_DESIGN, 0)
-        return np.int64(code)
-    return READY
+        sm.warp[warp].losers = (1 << COLLECTOR_FULL) if losers & bit64(warp) != 0 else 0
+        set_state(sm, warp, freeze)
+    return 0
+
+
+@device
+def refused_by_design(sm, rf, spec, rows, insts, warps):
+    """Return which of the warps the design holds back, and book its reasons."""
+    refused = np.uint64(0)
+    left = warps
+    while left != 0:
+        warp = ctz64(left)
+        left &= ~bit64(warp)
+        code = np.int64(hooks.issue_check(sm, rf, spec, rows, warp, insts[sm.warp[warp].pc]))
+        if code != 0:
+            refused |= bit64(warp)
+            block(sm, warp, BLOCK_DESIGN, 0)
+            sm.warp[warp].losers = 0
+            set_state(sm, warp, code)
+    return refused
 
 
 @device
@@ -205,13 +264,23 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
         return np.int64(freeze) if freeze != 0 and code >= BANK_CONFLICT else code
     code = unit_code(sm, rf, spec, rows, warp, entry, inst)
     if may_skip_checks(sm, inst, code):
-        sm.passed = np.uint64(sm.passed) | bit64(warp)
-        sm.blocked = np.uint64(sm.blocked) & ~bit64(warp)
-        sm.head_unit[warp] = inst.unit
+        pass_on(sm, warp, inst.unit)
     if freeze != 0 and (code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL):
         block(sm, warp, BLOCK_DESIGN, 0)
         return np.int64(freeze)
     return code
+
+
+@device
+def pass_on(sm, warp, unit):
+    """Note that a warp's head instruction has passed the scoreboard and needs `unit`."""
+    bit = bit64(warp)
+    sm.passed = np.uint64(sm.passed) | bit
+    old = sm.head_unit[warp]
+    sm.at_unit[old] = np.uint64(sm.at_unit[old]) & ~bit
+    sm.at_unit[unit] = np.uint64(sm.at_unit[unit]) | bit
+    sm.head_unit[warp] = unit
+    return 0
 
 
 @device
@@ -307,13 +376,13 @@ def oldest_reader(sm, warp, regs):
     """Return the oldest instruction of a warp that still has to read one of `regs`."""
     best = np.int64(0)
     best_seq = FOREVER
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= ~bit64(collector)
+    held = np.uint64(sm.collectors_of[warp])
+    while held != 0:
+        collector = ctz64(held)
+        held &= ~bit64(collector)
         slot = np.int64(sm.collector[collector].inflight)
         flight = sm.inflight[slot]
-        if flight.warp == warp and np.uint64(flight.unread_regs) & np.uint64(regs) != 0 and flight.seq < best_seq:
+        if np.uint64(flight.unread_regs) & np.uint64(regs) != 0 and flight.seq < best_seq:
             best = slot
             best_seq = np.int64(flight.seq)
     return best
@@ -458,9 +527,10 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
     unit.inflight = slot
     flight = sm.inflight[slot]
     flight.collector = collector
+    sm.collector_seq[collector] = flight.seq
     warp = np.int64(flight.warp)
-    entry = sm.warp[warp]
-    entry.num_collecting += 1
+    sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) | bit64(collector)
+    sm.warp[warp].num_collecting += 1
     if inst.unit == UNIT_SP:
         sm.pipe[PIPE_SP0].queued += 1
     elif inst.unit == UNIT_SFU:
@@ -487,6 +557,7 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
                 target[lane] = value
     flight.unread = src_mask
     flight.unread_regs = regs
-    if regs != 0:
+    if src_mask != 0:
+        sm.reading = np.uint64(sm.reading) | bit64(collector)
         refresh_reads(sm, warp)
     return 0

@@ -2,21 +2,22 @@
 
 A load reads and a store or atomic acts, lane by lane, in the cycle in which LD/ST takes the instruction (contract C10);
 what follows is timing only. Every line's return time is known when it is handled, so nothing is ever searched for later:
-an L1 line carries the cycle in which it is filled, a load is done when its last line is.
+an L1 line carries the cycle in which it is filled, a load is done when its last line is. A texture fetch goes the way of a
+global load (a simplification: GPUs have a texture unit and keep textures in tiles).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from engine import access
+from engine import access, texel
 from engine.bits import popcount
 from engine.device import device
 from engine.events import (
     ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, L1_HITS, L1_MISSES, L1_PENDING_HITS, L2_HITS,
     L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS,
 )  # fmt: skip
-from engine.isa import OP_ASSERTFAIL, OP_PRINTF
+from engine.isa import OP_ASSERTFAIL, OP_PRINTF, OP_TEX
 from engine.jit import entry
 from engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
 from engine.registers import copy_row, mark_cold, touch_inflight
@@ -68,11 +69,14 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     launch = sm.launch
     scratch = sm.scratch
     shared_words = (np.int64(launch.shared_bytes) + 3) // 4
-    code = access.access(
-        key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions),
-        np.int64(entry.cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
-        np.int64(launch.local_words), warp, np.int64(launch.param_word), PARAM_BYTES, scratch, log, mem_index,
-    )  # fmt: skip
+    if inst.op == OP_TEX:
+        code = texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions), scratch)
+    else:
+        code = access.access(
+            key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions),
+            np.int64(entry.cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
+            np.int64(launch.local_words), warp, np.int64(launch.param_word), PARAM_BYTES, scratch, log, mem_index,
+        )  # fmt: skip
     if code != 0:
         size = np.int64(inst.width) * np.int64(inst.count)
         fault(sm, code, warp, scratch[access.FAULT_LANE], flight.pc, scratch[access.FAULT_ADDRESS], size)

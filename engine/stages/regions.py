@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.access import LOCAL_WINDOW, REGION, SHARED_WINDOW, WINDOW_BYTES
+from engine.textures import REGION_KIND_TEXTURE
 
 if TYPE_CHECKING:
     from engine.placement import Placement
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
 
 
 def region_table(placement: Placement) -> np.ndarray:
-    """Return the sorted table of mapped global address ranges, one record per buffer and symbol."""
+    """Return the sorted table of mapped global address ranges, one record per buffer, symbol and texture header."""
     table = np.zeros(max(1, len(placement.variables)), REGION)
     for entry, variable in zip(table, placement.variables, strict=False):
         entry["base_address"] = variable.address
         entry["end_address"] = variable.address + variable.size
         entry["word_offset"] = variable.word
-        entry["writable"] = 1
+        entry["writable"] = variable.kind != "texture"
+        entry["kind"] = REGION_KIND_TEXTURE if variable.kind == "texture" else 0
     return table.view(np.recarray)
 
 

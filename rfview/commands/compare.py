@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import InputError
-from rfview.commands import compare_recordings, options
+from rfview.commands import compare_output, compare_recordings, options
 
 if TYPE_CHECKING:
     from engine.claims.batch import Job
@@ -48,16 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"end a run after this many cycles (default {options.DEFAULT_MAX_CYCLES:,})")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    compare_output.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run every design under every scheduler and print the table."""
     if compare_recordings.is_meant(args.targets):
+        compare_output.refuse(args)
         return compare_recordings.run(args)
     variants = split_list(args.designs)
     schedulers = split_list(args.schedulers)
     given = options.settings_of(args.settings)
     path = str(options.launch_path(args.targets[0]).resolve())
+    compare_output.check(args, variants, schedulers)
     if args.preset == "paper":
         raise InputError("--preset paper: a comparison needs one machine for all designs: fermi or gebhart")
     from engine.claims.batch import Runs, simulator_of
@@ -70,7 +73,13 @@ def run(args: argparse.Namespace) -> int:
         results = dict(zip(jobs, runs.all(list(jobs.values()))))
     table = table_of(variants, schedulers, results)
     table["notes"] = notes + table["notes"]
-    print(json.dumps(table) if args.json else text_of(table))
+    if args.csv != "-":
+        print(json.dumps(table) if args.json else text_of(table))
+    compare_output.write(args, table)
+    if args.open:
+        design, word = compare_output.row_of(args.open, variants, schedulers)
+        scheduler = resolve(word, design)
+        return compare_output.open_row(args, design, scheduler, dict(jobs[design, scheduler].settings))
     return exit_code(table)
 
 

@@ -8,9 +8,6 @@ import os
 import shlex
 from typing import Any
 
-CHECKED = ("vectoradd", "reduction", "scalarprod")
-PATIENCE = 50           # a design that takes so many times sram's cycles is taken to hang
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
@@ -48,52 +45,21 @@ def _as_path(text: str) -> str:
 
 
 def check(variant: str) -> int:
-    """Run CHECKED kernels with a design under every scheduler; print what each gave; return 1 where one went wrong.
-
-    Right is: the kernel's own reference and sram's memory to the bit, warp-cycles that add up, and an end.
-    """
-    from engine import designs
+    """Run the bundled kernels of the check with a design; print what each gave; return 1 where one went wrong."""
     from engine.errors import InputError
-    from engine.simulator import Simulator
-    from engine.state import SCHEDULERS
+    from engine.tools import check_design
     from rfview.commands import options
 
     if not variant:
         raise InputError("designs --check: name a design or a design file, as in: rfview designs ./my_rf.py --check")
-    designs.find(designs.parse_variant(variant)[0])
     wrong = 0
     with options.progress() as bar:
-        for kernel in CHECKED:
-            spec = options.load_target(kernel)
-            for scheduler in SCHEDULERS:
-                plain = Simulator(spec, scheduler=scheduler, progress=bar)
-                plain.run()
-                own = Simulator(spec, design=variant, scheduler=scheduler, progress=bar, max_cycles=PATIENCE * plain.cycle)
-                found = verdict(plain, own)
-                wrong += found != "ok"
-                bar.close()
-                ratio = f"{own.cycle / plain.cycle:5.2f} of sram's"
-                print(f"{kernel:<12} {scheduler:<16} {own.cycle:>9,} cycles  {ratio}  {found}", flush=True)
+        for run in check_design.check(variant, progress=bar):
+            bar.close()
+            ratio = f"{run.cycles / run.sram_cycles:5.2f} of sram's"
+            print(f"{run.kernel:<12} {run.scheduler:<16} {run.cycles:>9,} cycles  {ratio}  {run.verdict}", flush=True)
+            wrong += run.verdict != check_design.FINE
     return 1 if wrong else 0
-
-
-def verdict(plain: Any, own: Any) -> str:
-    """Run a design's machine; return "ok", or what is wrong with it beside sram's, which has run."""
-    from engine.errors import RfviewError
-
-    try:
-        own.run()
-    except RfviewError as error:
-        return f"stopped: {error}"
-    slips = [name for name, data in plain.buffers().items() if data.tobytes() != own.buffers()[name].tobytes()]
-    if slips and not plain.spec.order_dependent:
-        return f"memory differs from sram's: {', '.join(slips)}"
-    summary = own.summary()
-    if not summary["verified"]:
-        return "the kernel's results are wrong"
-    if summary["issued"] + sum(summary["stalls"].values()) != summary["warp_cycles"]:
-        return "warp-cycles do not add up"
-    return "ok"
 
 
 def facts_of(design: Any) -> dict[str, Any]:

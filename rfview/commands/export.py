@@ -1,4 +1,4 @@
-"""`rfview export`: write a session for other viewers: Konata, Perfetto, waveform viewers, spreadsheets."""
+"""`rfview export`: write a session for other viewers: Konata, Perfetto, waveform viewers, spreadsheets, SQL."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from rfview.commands import options
 EPILOG = """examples:
   rfview export run.rfs --to kanata -o run.kanata
   rfview export gemm --design stt --to csv --columns "stall.stt_write; event.rf_writes" -o writes.csv
-what happens in cycle c is stamped c; `rfview help expressions` lists what a column can be"""
-SUFFIX = {"kanata": ".kanata", "perfetto": ".json", "vcd": ".vcd", "csv": ".csv"}
+  rfview export run.rfs --to sqlite && sqlite3 run.db "SELECT state, sum(cycles) FROM waits GROUP BY state"
+what happens in cycle c is stamped c; `rfview help expressions` lists what a column can be, `rfview help sql` the tables"""
+SUFFIX = {"kanata": ".kanata", "perfetto": ".json", "vcd": ".vcd", "sqlite": ".db", "csv": ".csv"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,6 +28,11 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   file = "y.npy"
   [symbols.d_table]               # a .const or .global variable of the module
   file = "table.npy"
+  [textures.image]                # for {texture = "image"} among args, or a .texref variable of this name
+  buffer = "x"                    # the texels, row by row; size = [width, height, depth or layers] if not its shape
+  channels = 1                    # 1, 2 or 4;  filter = "point" or "linear";  read = "element" or "normalized_float"
+  address = ["clamp", "wrap"]     # per dimension: clamp, border, wrap, mirror;  border = [0, 0, 0, 0]
+  normalized = false              # coordinates in 0..1
   [expect.y]                      # a buffer or symbol after the last launch; what `rfview run` verifies
   file = "y_expected.npy"
   rtol = 1e-6
@@ -153,6 +158,14 @@ def startup_text() -> str:
     return f"{(startup.__doc__ or '').strip()}\n\nlooked for at {startup.path()}"
 
 
+def sql_text() -> str:
+    """Return the tables of a session as a database, with two queries."""
+    from sessions.export import sqlite
+
+    return (f"`rfview export run.rfs --to sqlite -o run.db`; Python's sqlite3, or any other reader of SQLite, asks it.\n\n"
+            f"{(sqlite.__doc__ or '').strip()}")
+
+
 def commands_text() -> str:
     """Return the table of debugger commands, the same in scripts and behind `:`."""
     from sessions import script
@@ -209,6 +222,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "commands": commands_text,
     "startup": startup_text,
     "expressions": expressions_text,
+    "sql": sql_text,
     "stalls": stalls_text,
     "schedulers": schedulers_text,
     "tours": tours_text,

@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernels", metavar="LIST", help="only these bundled kernels (default: all)")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--figure", metavar="ID", help="draw the numbers per kernel of one claim or direction, with the "
+                        "paper's value; list: what can be drawn")
+    parser.add_argument("-o", "--output", metavar="FILE.svg", help="with --figure: write it as SVG too")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--design {args.design}: no paper's design; there are {', '.join((*PAPERS, *ALSO))}")
     if args.exact and args.directions:
         raise InputError("--exact and --directions: directions need runs; give one of them")
+    if args.figure is not None or args.output is not None:
+        from rfview.commands import reproduce_figure
+
+        return reproduce_figure.run(args)
     from engine.claims.batch import Runs
     from engine.claims.lab import Lab
 

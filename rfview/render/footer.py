@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rfview.render.overlay import text_of
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, number
+from rfview.render.text import Line, Row, cut, number
 
 MESSAGE_ROLES = {"info": "dim", "error": "bad", "good": "p:good"}
 
@@ -29,12 +29,12 @@ def render_event(scene: Scene, width: int, height: int = 1) -> list[Line]:
     note = text_of(scene.over) if scene.over is not None else scene.note
     room = width - 2 - (len(note) + 2 if note else 0)
     if scene.fault and scene.cycle == scene.last and scene.message_kind != "error":
-        row.add(f"kernel stopped: {scene.fault}"[:room], "bad")
+        row.add(cut(f"kernel stopped: {scene.fault}", room), "bad")
     else:
         text, role = scene.message, MESSAGE_ROLES.get(scene.message_kind, "dim")
         if scene.brush is not None and scene.message_kind != "error" and (scene.brush.is_open or not text):
             text, role = scene.brush.text, "text"
-        row.add(text if len(text) <= room else text[: max(0, room - 1)] + "…", role)
+        row.add(cut(text, room), role)
     return [row.right(width - 1, note, "bold" if scene.over is not None else "faint").line()]
 
 

@@ -58,13 +58,16 @@ def size_note(width: int, height: int) -> str:
 def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, str, str]] = ()) -> str:
     """Return the main screen as plain text, `height` rows without trailing blanks."""
     scene = scene.at(note=size_note(width, height))
+    panels = [(place, footer.render_keys(hints, place.width) if place.panel == "footer" else paint(scene, place))
+              for place in layout(width, height, scene.panel)]
+    return "\n".join(drawn(panels, width, height)) + "\n"
+
+
+def drawn(panels: Sequence[tuple[Place, Sequence[Line]]], width: int, height: int) -> list[str]:
+    """Return the rows of a screen on which panels' lines stand in their places, without trailing blanks."""
     grid = [[" "] * width for _ in range(height)]
-    for place in layout(width, height, scene.panel):
-        if place.panel == "footer":
-            lines = footer.render_keys(hints, place.width)
-        else:
-            lines = paint(scene, place)
+    for place, lines in panels:
         for offset, line in enumerate(lines[: place.height]):
             text = line.plain[: place.width]
             grid[place.y + offset][place.x : place.x + len(text)] = list(text)
-    return "\n".join("".join(row).rstrip() for row in grid) + "\n"
+    return ["".join(row).rstrip() for row in grid]

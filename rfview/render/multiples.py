@@ -9,6 +9,8 @@ from typing import Any
 from rfview.render.compare import CYCLE, RunFacts, hint_line
 from rfview.render.text import BARS, Line, Row, fill, number
 
+MOST_ROWS = 8       # of a band, where few runs leave room
+
 
 @dataclass(frozen=True)
 class Band:
@@ -47,7 +49,7 @@ class MultiplesPicture:
 def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the whole screen: status, a band per run, message and keys; one line per run where it is low."""
     body = height - 4
-    each = max(1, min(6, body // max(1, len(picture.bands))))
+    each = max(1, min(MOST_ROWS, body // max(1, len(picture.bands))))
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
@@ -56,7 +58,8 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
 
 def status_line(picture: MultiplesPicture, width: int) -> Line:
     """Return what is shown and what locks the bands together."""
-    row = Row(width, "band").add(" rfview ", "title").add(f" designs   {picture.kernel}", "title")
+    row = Row(width, "band").add(" ").add("rfview", "title").add("  ").add("designs", "title")
+    row.add("   ").add(picture.kernel, "title")
     if picture.lock == CYCLE:
         where = f"locked at cycle {number(picture.bands[0].run.cycle)}"
     else:
@@ -89,26 +92,35 @@ def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, he
     letters = _letters(band, columns, cursor)
     if height == 1:
         return [row.to(69).cells(letters).line()]
-    out = [row.line()]
     census = Row(width).to(4)
     for code, times in sorted(((code, run.states.count(code)) for code in {*run.states}), key=lambda pair: -pair[1]):
         look = run.look(code)
         if census.x + len(look.name) + 8 < min(width, 68):
             census.add(look.glyph, "st:" + look.role).add(f" {times} {look.name}  ", "dim")
+    slots = Row(width).to(4)
+    for slot, code in enumerate(run.states):
+        look = run.look(code)
+        slots.add(look.glyph, ("st:" if look.is_register_file else "hi:") + look.role)
+        if slot % 8 == 7:
+            slots.add(" ", "text")
     top = max([rate for member in picture.bands for rate in member.rate], default=1.0) or 1.0
-    levels = [round(rate / top * 8) for rate in _stretched(band.rate, columns)]
-    bars = [(BARS[max(0, min(8, level))], "fg:issued" if column != cursor else "cursor")
-            for column, level in enumerate(levels)]  # fmt: skip
-    out.append(census.to(69).cells(bars).line())
-    if height > 2:
-        cells = []
-        for slot, code in enumerate(run.states):
-            look = run.look(code)
-            cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role))
-            if slot % 8 == 7:
-                cells.append((" ", "text"))
-        out.append(Row(width).to(4).cells(cells).to(69).cells(letters).line())
-    return fill(out, width, height)
+    beside = _right(band, columns, cursor, top, height)
+    rows = [row, census, *([slots] if height > 2 else []), *(Row(width) for _ in range(height - 3))]
+    return fill([left.to(69).cells(cells).line() for left, cells in zip(rows, beside, strict=False)], width, height)
+
+
+def _right(band: Band, columns: int, cursor: int, top: float, height: int) -> list[list[tuple[str, str]]]:
+    """Return the right half of a band, a list of cells per row: bars of the issue rate, the main wait below them."""
+    rows = 1 if height == 2 else 2 if height == 3 else height - 2
+    levels = [round(rate / top * 8 * rows) for rate in _stretched(band.rate, columns)]
+    out = []
+    for part in range(rows):
+        base = 8 * (rows - 1 - part)
+        out.append([(BARS[max(0, min(8, level - base))], "fg:issued" if column != cursor else "cursor")
+                    for column, level in enumerate(levels)])  # fmt: skip
+    if height == 2:
+        return [[], *out]
+    return [*out, _letters(band, columns, cursor), *([] for _ in range(height - rows - 1))]
 
 
 def _stretched(values: tuple[Any, ...], columns: int) -> list[Any]:

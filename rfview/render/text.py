@@ -118,10 +118,10 @@ def fill(lines: Sequence[Line], width: int, height: int) -> list[Line]:
 
 def cut(text: str, room: int) -> str:
     """Return a text that fits into `room` cells: where something has to go, whole words go, and `…` stands for them."""
-    if len(text) <= room:
-        return text
-    short = text[: max(0, room - 1)]
-    if text[len(short)].isalnum() and 0 < len(short) - short.rfind(" ") < min(16, room // 2):
+    if room <= 0 or len(text) <= room:
+        return text[: max(0, room)]
+    short = text[: room - 1]
+    if text[len(short)] != " " and 0 < len(short) - short.rfind(" ") < min(16, room // 2):
         short = short[: short.rfind(" ")]       # half a number would be read as another one
     return short.rstrip(" ,;:") + "…"
 

@@ -70,7 +70,7 @@ def _words(row: Row, scene: Scene, warp: int, width: int, base: str, changed: bo
     issued = look.name == "issued"
     op = operation(machine, machine.last_pc[warp] if issued else machine.pc[warp])
     room = 4 if width < 28 else 5
-    row.add(f"{op[:room]:<{room}}", "changed" if issued else base)
+    row.add(op[:room], "changed" if issued else base).to(6 + room)
     if width < 28:
         return
     at = 12

@@ -343,7 +343,7 @@ class CompareScreen(RunsScreen):
         elif token == "x":
             self.worker.ask(lambda source: source.swap())
         elif token == "X":
-            self.open_overlay()
+            self.worker.ask(lambda source: self.app.call_from_thread(self.open_overlay, source))
         elif token in ("tab", "shift+tab"):
             self.worker.ask(lambda source: setattr(source, "page", 1 - source.page))
         elif token == "y":
@@ -351,14 +351,14 @@ class CompareScreen(RunsScreen):
         else:
             super().pressed(token, count)
 
-    def open_overlay(self) -> None:
+    def open_overlay(self, source: CompareSource) -> None:
         """Show A's main screen where it stands, B laid over it."""
         from rfview.screens.overlaid import OverlaidScreen
+        from sessions.replay import RecordedTimeline
 
-        source = self.worker.source
-        if source is None or not self.worker.is_idle:
-            return
-        paths = [str(timeline.path) for timeline in source.timelines]
+        paths = [str(timeline.path) for timeline in source.timelines if isinstance(timeline, RecordedTimeline)]
+        if len(paths) < 2:
+            return      # both are opened anew, which only recordings can be
         slot = source.comparison.logs[0].slot(source.name, source.cycles[0])
         self.app.push_screen(OverlaidScreen(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot))
 
@@ -396,15 +396,12 @@ class MultiplesScreen(RunsScreen):
             by = (count or 1) * (1 if token in ("j", "down") else -1)
             self.worker.ask(lambda source: source.select(by))
         elif token == "enter":
-            self.open_pair()
+            self.worker.ask(lambda source: self.app.call_from_thread(self.open_pair, source))
         else:
             super().pressed(token, count)
 
-    def open_pair(self) -> None:
+    def open_pair(self, source: MultiplesSource) -> None:
         """Compare the chosen run with the first one, or the first with the second."""
-        source = self.worker.source
-        if source is None or not self.worker.is_idle:
-            return
         other = source.selected or 1
         pair, targets = (source.timelines[0], source.timelines[other]), (source.targets[0], source.targets[other])
         self.app.push_screen(CompareScreen(self.strips, lambda progress: CompareSource(pair, targets, progress)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from rfview.actions import ACTIONS, KeyReader, Pressed
@@ -40,6 +41,8 @@ class Deeds(Moves):
     lay_out: Any
     prompt_place: Any
     repaint_panels: Any
+    views: Any
+    strips: Any
 
     # asking
 
@@ -190,6 +193,8 @@ class Deeds(Moves):
             self.overlay(rest)
         elif word == "explain" and rest:
             self.explain(rest)
+        elif word == "screenshot" and rest:
+            self.screenshot(rest)
         elif word == "range" and rest:
             self.driver.ask("brush", rest)
         elif word == "format" and rest in FORMATS:
@@ -437,13 +442,44 @@ class Deeds(Moves):
         """Return the command line that shows this view again."""
         from rfview import recipe
 
-        return recipe.command_line(self.app.target_command, self.driver.session, self.scene.cycle, self.scene.warp)
+        rival = self.driver.rival if self.scene.over is not None else None
+        over = f" --overlay {shlex.quote(str(rival.path))}" if rival is not None else ""
+        line = recipe.command_line(self.app.target_command, self.driver.session, self.scene.cycle, self.scene.warp)
+        return line + over
 
     def do_copy(self, pressed: Pressed) -> None:
         """Copy the command line and show it."""
         text = self.view_command()
         self.app.copy_to_clipboard(text)
         self.say(f"copied: {text}", "good")
+
+    def do_screenshot(self, pressed: Pressed) -> None:
+        """Write the screen into a file that is named by kernel, design and cycle."""
+        info = self.scene.info
+        name = f"{info.get('name') or self.scene.title}-{info.get('design', '')}-{self.scene.cycle}".replace("/", "_")
+        self.screenshot(f"{name}.svg")
+
+    def screenshot(self, name: str) -> None:
+        """Write the screen as SVG, colours and all, or as plain text where the name ends in .txt."""
+        from pathlib import Path
+
+        from rfview.render.frame import drawn
+
+        file = Path(name).expanduser()
+        if file.suffix not in (".svg", ".txt"):
+            self.say(f"screenshot {name}: expected a name that ends in .svg or .txt", "error")
+            return
+        self.say("")
+        try:
+            if file.suffix == ".txt":
+                rows = drawn([(place, self.views[place.panel].lines) for place in self.places], *self.app.size)
+                file.write_text(self.strips.palette.text("\n".join(rows)) + "\n", encoding="utf-8")
+            else:
+                file.write_text(self.app.export_screenshot(title=self.view_command()), encoding="utf-8")
+        except OSError as error:
+            self.say(f"screenshot {name}: cannot be written: {error.strerror or error}", "error")
+            return
+        self.say(f"written: {file}", "good")
 
     def entered_session(self, data: dict[str, Any]) -> None:
         """Go along with a session that took the place of the one before: another branch, or another kernel."""

@@ -18,7 +18,7 @@ from rfview.screens.source import SceneSource
 
 if TYPE_CHECKING:
     from sessions.session import Session, Stop
-    from sessions.timeline import Timeline
+    from sessions.replay import RecordedTimeline
 
 Post = Callable[[Any], Any]
 Opener = Callable[[Callable[..., None]], "Session"]
@@ -43,7 +43,7 @@ class Driver:
         self.opener, self.post = opener, post
         self.session: Session | None = None
         self.source: SceneSource | None = None
-        self.rival: Timeline | None = None      # the recording that was last laid over the session
+        self.rival: RecordedTimeline | None = None      # the recording that was last laid over the session
         self.columns = 118
         self._queue: deque[Request] = deque()
         self._wake = threading.Condition()
@@ -494,7 +494,7 @@ class Driver:
         kinds = "" if over.same_kind else "; its register file is of another kind and not compared"
         self._arrive(f"underlined: differs in B; X ends it{kinds}", "good")
 
-    def _other_run(self, name: str) -> tuple[OverSource, Timeline | None]:
+    def _other_run(self, name: str) -> tuple[OverSource, RecordedTimeline | None]:
         """Return the run to lay over, and the recording to keep open for the next time.
 
         name: a branch, or a recording, which is opened; "" the last recording, else this branch's parent or only child.
@@ -506,16 +506,16 @@ class Driver:
 
             opened = open_recording(name)
             try:
-                return OverSource(timeline, opened), opened
+                return OverSource(timeline, opened, self._progress), opened
             except RfviewError:
                 opened.close()
                 raise
         if not name and self.rival is not None:
-            return OverSource(timeline, self.rival), self.rival
+            return OverSource(timeline, self.rival, self._progress), self.rival
         from sessions.verbs_fork import partners
 
         other = next(one for one in partners(self.session, name) if one is not self.session)
-        return OverSource(timeline, other.timeline), self.rival
+        return OverSource(timeline, other.timeline, self._progress), self.rival
 
     def _do_overlay_warp(self, request: Request) -> None:
         """Align what is laid over by another warp."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rfview.render.lens import LENSES, base_design
 from rfview.render.scene import Machine, Over
 from sessions.compare import Comparison, Issue, WarpName, report
@@ -13,12 +15,12 @@ AHEAD = 1 << 12     # cycles that a live B is run on at a time until it is where
 class OverSource:
     """Run B over run A. Both cursors stand equally far behind the same instruction of the focused warp.
 
-    Where B issues the next instruction sooner than A, it stays right before that one. progress(text, cycle) is called
-    during long work and may raise to stop it. Raises InputError when the runs are not of one program.
+    Where B issues the next instruction sooner than A, it stays right before that one. progress(cycle) is called while a
+    live B is run on to where A is; true stops it. Raises InputError when the runs are not of one program.
     """
 
-    def __init__(self, ours: Timeline, theirs: Timeline):
-        self.comparison = Comparison(ours, theirs)
+    def __init__(self, ours: Timeline, theirs: Timeline, progress: Callable[[int], bool | None] | None = None):
+        self.comparison, self.progress = Comparison(ours, theirs), progress
         self.ours, self.theirs = ours, theirs
         self.name = report.label(theirs.info)
         if self.name == report.label(ours.info):
@@ -66,7 +68,7 @@ class OverSource:
         while (found := log.find(name, n)) is None and not timeline.closed:
             if log.issued(name, timeline.last) is None or (until is not None and timeline.last > until):
                 break
-            if not timeline.extend(AHEAD):
+            if not timeline.extend(AHEAD) or (self.progress is not None and self.progress(timeline.last)):
                 break
         return found
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from engine.errors import InputError
-from sessions.export import csv, kanata, perfetto, vcd
+from sessions.export import csv, kanata, perfetto, sqlite, vcd
 from sessions.timeline import Timeline
 
-Writer = Callable[[Timeline, int, int, IO[str]], None]
+Writer = Callable[[Timeline, int, int, Any], None]     # the last: an open text file, for sqlite a path
 FORMATS: dict[str, tuple[str, Writer]] = {
     "kanata": ("pipeline rows of every instruction, for Konata", kanata.write),
     "perfetto": ("warp states and instructions as trace events, for ui.perfetto.dev and chrome://tracing", perfetto.write),
     "vcd": ("warp states, program counters and bank queues as waveforms, for GTKWave and Surfer", vcd.write),
+    "sqlite": ("cycles, stalls, waits, events, instructions and accesses as tables for SQL", sqlite.write),
     "csv": ("one row per cycle: warps per state, or the expressions asked for", csv.write),
 }
 
@@ -43,6 +44,10 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
     if stop <= start:
         raise InputError(f"export: cycles {start:,} to {stop:,} are none")
     partial = target.with_name(target.name + ".partial")
+    if form == "sqlite":
+        sqlite.write(timeline, start, stop, partial)
+        partial.replace(target)
+        return start, stop
     with partial.open("w", encoding="utf-8", newline="") as out:
         if columns:
             csv.write_columns(timeline, start, stop, out, columns)

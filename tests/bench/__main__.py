@@ -1,4 +1,7 @@
-"""`python -m tests.bench`: measure speed, size, seeks, start-up and registers, and print one JSON object."""
+"""`python -m tests.bench`: measure speed, size, opening, seeks, searches, start-up and registers; print one JSON object.
+
+`rows` has each number beside its goal and whether it is met; the rest is what they were taken from.
+"""
 
 from __future__ import annotations
 
@@ -7,34 +10,71 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from engine.launch import load_launch_file
-from tests.bench import measure
+from tests.bench import measure, rewinding, searching
+from tests.bench.judge import judge
+
+PARTS = ("workloads", "long", "live", "start", "registers")
 
 
 def main() -> int:
     """Run the measurements that are asked for, saying on stderr which one runs."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs per measurement, of which the median counts")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure (default: all)")
     parser.add_argument("--only", nargs="*", choices=sorted(measure.PEER), help="workloads (default: all)")
     parser.add_argument("--no-cold", action="store_true", help="leave out the start that compiles everything")
+    parser.add_argument("--long", metavar="FILE.rfs", type=Path, help="an old recording of this bench")
+    parser.add_argument("--rounds", type=int, default=searching.ROUNDS, help="of the long run, 0.6 million cycles each")
     args = parser.parse_args()
     names = args.only or list(measure.PEER)
-    result: dict[str, object] = {"machine": measure.machine(), "workloads": {}}
+    result: dict[str, Any] = {"machine": measure.machine(), "load_before": searching.load()}
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        say("compiling, or loading what is compiled")
-        measure.warm_up(load_launch_file(measure.WORKLOADS / f"{names[0]}.toml"))
-        workloads = {}
-        for name in names:
-            say(name)
-            workloads[name] = measure.workload(name, Path(folder), args.runs)
-        result["workloads"] = workloads
-        say("starting")
-        result["start"] = measure.starting(Path(folder) / f"{names[0]}.rfs", not args.no_cold)
-    say("registers")
-    result["registers"] = measure.registers()
+        if "workloads" in args.parts:
+            result["workloads"] = workloads(names, Path(folder), args.runs)
+        if "long" in args.parts:
+            rows += long(Path(folder), args)
+        if "live" in args.parts:
+            say("live runs and recipes")
+            rows += rewinding.rows(Path(folder), args.runs, args.rounds)
+        if "start" in args.parts:
+            say("starting")
+            result["start"] = measure.starting(measure.some_recording(Path(folder)), not args.no_cold)
+    if "registers" in args.parts:
+        say("registers")
+        result["registers"] = measure.registers()
+    result["rows"] = judge(result) + rows
+    result["load_after"] = searching.load()
     print(json.dumps(result, indent=1))
     return 0
+
+
+def workloads(names: list[str], folder: Path, runs: int) -> dict[str, Any]:
+    """Measure the peer's workloads."""
+    say("compiling, or loading what is compiled")
+    measure.warm_up(load_launch_file(measure.WORKLOADS / f"{names[0]}.toml"))
+    found = {}
+    for name in names:
+        say(name)
+        found[name] = measure.workload(name, folder, runs)
+    return found
+
+
+def long(folder: Path, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure opening, seeking and searching of a long recording."""
+    path: Path | None = args.long
+    rows: list[dict[str, Any]] = []
+    if path is None:
+        say("recording ten million cycles: a few minutes")
+        path, rows = searching.record_long(folder, args.rounds)
+    for name in ("opening", "seeking", "searching"):
+        say(name)
+        part = getattr(searching, name)
+        rows += part(path, folder, args.runs) if name == "opening" else part(path, args.runs)
+    return rows
 
 
 def say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The measurements of the bench, each a function that returns plain data; nothing is judged here."""
+"""Measurements of runs, starts and registers, each a function that returns plain data; nothing is judged here."""
 
 from __future__ import annotations
 
@@ -113,6 +113,12 @@ def workload(name: str, folder: Path, runs: int) -> dict[str, Any]:
     }
 
 
+def some_recording(folder: Path) -> Path:
+    """Return a recording to replay: the newest in a folder, or the one that comes with rfview."""
+    made = sorted(folder.glob("*.rfs"), key=lambda path: path.stat().st_mtime)
+    return made[-1] if made else REPOSITORY / "sessions" / "recorded" / "first.rfs"
+
+
 def child(*args: str, **env: str) -> float:
     """Return the wall seconds of `rfview ARGS` in a fresh process."""
     began = time.perf_counter()
@@ -130,6 +136,8 @@ def starting(recorded: Path, with_cold: bool) -> dict[str, Any]:
             found["warm_run_hotspot_s"] = child("run", "hotspot", RFVIEW_CACHE_DIR=cache)
         else:
             found["warm_run_hotspot_s"] = child("run", "hotspot")
+    child("run", "vectoradd")
+    found["warm_run_vectoradd_s"] = child("run", "vectoradd")
     found["replay_as_text_s"] = child("replay", str(recorded))
     found["version_s"] = child("--version")
     return found

@@ -47,8 +47,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "float_edges": ("sm75", "sm120"),
     "generic_pointers": ("sm75", "debug"),
     "grid_barrier": ("sm75", "sm100"),
+    "grid_sync": ("sm75", "sm120", "debug"),
     "group_reduce": ("sm75", "sm120"),
     "half_floats": ("sm75", "sm100"),
+    "indirect_calls": ("sm75", "sm120", "debug"),
     "int_division": ("sm75", "sm100"),
     "local_array": ("sm75", "sm120", "debug"),
     "named_barriers": ("sm75", "sm100"),
@@ -65,6 +67,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "two_kernels": ("sm75", "lineinfo"),
     "vector_access": ("sm75", "sm100", "fast"),
     "votes": ("sm75", "sm100", "debug"),
+    "wide_division": ("sm75", "debug"),
 }
 
 

@@ -126,7 +126,7 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ('kernel = "first"', "kernel = 1", "launch[1].kernel", "string"),
     ('kernel = "first"', 'kernell = "first"', "launch[1].kernell", "did you mean 'kernel'"),
     ("{value = 40}", "40", "launch[1].args[0]", "table"),
-    ("{value = 40}", "{}", "launch[1].args[0]", "exactly one of value, buffer, symbol, null, bytes, got none"),
+    ("{value = 40}", "{}", "launch[1].args[0]", "exactly one of value, buffer, symbol, texture, null, bytes, got none"),
     ("{value = 40}", '{value = 40, buffer = "A"}', "launch[1].args[0]", "value and buffer"),
     ("{value = 40}", '{value = "x"}', "launch[1].args[0].value", "integer"),
     ("{value = 40}", "{value = 40, offset = 4}", "launch[1].args[0].offset", "only beside buffer or symbol"),

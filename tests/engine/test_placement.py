@@ -52,11 +52,11 @@ def test_a_wrong_name_says_what_there_is(tmp_path: Path, asked: str, message: st
     assert message in str(error.value)
 
 
-def test_a_table_of_functions_spoils_no_other_kernel(tmp_path: Path) -> None:
+def test_a_table_of_functions_holds_numbers_that_are_not_null(tmp_path: Path) -> None:
     text = ".func f() { ret; }\n.global .align 8 .u64 table[2] = {f, values};\n.global .align 4 .u32 values[1] = {7};\n"
     place = placed(tmp_path, "plain", text)
     table, values = place.variables
-    assert place.arena[table.word : table.word + 4].view(np.uint64).tolist() == [0, values.address]
+    assert place.arena[table.word : table.word + 4].view(np.uint64).tolist() == [16, values.address]
 
 
 def test_a_symbol_without_bytes_is_refused(tmp_path: Path) -> None:

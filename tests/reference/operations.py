@@ -262,7 +262,7 @@ def integer(inst: Any) -> Operation:
 
 
 def carry(inst: Any) -> Operation:
-    """OP_CARRY: returns (value, carry or borrow out); the carry in is the predicate source."""
+    """OP_CARRY: returns (value, carry out); the carry in is the predicate source; a borrow is no carry."""
     sub, (bits, is_signed) = int(inst["aux"]) & 255, type_of(int(inst["aux"]) >> 8)
     reads = bool(int(inst["flags"]) & isa.FLAG_CC_IN)
     n, mask = reader(bits, is_signed), (1 << bits) - 1
@@ -271,8 +271,8 @@ def carry(inst: Any) -> Operation:
         carried = values[0] if reads else 0
         a, b, *rest = values[1:] if reads else values
         if sub == isa.CARRY_SUB:
-            total = a - b - carried
-            return total & mask, int(total < 0)
+            total = a - b - (1 - carried if reads else 0)
+            return total & mask, int(total >= 0)
         if sub == isa.CARRY_ADD:
             total = a + b + carried
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,6 +126,7 @@ CASES: dict[str, Case] = {
     "zoom_in": ((), lambda app: app.scene.overview.edges[-1] - app.scene.overview.edges[0] < 300),
     "zoom_out": ((), lambda app: app.scene.overview.edges[-1] == 399),
     "palette": ((), lambda app: app.app.screen is not app.app.main),
+    "screenshot": says("written: gemm_tile-sram-150.svg"),
     "copy": says("copied: rfview replay"),
 }
 
@@ -132,6 +134,12 @@ CASES: dict[str, Case] = {
 # these want an argument or a branch, end the program, or ask the whole machine, which the made-up timeline has not
 UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
            "next_arrival", "previous_arrival")
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the files that keys write out of the repository."""
+    monkeypatch.chdir(tmp_path)
 
 
 async def reset(app: Driven) -> None:

@@ -194,6 +194,27 @@ def test_where_b_does_not_hold_the_place_it_says_so(files: dict[str, str]) -> No
     assert text_of(found) == "B overlaid: hrf gto, w0 is not as far"
 
 
+def test_a_branch_is_laid_over_by_its_parent(files: dict[str, str]) -> None:
+    async def test(app: Driven) -> None:
+        await app.press(":")
+        await app.type("fork b1 set stt.write_cycles=9")
+        await app.press("X")
+        assert app.scene.over.name == "stt.write_cycles=4" and app.scene.over.lag == 0
+        assert not any(map(any, underlined(app, "warps")))
+        await app.press("4", "i")
+        assert app.scene.over.lag < 0 and any(map(any, underlined(app, "warps")))     # the parent's writes are quicker
+        await app.press(":")
+        await app.type("branch main")
+        assert app.scene.over is None
+        await app.press(":")
+        await app.type("overlay b1")        # a live run, run on to where this one is
+        assert app.scene.over.name == "stt.write_cycles=9"
+        await app.press("4", "i")
+        assert app.scene.over.lag is not None and app.scene.over.lag > 0
+
+    over(files["stt"], test)
+
+
 def test_the_comparison_opens_it_and_gets_it_back(files: dict[str, str]) -> None:
     timelines = [open_recording(files[name]) for name in ("sram", "stt")]
 
@@ -217,6 +238,7 @@ def test_the_comparison_opens_it_and_gets_it_back(files: dict[str, str]) -> None
             assert main.scene.over.lag == picture.runs[1].cycle - picture.runs[0].cycle
             await pilot.press("y")
             await until(lambda: "copied: rfview replay sram.rfs" in main.scene.message)
+            assert main.view_command().endswith(f" --overlay {files['stt']}")
             await pilot.press("q")
             await until(lambda: app.screen is pair and app.main is pair)
             assert not main.driver.thread.is_alive()

@@ -11,8 +11,8 @@ import pytest
 
 from engine import designs as registry
 from engine.designs import files
+from engine.tools import check_design
 from rfview import cli
-from rfview.commands import designs
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def forget():
 def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(designs, "CHECKED", ("scalarprod",))
+    monkeypatch.setattr(check_design, "CHECKED", ("scalarprod",))
     path = tmp_path / "my_rf.py"
     assert cli.main(["designs", "--new", str(path)]) == 0
     assert "--check" in capsys.readouterr().out
@@ -62,10 +62,10 @@ class Ended:
 
 def test_the_verdict_says_what_is_wrong() -> None:
     plain = Ended(7)
-    assert designs.verdict(plain, Ended(7)) == "ok"
-    assert designs.verdict(plain, Ended(8)) == "memory differs from sram's: out"
-    assert designs.verdict(plain, Ended(7, verified=False)) == "the kernel's results are wrong"
-    assert designs.verdict(plain, Ended(7, barrier=4)) == "warp-cycles do not add up"
+    assert check_design.verdict_of(plain, Ended(7)) == "ok"
+    assert check_design.verdict_of(plain, Ended(8)) == "memory differs from sram's: out"
+    assert check_design.verdict_of(plain, Ended(7, verified=False)) == "the kernel's results are wrong"
+    assert check_design.verdict_of(plain, Ended(7, barrier=4)) == "warp-cycles do not add up"
 
 
 def test_the_check_wants_a_design(capsys: pytest.CaptureFixture[str]) -> None:

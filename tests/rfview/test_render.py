@@ -369,3 +369,13 @@ def test_themes_are_chosen_by_the_environment() -> None:
     assert choose_theme("light", {"NO_COLOR": "1"}) == "light"
     with pytest.raises(InputError, match="pink"):
         choose_theme("pink", {})
+
+
+def test_what_is_cut_is_cut_between_words() -> None:
+    from rfview.render.text import cut
+
+    assert cut("issued 12,345", 13) == "issued 12,345" and cut("", 0) == cut("", -3) == cut("abc", 0) == ""
+    assert cut("its line comes since 12,345", 24) == "its line comes since…"
+    assert cut("an_unusually_long_name_of_a_kernel", 12) == "an_unusuall…" and len(cut("abc def", 5)) <= 5
+    for room in range(1, 40):
+        assert len(cut("back at 2,205 (in 204): DRAM, 100 cycles", room)) <= room

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.errors import InputError
@@ -113,6 +114,38 @@ def test_a_long_move_shows_its_progress_and_is_cancelled() -> None:
         assert 0 < app.cycle < 300 and "interrupted" in app.scene.message and app.scene.badge.kind != "busy"
         await app.press("S")
         assert app.scene.badge.text == "◄ PAST"
+
+    drive(test, opener=open_it)
+
+
+@pytest.mark.parametrize("key", ["c", "C"])
+def test_a_long_search_shows_how_far_it_is_and_ends_at_esc(key: str) -> None:
+    class Slow(FakeTimeline):
+        def column(self, path: str, start: int, stop: int) -> np.ndarray:
+            if path != "sm.warp[3].pc":
+                return super().column(path, start, stop)
+            time.sleep(0.05)
+            return np.zeros(stop - start, np.uint32)
+
+    def open_it(report: Callable[..., None]) -> Session:
+        session = Session(Slow(cycles=6000))
+        session.goto(3000)
+        session.add_breakpoint("if", condition="w3.pc == 77")
+        return session
+
+    async def test(app: Driven) -> None:
+        await app.settle()
+        began = app.cycle
+        await app.pilot.press(key)
+        for _ in range(100):
+            await app.pilot.pause(0.02)
+            if app.scene.badge.kind == "busy":
+                break
+        assert app.scene.badge.text.startswith("at ") and app.scene.message == "Esc cancels"
+        await app.pilot.press("escape")
+        await app.settle()
+        assert 0 < app.cycle < 5999 and (app.cycle > began) == (key == "c")
+        assert "interrupted" in app.scene.message and app.scene.badge.kind != "busy"
 
     drive(test, opener=open_it)
 

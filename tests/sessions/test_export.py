@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sqlite3
 from collections import Counter
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from engine.errors import InputError
 from sessions import open_session
-from sessions.export import FORMATS, export
+from sessions.export import FORMATS, export, sqlite
 from sessions.session import Session
 
 RECORDED = Path(__file__).parents[2] / "rfview" / "learn" / "recorded"
@@ -139,7 +140,33 @@ def test_csv_columns_are_what_print_says(session: Session, tmp_path: Path) -> No
         assert row[2] == str(int(session.value("any(w.state == wait)", int(row[0]))))
 
 
-@pytest.mark.parametrize("form", list(FORMATS))
+def test_sqlite_agrees_with_the_session(session: Session, tmp_path: Path) -> None:
+    export(session.timeline, "sqlite", tmp_path / "out.db")
+    assert [file.name for file in tmp_path.iterdir()] == ["out.db"]
+    database = sqlite3.connect(tmp_path / "out.db")
+    ask = lambda query: database.execute(query).fetchall()
+    timeline, last = session.timeline, session.timeline.last
+    totals = {entry["name"]: int(timeline.stall_totals(last)[entry["code"]]) for entry in session.info["stalls"]}
+    totals = {name: count for name, count in totals.items() if count}
+    assert dict(ask("SELECT state, sum(warps) FROM stalls GROUP BY state")) == totals
+    assert dict(ask("SELECT state, sum(cycles) FROM waits GROUP BY state")) == totals
+    assert ask("SELECT count(*), sum(issued), min(cycle), max(cycle) FROM cycles") == [(last, issued(session), 0, last - 1)]
+    assert ask("SELECT count(*) FROM instructions") == [(issued(session),)]
+    for name, count in ask("SELECT name, sum(count) FROM events GROUP BY name"):
+        assert session.value(f"event.{name}", last) == count
+    warp, state, first, end, cycles = ask("SELECT * FROM waits WHERE state = 'long_scoreboard' OR 1 ORDER BY cycles DESC")[5]
+    codes = {entry["name"]: entry["code"] for entry in session.info["stalls"]}
+    assert end - first + 1 == cycles and (timeline.states(first + 1, end + 2)[:, warp] == codes[state]).all()
+    activity = timeline.column("sm.bank[*].activity", 1, last + 1)
+    assert dict(ask("SELECT kind, count(*) FROM accesses GROUP BY kind")).get("read", 0) == (activity == 1).sum()
+    rows = ask("SELECT issue, collect, execute, write_back, done FROM instructions WHERE write_back IS NOT NULL")
+    assert rows and all(issue <= collect <= execute <= back and (done is None or back <= done)
+                        for issue, collect, execute, back, done in rows if None not in (collect, execute))
+    queries = [line.strip() for line in (sqlite.__doc__ or "").splitlines() if line.startswith("  SELECT")]
+    assert len(queries) == 2 and all(ask(query) for query in queries)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "sqlite"])
 def test_a_stretch_is_cut_at_both_ends(session: Session, tmp_path: Path, form: str) -> None:
     text = written(session, form, tmp_path, first=50, last=90)
     if form == "perfetto":

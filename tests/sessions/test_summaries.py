@@ -181,3 +181,21 @@ def test_a_recording_without_summaries_is_searched_all_the_same(path: Path, tmp_
         session = Session(open_recording(cut, check=check))
         session.add_breakpoint("if", condition="w3.pc == 5")
         assert session.continue_().cycle == rises[0] and "summary of chunks 0" in session.warnings[0]
+
+
+def test_registers_and_memory_of_700_chunks_come_back_at_any_cycle(tmp_path: Path, truth: list) -> None:
+    path = tmp_path / "single.rfs"
+    record(Double(CYCLES), path, chunk_cycles=1)
+    order = np.random.RandomState(3)
+    kept: dict[int, Any] = {}
+    for summed in (True, False):
+        timeline = open_recording(path)
+        if not summed:
+            timeline.summaries = None
+        for cycle in [CYCLES, 512, 511, 513, 64, *order.randint(0, CYCLES + 1, 60).tolist()]:
+            kept[cycle] = timeline.at(cycle)
+            assert (kept[cycle].rows == truth[cycle].rows).all(), cycle
+        for cycle, snapshot in kept.items():    # memory is read when it is looked at, wherever the timeline stands
+            assert snapshot.same_as(truth[cycle]), cycle
+        with pytest.raises(AttributeError, match="nothing"):
+            _ = snapshot.nothing

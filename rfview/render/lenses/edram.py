@@ -229,7 +229,8 @@ def _activity(row: Row, scene: Scene, rows: Rows, turns: Turns, bank: int) -> No
         row.at(ACCESS_COLUMN, f"refresh row {turns.row[bank]}", "p:moving")
     elif port["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and port["owner_warp"] < machine.num_warps:
         word = "read " if port["activity"] == layout.BANK_READ else "write"
-        row.at(ACCESS_COLUMN, word, "p:fast").add(f" R{port['owner_reg']:<2} w{port['owner_warp']:<2}", _role(scene, port))
+        row.at(ACCESS_COLUMN, word, "p:fast").add(" ")
+        row.add(f"R{port['owner_reg']:<2} w{port['owner_warp']:<2}", _role(scene, port))
     if lost.size:
         place = int(lost[0]) * rows.banks + bank
         who = f"R{regs[place]} w{warps[place]}" if warps[place] >= 0 else f"row {lost[0]}"

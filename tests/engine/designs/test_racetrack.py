@@ -116,6 +116,9 @@ class Bench:
         flight.pc, flight.warp, flight.seq, flight.unread, flight.mask = bank, row, self.sm.seq, 1, 0xFFFFFFFF
         flight.unread_regs = 1 << bank
         self.sm.collectors_used = int(self.sm.collectors_used) | 1 << slot
+        self.sm.collector_seq[slot] = self.sm.seq
+        self.sm.reading = int(self.sm.reading) | 1 << slot
+        self.sm.collectors_of[row] = int(self.sm.collectors_of[row]) | 1 << slot
         self.sm.bank[bank].requests = int(self.sm.bank[bank].requests) | 1 << slot
         self.sm.banks_requested = int(self.sm.banks_requested) | 1 << bank
         self.waiting[slot] = (bank, row)
@@ -136,6 +139,7 @@ class Bench:
                 if not self.sm.inflight[slot].unread:
                     self.reads.append((self.cycle, bank, row))
                     self.sm.collectors_used = int(self.sm.collectors_used) & ~(1 << slot)
+                    self.sm.collectors_of[row] = int(self.sm.collectors_of[row]) & ~(1 << slot)
                     del self.waiting[slot]
             for bank in range(BANKS):
                 if int(self.rf.tape[bank].activity) == racetrack.WRITE:

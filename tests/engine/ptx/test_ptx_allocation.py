@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine import isa
 from engine.errors import PtxError
 from engine.ptx import decode_module
 from engine.ptx.lower import lower_kernel
@@ -107,3 +108,28 @@ def test_more_than_32_predicates_at_once_are_refused():
     text = HEAD + "ld.param.u64 %rd0, [out];\nmov.u32 %r1, %tid.x;\n" + "\n".join(lines) + "\nret;\n}\n"
     with pytest.raises(PtxError, match="33 predicate registers"):
         _ = decode_module(text, "k.ptx").kernels["k"]
+
+
+def test_a_copy_of_a_low_word_never_takes_the_high_word_of_the_pair() -> None:
+    text = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 a) {
+  .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [a];
+  ld.global.u64 %rd2, [%rd1];
+  cvt.u32.u64 %r1, %rd2;
+  cvt.u32.u64 %r2, %rd2;
+  st.global.v2.u32 [%rd1], {%r1, %r2};
+  st.global.u64 [%rd1+8], %rd2;
+  ret;
+}
+"""
+    for optimize in (False, True):
+        kernel = decode_module(text, "k.ptx", optimize=optimize).kernels["k"]
+        load = next(inst for inst in kernel.insts if inst["op"] == isa.OP_LD)
+        store = kernel.insts[-2]
+        low, high = load["dst"][:2].tolist()
+        assert [low, high] == store["src"][2:4].tolist()
+        between = [inst for inst in kernel.insts if load["line"] < inst["line"] < store["line"]]
+        assert not any(high in inst["dst"] for inst in between)

@@ -226,7 +226,8 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("ld.globl.u32 %r1, [%rd1];", ["'.globl'", ".global"]),
     ("atom.global.foo.u32 %r1, [%rd1], 1;", ["'.foo'"]),
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["tensor-core"]),
-    ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["texture"]),
+    ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["unknown name 't'"]),
+    ("tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3}];", ["tex.cube", "nearest", "tex.2d"]),
     ("bra NOWHERE;", ["unknown label 'NOWHERE'"]),
     ("add.s32 %r77, %r1, %r2;", ["unknown register '%r77'"]),
     ("mov.u32 %r1, %tid.w;", ["%tid.w"]),
@@ -241,7 +242,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("st.const.u32 [0], %r1;", ["cannot store"]),
     ("@%r1 ret;", ["predicate register"]),
     ("call nobody, ();", ["unknown function 'nobody'"]),
-    ("call %rd1, ();", ["indirect"]),
+    ("call %rd1, ();", ["no function whose address is taken"]),
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
     ("mbarrier.init.shared.b64 [%rd1], 1;", ["asynchronous barrier"]),
 ])
@@ -290,3 +291,13 @@ def test_every_module_at_hand_decodes(path, optimize):
         assert (branches["target"] < len(insts)).all()
         assert not (insts["src_mask"] & insts["imm_mask"]).any()
         assert all(reloc.symbol in module.symbols for reloc in kernel.relocs)
+
+
+def test_clusters_of_one_cta_have_trivial_addresses_and_a_leader():
+    kernel = decode("ld.param.u64 %rd1, [a]; mapa.u64 %rd2, %rd1, 0; getctarank.u64 %r1, %rd2; "
+                    "createpolicy.fractional.L2::evict_last.b64 %rd3, 1.0; elect.sync %r2|%p1, 0xffffffff; "
+                    "@%p1 st.global.v2.u32 [%rd2], {%r1, %r2}; ret;")  # fmt: skip
+    assert only(kernel, isa.OP_ST)["guard"] != 255
+    module = ".version 8.0\n.target sm_90\n.address_size 64\n.entry c() .reqnctapercluster 2, 1, 1 "
+    with pytest.raises(PtxError, match="clusters of 2 CTAs"):
+        decode_module(module + "{ .reg .b64 %rd<3>; mapa.u64 %rd1, %rd2, 1; ret; }", "m.ptx").kernels["c"]

@@ -1,0 +1,154 @@
+"""Textures: what a launch file says of one, and the header in memory that its handle points to; plain data, no numba.
+
+A texture is a buffer read through texture instructions. Its *header* lies in the arena behind the buffers and symbols; the
+header's address is the handle that a kernel gets (a u64 parameter, or a .texref variable of the same name). Texels lie
+row by row in their buffer, without tiling: [depth or layer][height][width][channels].
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.isa import T_F16, T_F32, T_S8, T_S16, T_S32, T_U8, T_U16, T_U32
+
+# words of a header
+(H_WIDTH, H_HEIGHT, H_DEPTH, H_TEXEL_BYTES, H_BASE_LOW, H_BASE_HIGH, H_BASE_WORD, H_KIND, H_CHANNELS, H_FLAGS,
+ H_ADDRESS_X, H_ADDRESS_Y, H_ADDRESS_Z) = range(13)
+H_BORDER = 13                # four words: what a fetch outside the texture gives where the address mode is border
+H_ORDER, H_DATA_TYPE = 17, 18  # what txq gives for channel_order and channel_data_type
+HEADER_WORDS = 32
+HEADER_BYTES = 4 * HEADER_WORDS
+REGION_KIND_TEXTURE = 3      # `kind` of a header's region (engine/access.py)
+
+F_LINEAR, F_NORMALIZED, F_READ_FLOAT = 1, 2, 4
+ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER = range(4)  # CUDA's cudaTextureAddressMode
+ADDRESS_MODES = {"wrap": ADDRESS_WRAP, "clamp": ADDRESS_CLAMP, "mirror": ADDRESS_MIRROR, "border": ADDRESS_BORDER}
+FILTERS, READS = ("point", "linear"), ("element", "normalized_float")
+KINDS = {"uint8": T_U8, "int8": T_S8, "uint16": T_U16, "int16": T_S16, "uint32": T_U32, "int32": T_S32,
+         "float16": T_F16, "float32": T_F32}
+# PTX manual, txq: channel_order R, RG, RGBA and channel_data_type, OpenCL 1.1's numbers
+_ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
+_DATA_TYPES = {T_S8: 0x10D7, T_S16: 0x10D8, T_S32: 0x10D9, T_U8: 0x10DA, T_U16: 0x10DB, T_U32: 0x10DC,
+               T_F16: 0x10DD, T_F32: 0x10DE}
+_NORMALIZED_TYPES = {T_S8: 0x10D0, T_S16: 0x10D1, T_U8: 0x10D2, T_U16: 0x10D3}
+MAX_EXTENT = 1 << 27  # texels of the longest texture, a 1D one over linear memory (CUDA C++ Programming Guide)
+
+
+@dataclass(frozen=True)
+class Texture:
+    """One [textures.NAME] table.
+
+    buffer: name of the buffer with the texels, which begin `offset` bytes into it. size: texels (x, y, z), 1 where a
+    dimension is missing; z is the depth or the number of layers. address: ADDRESS_* per dimension. border: floats.
+    """
+
+    name: str
+    buffer: str
+    offset: int
+    size: tuple[int, int, int]
+    channels: int
+    is_linear: bool
+    is_normalized: bool
+    reads_float: bool
+    address: tuple[int, int, int]
+    border: tuple[float, float, float, float]
+
+
+def load_texture(name: str, table: Any, buffers: Mapping[str, Any]) -> Texture:
+    """Read a [textures.NAME] table (engine/launch.py); raises LaunchError through it."""
+    table.allow("buffer", "offset", "size", "channels", "filter", "address", "border", "normalized", "read")
+    buffer = table.text("buffer")
+    if buffer not in buffers:
+        table.fail("buffer", f"expected the name of a [buffers.NAME] table ({', '.join(buffers) or 'there is none'}), "
+                             f"got {buffer!r}")
+    array = buffers[buffer].array
+    if array.dtype.name not in KINDS:
+        table.fail("buffer", f"expected texels of {', '.join(KINDS)}, but {buffer} holds {array.dtype}")
+    channels = table.integer("channels", 1, 4, 1)
+    if channels == 3:
+        table.fail("channels", "expected 1, 2 or 4, got 3")
+    offset = table.integer("offset", 0, array.nbytes, 0)
+    size = _size(table, array, channels, offset)
+    reads_float = _one_of(table, "read", READS, "element") == "normalized_float"
+    if reads_float and array.dtype.name not in ("uint8", "int8", "uint16", "int16"):
+        table.fail("read", f"normalized_float needs 8- or 16-bit integers, but {buffer} holds {array.dtype}")
+    is_linear = _one_of(table, "filter", FILTERS, "point") == "linear"
+    if is_linear and array.dtype.kind != "f" and not reads_float:
+        table.fail("filter", f"linear needs floats, or read = \"normalized_float\"; {buffer} holds {array.dtype}")
+    border = _four(table)
+    return Texture(name, buffer, offset, size, channels, is_linear,
+                   table.take("normalized", (bool,), "true or false", False), reads_float, _address(table), border)
+
+
+def _one_of(table: Any, key: str, known: tuple[str, ...], default: str) -> str:
+    """Return the word under `key`, one of `known`."""
+    word = table.text(key, default)
+    if word not in known:
+        table.fail(key, f"expected one of {', '.join(known)}, got {word!r}")
+    return str(word)
+
+
+def _size(table: Any, array: np.ndarray, channels: int, offset: int) -> tuple[int, int, int]:
+    """Return the texels in x, y and z: as given, else the buffer's shape read backwards."""
+    shape = list(array.shape)
+    if channels > 1 and shape[-1] == channels and "size" not in table:
+        shape.pop()
+    elif channels > 1 and "size" not in table:
+        table.fail("channels", f"expected a buffer whose last dimension is {channels}, or size; it has {array.shape}")
+    expected = "a list of 1 to 3 integers, the texels in x, y and z"
+    size = table.take("size", (list,), expected, shape[::-1])
+    if not 1 <= len(size) <= 3 or any(type(n) is not int or not 1 <= n <= MAX_EXTENT for n in size):
+        table.fail("size", f"expected {expected}, got {size}")
+    x, y, z = [*size, 1, 1][:3]
+    needed = x * y * z * channels * array.dtype.itemsize + offset
+    if needed > array.nbytes:
+        table.fail("size", f"{x} x {y} x {z} texels end at byte {needed}, the buffer has {array.nbytes}")
+    return x, y, z
+
+
+def _address(table: Any) -> tuple[int, int, int]:
+    """Return the address mode of each dimension: one word for all, or a list."""
+    expected = f"one of {', '.join(ADDRESS_MODES)}, or a list of them"
+    given = table.take("address", (str, list), expected, "clamp")
+    words = [given] * 3 if isinstance(given, str) else (given + given[-1:] * 3)[:3]
+    if not words or any(word not in ADDRESS_MODES for word in words):
+        table.fail("address", f"expected {expected}, got {given!r}")
+    x, y, z = (ADDRESS_MODES[word] for word in words)
+    return x, y, z
+
+
+def _four(table: Any) -> tuple[float, float, float, float]:
+    """Return the border colour: four numbers, by default zeros."""
+    expected = "a list of four numbers"
+    given = table.take("border", (list,), expected, [0.0] * 4)
+    if len(given) != 4 or any(type(value) not in (int, float) for value in given):
+        table.fail("border", f"expected {expected}, got {given}")
+    a, b, c, d = (float(value) for value in given)
+    return a, b, c, d
+
+
+def header(texture: Texture, dtype: np.dtype, address: int, word: int) -> np.ndarray:
+    """Return the header's words (HEADER_WORDS,) u4; address and arena word of the buffer with the texels."""
+    words = np.zeros(HEADER_WORDS, np.uint32)
+    kind = KINDS[dtype.name]
+    base = address + texture.offset
+    words[H_WIDTH], words[H_HEIGHT], words[H_DEPTH] = texture.size
+    words[H_TEXEL_BYTES] = texture.channels * dtype.itemsize
+    words[H_BASE_LOW], words[H_BASE_HIGH], words[H_BASE_WORD] = base & 0xFFFFFFFF, base >> 32, (
+        word + texture.offset // 4)
+    words[H_KIND], words[H_CHANNELS] = kind, texture.channels
+    words[H_FLAGS] = (F_LINEAR * texture.is_linear | F_NORMALIZED * texture.is_normalized
+                      | F_READ_FLOAT * texture.reads_float)  # fmt: skip
+    words[H_ADDRESS_X], words[H_ADDRESS_Y], words[H_ADDRESS_Z] = texture.address
+    is_float = texture.reads_float or kind in (T_F16, T_F32)
+    for k, value in enumerate(texture.border):
+        pattern = struct.pack("<f", value) if is_float else struct.pack("<q", int(value))[:4]
+        words[H_BORDER + k] = int.from_bytes(pattern, "little")
+    words[H_ORDER] = _ORDERS[texture.channels]
+    words[H_DATA_TYPE] = (_NORMALIZED_TYPES if texture.reads_float else _DATA_TYPES)[kind]
+    return words

@@ -1,0 +1,129 @@
+"""What `rfview compare` writes besides its table: CSV, a bar chart as text or SVG, and the command that opens one row."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputError
+from rfview import charts
+from rfview.commands import options
+
+METRICS = {"ipc": "IPC", "cycles": "cycles", "energy": "register file energy", "stalls": "share of resident warp-cycles"}
+NO_WORK = ("finished", "no_cta")
+MIN_SHARE = 0.01
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options for further output."""
+    group = parser.add_argument_group("further output")
+    group.add_argument("--csv", metavar="FILE", help="write the rows as comma-separated values, - for standard output")
+    group.add_argument("--plot", metavar="WHAT", choices=list(METRICS), help=f"draw bars: {', '.join(METRICS)}")
+    group.add_argument("--svg", metavar="FILE", help="write the chart of --plot (default ipc) as SVG")
+    group.add_argument("--open", metavar="DESIGN[:SCHEDULER]", help="then open this row live in the terminal")
+
+
+def check(args: argparse.Namespace, variants: Sequence[str], schedulers: Sequence[str]) -> None:
+    """Raise InputError for files that cannot be written and a row that is not in the table, before anything runs."""
+    for name in (args.csv, args.svg):
+        if name and name != "-":
+            options.writable_file(name)
+    if args.open:
+        row_of(args.open, variants, schedulers)
+
+
+def row_of(text: str, variants: Sequence[str], schedulers: Sequence[str]) -> tuple[str, str]:
+    """Return (variant, scheduler) that DESIGN[:SCHEDULER] names; raises InputError naming the rows."""
+    design, colon, scheduler = text.rpartition(":") if "]" not in text.rpartition(":")[2] else (text, "", "")
+    if not colon:
+        design, scheduler = text, schedulers[0]
+    if design not in variants or scheduler not in schedulers:
+        rows = ", ".join(f"{variant}:{name}" for variant in variants for name in schedulers)
+        raise InputError(f"--open {text}: no such row; there are {rows}")
+    return design, scheduler
+
+
+def write(args: argparse.Namespace, table: Mapping[str, Any]) -> None:
+    """Write what was asked for."""
+    if args.csv:
+        content = csv_of(table)
+        if args.csv == "-":
+            sys.stdout.write(content)
+        else:
+            Path(args.csv).write_text(content, encoding="utf-8")
+    if args.plot or args.svg:
+        chart = chart_of(table, args.plot or "ipc")
+        if args.plot and not args.json:
+            print(f"\n{charts.text(chart)}")
+        if args.svg:
+            Path(args.svg).write_text(charts.svg(chart), encoding="utf-8")
+
+
+def csv_of(table: Mapping[str, Any]) -> str:
+    """Return a line per row: names, times, energy in pJ, area, results, then warp-cycles by state; "" where unknown."""
+    states = list(dict.fromkeys(name for row in table["rows"] for name in row["stalls"]))
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    energies = ("total", "dynamic", "leakage", "refresh")
+    lines.writerow(["kernel", "preset", "design", "scheduler", "cycles", "ipc", "ipc_over_sram",
+                    *(f"energy_{part}_pj" for part in energies), "energy_over_baseline", "baseline", "area_mm2", "eda",
+                    "same_bits", "rmse", "verified", "misbehaved", "warp_cycles", "issued", *states])  # fmt: skip
+    for row in table["rows"]:
+        output = row["output"] or {}
+        values = [table["kernel"], table["preset"], row["design"], row["scheduler"], row["cycles"], row["ipc"],
+                  row["ipc_over_sram"], *(row["energy_pj"][part] for part in energies), row["energy_over_baseline"],
+                  row["baseline"], row["area_mm2"], row["eda"], output.get("same_bits"), output.get("rmse"), row["verified"],
+                  row["misbehaved"], row["warp_cycles"], row["issued"], *(row["stalls"].get(name, 0) for name in states)]
+        lines.writerow(["" if value is None else value for value in values])
+    return out.getvalue()
+
+
+def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
+    """Return the bars of a metric, one per row."""
+    rows = table["rows"]
+    several = len({row["scheduler"] for row in rows}) > 1
+    labels = [f"{row['design']} {row['scheduler']}" if several else row["design"] for row in rows]
+    title = f"{METRICS[metric]}, {table['kernel']}"
+    if metric == "ipc":
+        return charts.of(title, labels, [row["ipc"] for row in rows], form=".3f")
+    if metric == "cycles":
+        return charts.of(title, labels, [float(row["cycles"]) for row in rows], form=",.0f")
+    if metric == "energy":
+        parts = [tuple((part, row["energy_pj"][part] / 1e6) for part in ("dynamic", "leakage", "refresh")
+                       if row["energy_pj"][part]) for row in rows]  # fmt: skip
+        bars = [charts.Bar(label, sum(value for _, value in own), own) for label, own in zip(labels, parts, strict=True)]
+        return charts.Chart(title, tuple(bars), "µJ", ",.4g")
+    from engine.stalls import STALLS
+
+    bars = []
+    for label, row in zip(labels, rows, strict=True):
+        counted = {"issued": row["issued"], **{key: n for key, n in row["stalls"].items() if key not in NO_WORK}}
+        total = max(1, sum(counted.values()))
+        shares = [(name, 100 * count / total) for name, count in counted.items() if count / total >= MIN_SHARE]
+        rest = 100 - sum(share for _, share in shares)
+        own = (*shares, ("other", rest)) if rest > 0.05 else tuple(shares)
+        bars.append(charts.Bar(label, sum(value for _, value in own), own))
+    glyphs = (*((stall.name, stall.glyph) for stall in STALLS), ("other", "…"))
+    return charts.Chart(title, tuple(bars), "%", ".0f", glyphs=glyphs)
+
+
+def open_row(args: argparse.Namespace, design: str, scheduler: str, settings: Mapping[str, Any]) -> int:
+    """Open a row's run in the terminal; return the exit code."""
+    from rfview import cli
+
+    words = ["debug", args.targets[0], "--design", design, "--scheduler", scheduler, "--preset", args.preset]
+    for key, value in settings.items():
+        words += ["--set", f"{key}={value}"]
+    return cli.main(words)
+
+
+def refuse(args: argparse.Namespace) -> None:
+    """Raise InputError where two runs are set side by side: what is written here belongs to a table of designs."""
+    given = next((name for name in ("csv", "plot", "svg", "open") if getattr(args, name)), None)
+    if given is not None:
+        raise InputError(f"--{given}: only for one kernel under several designs, as in `rfview compare gemm`")

@@ -1,0 +1,30 @@
+"""`rfview dap`: be the debug adapter of an editor, over standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+EPILOG = """an editor starts this itself. In Neovim with nvim-dap, for example:
+  dap.adapters.rfview = { type = "executable", command = "rfview", args = { "dap" } }
+  dap.configurations.ptx = {{ type = "rfview", request = "launch", name = "vectoradd on hrf",
+                              program = "vectoradd", design = "hrf", scheduler = "lrr" }}
+launch takes program (a session file, launch file or bundled kernel), design, scheduler, preset, settings
+({"hrf.write_cycles": 2}), stopOnEntry; warps are threads, the console takes `rfview help commands`"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options: there are none."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Answer the editor until it disconnects."""
+    from rfview.dap.adapter import Adapter
+    from rfview.dap.wire import Wire
+
+    # whatever else reads or prints must not get between the messages
+    source, target = os.fdopen(os.dup(sys.stdin.fileno()), "rb"), os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    Adapter(Wire(source, target)).serve()
+    return 0

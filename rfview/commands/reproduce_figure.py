@@ -1,0 +1,93 @@
+"""`rfview reproduce --figure ID`: one claim's or direction's numbers, a bar per kernel beside the paper's value.
+
+    hcrf-ipc  IPC loss, hcrf over sram, %
+      gemm        ████▏                0.9
+      nw          ████████▍            1.9
+      over all    ███████▎  │          1.6
+                            │ paper, V-C, 1.9
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import InputError
+from rfview import charts
+from rfview.commands import options
+
+if TYPE_CHECKING:
+    from engine.claims.lab import Lab
+
+LIST = "list"
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw the figure asked for as text, and write it as SVG; `list` says what there is."""
+    if args.figure is None:
+        raise InputError(f"-o {args.output}: only with --figure ID; `rfview reproduce --figure list` says which there are")
+    if args.exact or args.directions:
+        raise InputError("--figure: one figure is chosen by its name; leave out --exact and --directions")
+    if args.output is not None:
+        options.writable_file(args.output)
+    from rfview.commands.reproduce import kernels_of
+
+    known = drawable(args.design)
+    if args.figure == LIST:
+        rows = [f"{name:<26} {text}" for name, (text, _) in known.items()]
+        print(json.dumps(list(known)) if args.json else "\n".join(rows))
+        return 0
+    if args.figure not in known:
+        near = difflib.get_close_matches(args.figure, known, 2)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; `rfview reproduce --figure list` says which there are"
+        raise InputError(f"--figure {args.figure}: no such figure{hint}")
+    from engine.claims.batch import Runs
+    from engine.claims.lab import Lab
+
+    with options.progress() as report, Runs(report, args.workers) as runs:
+        chart, data = known[args.figure][1](Lab(runs, kernels_of(args.kernels) if args.kernels else None))
+    print(json.dumps(data) if args.json else charts.text(chart))
+    if args.output is not None:
+        Path(args.output).write_text(charts.svg(chart), encoding="utf-8")
+    return 0
+
+
+Figure = Callable[["Lab"], tuple[charts.Chart, dict[str, Any]]]
+
+
+def drawable(design: str | None) -> dict[str, tuple[str, Figure]]:
+    """Return id -> (what it shows, how it is drawn) of every claim measured on kernels, of one paper's design or of all."""
+    from engine import claims
+    from rfview.commands.reproduce import ALSO, paper_module
+
+    found: dict[str, tuple[str, Figure]] = {}
+    for claim in claims.load().values():
+        measured = paper_module(claim.paper_design).MEASURED.get(claim.id)
+        if measured is not None and ALSO.get(design or "", design) in (None, claim.paper_design):
+            against = f" over {claim.baseline}" if claim.baseline not in ("-", "") else ""
+            found[claim.id] = (f"{claim.quantity}, {claim.design}{against} ({claim.unit})", _drawer(claim, measured))
+    return found
+
+
+def _drawer(claim: Any, measured: Callable[[Any], Any]) -> Figure:
+    """Return what measures and draws a claim."""
+
+    def draw(lab: Lab) -> tuple[charts.Chart, dict[str, Any]]:
+        number = measured(lab)
+        each = {name: float(value) for name, value in number.each.items()}
+        if not each and not math.isfinite(number.value):
+            raise InputError(f"--figure {claim.id}: these kernels give no number for it")
+        against = f" over {claim.baseline}" if claim.baseline not in ("-", "") else ""
+        title = f"{claim.id}  {claim.quantity}, {claim.design}{against}"
+        bars = [charts.Bar(name, value) for name, value in each.items()] + [charts.Bar("over all", float(number.value))]
+        chart = charts.Chart(title, tuple(bars), claim.unit, ".3g", (float(claim.value), f"paper, {claim.section}"))
+        data = {"id": claim.id, "quantity": claim.quantity, "unit": claim.unit, "paper_value": claim.value,
+                "value": number.value if math.isfinite(number.value) else None, "kernels": each, "note": number.note}
+        return chart, data
+
+    return draw

@@ -1,0 +1,140 @@
+"""What an editor shows at a stop, as trees: registers and lanes, a warp's fields, the register file, the machine, why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from sessions.session import Session
+
+GROUP = 64      # elements of a long array that are opened at once
+
+
+@dataclass(frozen=True)
+class Node:
+    """One line of a tree. expression: what evaluates to it, '' = nothing does. children: None for a leaf."""
+
+    name: str
+    value: str
+    expression: str = ""
+    children: Callable[[], Iterator[Node]] | None = None
+
+
+class Trees:
+    """The trees of one stop, numbered as the editor asks for them; numbers start anew at each stop."""
+
+    def __init__(self, session: Session):
+        self._session = session
+        self._known: list[Callable[[], Iterator[Node]]] = []
+        self._expressions: dict[tuple[int, str], str] = {}
+
+    def scopes(self, warp: int | None) -> list[dict[str, Any]]:
+        """Return the scopes of a warp, or of the whole machine."""
+        trees: list[tuple[str, Callable[[], Iterator[Node]], dict[str, Any]]] = []
+        if warp is not None:
+            trees += [("Registers", lambda: self._registers(warp), {"presentationHint": "registers"}),
+                      ("Warp", lambda: self._record(self._sm["warp"][warp], f"w{warp}"), {})]  # fmt: skip
+        trees += [("Register file", lambda: self._record(self._session.snapshot().rf, "rf"), {}),
+                  ("Machine", self._machine, {})]  # fmt: skip
+        if warp is not None:
+            trees.append(("Why", lambda: self._why(warp), {"expensive": True}))
+        return [{"name": name, "variablesReference": self._number(tree), "expensive": False, **more}
+                for name, tree, more in trees]  # fmt: skip
+
+    def children(self, reference: int) -> list[dict[str, Any]]:
+        """Return what is below a numbered line; raises InputError for a number of an earlier stop."""
+        if not 1 <= reference <= len(self._known):
+            raise InputError(f"variablesReference {reference} is from before the last stop")
+        found = []
+        for node in self._known[reference - 1]():
+            below = self._number(node.children) if node.children else 0
+            line = {"name": node.name, "value": node.value, "variablesReference": below}
+            if node.expression:
+                line["evaluateName"] = node.expression
+                self._expressions[reference, node.name] = node.expression
+            found.append(line)
+        return found
+
+    def expression(self, reference: int, name: str) -> str:
+        """Return what evaluates to a line that has been shown, '' where nothing does."""
+        return self._expressions.get((reference, name), "")
+
+    def _number(self, tree: Callable[[], Iterator[Node]]) -> int:
+        self._known.append(tree)
+        return len(self._known)
+
+    @property
+    def _sm(self) -> Any:
+        return self._session.snapshot().sm
+
+    def _registers(self, warp: int) -> Iterator[Node]:
+        snapshot = self._session.snapshot()
+        for reg in range(int(snapshot.sm["launch"]["registers"])):
+            try:
+                values = snapshot.register(warp, reg)
+            except IndexError:
+                return      # the warp has ended
+            name = f"R{reg}"
+            yield Node(name, lanes_text(values), f"w{warp}.{name}", partial(self._lanes, values, f"w{warp}.{name}"))
+
+    def _lanes(self, values: np.ndarray, path: str) -> Iterator[Node]:
+        for lane, value in enumerate(values):
+            yield Node(f"[{lane}]", number_text(value), f"{path}[{lane}]")
+
+    def _record(self, record: Any, path: str) -> Iterator[Node]:
+        for name in record.dtype.names:
+            yield self._value(name, record[name], f"{path}.{name}")
+
+    def _value(self, name: str, value: Any, path: str) -> Node:
+        if getattr(value, "dtype", None) is not None and value.dtype.names and np.ndim(value) == 0:
+            return Node(name, "", "", lambda: self._record(value, path))
+        if np.ndim(value) == 0:
+            return Node(name, f"{int(value):,}", path)
+        return Node(name, f"{len(value)} values", "", lambda: self._array(value, path, 0, len(value)))
+
+    def _array(self, values: Any, path: str, first: int, last: int) -> Iterator[Node]:
+        if last - first <= GROUP:
+            for index in range(first, last):
+                yield self._value(f"[{index}]", values[index], f"{path}[{index}]")
+            return
+        for at in range(first, last, GROUP):
+            end = min(at + GROUP, last)
+            yield Node(f"[{at}..{end - 1}]", "", "", partial(self._array, values, path, at, end))
+
+    def _machine(self) -> Iterator[Node]:
+        session = self._session
+        yield Node("cycle", f"{session.cycle:,}", "cycle")
+        yield Node("design", str(session.info.get("design")))
+        yield Node("scheduler", str(session.info.get("scheduler")))
+        counts = session.snapshot().sm["state_count"]
+        for stall in session.info["stalls"]:
+            if count := int(counts[stall["code"]]):
+                yield Node(stall["name"], f"{count} warps", f"stall.{stall['name']}")
+        for text in session.problems():
+            yield Node("does not add up", text)
+
+    def _why(self, warp: int) -> Iterator[Node]:
+        try:
+            text = self._session.why(warp).text()
+        except InputError as error:
+            text = str(error)
+        for number, line in enumerate(text.splitlines()):
+            yield Node(str(number), line)
+
+
+def number_text(value: Any) -> str:
+    """Return a register word as people read it: hexadecimal, signed, and as a float."""
+    word = np.uint32(value)
+    return f"0x{int(word):08x}  {int(word.view(np.int32)):,}  {float(word.view(np.float32)):.6g}"
+
+
+def lanes_text(values: np.ndarray) -> str:
+    """Return a register in one line: one word when all lanes are equal, else the first lanes."""
+    if (values == values[0]).all():
+        return f"{number_text(values[0])} in all lanes"
+    return " ".join(f"{int(value):x}" for value in values[:4]) + " ..."

@@ -1,0 +1,63 @@
+"""Messages of the Debug Adapter Protocol over two byte streams: a Content-Length header and JSON each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from engine.errors import InputError
+
+LONGEST_HEADER = 256
+LARGEST_MESSAGE = 1 << 26
+
+
+class Wire:
+    """Reads requests and writes responses and events, which are numbered in order."""
+
+    def __init__(self, source: BinaryIO, target: BinaryIO):
+        self._source, self._target = source, target
+        self._number = 0
+
+    def messages(self) -> Iterator[dict[str, Any]]:
+        """Yield the messages up to the end of the stream; raises InputError for what is none."""
+        while True:
+            length = None
+            while line := self._source.readline(LONGEST_HEADER).strip():
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length" and value.strip().isdigit():
+                    length = int(value)
+                elif not value:
+                    raise InputError(f"dap: expected `Content-Length: N` from the editor, found {line[:40]!r}")
+            if length is None:
+                return
+            if length > LARGEST_MESSAGE:
+                raise InputError(f"dap: a message of {length:,} bytes, at most {LARGEST_MESSAGE:,} are read")
+            data = self._source.read(length)
+            if len(data) < length:
+                return
+            try:
+                message = json.loads(data)
+            except ValueError as error:
+                raise InputError(f"dap: a message is no JSON ({error})") from None
+            if not isinstance(message, dict):
+                raise InputError("dap: a message is no JSON object")
+            yield message
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._number += 1
+        data = json.dumps({"seq": self._number, **message}).encode()
+        self._target.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+        self._target.flush()
+
+    def respond(self, request: dict[str, Any], body: dict[str, Any] | None = None, *, error: str = "") -> None:
+        """Answer a request; error: why it could not be done, for the editor to show."""
+        message = {"type": "response", "request_seq": request.get("seq", 0), "command": request.get("command", ""),
+                   "success": not error, "body": body or {}}  # fmt: skip
+        if error:
+            message |= {"message": error, "body": {"error": {"id": 1, "format": error, "showUser": True}}}
+        self._send(message)
+
+    def event(self, name: str, **body: Any) -> None:
+        """Tell the editor what happened."""
+        self._send({"type": "event", "event": name, "body": body})

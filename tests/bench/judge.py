@@ -1,0 +1,30 @@
+"""The goals of what measure.py measures: rows made of its plain data."""
+
+from __future__ import annotations
+
+from statistics import geometric_mean
+from typing import Any
+
+from tests.bench.row import row
+
+
+def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of what was measured."""
+    rows = []
+    workloads = found.get("workloads", {})
+    for name, work in workloads.items():
+        ratios = work["ratios"]
+        rows += [row(f"simulation, wall time beside GPGPU-Sim: {name}", 1 / ratios["wall_to_peer"], "x", at_least=25),
+                 row(f"simulation, SM-cycles/s beside GPGPU-Sim: {name}", ratios["speed_to_peer"], "x", at_least=25),
+                 row(f"recording beside not recording: {name}", ratios["recording_to_plain"], "x", at_most=1.3)]
+    if workloads:
+        sizes = [work["recording"]["bytes_per_cycle"] for work in workloads.values()]
+        rows.append(row("recording, geometric mean of the workloads", geometric_mean(sizes), "bytes per cycle", at_most=64))
+    start = found.get("start", {})
+    for name, what, goal in (("warm_run_vectoradd_s", "rfview run vectoradd, warm cache", 1),
+                             ("cold_run_hotspot_s", "rfview run hotspot, nothing compiled", 30)):
+        if name in start:
+            rows.append(row(what, start[name], "s", at_most=goal))
+    if "registers" in found:
+        rows.append(row("registers per thread beside ptxas, median", found["registers"]["ratio_median"], "x"))
+    return rows

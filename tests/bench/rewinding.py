@@ -1,0 +1,129 @@
+"""Live runs that can be rewound, and recipes, beside the plain run: time ratios, memory and seeks over ten million cycles.
+
+Ratios are of CPU time, in one process: the plain and the live run go forward in turns of 65,536 cycles, so that whatever
+else the machine does meets both.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.launch import LaunchSpec, load_launch_file
+from tests.bench.long import ORDER, ROUNDS, WORKLOADS, write_launch_file
+from tests.bench.row import row
+
+TURN_CYCLES = 1 << 16
+SEEKS = 100
+DESIGNS = ("sram", "hrf")
+Rows = list[dict[str, Any]]
+
+
+def rows(folder: Path, runs: int, rounds: int = ROUNDS) -> Rows:
+    """Return all rows; `folder` is for files that may be deleted."""
+    found = []
+    for design in DESIGNS:
+        for name in ORDER:
+            spec = load_launch_file(WORKLOADS / f"{name}.toml")
+            ratios = [live_ratio(spec, design) for _ in range(runs + 1)][1:]   # the first loads or compiles
+            found.append(row(f"live run, rewindable, to plain run: {name} {design}", ratios, "x", at_most=1.1))
+    spec = load_launch_file(WORKLOADS / "sgemm_96.toml")
+    found += recipes(spec, folder, runs)
+    return found + long_run(write_launch_file(folder, rounds))
+
+
+def spent(call: Callable[[], Any]) -> float:
+    """Return the seconds of this thread's CPU time that a call takes."""
+    began = time.thread_time()
+    call()
+    return time.thread_time() - began
+
+
+def live_ratio(spec: LaunchSpec, design: str) -> float:
+    """Run a plain simulator and a live timeline to the end in turns; return the live one's time over the plain one's."""
+    from engine.simulator import Simulator
+    from sessions.live import LiveTimeline
+
+    plain, timeline = Simulator(spec, design=design), LiveTimeline(Simulator(spec, design=design))
+    plain.step(timeline.last)
+    times = [0.0, 0.0]
+    ways = [lambda: plain.step(TURN_CYCLES), lambda: timeline.extend(TURN_CYCLES)]
+    turn = 0
+    while not plain.finished:
+        for way in (turn, 1 - turn):
+            times[way] += spent(ways[way])
+        turn = 1 - turn
+    assert timeline.closed and timeline.last == plain.cycle
+    return times[1] / times[0]
+
+
+def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
+    """Write a recipe and fill it, beside the plain run with its summary and the recording."""
+    from engine.simulator import Simulator
+    from sessions import recipe
+    from sessions.record import record
+
+    file, filled, direct = folder / "bench.rfr", folder / "filled.rfs", folder / "direct.rfs"
+    ratios, fills, result = [], [], None
+    for _ in range(runs + 1):
+        plain, again, recorded = (Simulator(spec) for _ in range(3))
+        alone = spent(lambda: (plain.run(), plain.summary()))
+        written = spent(lambda: recipe.write_recipe(again, file))
+        ratios.append(written / alone)
+        alone = spent(lambda: record(recorded, direct))
+        fills.append(spent(lambda: recipe.fill(recipe.open_recipe(file), filled)) / alone)
+    same = filled.read_bytes() == direct.read_bytes()
+    result = recipe.open_recipe(file)
+    note = f"{result.cycles:,} cycles, {len(result.sums)} states summed"
+    return [row("recipe to plain run with summary", ratios[1:], "x", at_most=1.1),
+            row("recipe's size", file.stat().st_size, "bytes", note=note),
+            row("recipe filled to recording", fills[1:], "x"),
+            row("filled recipe differs from the recording", int(not same), "files", at_most=0)]  # fmt: skip
+
+
+def long_run(path: Path) -> Rows:
+    """Run ten million cycles live in a process of its own, then rewind it to random cycles."""
+    child = subprocess.run([sys.executable, "-m", "tests.bench.rewinding", str(path)], check=True, capture_output=True,
+                           text=True, cwd=WORKLOADS.parent.parent.parent)  # fmt: skip
+    found = json.loads(child.stdout)
+    return [row("live run: cycles", found["cycles"], "cycles"),
+            row("live run: keyframes", found["keyframes"], "keyframes", note=f"{found['keyframe_mb']} MB"),
+            row("live run: longest stretch between keyframes", found["longest"], "cycles"),
+            row("live run: most memory, with 100 rewinds", found["memory_mb"], "MB", at_most=300),
+            row("live run: rewind to a random cycle, median", found["seeks_ms"], "ms"),
+            row("live run: rewind to a random cycle, p99", float(np.percentile(found["seeks_ms"], 99)), "ms"),
+            row("live run: one cycle back from there", found["backs_ms"], "ms")]  # fmt: skip
+
+
+def long_child(path: str) -> dict[str, Any]:
+    """Run to the end, rewind to random cycles and one cycle back from each; return what that took."""
+    from sessions import open_session
+
+    session = open_session(path)
+    last = session.goto("end").cycle
+    timeline: Any = session.timeline
+    keyframes = timeline._keyframes
+    found = {"cycles": last, "keyframes": len(keyframes.cycles), "keyframe_mb": round(keyframes.nbytes / 1e6, 1),
+             "longest": max(np.diff([*keyframes.cycles, last]).tolist())}  # fmt: skip
+    order, seeks, backs = random.Random(1), [], []
+    for _ in range(SEEKS):
+        cycle = order.randint(1, last)
+        for place, into in ((cycle, seeks), (cycle - 1, backs)):
+            began = time.perf_counter()
+            session.goto(place)
+            session.snapshot()
+            into.append(1000 * (time.perf_counter() - began))
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return {**found, "seeks_ms": seeks, "backs_ms": backs, "memory_mb": int(status.split("VmHWM:")[1].split()[0]) / 1024}
+
+
+if __name__ == "__main__":
+    print(json.dumps(long_child(sys.argv[1])))

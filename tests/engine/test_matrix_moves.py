@@ -1,0 +1,76 @@
+"""ldmatrix and stmatrix against NumPy: which lane gets or gives which elements of 8 x 8 matrices of 16 bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.launch import load_launch_file
+from engine.simulator import Simulator
+
+LANE = np.arange(32)
+# Rows of 16 bytes lie 48 bytes apart: lane n brings the address of row n.
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out) {{
+  .reg .b32 %r<20>; .reg .b64 %rd<10>; .shared .align 16 .b8 space[1536];
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 48; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3;
+  mov.u32 %r2, space; mad.lo.u32 %r3, %r1, 48, %r2;
+  ld.global.v4.u32 {{%r4, %r5, %r6, %r7}}, [%rd1];
+  {body}
+  st.global.v4.u32 [%rd2], {{%r8, %r9, %r10, %r11}};
+  ret;
+}}
+"""
+
+
+def run(folder: Path, body: str, words: np.ndarray) -> np.ndarray:
+    """Run one warp over (32, 12) words and return what it stored: the first four words of each lane."""
+    (folder / "k.ptx").write_text(PTX.format(body=body))
+    np.save(folder / "in.npy", words)
+    (folder / "k.toml").write_text("""
+[[launch]]
+grid = [1]
+block = [32]
+args = [{buffer = "in"}, {buffer = "out"}]
+[buffers.in]
+file = "in.npy"
+[buffers.out]
+shape = [32, 12]
+dtype = "uint32"
+zeros = true
+""")
+    simulator = Simulator(load_launch_file(folder / "k.toml"))
+    simulator.run()
+    return simulator.buffers()["out"][:, :4]
+
+
+def fragment(matrix: np.ndarray, is_transposed: bool) -> np.ndarray:
+    """Return the word that each lane holds of one (8, 8) matrix."""
+    held = (matrix.T if is_transposed else matrix).astype("u4")
+    row, column = LANE // 4, 2 * (LANE % 4)
+    return held[row, column] | held[row, column + 1] << np.uint32(16)
+
+
+@pytest.mark.parametrize("transposed", ["", ".trans"])
+def test_ldmatrix_hands_each_lane_two_elements_of_each_matrix(tmp_path: Path, transposed: str) -> None:
+    words = np.random.RandomState(1).randint(0, 1 << 32, (32, 12), "u8").astype("u4")
+    body = f"""st.shared.v4.u32 [%r3], {{%r4, %r5, %r6, %r7}}; bar.sync 0;
+      mov.u32 %r8, %r3; ldmatrix.sync.aligned.m8n8.x4{transposed}.shared.b16 {{%r8, %r9, %r10, %r11}}, [%r8];"""
+    got = run(tmp_path, body, words)
+    matrices = words[:, :4].copy().view("u2").reshape(4, 8, 8)
+    assert (got == np.stack([fragment(matrix, bool(transposed)) for matrix in matrices], 1)).all()
+
+
+@pytest.mark.parametrize("transposed", ["", ".trans"])
+def test_stmatrix_is_the_inverse(tmp_path: Path, transposed: str) -> None:
+    matrices = np.random.RandomState(2).randint(0, 1 << 16, (4, 8, 8)).astype("u2")
+    words = np.zeros((32, 12), "u4")
+    words[:, :4] = np.stack([fragment(matrix, bool(transposed)) for matrix in matrices], 1)
+    body = f"""stmatrix.sync.aligned.m8n8.x4{transposed}.shared.b16 [%r3], {{%r4, %r5, %r6, %r7}}; bar.sync 0;
+      ld.shared.v4.u32 {{%r8, %r9, %r10, %r11}}, [%r3];"""
+    assert (run(tmp_path, body, words) == matrices.reshape(32, 8).copy().view("u4")).all()
