@@ -63,8 +63,13 @@ class View:
             self.data, self.said = {}, f"opened anew: {self.path.name} is of another run"
         timeline = session.timeline
         cycle = self._number("cycle", timeline.first, timeline.last, session.cycle)
-        if cycle != session.cycle:
+        here = session.cycle
+        try:
             session.goto(cycle)
+            session.snapshot()
+        except RfviewError:     # that part of the recording is damaged
+            session.goto(here)
+        session.came_from = None
         points = self.data.get("breakpoints")
         for entry in points if isinstance(points, list) else ():
             try:
@@ -73,14 +78,14 @@ class View:
                 point.enabled = bool(entry["enabled"])
             except (RfviewError, KeyError, TypeError, ValueError, AttributeError):
                 continue        # a breakpoint that this version does not know
-        if self.data:
-            self.said = f"as it was left, at cycle {session.cycle:,}; replay --fresh opens it anew"
 
     def begin(self, main: Any) -> None:
         """Give the screen, which has its first frame, the focus, panel, zooms and overlay that it had."""
         self.main = main
         self._without_doubles()
         if self.data:
+            at = f", at cycle {main.scene.cycle:,}" if main.scene.cycle == self.data.get("cycle") else " but for the cycle"
+            self.said = f"as it was left{at}; replay --fresh opens it anew"
             self._focus(main)
         elif self.said:
             main.say(self.said)

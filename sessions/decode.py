@@ -73,7 +73,8 @@ class DecodedChunk:
     """A chunk with what is needed to answer questions about any cycle in first..first + num_cycles (both included).
 
     chunk: of the engine (Chunk) or of a file (replay.StoredChunk). rows_base, memory_base: give the (recorded rows, 32)
-    u4 rows and (words,) u4 memory at the chunk's first cycle; called only when values are asked for.
+    u4 rows and (words,) u4 memory at the chunk's first cycle; called only when values are asked for. row_base: gives one
+    row of these, if that takes less; a chunk of a file then has `row_writes`, too.
     """
 
     def __init__(
@@ -82,13 +83,14 @@ class DecodedChunk:
         layout: Layout,
         rows_base: Callable[[], np.ndarray],
         memory_base: Callable[[], np.ndarray],
+        row_base: Callable[[int], np.ndarray] | None = None,
     ):
         self.chunk = chunk
         self.layout = layout
         self.first = chunk.first_cycle
         self.num_cycles = chunk.num_cycles
         self.last = chunk.first_cycle + chunk.num_cycles
-        self._rows_base, self._memory_base = rows_base, memory_base
+        self._rows_base, self._memory_base, self._row_base = rows_base, memory_base, row_base
         self._key = np.concatenate([chunk.key_sm, chunk.key_rf])
         self._stall_total: np.ndarray | None = None
         self._rows: tuple[int, np.ndarray] | None = None
@@ -183,13 +185,17 @@ class DecodedChunk:
 
     def row_column(self, row: int) -> np.ndarray:
         """Return (num_cycles + 1, 32) u4: one row at each cycle of the chunk."""
-        return _fill(self.chunk.row_end, self.chunk.row_index, self.chunk.row_value, row, self._rows_base()[row],
-                     self.num_cycles)  # fmt: skip
+        if self._row_base is None:
+            writes = np.flatnonzero(self.chunk.row_index == row)
+            return _fill(self.chunk.row_end, writes, self.chunk.row_value[writes], self._rows_base()[row])
+        stored: Any = self.chunk
+        ends, writes, values = stored.row_writes(row)
+        return _fill(ends, writes, values, self._row_base(row))
 
     def memory_column(self, word: int) -> np.ndarray:
         """Return (num_cycles + 1,) u4: one memory word at each cycle of the chunk."""
-        return _fill(self.chunk.mem_end, self.chunk.mem_index, self.chunk.mem_value, word, self._memory_base()[word],
-                     self.num_cycles)  # fmt: skip
+        writes = np.flatnonzero(self.chunk.mem_index == word)
+        return _fill(self.chunk.mem_end, writes, self.chunk.mem_value[writes], self._memory_base()[word])
 
     def snapshot(self, cycle: int, info: dict[str, Any]) -> Snapshot:
         """Return the whole machine at a cycle in first..last."""
@@ -220,9 +226,10 @@ def _advance(
     return end, array
 
 
-def _fill(ends: np.ndarray, index: np.ndarray, value: np.ndarray, which: int, base: Any, num_cycles: int) -> np.ndarray:
-    """Return (num_cycles + 1, ...) the value of one place at each cycle: its base, then the last write so far."""
-    hits = np.flatnonzero(index == which)
-    writes = np.searchsorted(hits, ends, side="left")
-    known = np.concatenate([np.asarray(base, np.uint32)[None], value[hits]])
-    return known[np.concatenate([[0], writes])]
+def _fill(ends: np.ndarray, writes: np.ndarray, value: np.ndarray, base: Any) -> np.ndarray:
+    """Return (cycles + 1, ...) the value of one place at each cycle: its base, then the last write so far.
+
+    ends: prefix counts per cycle of all writes. writes, value: numbers of this place's writes, and what they wrote.
+    """
+    known = np.concatenate([np.asarray(base, np.uint32)[None], value])
+    return known[np.concatenate([[0], np.searchsorted(writes, ends, side="left")])]

@@ -623,7 +623,14 @@ def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
 
     uses.registers.append((base, register))
 
-    def run(start: int, stop: int) -> np.ndarray:
+    def piece(start: int, stop: int, number: int) -> np.ndarray:
+        summaries = timeline.summaries
+        known = [None if summaries is None else summaries.bounds(field, number, number + 1) for field in (base, resident)]
+        if known[0] is not None and known[1] is not None and known[0].is_fixed[0] and known[1].is_fixed[0]:
+            # the warp keeps its place in this chunk: its state need not be decoded
+            if not int(known[1].low[0]) >> warp & 1:
+                return np.zeros((stop - start, 32), np.int64)
+            return timeline.row_column(int(known[0].low[0]) + register, start, stop).astype(np.int64)
         bases = timeline.column(base.path, start, stop).astype(np.int64)
         there = (timeline.column(resident.path, start, stop) >> np.uint64(warp)) & np.uint64(1) != 0
         values = np.zeros((stop - start, 32), np.int64)
@@ -631,6 +638,10 @@ def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
             at = there & (bases == slot)
             values[at] = timeline.row_column(int(slot) + register, start, stop)[at]
         return values
+
+    def run(start: int, stop: int) -> np.ndarray:
+        pieces = [piece(low, high, number) for low, high, number in timeline.stretches(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty((0, 32), np.int64)
 
     return run
 

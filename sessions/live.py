@@ -8,9 +8,11 @@ rungs are left behind, so that going on backwards does not start at the keyframe
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from engine.errors import KernelFault
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.keyframes import Keyframes
 from sessions.layout import Layout
-from sessions.timeline import Timeline
+from sessions.timeline import Overview, Timeline
 
 CHUNK_CYCLES = 1024
 # Together with the process itself (about 160 MB with the compiled machine) under 300 MB for machines of a few MB.
@@ -29,8 +31,10 @@ KEYFRAME_BYTES = 64 << 20
 DECODED_BYTES = 48 << 20
 RUNG_BYTES = 16 << 20
 MOST_RUNGS = 16
-# One call of the machine takes about as long as 60 cycles; a stretch makes that half a percent.
+# One call of the machine takes about as long as 100 cycles, which a stretch makes less than a percent. Stall totals are
+# known between stretches; an overview that is finer runs through some of them again, about 0.1 s at a time.
 STRETCH_CHUNKS = 16
+REFINE_CYCLES = 1 << 17
 # A keyframe copies and compares the whole machine, at about 4 GB/s, and takes 0.5 ms besides; the next one is due when the
 # simulation has taken 50 times as long, so that keyframes cost about 2 %.
 KEYFRAME_RATE = 4e9 / 50  # bytes of the machine per second of simulation
@@ -53,6 +57,7 @@ class LiveTimeline(Timeline):
         self._starts: list[int] = []
         self._lengths: list[int] = []
         self._totals: dict[int, np.ndarray] = {}  # by cycle, where they were seen
+        self._known: list[int] = []  # these cycles, ascending
         self._keyframes = Keyframes({"arena": simulator.initial_memory}, budget_bytes)
         self._due_s = 0.0  # of simulation, until the next keyframe
         self._rungs: ByteCache[Any] = ByteCache(RUNG_BYTES)
@@ -68,16 +73,41 @@ class LiveTimeline(Timeline):
     def totals(self, number: int) -> np.ndarray:
         """Return the stall totals at the start of chunk `number`, or at `last`; simulated again if they were not kept."""
         cycle = self._starts[number] if number < len(self._starts) else self.last
-        kept = self._totals.get(cycle)
-        if kept is None:
-            kept = self._totals[cycle] = self.decoded(number).stall_total()[0].copy()
-        return kept
+        if cycle not in self._totals:
+            self._note_totals(cycle, self.decoded(number).stall_total()[0])
+        return self._totals[cycle]
+
+    def _note_totals(self, cycle: int, totals: np.ndarray) -> None:
+        """Keep the stall totals at a chunk's border."""
+        if cycle not in self._totals:
+            insort(self._known, cycle)
+            self._totals[cycle] = np.array(totals, np.int64)
 
     def knots(self, first: int, last: int) -> list[int]:
         """Return the chunks first..last, both included, whose totals are at hand, and these two."""
-        cycle = lambda number: self._starts[number] if number < len(self._starts) else self.last
-        between = [number for number in range(first + 1, last) if cycle(number) in self._totals]
-        return [first, *between, last]
+        starts = [*self._starts, self.last]
+        known = self._known[bisect_right(self._known, starts[first]) : bisect_left(self._known, starts[last])]
+        return [first, *(bisect_left(starts, cycle) for cycle in known), last]
+
+    def overview(self, buckets: int, start: int | None = None, stop: int | None = None) -> Overview:
+        """Return an overview as every timeline does; where it is finer than the totals at hand, each call finds more."""
+        begin, end = self.first if start is None else start, self.last if stop is None else stop
+        if buckets >= 1 and self.first <= begin < end <= self.last:
+            self._refine(begin, end, (end - begin) / buckets)
+        return super().overview(buckets, start, stop)
+
+    def _refine(self, begin: int, end: int, bucket: float) -> None:
+        """Run again through stretches longer than two buckets and keep the totals at their chunks' borders."""
+        known = self._known[max(0, bisect_right(self._known, begin) - 1) : bisect_left(self._known, end) + 1]
+        room = REFINE_CYCLES
+        for low, high in pairwise(known):
+            if high - low <= max(2 * bucket, self.chunk_cycles) or room <= 0:
+                continue
+            room -= high - low
+            self._rewind(low)
+            while self.simulator.cycle + self.chunk_cycles < high:
+                self.simulator.step(self.chunk_cycles)
+                self._note_totals(self.simulator.cycle, self.simulator.sm["stall_total"])
 
     def printed(self, upto: int) -> list[tuple[int, str]]:
         """Return the lines printed in cycles before `upto`."""
@@ -116,7 +146,8 @@ class LiveTimeline(Timeline):
         if chunk.num_cycles or not self._starts:
             part = self._keep(len(self._starts), chunk)
             self._add([chunk.first_cycle], part.last, chunk.printed)
-            self._totals[part.first], self._totals[part.last] = part.stall_total()[0].copy(), part.stall_total()[-1].copy()
+            self._note_totals(part.first, part.stall_total()[0])
+            self._note_totals(part.last, part.stall_total()[-1])
         self._note_end(chunk.num_cycles)
 
     def _run(self, chunks: int) -> None:
@@ -130,7 +161,7 @@ class LiveTimeline(Timeline):
         self._due_s -= time.thread_time() - began
         if simulator.cycle > first:
             self._add(list(range(first, simulator.cycle, self.chunk_cycles)), simulator.cycle, simulator.printed[printed:])
-            self._totals[self.last] = np.array(simulator.sm["stall_total"], np.int64)
+            self._note_totals(self.last, simulator.sm["stall_total"])
         self._note_end(simulator.cycle - first)
 
     def _add(self, starts: list[int], last: int, printed: list[tuple[int, str]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +18,7 @@ from sessions.changes import StoredChanges
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.format import Damage
 from sessions.layout import Layout
+from sessions.rowlog import RowLog
 from sessions.summaries import CHUNKS, Summaries
 from sessions.timeline import Timeline
 
@@ -45,22 +47,34 @@ class StoredChunk:
         self.changes: StoredChanges = self._read(lambda stored: StoredChanges(stored, words, self.first_cycle), "deltas")
 
     def _read(self, unpack: Any, name: str) -> Any:
+        return self._checked(lambda: unpack(codec.expand(self._content[name], self._what)))
+
+    def _checked(self, decode: Callable[[], Any]) -> Any:
         try:
-            return unpack(codec.expand(self._content[name], self._what))
+            return decode()
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InputError(f"{self._what} is damaged ({error!r})") from None
 
     @cached_property
-    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._read(lambda stored: (codec.unpack_log(stored["counts"]), *codec.unpack_rows(stored)), "rows")
+    def _log(self) -> RowLog:
+        return self._read(RowLog, "rows")
+
+    def row_writes(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (prefix counts per cycle of all writes, numbers of the row's writes, their (k, 32) u4 lanes)."""
+        writes = np.flatnonzero(self.row_index == row)
+        return self.row_end, writes, self._checked(lambda: self._log.values(writes))
+
+    @cached_property
+    def row_value(self) -> np.ndarray:
+        """Return (k, 32) u4 what all row writes wrote."""
+        return self._checked(lambda: self._log.values(np.arange(len(self.row_index))))
 
     @cached_property
     def _memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self._read(lambda stored: (codec.unpack_log(stored["counts"]), *codec.unpack_words(stored)), "memory")
 
-    row_end = property(lambda self: self._rows[0])
-    row_index = property(lambda self: self._rows[1])
-    row_value = property(lambda self: self._rows[2])
+    row_end = property(lambda self: self._checked(lambda: self._log.end))
+    row_index = property(lambda self: self._log.index)
     mem_end = property(lambda self: self._memory[0])
     mem_index = property(lambda self: self._memory[1])
     mem_value = property(lambda self: self._memory[2])
@@ -126,7 +140,7 @@ class RecordedTimeline(Timeline):
         if part is None:
             chunk: Any = StoredChunk(self._content(number), self.layout, self._name(number))
             rows, memory = (partial(self._base, number, rows) for rows in (True, False))
-            part = DecodedChunk(chunk, self.layout, rows, memory)
+            part = DecodedChunk(chunk, self.layout, rows, memory, partial(self._row, number))
             self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
                                                              self._index.mem_writes[number]))  # fmt: skip
         return part
@@ -172,13 +186,39 @@ class RecordedTimeline(Timeline):
         while at > milestone:
             level = format.level_of(at)
             before = at - format.RADIX**level
-            if (sums if level else writes)[at if level else at - 1] and (not rows or self._may_write(left, before, at)):
-                index, value = self._writes(at, level, rows)
+            if not (sums if level else writes)[at if level else at - 1]:
+                pass
+            elif not rows:
+                index, value = self._words(at, level)
                 fresh = left[index]
                 array[index[fresh]] = value[fresh]
                 left[index] = False
+            elif self._may_write(left, before, at):
+                index, value = self._row_log(at, level, lambda log: log.newest(left))
+                array[index] = value
+                left[index] = False
             at = before
         return array
+
+    def _row(self, number: int, row: int) -> np.ndarray:
+        """Return (32,) u4 lanes of one row at the start of a chunk."""
+        milestone = number - number % CHUNKS
+        place = np.zeros(len(self.header.rows), bool)
+        place[row] = True
+        at = number
+        while at > milestone:
+            kept = self._bases.get((True, at))
+            if kept is not None:
+                return kept[row]
+            level = format.level_of(at)
+            before = at - format.RADIX**level
+            counts = self._index.row_sums if level else self._index.row_writes
+            if counts[at if level else at - 1] and self._may_write(place, before, at):
+                _, value = self._row_log(at, level, lambda log: log.newest(place))
+                if len(value):
+                    return value[0]
+            at = before
+        return self._base(milestone, True)[row]
 
     def _may_write(self, places: np.ndarray, low: int, high: int) -> bool:
         """Say whether chunks low..high-1 may write any of these rows."""
@@ -187,16 +227,23 @@ class RecordedTimeline(Timeline):
         written = self.summaries.rows_written(low, high)
         return written is None or bool((written & places).any())
 
-    def _writes(self, number: int, level: int, rows: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return (index, value) of what was written in the 8**level chunks before `number`."""
-        if level == 0:
-            number -= 1
-        name = ("row_sum" if rows else "mem_sum") if level else "rows" if rows else "memory"
-        stored = codec.expand(self._content(number)[name], self._name(number))
+    def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:
+        """Read something in the log of rows written in the 8**level chunks before `number`."""
+        name = self._name(number)
+        stored = codec.expand(self._content(number if level else number - 1)["row_sum" if level else "rows"], name)
         try:
-            return (codec.unpack_rows if rows else codec.unpack_words)(stored)
+            return read(RowLog(stored))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise InputError(f"{name} is damaged ({error!r})") from None
+
+    def _words(self, number: int, level: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (index, value) of the memory written in the 8**level chunks before `number`."""
+        name = self._name(number)
+        stored = codec.expand(self._content(number if level else number - 1)["mem_sum" if level else "memory"], name)
+        try:
+            return codec.unpack_words(stored)
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{self._name(number)} is damaged ({error!r})") from None
+            raise InputError(f"{name} is damaged ({error!r})") from None
 
     def close(self) -> None:
         """Close the file."""

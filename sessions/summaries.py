@@ -120,10 +120,9 @@ class Summaries:
             found = self._read(block) or {}
             size = 1000
             if found:
-                words, ranged = codec.unpack(found["words"], np.int64), codec.unpack(found["ranged"], np.uint8)
-                found["by_word"] = {word: (part, flag) for word, part, flag in
-                                    zip(words.tolist(), found["parts"], ranged.tolist())}  # fmt: skip
-                size += sum(len(part) + 100 for part in found["parts"])
+                words = codec.unpack(found["words"], np.int64).tolist()
+                found["places"] = dict(zip(words, range(len(words))))
+                size += sum(map(len, found["parts"])) + 200 * len(words)
             self._cache.put(block, found, size)
         return found or None
 
@@ -147,10 +146,11 @@ class Summaries:
         words = self._kinds[kind]
 
         def expand(found: dict[str, Any], count: int) -> Part:
-            stored, ranged = found["by_word"].get(int(words[0]), (None, 0))
-            if stored is None:
+            place = found["places"].get(int(words[0]))
+            if place is None:
                 return Part(np.zeros((len(words), count), bool), None, None)
-            data = np.frombuffer(_unsqueeze(stored), np.uint8)
+            data = np.frombuffer(_unsqueeze(found["parts"][place]), np.uint8)
+            ranged = codec.unpack(found["ranged"], np.uint8)[place]
             split = len(words) * -(-count // 8)
             changed = _bits(data[:split], count)
             if not ranged:

@@ -116,9 +116,11 @@ class Timeline(ABC):
         self.check(cycle)
         return self.decoded(self.chunk_number(cycle)).snapshot(cycle, self.info)
 
-    def _pieces(self, start: int, stop: int) -> list[tuple[DecodedChunk, slice]]:
-        """Return the chunks that hold cycles start..stop-1, each with its offsets; a last one at a chunk's border is read
-        from the chunk before."""
+    def stretches(self, start: int, stop: int) -> list[tuple[int, int, int]]:
+        """Return (first cycle, cycle behind, chunk) of the pieces of start..stop-1.
+
+        A last cycle at a chunk's border is taken from the chunk before, which knows it as well.
+        """
         if start >= stop:
             return []
         self.check(start)
@@ -127,11 +129,18 @@ class Timeline(ABC):
         cycle = start
         while cycle < stop:
             _, end = self.window(cycle)
-            part = self.decoded(self.chunk_number(cycle))
-            end = stop if stop - end <= 1 and stop - 1 <= part.last else min(end, stop)
-            pieces.append((part, slice(cycle - part.first, end - part.first)))
+            end = stop if stop - end <= 1 else end
+            pieces.append((cycle, end, self.chunk_number(cycle)))
             cycle = end
         return pieces
+
+    def _pieces(self, start: int, stop: int) -> list[tuple[DecodedChunk, slice]]:
+        """Return the chunks that hold cycles start..stop-1, each with its offsets."""
+        found = []
+        for low, high, number in self.stretches(start, stop):
+            part = self.decoded(number)
+            found.append((part, slice(low - part.first, high - part.first)))
+        return found
 
     def column(self, path: str, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, *shape) values of one field at cycles start..stop-1.

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.errors import InputError
 from rfview.view import View
 from sessions import open_session
 from sessions.session import Session
@@ -121,6 +122,18 @@ def test_values_of_another_kind_are_passed_over(recording: Path) -> None:
         assert "gone.rfs" in app.scene.message and app.scene.message_kind == "error"
 
     open_view(recording, test)
+
+
+def test_a_cycle_that_cannot_be_read_is_not_gone_to(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_view(recording, look_around)
+    session = open_session(recording)
+
+    def damaged(cycle: int) -> Any:
+        raise InputError("chunk 0 is damaged")
+
+    monkeypatch.setattr(session.timeline, "at", damaged)
+    View(recording).apply(session)
+    assert session.cycle == 0 and len(session.breakpoints) == 2
 
 
 def test_a_folder_that_cannot_be_written_to_is_told_and_no_more(

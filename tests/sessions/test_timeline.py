@@ -141,6 +141,24 @@ def test_far_moves_give_the_same_chunks_totals_and_lines_as_short_ones() -> None
         assert (far.totals(number) == near.totals(number)).all(), number
 
 
+def test_an_overview_gets_as_fine_as_its_buckets_with_few_cycles_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sessions.live.REFINE_CYCLES", 4 * CHUNK)
+    monkeypatch.setattr("sessions.timeline.EXACT_CHUNKS", 1)
+    far, near = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK), LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
+    far.extend(1 << 40)
+    while near.extend(1):
+        pass
+    buckets = len(far.chunk_starts())
+    assert len(far._known) < buckets // 2
+    for _ in range(buckets // 4 + 1):
+        coarse = far.overview(3)
+        fine = far.overview(buckets)
+    assert len(far._known) == len(near._known) == buckets + 1
+    assert (fine.states == near.overview(buckets).states).all()
+    assert np.allclose(coarse.states.sum(axis=0), fine.states.sum(axis=0))
+    assert far.extend(1) == 0 and far.at(70).same_as(near.at(70))
+
+
 def test_a_chunk_that_the_journal_cuts_is_whole_after_a_rewind(truth: list) -> None:
     class Cut(Double):
         def record_chunk(self, cycles: int = 1024, *, values: bool = True, lend: bool = False) -> Any:

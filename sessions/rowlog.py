@@ -1,0 +1,64 @@
+"""A chunk's row writes as a file holds them, decoded as far as a question needs: the index whole, values by the row."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sessions.codec import AFFINE, LANES, RAW, unpack, unpack_log, unzigzag
+
+
+class RowLog:
+    """Row writes in order; see format.py, rows and row_sum. Raises ValueError or KeyError where streams do not fit.
+
+    index: (k,) u4 row of each write.
+    """
+
+    def __init__(self, stored: dict[str, Any]):
+        self._stored = stored
+        self.index = np.cumsum(unzigzag(unpack(stored["index"])), dtype=np.uint32)
+        self._kind = unpack(stored["kind"], np.uint8)
+        if len(self.index) != len(self._kind):
+            raise ValueError("row streams do not fit together")
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """Return (cycles,) u4 prefix counts of the writes; a sum over chunks has none."""
+        return unpack_log(self._stored["counts"])
+
+    @cached_property
+    def _ranks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return for each write how many before it have a base, a step, and 32 words of their own."""
+        raw, step = self._kind == RAW, self._kind == AFFINE
+        return tuple(np.cumsum(flags) - flags for flags in (~raw, step, raw))  # type: ignore[return-value]
+
+    def values(self, writes: np.ndarray) -> np.ndarray:
+        """Return (n, 32) u4 lanes of some of the writes, given by their numbers."""
+        stored, kind = self._stored, self._kind[writes]
+        base_rank, step_rank, raw_rank = (rank[writes] for rank in self._ranks)
+        found = np.empty((len(writes), 32), np.uint32)
+        whole, sloped = kind == RAW, kind == AFFINE
+        step = np.zeros(len(writes), np.uint32)
+        step[sloped] = unzigzag(unpack(stored["step"])[step_rank[sloped]])
+        found[~whole] = unpack(stored["base"])[base_rank[~whole], None] + LANES * step[~whole, None]
+        if whole.any():
+            found[whole] = _some(stored["raw"], raw_rank[whole])
+        return found
+
+    def newest(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (rows, (n, 32) u4) of the last writes of those rows that are set in `places`, (rows,) bool."""
+        last = np.full(len(places), -1)
+        last[self.index] = np.arange(len(self.index))
+        rows = np.flatnonzero((last >= 0) & places)
+        return rows, self.values(last[rows])
+
+
+def _some(stored: list[Any], ranks: np.ndarray) -> np.ndarray:
+    """Return some of the (n, 32) numbers that codec.pack stored."""
+    count, width, data = stored[:3]
+    if width == 0:
+        return np.zeros((len(ranks), 32), np.uint32)
+    planes = np.frombuffer(data, np.uint8).reshape(width, count // 32, 32)[:, ranks].astype(np.uint32)
+    return np.bitwise_or.reduce([plane << np.uint32(8 * place) for place, plane in enumerate(planes)])
