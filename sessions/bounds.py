@@ -165,11 +165,52 @@ def intersect(a: Bounds, b: Bounds) -> Known:
     return Bounds(np.zeros_like(high), high)
 
 
+def unite(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a | b, and of a ^ b, where both are certainly not negative."""
+    if a.low.min(initial=0) < 0 or b.low.min(initial=0) < 0:
+        return None
+    high = np.bitwise_or(*_align(a.high, b.high))
+    for shift in (1, 2, 4, 8, 16, 32):
+        high = high | high >> shift
+    return Bounds(np.zeros_like(high), high)
+
+
+def _constant(a: Bounds) -> int | None:
+    """Return the value that is the same everywhere, or None."""
+    return int(a.low[0]) if a.low.size == 1 and a.low.ndim == 1 and a.low[0] == a.high[0] else None
+
+
 def shift_right(a: Bounds, b: Bounds) -> Known:
     """Return the bounds of a >> b for one constant b in 0..63."""
-    if b.low.size != 1 or b.low[0] != b.high[0] or not 0 <= b.low[0] < SET_SIZE:
+    by = _constant(b)
+    return None if by is None or not 0 <= by < SET_SIZE else Bounds(a.low >> by, a.high >> by)
+
+
+def shift_left(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a << b for one constant b in 0..30."""
+    by = _constant(b)
+    return None if by is None or not 0 <= by < 31 else multiply(a, Bounds.constant(1 << by))
+
+
+def quotient(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a // b for one constant b above 0."""
+    by = _constant(b)
+    return None if by is None or by <= 0 else Bounds(a.low // by, a.high // by)
+
+
+def remainder(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a % b for one constant b above 0."""
+    by = _constant(b)
+    if by is None or by <= 0:
         return None
-    return Bounds(a.low >> b.low[0], a.high >> b.low[0])
+    same = a.low // by == a.high // by
+    return Bounds(np.where(same, a.low % by, 0), np.where(same, a.high % by, by - 1))
+
+
+def signed(a: Bounds) -> Bounds:
+    """Return the bounds of the low 32 bits as a number with sign."""
+    fits = (a.low >= -MULTIPLIABLE) & (a.high < MULTIPLIABLE)
+    return Bounds(np.where(fits, a.low, -MULTIPLIABLE), np.where(fits, a.high, MULTIPLIABLE - 1))
 
 
 def _largest(a: Bounds) -> int:

@@ -78,11 +78,14 @@ MOST = Operation(np.maximum, _known(bounds.larger))
 ARITHMETIC: dict[type, Operation] = {
     ast.Add: Operation(np.add, _known(bounds.add)), ast.Sub: Operation(np.subtract, _known(bounds.subtract)),
     ast.Mult: Operation(np.multiply, _known(bounds.multiply)), ast.Div: Operation(np.true_divide),
-    ast.FloorDiv: Operation(np.floor_divide), ast.Mod: Operation(np.mod),
+    ast.FloorDiv: Operation(np.floor_divide, _known(bounds.quotient)),
+    ast.Mod: Operation(np.mod, _known(bounds.remainder)),
 }  # fmt: skip
 BITWISE: dict[type, Operation] = {
-    ast.BitAnd: Operation(np.bitwise_and, _known(bounds.intersect)), ast.BitOr: Operation(np.bitwise_or),
-    ast.BitXor: Operation(np.bitwise_xor), ast.LShift: Operation(_shift_left),
+    ast.BitAnd: Operation(np.bitwise_and, _known(bounds.intersect)),
+    ast.BitOr: Operation(np.bitwise_or, _known(bounds.unite)),
+    ast.BitXor: Operation(np.bitwise_xor, _known(bounds.unite)),
+    ast.LShift: Operation(_shift_left, _known(bounds.shift_left)),
     ast.RShift: Operation(_shift_right, _known(bounds.shift_right)),
 }  # fmt: skip
 COMPARE: dict[type, Operation] = {
@@ -104,7 +107,7 @@ ABS = Operation(lambda values: np.abs(numbers(values)), _known(bounds.magnitude)
 CONVERT: dict[str, tuple[str, Operation]] = {
     "popcount": ("i", Operation(lambda v: np.bitwise_count(integers(v).astype(np.uint64)).astype(np.int64), bounds.bits)),
     "f32": ("f", Operation(lambda v: integers(v).astype(np.uint32).view(np.float32).astype(np.float64))),
-    "s32": ("i", Operation(lambda v: integers(v).astype(np.uint32).view(np.int32).astype(np.int64))),
+    "s32": ("i", Operation(lambda v: integers(v).astype(np.uint32).view(np.int32).astype(np.int64), _known(bounds.signed))),
 }
 JOIN: dict[str, tuple[str, Operation]] = {
     "u64": ("i", Operation(_join)),

@@ -68,6 +68,7 @@ def vectors() -> st.SearchStrategy[tuple[str, Look]]:
 
 BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_,
           "^": operator.xor, "//": lambda a, b: a // b if b else 0, "%": lambda a, b: a % b if b else 0}  # fmt: skip
+FIXED = {**BINARY, "<<": lambda a, b: a << b if b < 64 else 0, ">>": lambda a, b: a >> min(b, 63)}
 COMPARE = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt,
            ">=": operator.ge}  # fmt: skip
 REDUCE = {"any": lambda v: int(any(v)), "all": lambda v: int(all(v)), "count": lambda v: sum(map(bool, v)), "min": min,
@@ -98,6 +99,8 @@ def grow(inner: st.SearchStrategy[tuple[str, Look]]) -> st.SearchStrategy[tuple[
         inner.map(lambda a: (f"abs({a[0]})", lambda t, c: wrap(abs(a[1](t, c))))),
         inner.map(lambda a: (f"(-{a[0]})", lambda t, c: wrap(-a[1](t, c)))),
         inner.map(lambda a: (f"s32({a[0]})", lambda t, c: (a[1](t, c) + (1 << 31)) % (1 << 32) - (1 << 31))),
+        st.tuples(inner, st.sampled_from([0, 1, 3, 7, 1000]), st.sampled_from(["%", "//", "<<", ">>", "^"])).map(
+            lambda a: (f"({a[0][0]} {a[2]} {a[1]})", lambda t, c: wrap(FIXED[a[2]](a[0][1](t, c), a[1])))),
         inner.map(lambda a: (f"popcount({a[0]})", lambda t, c: (a[1](t, c) % (1 << 64)).bit_count())),
         st.tuples(inner, inner).map(lambda a: (f"min({a[0][0]}, {a[1][0]})", lambda t, c: min(x[1](t, c) for x in a))),
         inner.map(lambda a: (f"changed({a[0]})", lambda t, c: int(c > 0 and a[1](t, c) != a[1](t, c - 1)))),

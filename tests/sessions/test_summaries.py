@@ -96,7 +96,8 @@ class Counting:
 @pytest.mark.parametrize("condition", [
     "event.instructions == 200", "w3.num_issued == 30", "warp[5].num_issued == 11 and w3.state != barrier",
     "rf.writes == 700", "cycle == 333", "stall.barrier > 6", "any(w.num_issued > 1000)", "w2.line == 99",
-    "w3.state == wb_drain",
+    "w3.state == wb_drain", "(w3.pc ^ w4.pc) == 77", "w3.pc // 4 == 5", "(w3.num_issued % 1000) == 12",
+    "s32(w2.pc) < 0", "(w1.pc | w2.pc) << 3 == 1024", "bank[1].queue >> 1 == 3",
 ])  # fmt: skip
 def test_chunks_in_which_nothing_can_be_are_not_decoded(
     path: Path, truth: list, condition: str, monkeypatch: pytest.MonkeyPatch
