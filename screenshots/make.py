@@ -104,6 +104,8 @@ async def settle(app: Any, pilot: Any) -> None:
     """Wait until the screen has nothing to wait for and has been drawn."""
     for _ in range(REST):
         await pilot.pause()
+        if app.failure is not None:
+            raise app.failure
         if _rests(app):
             await pilot.pause()
             if _rests(app):

@@ -48,7 +48,8 @@ class Popup(ModalScreen[None]):
 
     def paint(self) -> None:
         """Give the window its size and lines."""
-        width = min(self.wanted[0], self.app.size.width - self.EDGE)
+        edge = self.EDGE if self.strips.palette.grounds["popup"] else 0     # without grounds one cell beside it misleads
+        width = min(self.wanted[0], self.app.size.width - edge)
         height = min(self.wanted[1], self.app.size.height - 2)
         view = self.query_one(WindowView)
         view.styles.width, view.styles.height = width, height
