@@ -91,7 +91,6 @@ class DecodedChunk:
         self.num_cycles = chunk.num_cycles
         self.last = chunk.first_cycle + chunk.num_cycles
         self._rows_base, self._memory_base, self._row_base = rows_base, memory_base, row_base
-        self._key = np.concatenate([chunk.key_sm, chunk.key_rf])
         self._stall_total: np.ndarray | None = None
         self._rows: tuple[int, np.ndarray] | None = None
         self._memory: tuple[int, np.ndarray] | None = None
@@ -99,7 +98,12 @@ class DecodedChunk:
 
     def nbytes_hint(self, row_writes: int, mem_writes: int) -> int:
         """Return about how many bytes the chunk takes with everything that may be asked of it cached."""
-        return 3 * self._key.nbytes + 10 * len(self.changes) + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
+        state = 10 * len(self.changes) if isinstance(self.chunk, Chunk) else self.chunk.state_bytes
+        return 12 * self.layout.num_words + state + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
+
+    @cached_property
+    def _key(self) -> np.ndarray:
+        return np.concatenate([self.chunk.key_sm, self.chunk.key_rf])
 
     def _end(self, ends: np.ndarray, offset: int) -> int:
         return int(ends[offset - 1]) if offset else 0

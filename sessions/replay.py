@@ -40,11 +40,24 @@ class StoredChunk:
         self._what = what
         self.first_cycle = int(content["first"])
         self.num_cycles = int(content["num"])
-        words = np.frombuffer(codec.expand(content["key"], what), "<u4")
-        if len(words) != layout.num_words:
-            raise InputError(f"{what}: its keyframe has {len(words)} words, expected {layout.num_words}")
-        self.key_sm, self.key_rf = np.split(words, [layout.sm_bytes // 4])
-        self.changes: StoredChanges = self._read(lambda stored: StoredChanges(stored, words, self.first_cycle), "deltas")
+        self._layout = layout
+        # about what the changes take when they have been decoded
+        self.state_bytes = 12 * len(content.get("deltas", b""))
+
+    @cached_property
+    def _key(self) -> np.ndarray:
+        words = np.frombuffer(codec.expand(self._content["key"], self._what), "<u4")
+        if len(words) != self._layout.num_words:
+            raise InputError(f"{self._what}: its keyframe has {len(words)} words, expected {self._layout.num_words}")
+        return words
+
+    @cached_property
+    def changes(self) -> StoredChanges:
+        """Return the state changes."""
+        return self._read(lambda stored: StoredChanges(stored, self._key, self.first_cycle), "deltas")
+
+    key_sm = property(lambda self: self._key[: self._layout.sm_bytes // 4])
+    key_rf = property(lambda self: self._key[self._layout.sm_bytes // 4 :])
 
     def _read(self, unpack: Any, name: str) -> Any:
         return self._checked(lambda: unpack(codec.expand(self._content[name], self._what)))

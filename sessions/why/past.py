@@ -185,13 +185,12 @@ class _Reader:
     def __init__(self, part: DecodedChunk):
         self.first, self.last = part.first, part.last
         self.layout = part.layout
-        self._key = np.concatenate([part.chunk.key_sm, part.chunk.key_rf])
-        self._changes = part.changes
+        self._part = part
 
     def records(self, cycle: int) -> tuple[Any, Any]:
         """Return (sm, rf) at a cycle of the chunk; the clock's totals are those of the chunk's begin."""
-        words = self._key.copy()
-        self._changes.apply(words, cycle - self.first)
+        words = np.concatenate([self._part.chunk.key_sm, self._part.chunk.key_rf])
+        self._part.changes.apply(words, cycle - self.first)
         data = words.view(np.uint8)
         split = self.layout.sm_bytes
         rf = data[split : split + self.layout.rf_dtype.itemsize].view(self.layout.rf_dtype)[0]
