@@ -41,17 +41,18 @@ def flow_text(flow: Flow, session: Session) -> str:
     kinds = {kind: sum(arrival.kind == kind for arrival in flow.arrivals)
              for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}  # fmt: skip
     more = f" (of the first {MOST_ARRIVALS:,})" if flow.num_arrivals > len(flow.arrivals) else ""
-    lines = [f"{flow.what}, from cycle {flow.begin:,} on: reached {flow.num_arrivals:,} places, "
-             f"{', '.join(f'{count:,} {kind}' for kind, count in kinds.items())}{more}; {flow.healed:,} were overwritten"]
+    lines = [f"{flow.what}, from cycle {flow.begin:,} on",
+             f"reached {flow.num_arrivals:,} places: {', '.join(f'{count:,} {kind}' for kind, count in kinds.items())}{more}; "
+             f"{flow.healed:,} were overwritten"]  # fmt: skip
     store = flow.first_store
     if store is not None:
-        lines.append(f"first wrong store: cycle {store.cycle:,}, {store.text}  {by(store)}")
+        lines += [f"first wrong store: cycle {store.cycle:,}, {store.text}", f"  {by(store)}".rstrip()]
     if flow.parted is not None:
-        lines.append(f"at cycle {flow.parted:,} a warp goes another way; from there on only the results are compared")
+        lines += [f"at cycle {flow.parted:,} a warp goes another way;", "  from there on only the results are compared"]
     for output in flow.outputs:
         error = "" if output.largest is None else f", largest relative error {output.largest:.3g}"
-        lines.append(f"at the end {output.wrong:,} of {output.total:,} elements of {output.name} differ, "
-                     f"the first {output.name}[{output.first}]{error}")
+        lines += [f"at the end {output.wrong:,} of {output.total:,} elements of {output.name} differ,",
+                  f"  the first {output.name}[{output.first}]{error}"]
     if not flow.outputs:
         lines.append("at the end every buffer is as without the error")
     if flow.fault:
