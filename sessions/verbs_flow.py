@@ -41,9 +41,9 @@ def flow_text(flow: Flow, session: Session) -> str:
     kinds = {kind: sum(arrival.kind == kind for arrival in flow.arrivals)
              for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}  # fmt: skip
     more = f" (of the first {MOST_ARRIVALS:,})" if flow.num_arrivals > len(flow.arrivals) else ""
+    reached = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     lines = [f"{flow.what}, from cycle {flow.begin:,} on",
-             f"reached {flow.num_arrivals:,} places: {', '.join(f'{count:,} {kind}' for kind, count in kinds.items())}{more}; "
-             f"{flow.healed:,} were overwritten"]  # fmt: skip
+             f"reached {flow.num_arrivals:,} places: {reached}{more}; {flow.healed:,} were overwritten"]  # fmt: skip
     store = flow.first_store
     if store is not None:
         lines += [f"first wrong store: cycle {store.cycle:,}, {store.text}", f"  {by(store)}".rstrip()]
