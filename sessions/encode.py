@@ -20,7 +20,8 @@ from sessions.extent import BYTES, WHOLE, Extent
 TABLE_FULL = -1
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
 FAR_BYTES = 5
-LEARN_CODES = 4096
+# of a long column, so many codes tell how it is coded best
+LEARN_CODES = 1024
 
 
 @entry
@@ -320,6 +321,24 @@ def split_bytes(values, planes):
     return 0
 
 
+@entry
+def differences(values, codes):
+    """Write the zigzag codes of the differences between u4 numbers, the first from 0."""
+    last = np.uint32(0)
+    for at in range(len(values)):
+        step = np.uint32(values[at] - last)
+        last = values[at]
+        codes[at] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
+    return 0
+
+
+def pack_steps(values: np.ndarray) -> list[Any]:
+    """Store (k,) u4 numbers as zigzag differences."""
+    codes = np.empty(len(values), np.uint32)
+    differences(values, codes)
+    return pack_many(codes)
+
+
 def pack_many(values: np.ndarray) -> list[Any]:
     """Return the same as codec.pack for (k,) u4 numbers, sooner where there are many."""
     top = int(values.max()) if len(values) else 0
@@ -335,7 +354,7 @@ def pack_rows(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     kind, base, step, raw = np.empty(count, np.uint8), *(np.empty(size, np.uint32) for size in (count, count, count * 32))
     bases, steps, words = split_rows(value, kind, base, step, raw)
     return {
-        "index": pack_many(zigzag(np.diff(index, prepend=np.uint32(0)))),
+        "index": pack_steps(index),
         "kind": pack(kind),
         "base": pack_many(base[:bases]),
         "step": pack_many(zigzag(step[:steps])),
@@ -345,7 +364,7 @@ def pack_rows(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
 
 def pack_words(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     """Store (k,) word numbers and their u4 values."""
-    return {"index": pack_many(zigzag(np.diff(index, prepend=np.uint32(0)))), "value": pack_many(value)}
+    return {"index": pack_steps(index), "value": pack_many(value)}
 
 
 @dataclass
@@ -469,7 +488,7 @@ class Encoder:
         stored = {
             "cycles": len(blocks.end),
             "kinds": pack(blocks_of[kinds]),
-            "blocks": pack(zigzag(np.diff(coded.first[coded.slots], prepend=np.int32(0)).view(np.uint32))),
+            "blocks": pack_steps(coded.first[coded.slots].view(np.uint32)),
             "times": pack(coded.times[coded.slots]),
             "patterns": pack(patterns_of[kinds]),
             "masks": pack(coded.pattern_mask[by_kind]),
@@ -504,7 +523,6 @@ class Encoder:
         """Choose for each column that changes in the chunk the mode that codes it shortest there."""
         table, columns = np.zeros(256, np.int32), np.flatnonzero(coded.counts)
         bits = np.empty((NUM_MODES, len(self.modes)))
-        # of a long column its begin tells enough
         counts = np.minimum(coded.counts, LEARN_CODES)
         logs = np.log2(np.maximum(np.arange(LEARN_CODES + 1), 1))
         for mode in range(NUM_MODES):
