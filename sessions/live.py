@@ -31,9 +31,10 @@ KEYFRAME_BYTES = 64 << 20
 DECODED_BYTES = 48 << 20
 RUNG_BYTES = 16 << 20
 MOST_RUNGS = 16
-# One call of the machine takes about as long as 100 cycles, which a stretch makes less than a percent. Stall totals are
-# known between stretches; an overview that is finer runs through some of them again, about 0.1 s at a time.
-STRETCH_CHUNKS = 16
+# One call of the machine takes about as long as 100 cycles, several times that on a busy computer; a stretch makes it about
+# a percent. Stall totals are known between stretches; an overview that is finer runs through some of them again, about
+# 0.1 s at a time.
+STRETCH_CHUNKS = 32
 REFINE_CYCLES = 1 << 17
 # A keyframe copies and compares the whole machine, at about 4 GB/s, and takes 0.5 ms besides; the next one is due when the
 # simulation has taken 50 times as long, so that keyframes cost about 2 %.
