@@ -1,4 +1,4 @@
-"""Write a run into a session file: the engine runs ahead, a worker thread codes and compresses chunk after chunk."""
+"""Write a run into a session file: the engine runs ahead, one thread codes the chunks, another compresses and writes them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ from sessions import codec, format
 from sessions.layout import Layout
 from sessions.summaries import STATES
 from sessions.summarise import Plan, Summariser
+
+
+# what is a blob of its own in a CHNK map
+PARTS = ("key", "deltas", "rows", "memory", "row_sum", "mem_sum")
+# the tag and what `Writer.write` makes its payload of
+Frame = tuple[bytes, Any]
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,10 @@ def distinct(values: np.ndarray) -> np.ndarray:
 
 
 class Writer:
-    """Writes chunks in order into an open file; used by one thread at a time."""
+    """Writes chunks in order into an open file.
+
+    `add` does it all; or one thread calls `code` for chunk after chunk, and another `write` for what comes of it, in order.
+    """
 
     def __init__(self, path: Path, layout: Layout, info: dict[str, Any], chunk_cycles: int):
         self.path = path
@@ -92,35 +101,51 @@ class Writer:
 
         self._encode = encode
         self._encoder = encode.Encoder(layout.kinds, self._plan.watch, layout.field(STATES).offsets)
-        self._learn_at = 0
+        self._coded = self._learn_at = 0
 
     def add(self, chunk: Chunk) -> None:
         """Code and write one chunk; the first must bring rows and memory. Raises OSError, as on a full disk."""
-        if self._rows is None or self._memory is None:
+        for frame in self.code(chunk):
+            self.write(*frame)
+
+    def code(self, chunk: Chunk) -> list[Frame]:
+        """Return the frames that one chunk adds to the file; the first chunk must bring rows and memory."""
+        frames: list[Frame] = []
+        if self._rows is None or self._memory is None or self._summary is None:
             if chunk.key_rows is None or chunk.key_memory is None:
                 raise ValueError("the first chunk needs rows and memory")
-            header = format.Header(self.layout, self.info, chunk.first_cycle, chunk.key_memory, chunk.key_rows,
-                                   self.chunk_cycles)  # fmt: skip
-            format.write_frame(self._file, format.HEAD, header.pack())
+            frames.append((format.HEAD, format.Header(self.layout, self.info, chunk.first_cycle, chunk.key_memory,
+                                                      chunk.key_rows, self.chunk_cycles)))  # fmt: skip
             self._rows, self._memory = Newest(chunk.key_rows), Newest(chunk.key_memory)
             self._summary = Summariser(self._plan, len(chunk.key_rows))
-        content = self._content(chunk)
-        offset = format.write_frame(self._file, format.CHUNK, msgpack.packb(content, default=codec._plain))
-        self._file.flush()
-        self.index.add(content, offset)
-        if self._summary is not None and self._summary.is_full:
-            self._write_summary()
+        frames.append((format.CHUNK, self._content(chunk)))
+        self._coded += 1
+        if self._summary.is_full:
+            frames += self._summed_up()
+        self._rows.add(chunk.row_index, chunk.row_value)
+        self._memory.add(chunk.mem_index, chunk.mem_value)
         if self._last is not None:
             self._last.release()
         self._last = chunk
-        self._rows.add(chunk.row_index, chunk.row_value)
-        self._memory.add(chunk.mem_index, chunk.mem_value)
+        return frames
+
+    def write(self, tag: bytes, content: Any) -> None:
+        """Write one of the frames that `code` returned. Raises OSError."""
+        if tag == format.HEAD:
+            format.write_frame(self._file, tag, content.pack())
+        elif tag == format.SUMMARY:
+            self.index.summary.append(format.write_frame(self._file, tag, msgpack.packb(content)))
+        else:
+            content |= {name: codec.compress(content[name]) for name in PARTS if name in content}
+            offset = format.write_frame(self._file, tag, msgpack.packb(content, default=codec._plain))
+            self._file.flush()
+            self.index.add(content, offset)
 
     def _content(self, chunk: Chunk) -> dict[str, Any]:
-        """Return the CHNK map of format.py."""
+        """Return the CHNK map of format.py, with its PARTS not yet compressed."""
         assert self._rows is not None and self._memory is not None and self._summary is not None
         key = np.concatenate([chunk.key_sm, chunk.key_rf])
-        number = len(self.index.first)
+        number = self._coded
         learn = number == self._learn_at
         deltas, extent = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, learn)
         if learn:
@@ -132,10 +157,10 @@ class Writer:
             "first": chunk.first_cycle,
             "num": chunk.num_cycles,
             "totals": _read_totals(key, self.layout).tolist(),
-            "key": codec.compress(key.astype("<u4").tobytes()),
-            "deltas": codec.compress(deltas),
-            "rows": codec.compress(rows),
-            "memory": codec.compress(memory),
+            "key": key.astype("<u4").tobytes(),
+            "deltas": deltas,
+            "rows": rows,
+            "memory": memory,
             "row_writes": len(chunk.row_index),
             "mem_writes": len(chunk.mem_index),
             "printed": chunk.printed,
@@ -145,25 +170,26 @@ class Writer:
             row_places, mem_places = self._rows.take(level), self._memory.take(level)
             content |= {
                 "level": level,
-                "row_sum": codec.compress(self._encode.pack_rows(row_places, self._rows.values[row_places])),
-                "mem_sum": codec.compress(self._encode.pack_words(mem_places, self._memory.values[mem_places])),
+                "row_sum": self._encode.pack_rows(row_places, self._rows.values[row_places]),
+                "mem_sum": self._encode.pack_words(mem_places, self._memory.values[mem_places]),
                 "row_sums": len(row_places),
                 "mem_sums": len(mem_places),
             }
         return content
 
-    def _write_summary(self) -> None:
-        """Write what the chunks since the last summary hold in short."""
+    def _summed_up(self) -> list[Frame]:
+        """Return the frame of what the chunks since the last summary hold in short, if there are any."""
         summary = self._summary
-        if summary is not None and summary.count:
-            content = msgpack.packb(summary.take(len(self.index.first) - summary.count))
-            self.index.summary.append(format.write_frame(self._file, format.SUMMARY, content))
+        if summary is None or not summary.count:
+            return []
+        return [(format.SUMMARY, summary.take(self._coded - summary.count))]
 
     def finish(self, end: dict[str, Any]) -> int:
         """Write index and trailer; return the file's size in bytes."""
         if self._last is not None:
             self.index.totals.append(_totals_after(self._last, self.layout))
-        self._write_summary()
+        for frame in self._summed_up():
+            self.write(*frame)
         self.index.end = end
         format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack()))
         self._file.flush()
@@ -240,20 +266,36 @@ def record(
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,
          max_cycles: int | None) -> int:  # fmt: skip
-    """Drive the simulator and hand its chunks to a worker thread; return the cycle reached."""
+    """Drive the simulator and hand its chunks from thread to thread; return the cycle reached.
+
+    Coding and compressing take about as long as each other, and together longer than the simulation; so the file lags by
+    a few chunks, and the simulation waits when the queues are full.
+    """
     work: queue.Queue[Chunk | None] = queue.Queue(maxsize=4)
+    coded: queue.Queue[list[Frame] | None] = queue.Queue(maxsize=2)
     failure: list[BaseException] = []
 
-    def write() -> None:
+    def code() -> None:
         while (chunk := work.get()) is not None:
             if not failure:
                 try:
-                    writer.add(chunk)
+                    coded.put(writer.code(chunk))
+                except BaseException as error:
+                    failure.append(error)
+        coded.put(None)
+
+    def write() -> None:
+        while (frames := coded.get()) is not None:
+            if not failure:
+                try:
+                    for frame in frames:
+                        writer.write(*frame)
                 except BaseException as error:
                     failure.append(error)
 
-    worker = threading.Thread(target=write, name="rfview-record")
-    worker.start()
+    workers = [threading.Thread(target=target, name=f"rfview-{target.__name__}") for target in (code, write)]
+    for worker in workers:
+        worker.start()
     limit = None if max_cycles is None else simulator.cycle + max_cycles
     reached = simulator.cycle
     started = False
@@ -271,7 +313,8 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
                 break
     finally:
         work.put(None)
-        worker.join()
+        for worker in workers:
+            worker.join()
     if failure:
         raise failure[0]
     return reached
