@@ -24,8 +24,8 @@ from sessions.timeline import Timeline
 
 # Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
 CHECK_AT_OPEN_BYTES = 64 << 20
-DECODED_BYTES = 64 << 20
-FRAME_BYTES = 16 << 20
+DECODED_BYTES = 48 << 20
+FRAME_BYTES = 12 << 20
 BASE_BYTES = 24 << 20
 
 
