@@ -1,4 +1,4 @@
-"""Write a run into a session file: the engine runs ahead, one thread codes the chunks, another compresses and writes them."""
+"""Write a run into a session file: the engine runs ahead, one thread codes its chunks, another compresses and writes."""
 
 from __future__ import annotations
 
