@@ -133,7 +133,7 @@ def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
     """Profile a racetrack run on plain tapes and return the optimised mapping as codes, with its predicted steps."""
     from engine.tools import mapping, tlp
 
-    simulator = _machine(spec, job, **tlp.PLAIN_TAPES, **{"racetrack.trace": 1})
+    simulator = _machine(spec, job, **tlp.PLAIN_TAPES, **{"racetrack.profile": 1})
     moves = mapping.profile(simulator)
     found = mapping.optimise_banks(moves, mapping.rows_in_use(simulator), int(simulator.built.values["racetrack.ports"]))
     banks, rows = moves.shape[:2]

@@ -70,7 +70,7 @@ PARAMETERS = (
     Parameter("forward", 0, "0 or 1", "ours: the paper is silent", "reads may be served from the write buffer"),
     Parameter("mapping", "identity", "file", "section 4.3; `rfview map` writes it", "where each register lies in its bank",
               dtype=f"({MAX_ROWS},)u2", convert=codes_of),
-    Parameter("trace", 0, "0 or 1", "section 4.3.1: profiling", "keep the order of requests, as `rfview map` needs it"),
+    Parameter("profile", 0, "0 or 1", "section 4.3.1: profiling", "keep the order of requests, as `rfview map` needs it"),
 )
 
 ENTRY = np.dtype(
@@ -182,7 +182,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     registers.write_row(sm, rows, buffer_row(spec, bank, place), value_row, mask)
     sm.events[RF_WRITES] += 1
     sm.events[spec.first_event + WB_WRITES] += 1
-    if spec.trace != 0:
+    if spec.profile != 0:
         note_request(sm, spec, rows, registers.main_row(sm, warp, reg) | TRACE_IS_WRITE)
     registers.release(sm, warp, reg)
     return 0
@@ -212,7 +212,7 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
 
 def on_issue(sm, rf, spec, rows, slot, inst):
     """Note the order in which banks receive read requests, for the mapping (B5.5)."""
-    if spec.trace != 0:
+    if spec.profile != 0:
         unread = np.int64(sm.inflight[slot].unread)
         for operand in range(6):
             if (unread >> operand) & 1:

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
             settings = {**given, **{f"racetrack.{name}": value for name, value in changes.items()}}
             return Simulator(spec, progress=report, settings=settings, **machine)
 
-        before = simulator(mapping="identity", trace=1)
+        before = simulator(mapping="identity", profile=1)
         ports = int(before.spec_record.ports)
         moves = mapping.profile(before)
         try:
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         except ValueError as error:
             raise InputError(f"map: {error}") from None
         output.write_text(mapping.table_text(tables, before.info["kernel"], ports), encoding="utf-8")
-        after = simulator(mapping=str(output), trace=0)
+        after = simulator(mapping=str(output), profile=0)
         after.run()
     facts = {
         "kernel": before.info["kernel"], "design": before.info["design"], "scheduler": before.scheduler,

@@ -169,8 +169,6 @@ def walked(design: str) -> Iterator[str]:
 @pytest.mark.slow
 def test_compiled_code_and_plain_python_agree_in_every_cycle_of_every_design() -> None:
     designs = list(dict.fromkeys(design for _, design, _ in CASES))
-    # Without JIT racetrack keeps its trace of requests whatever the parameter says: NumPy's records have a method `trace`.
-    designs[designs.index("racetrack")] = "racetrack[trace=1]"
     code = ("import sys, json; from tests.engine.test_fast_paths import walked;"
             "print(json.dumps({design: list(walked(design)) for design in sys.argv[1:]}))")  # fmt: skip
     found = []
