@@ -155,7 +155,7 @@ def _tlp(job: Job) -> Result:
 def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
     """Compile the designs that are not in the cache yet, as many at once as there are workers."""
     from engine import warm
-    from engine.designs import build
+    from engine.designs import build, files
     from engine.simulator import engine_hash
 
     known = {build(variant, {}, engine_hash()).spec_dtype: variant for variant in variants}
@@ -165,7 +165,7 @@ def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> Non
     began = time.monotonic()
     while waiting or running:
         while waiting and len(running) < workers:
-            command = [sys.executable, "-m", "engine.warm", waiting.pop(0)]
+            command = [sys.executable, "-m", "engine.warm", files.absolute(waiting.pop(0))]
             running.append(subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))
         running = [child for child in running if child.poll() is None]

@@ -1,4 +1,4 @@
-"""`rfview warm`: compile the designs in child processes, so that no later run has to wait."""
+"""`rfview warm`: compile the designs and the recorder in child processes, so that no later run has to wait."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile the designs named, one child process each; exit 70 when a compile fails."""
+    """Compile the designs named, or all and the recorder, one child process each; exit 70 when a compile fails."""
     names = args.designs or design_names()
     for name in names:
         check_design(name)
+    jobs = [(name, ["engine.warm", absolute(name)]) for name in names]
+    if not args.designs:
+        jobs.append(("the recorder", ["sessions.warm"]))
     with options.progress() as bar:
-        for number, name in enumerate(names):
-            text = f"compiling {name} ({number + 1} of {len(names)})"
-            share = functools.partial(_report, bar, text, number, len(names))
-            code, output = compile_design(name, share)
+        for number, (name, module) in enumerate(jobs):
+            text = f"compiling {name} ({number + 1} of {len(jobs)})"
+            share = functools.partial(_report, bar, text, number, len(jobs))
+            code, output = compile_in_child(module, share)
             if code:
                 lines = output.strip().splitlines() or [f"exit code {code}"]
                 raise WarmError(f"compiling {name} failed: {lines[-1]}")
@@ -64,11 +67,18 @@ def check_design(text: str) -> None:
     designs.find(designs.parse_variant(text)[0])
 
 
-def compile_design(name: str, report: Callable[[float], None]) -> tuple[int, str]:
-    """Compile one design in a child process, reporting progress; return its exit code and output."""
+def absolute(text: str) -> str:
+    """Return a variant as a child process in another folder understands it."""
+    from engine.designs import files
+
+    return files.absolute(text)
+
+
+def compile_in_child(module: list[str], report: Callable[[float], None]) -> tuple[int, str]:
+    """Run a module that compiles in a child process, reporting progress; return its exit code and output."""
     began = time.monotonic()
     root = Path(str(engine.__file__)).parent.parent
-    child = subprocess.Popen([sys.executable, "-m", "engine.warm", name], cwd=root, stdin=subprocess.DEVNULL,
+    child = subprocess.Popen([sys.executable, "-m", *module], cwd=root, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         while True:
