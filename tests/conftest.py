@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -39,6 +40,14 @@ def quiet_wrapping() -> Iterator[None]:
         return
     with np.errstate(all="ignore"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def tidy(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give back the sessions of a long test: they know one another, so that only the collector ends them."""
+    yield
+    if request.node.get_closest_marker("slow"):
+        gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,7 +24,7 @@ class Window:
     """A terminal of a given size inside tmux."""
 
     def __init__(self, columns: int, lines: int):
-        self._server = ["tmux", "-L", f"rfview-test-{os.getpid()}"]
+        self._server = ["tmux", "-L", f"rfview-test-{uuid.uuid4().hex}"]     # a server of its own, gone with the test
         self._tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(lines), "-c", str(ROOT), "sh")
 
     def _tmux(self, *words: str) -> str:
