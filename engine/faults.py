@@ -50,7 +50,8 @@ def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
 def cycle_limit(simulator: Simulator) -> KernelFault:
     """Say that the run did not end, and where it spends its time."""
     sm = simulator.sm
-    pcs = [int(warp.last_pc) for warp in sm.warp[: int(sm.config.num_warps)] if int(warp.num_issued)]
+    running = [warp for index, warp in enumerate(sm.warp[: int(sm.config.num_warps)]) if int(sm.unfinished) >> index & 1]
+    pcs = [int(warp.last_pc) for warp in running if int(warp.num_issued)]
     hottest = max(set(pcs), key=pcs.count) if pcs else 0
     listing = simulator.info["program"][hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)

@@ -185,7 +185,8 @@ class Progress:
             return
         self._drawn_at = now
         if not self._is_terminal:
-            sys.stderr.write(f"rfview: {text}\n")
+            part = f", {min(fraction, 1.0):.0%}" if fraction else ""
+            sys.stderr.write(f"rfview: {text}{part}\n")
         else:
             bar = ""
             if fraction is not None:
