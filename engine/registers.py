@@ -11,7 +11,7 @@ from engine.bits import bit64, ctz64, popcount
 from engine.device import device
 from engine.events import READ_CONFLICTS, RF_READS, RF_WRITES, WRITE_CONFLICTS
 from engine.stalls import BANK_CONFLICT
-from engine.state import BANK_READ, BANK_WRITE, FREE, NONE8
+from engine.state import BANK_READ, BANK_WRITE, FOREVER, FREE, NONE8
 
 SEQUENTIAL, GPGPUSIM = 0, 1
 
@@ -38,6 +38,28 @@ def copy_row(rows, source, target):
     for lane in range(32):
         b[lane] = a[lane]
     return 0
+
+
+@device
+def copy_lanes(rows, source, target, lanes):
+    """Copy the lanes of a mask from one row to another."""
+    a = rows[source].u
+    b = rows[target].u
+    for lane in range(32):
+        if (lanes >> lane) & 1:
+            b[lane] = a[lane]
+    return 0
+
+
+@device
+def first_bank_free(sm):
+    """Return when the first of the banks that are busy in this cycle is free again; FOREVER: none is busy."""
+    event = np.int64(FOREVER)
+    for bank in range(sm.config.num_banks):
+        until = np.int64(sm.bank[bank].until_cycle)
+        if until >= sm.cycle:
+            event = min(event, until)
+    return event
 
 
 @device

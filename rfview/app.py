@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from rfview.palette import Palette, choose_theme
 
@@ -37,44 +37,23 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     command: the command line that opens the same session, for `y`; begin: called with the main screen after that frame.
     """
     chosen = choose_theme(theme, dict(os.environ))
-    from textual.app import App
-    from textual.theme import Theme
-
     from rfview.screens.driver import Driver
+    from rfview.screens.host import HostApp
     from rfview.screens.main import MainScreen
-    from rfview.screens.palette import ActionProvider
-    from rfview.widgets.panel import StripCache
 
-    palette = Palette(chosen, ascii_only)
-
-    class RfviewApp(App[int]):
+    class RfviewApp(HostApp):
         """One session on the screen."""
 
-        CSS_PATH = "rfview.tcss"
-        TITLE = "rfview"
-        COMMANDS: ClassVar[set[Any]] = {ActionProvider}
-        ENABLE_COMMAND_PALETTE = True
-        failure: Any = None
         target_command = command or f"rfview {'replay' if target.endswith('.rfs') else 'debug'} {target or title}"
 
         def __init__(self) -> None:
-            # rfview has its own look without colours; Textual's filter would turn colours into greys instead
-            no_color = os.environ.pop("NO_COLOR", None)
-            super().__init__(ansi_color=chosen in ("ansi16", "mono"))
-            if no_color is not None:
-                os.environ["NO_COLOR"] = no_color
-            self.strips = StripCache(palette)
+            super().__init__(Palette(chosen, ascii_only))
             self.driver = Driver(opener, self._from_driver)
             self.main = MainScreen(self.driver, self.strips, title, keymap)
             self.main.begin = begin
 
         def on_mount(self) -> None:
-            if chosen in ("ansi16", "mono"):
-                self.theme = "ansi-dark"
-            else:
-                self.register_theme(_theme(Theme, palette))
-                self.theme = "rfview"
-            self.push_screen(self.main)
+            super().on_mount()
             self.call_after_refresh(self.driver.start)
 
         def _from_driver(self, message: Any) -> None:
@@ -85,17 +64,6 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
             self.driver.close()
 
     return RfviewApp()
-
-
-def _theme(theme_class: Any, palette: Palette) -> Any:
-    """Return the Textual theme for what is not painted by us: prompt, command palette, popups."""
-    text, ground = palette.page
-    light = palette.theme == "light"
-    return theme_class(
-        name="rfview", primary="#2FCFA6" if not light else "#1F866C", foreground=text, background=ground,
-        surface=palette.grounds["popup"], panel=palette.grounds["band"], dark=not light,
-        variables={"border": "#4A5B70", "input-cursor-background": text, "input-cursor-foreground": ground},
-    )
 
 
 def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,

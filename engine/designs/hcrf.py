@@ -277,16 +277,12 @@ def next_event(sm, rf, spec):
     """Return the cycle in which a transfer or a slow write ends, or the present one if an X-check may pass now."""
     if rf.check_again != 0:
         return np.int64(sm.cycle)
-    event = np.int64(FOREVER)
+    event = registers.first_bank_free(sm)
     used = np.uint64(rf.used)
     while used != 0:
         entry = ctz64(used)
         used &= ~bit64(entry)
         event = min(event, np.int64(rf.transfer[entry].until_cycle))
-    for bank in range(sm.config.num_banks):
-        until = np.int64(sm.bank[bank].until_cycle)
-        if until >= sm.cycle and until < event:
-            event = until
     return event
 
 

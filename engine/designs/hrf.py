@@ -662,22 +662,11 @@ def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
         return see(sm, rf, warp, reg, MISS, STT, 0)
     index = place // ENTRIES
     entry = place % ENTRIES
-    copy_lanes(rows, entry_row(spec, index, entry), out_row, np.int64(rf.buffer[index].lanes[entry]))
+    registers.copy_lanes(rows, entry_row(spec, index, entry), out_row, np.int64(rf.buffer[index].lanes[entry]))
     is_merged = missing_lanes(rf, warp, reg, mask) != 0
     count(sm, spec, WB_READS, 1)
     count(sm, spec, WB_MERGED, 1 if is_merged else 0)
     return see(sm, rf, warp, reg, MERGED if is_merged else HIT, index, entry)
-
-
-@device
-def copy_lanes(rows, source, target, lanes):
-    """Copy some lanes of a row into a latch row."""
-    a = rows[source].u
-    b = rows[target].u
-    for lane in range(32):
-        if (lanes >> lane) & 1:
-            b[lane] = a[lane]
-    return 0
 
 
 @device

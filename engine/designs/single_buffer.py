@@ -163,14 +163,9 @@ def end_cycle(sm, rf, spec, rows):
 
 def next_event(sm, rf, spec):
     """Return the end of the first bank write, or now if one could begin."""
-    event = np.int64(FOREVER)
-    for bank in range(sm.config.num_banks):
-        until = np.int64(sm.bank[bank].until_cycle)
-        if until >= sm.cycle:
-            event = min(event, until)
     if rf.begun < rf.count and sm.bank[rf.entry[ring(rf, np.int64(rf.begun))].bank].until_cycle <= sm.cycle:
-        event = np.int64(sm.cycle)
-    return event
+        return np.int64(sm.cycle)
+    return registers.first_bank_free(sm)
 
 
 def locate(sm, rf, spec, warp, reg, lane):
@@ -229,17 +224,6 @@ def buffered_lanes(rf, warp, reg):
         if entry.warp == warp and entry.reg == reg and entry.state != DONE:
             lanes |= np.int64(entry.lanes)
     return lanes
-
-
-@device
-def copy_lanes(rows, source, target, lanes):
-    """Copy some lanes of a row into a latch row."""
-    a = rows[source].u
-    b = rows[target].u
-    for lane in range(32):
-        if (lanes >> lane) & 1:
-            b[lane] = a[lane]
-    return 0
 
 
 @device
@@ -308,7 +292,7 @@ def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
         index = ring(rf, place)
         entry = rf.entry[index]
         if entry.warp == warp and entry.reg == reg and entry.state != DONE:
-            copy_lanes(rows, np.int64(spec.first_row) + index, out_row, np.int64(entry.lanes))
+            registers.copy_lanes(rows, np.int64(spec.first_row) + index, out_row, np.int64(entry.lanes))
             buffered |= np.int64(entry.lanes)
             found = 1
     if np.int64(mask) & ~buffered != 0:

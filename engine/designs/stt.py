@@ -7,6 +7,8 @@ Deviations: 1. Writes accepted in one cycle overlap their frozen cycles (B0.10);
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine import registers
 from engine.designs import Design, Parameter
 from engine.stalls import BANK_CONFLICT, STT_WRITE
@@ -68,16 +70,9 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 def next_event(sm, rf, spec):
     """Return the cycle in which the pipeline thaws, or the first busy bank is done."""
-    event = FOREVER
-    if spec.stall == STALL_PIPELINE:
-        if rf.frozen_until_cycle >= sm.cycle:
-            event = rf.frozen_until_cycle
-        return event
-    for bank in range(sm.config.num_banks):
-        until = sm.bank[bank].until_cycle
-        if until >= sm.cycle and until < event:
-            event = until
-    return event
+    if spec.stall != STALL_PIPELINE:
+        return registers.first_bank_free(sm)
+    return np.int64(rf.frozen_until_cycle) if rf.frozen_until_cycle >= sm.cycle else np.int64(FOREVER)
 
 
 DESIGN = Design(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from engine import registers
 from engine.designs import Design, Parameter
 from engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
-from engine.state import FOREVER
 
 MAX_BANKS = 64
 SLOW_WRITE = FIRST_FOREIGN_CODE        # a stall code of one's own: 32 to 39
@@ -64,12 +63,7 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
 
 def next_event(sm, rf, spec):
     """Return when the first busy bank is free: idle cycles up to there may be skipped."""
-    event = FOREVER
-    for bank in range(sm.config.num_banks):
-        until = sm.bank[bank].until_cycle
-        if until >= sm.cycle and until < event:
-            event = until
-    return event
+    return registers.first_bank_free(sm)
 
 
 DESIGN = Design(

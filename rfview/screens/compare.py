@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 
@@ -23,13 +23,12 @@ from rfview.render import compare as pair_lines
 from rfview.render import multiples as multiples_lines
 from rfview.render.text import Line, Row
 from rfview.screens.compare_source import CompareSource, MultiplesSource
-from rfview.screens.palette import ActionProvider
+from rfview.screens.host import HostApp
 from rfview.widgets.panel import PanelView, StripCache
 
 if TYPE_CHECKING:
     from sessions.timeline import Timeline
 
-STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 REPORT_S = 0.1
 HELP_INDENT = 10        # cells of the keys in the lines of PAIR_HELP and MULTIPLES_HELP
 STEPS = {"s": 1, "right": 1, "l": 1, "S": -1, "left": -1, "h": -1, ")": 10, "(": -10, "}": 100, "{": -100}
@@ -231,9 +230,9 @@ class RunsScreen(Screen[None]):
         if self.is_running:
             self.post_message(message)
 
+    @abstractmethod
     def draw(self, width: int, height: int) -> list[Line]:
         """Return the picture's lines."""
-        raise NotImplementedError
 
     def paint(self) -> None:
         """Show the picture, or what is awaited."""
@@ -410,42 +409,19 @@ class MultiplesScreen(RunsScreen):
 def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: str | None = None,
                      ascii_only: bool = False) -> Any:
     """Return the app over two runs (a pair) or more (small multiples), not yet running."""
-    chosen = choose_theme(theme, dict(os.environ))
-    palette = Palette(chosen, ascii_only)
+    palette = Palette(choose_theme(theme, dict(os.environ)), ascii_only)
 
-    class CompareApp(App[int]):
+    class CompareApp(HostApp):
         """Runs of one program on the screen."""
 
-        CSS_PATH = STYLES
-        TITLE = "rfview"
-        COMMANDS: ClassVar[set[Any]] = {ActionProvider}     # for the main screen that X opens
-        ENABLE_COMMAND_PALETTE = True
-        failure: Exception | None = None
-
         def __init__(self) -> None:
-            no_color = os.environ.pop("NO_COLOR", None)     # rfview has its own look without colours
-            super().__init__(ansi_color=chosen in ("ansi16", "mono"))
-            if no_color is not None:
-                os.environ["NO_COLOR"] = no_color
-            self.strips = StripCache(palette)
+            super().__init__(palette)
             if len(timelines) == 2:
                 pair = (timelines[0], timelines[1])
                 self.main: RunsScreen = CompareScreen(
                     self.strips, lambda progress: CompareSource(pair, (targets[0], targets[1]), progress))
             else:
                 self.main = MultiplesScreen(self.strips, lambda progress: MultiplesSource(timelines, targets, progress))
-
-        def on_mount(self) -> None:
-            from textual.theme import Theme
-
-            from rfview.app import _theme
-
-            if chosen in ("ansi16", "mono"):
-                self.theme = "ansi-dark"
-            else:
-                self.register_theme(_theme(Theme, palette))
-                self.theme = "rfview"
-            self.push_screen(self.main)
 
     return CompareApp()
 

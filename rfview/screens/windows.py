@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 from textual import events
@@ -56,9 +57,9 @@ class Popup(ModalScreen[None]):
         lines = [line if line.ground else Line(line.spans, "popup") for line in self.lines(width, height)]
         view.show(lines)
 
+    @abstractmethod
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the window's lines."""
-        raise NotImplementedError
 
     def count(self) -> int:
         """Return how many rows there are to choose from."""

@@ -101,17 +101,7 @@ def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
         pc=flight.pc,
     )
     if late > latency:
-        earlier, other = trail.past.at(flight.since_cycle - 1), flight.before(trail.past, flight.since_cycle - 1)
-        if earlier is not None and other is not None and other.stage == layout.COLLECT:
-            trail.add(
-                f"it waited {plural(late, 'cycle')} in its collector",
-                f"issued {flight.issue_cycle:,}",
-                warp=flight.warp,
-                since=flight.issue_cycle,
-                until=flight.since_cycle,
-                pc=flight.pc,
-            )
-            trail.instruction(earlier, other)
+        trail.collected_late(flight, late)
     trail.end(
         "pipe",
         f"{pipe.removeprefix('the ')} pipe, latency {plural(latency, 'cycle')}",

@@ -254,16 +254,5 @@ def _on_chip(trail: Trail, moment: Moment, flight: Flight, where: str, done: int
         pc=flight.pc,
     )
     if late > cycles + passes:
-        earlier = trail.past.at(flight.since_cycle - 1)
-        other = flight.before(trail.past, flight.since_cycle - 1)
-        if earlier is not None and other is not None and other.stage == layout.COLLECT:
-            trail.add(
-                f"it waited {plural(late, 'cycle')} in its collector",
-                f"issued {flight.issue_cycle:,}",
-                warp=flight.warp,
-                since=flight.issue_cycle,
-                until=flight.since_cycle,
-                pc=flight.pc,
-            )
-            trail.instruction(earlier, other)
+        trail.collected_late(flight, late)
     trail.end(name, f"{name}, {plural(cycles, 'cycle')}", **{f"memory.{key}": 1})

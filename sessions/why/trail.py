@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine import state as layout
 from engine.stalls import MAX_CODES
 from sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
 from sessions.why.past import Flight, Moment, Past
@@ -126,6 +127,21 @@ class Trail:
             return
         self._flights.add(key)
         instructions.explain(self, moment, flight)
+
+    def collected_late(self, flight: Flight, late: int) -> None:
+        """Go back to the last cycle in which an instruction that left its collector `late` cycles late was still in it."""
+        earlier, other = self.past.at(flight.since_cycle - 1), flight.before(self.past, flight.since_cycle - 1)
+        if earlier is None or other is None or other.stage != layout.COLLECT:
+            return
+        self.add(
+            f"it waited {plural(late, 'cycle')} in its collector",
+            f"issued {flight.issue_cycle:,}",
+            warp=flight.warp,
+            since=flight.issue_cycle,
+            until=flight.since_cycle,
+            pc=flight.pc,
+        )
+        self.instruction(earlier, other)
 
     def refused(self, moment: Moment, refusal: Refusal) -> None:
         """Explain a refusal of the register file: its design's own way, else by bank and port."""

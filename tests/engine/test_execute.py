@@ -1132,9 +1132,13 @@ def test_machine_opcodes_change_nothing() -> None:
         assert (raw(op, ("b32",), [1] * 32).u == 0xDEADBEEF).all()
 
 
-def test_lanes_outside_the_mask_never_trap() -> None:
+def test_lanes_outside_the_mask_neither_trap_nor_touch_the_others() -> None:
+    one = {"s32": 7, "u64": 7, "f32": 0x40E00000, "f64": 0x401C000000000000}
     for form in ("div.s32", "rem.u64", "div.rn.f32", "cvt.rzi.s32.f32", "sqrt.rn.f64", "div.rz.f64"):
         base, *modifiers = form.split(".")
-        count = len(isa.lookup(base, tuple(modifiers)).src_types)
-        run(form, *[[0] * 32] * count, mask=0)
-        run(form, *[[0] * 32] * count, mask=1)
+        operands = [one[kind] for kind in isa.lookup(base, tuple(modifiers)).src_types]
+        everywhere = run(form, *[[value] * 32 for value in operands])
+        alone = run(form, *[[value] + [0] * 31 for value in operands], mask=1)
+        assert (alone.u[:, 0] == everywhere.u[:, 0]).all(), form
+        nobody = run(form, *[[0] * 32 for _ in operands], mask=0)
+        assert (nobody.q0, nobody.q1) == (0, 0), form

@@ -659,7 +659,7 @@ def select_by_sign(inst: Any) -> Operation:
     return Operation(slots, bits, lambda a, b, c: a if is_first(c) else b)
 
 
-def test_property(inst: Any) -> Operation:
+def number_property(inst: Any) -> Operation:
     """testp: the class of a number."""
     aux = int(inst["aux"])
     f = F64 if aux & isa.TESTP_F64 else F32
@@ -711,7 +711,7 @@ def operation(inst: Any) -> Operation | None:
         isa.OP_FLOAT: lambda: floating(F32, aux, flags), isa.OP_DOUBLE: lambda: floating(F64, aux, flags),
         isa.OP_HALF: lambda: half(inst), isa.OP_SFU: lambda: special(inst), isa.OP_CVT: lambda: convert(inst),
         isa.OP_SET: lambda: set_value(inst), isa.OP_SLCT: lambda: select_by_sign(inst),
-        isa.OP_TESTP: lambda: test_property(inst), isa.OP_ISSPACEP: lambda: in_space(aux),
+        isa.OP_TESTP: lambda: number_property(inst), isa.OP_ISSPACEP: lambda: in_space(aux),
         isa.OP_CVTA: lambda: convert_address(aux),
         isa.OP_LOP3: lambda: Operation((A32, B32, C32), 32, lambda a, b, c: sum(
             ((a if k & 4 else ~a) & (b if k & 2 else ~b) & (c if k & 1 else ~c) & M32) * (aux >> k & 1)

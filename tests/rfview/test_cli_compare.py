@@ -12,27 +12,6 @@ from rfview import cli
 from rfview.commands import compare
 
 BAD = Path(__file__).resolve().parent.parent / "corpus" / "bad"
-SMALL = """
-module = "copy.ptx"
-[[launch]]
-kernel = "copy"
-grid = [2]
-block = [64]
-args = [{buffer = "data"}, {value = 1}]
-[buffers.data]
-shape = [128]
-dtype = "int32"
-value = 6
-"""
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a launch file that runs in a few hundred cycles."""
-    folder = tmp_path_factory.mktemp("small")
-    (folder / "copy.ptx").write_text((BAD / "copy.ptx").read_text())
-    (folder / "small.toml").write_text(SMALL)
-    return str(folder / "small.toml")
 
 
 def table(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:
@@ -56,8 +35,8 @@ def test_hrf_in_the_list_means_one_scheduler_for_all() -> None:
     assert compare.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [])
 
 
-def test_two_designs_over_a_small_kernel(small: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = table(capsys, small, "--designs", "sram,stt[stall=bank,write_cycles=9]", "--schedulers", "gto,lrr")
+def test_two_designs_over_a_small_kernel(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = table(capsys, str(small), "--designs", "sram,stt[stall=bank,write_cycles=9]", "--schedulers", "gto,lrr")
     rows = found["rows"]
     assert [(row["design"], row["scheduler"]) for row in rows] == [
         ("sram", "gto"), ("stt[stall=bank,write_cycles=9]", "gto"), ("sram", "lrr"),
@@ -77,8 +56,8 @@ def test_two_designs_over_a_small_kernel(small: str, capsys: pytest.CaptureFixtu
     assert stt["eda"] == pytest.approx(power * stt["ipc_over_sram"] * 0.194 / 0.038)
 
 
-def test_the_text_names_registers_schedulers_and_places(small: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["compare", small, "--designs", "stt", "--workers", "1", "--set", "stt.write_cycles=6"]) == 0
+def test_the_text_names_registers_schedulers_and_places(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", str(small), "--designs", "stt", "--workers", "1", "--set", "stt.write_cycles=6"]) == 0
     text = capsys.readouterr().out
     assert "registers per thread" in text and "2 schedulers" in text and "STT-RAM" in text and "same bits" in text
     assert "sram ran as the reference" in text

@@ -19,27 +19,6 @@ KEYS = {
     "warp_instructions", "thread_instructions", "ipc", "warp_cycles", "issued", "stalls", "war_stalls", "counts",
     "energy_pj", "verified", "mismatches", "wall_s", "version",
 }
-SMALL = """
-module = "copy.ptx"
-[[launch]]
-kernel = "copy"
-grid = [2]
-block = [64]
-args = [{buffer = "data"}, {value = 1}]
-[buffers.data]
-shape = [128]
-dtype = "int32"
-value = 6
-"""
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a launch file that runs in a few hundred cycles and expects nothing."""
-    folder = tmp_path_factory.mktemp("small")
-    (folder / "copy.ptx").write_text((BAD / "copy.ptx").read_text())
-    (folder / "small.toml").write_text(SMALL)
-    return folder / "small.toml"
 
 
 @pytest.fixture(scope="module")
