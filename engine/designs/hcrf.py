@@ -35,7 +35,7 @@ from engine.bits import bit64, ctz64
 from engine.designs import Design, Parameter
 from engine.device import device
 from engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
-from engine.state import BANK_BUSY, BANK_READ, COLLECT, FOREVER, MAX_BANKS, MAX_ROWS, MAX_WARPS
+from engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS
 
 ON, OFF, ISSUE_ONLY = 0, 1, 2
 MASKED, RMW = 0, 1

@@ -23,7 +23,7 @@ from engine.designs import Design, Parameter
 from engine.device import device
 from engine.events import RF_WRITES
 from engine.stalls import BANK_CONFLICT, WB_FULL
-from engine.state import BANK_BUSY, BANK_WRITE, FOREVER
+from engine.state import BANK_BUSY, BANK_WRITE
 
 ENTRIES = 16
 WAITING, WRITING, DONE = range(3)      # entry.state
