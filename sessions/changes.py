@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.chunk import Blocks
-from sessions.codec import DIFFERENCE, NEW, PLANES, STAMP, WIDTH, XOR, per_cycle, unpack, unzigzag
-
-# with fewer words of a column asked for, each word's events are looked through by themselves
-FEW = 4
+from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, WIDTH, XOR, per_cycle, unpack, unzigzag
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,209 +57,344 @@ class StoredChanges:
         self._block = np.cumsum(unzigzag(unpack(stored["blocks"])), dtype=np.uint32).astype(np.int64)
         times = unpack(stored["times"], np.int64)
         masks = unpack(stored["masks"], np.uint32)
-        gaps, ranks = (unpack(stored[name], np.int64) for name in ("gaps", "ranks"))
-        _require(len(blocks_of) == len(patterns_of) and blocks_of.sum() == len(self._block) == len(times))
-        _require(patterns_of.sum() == len(masks) and times.sum() == len(gaps) == len(ranks) and (times > 0).all())
-        _require(not len(self._block) or 0 <= self._block.min() <= self._block.max() < len(key))
-        self._end = np.cumsum(times)
-        self._begin = self._end - times
-        self._kind_begin = np.cumsum(blocks_of) - blocks_of
-        self._kind = np.repeat(np.arange(len(blocks_of)), blocks_of)
-        self._kind_end = self._kind_begin + blocks_of
-        self._pattern_end = np.cumsum(patterns_of)
-        self._pattern_begin = self._pattern_end - patterns_of
-        # a cell for each pattern that a block can have
-        cells = np.cumsum(patterns_of[self._kind])
-        self._num_cells = int(cells[-1]) if len(cells) else 0
-        self._cell = ranks + np.repeat(cells - patterns_of[self._kind], times)
-        self._cell_begin = (cells - patterns_of[self._kind])[self._kind_begin] if len(cells) else cells
-        self._bits = np.unpackbits(masks[:, None].view(np.uint8), axis=1, bitorder="little")
-        _require((ranks < np.repeat(patterns_of[self._kind], times)).all())
-        self._event_block = np.repeat(np.arange(len(times)), times)
-        self._pattern = ranks + np.repeat(self._pattern_begin[self._kind], times)
-        running = np.cumsum(gaps)
-        self._when = running - np.repeat((running - gaps)[self._begin], times) if len(gaps) else running
-        _require(not len(gaps) or self._when.max() < int(stored["cycles"]))
+        ranks = unpack(stored["ranks"], np.int64)
+        _require(blocks_of.sum() == len(self._block) == len(times) and patterns_of.sum() == len(masks))
+        _require(len(blocks_of) == len(patterns_of) and (blocks_of > 0).all() and (times > 0).all())
+        _require(times.sum() == len(ranks) == stored["gaps"][0])
+        self._times, self._bits = times, np.unpackbits(masks[:, None].view(np.uint8), axis=1, bitorder="little")
+        end = np.cumsum(times)
+        self._kind_begin, self._pattern_begin = np.cumsum(blocks_of) - blocks_of, np.cumsum(patterns_of) - patterns_of
+        self._blocks_of, self._patterns_of = blocks_of, patterns_of
+        if not len(times):
+            return
+        _require(0 <= self._block.min() <= self._block.max() < len(key))
+        self._events_of = np.add.reduceat(times, self._kind_begin)
+        self._event_begin = np.cumsum(self._events_of) - self._events_of
+        _require((np.maximum.reduceat(ranks, self._event_begin) < patterns_of).all())
+        self._begin = end - times
+        # which of the chunk's patterns each event has
+        self._pattern = ranks
+        self._pattern += np.repeat(self._pattern_begin, self._events_of)
 
     def __len__(self) -> int:
-        return len(self._codes)
-
-    def _by_kind(self, cells: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Give for each kind its blocks, what is in their cells (blocks, patterns), its patterns' bits (patterns, 32)."""
-        for number, at in enumerate(self._cell_begin):
-            blocks = slice(self._kind_begin[number], self._kind_end[number])
-            bits = self._bits[self._pattern_begin[number] : self._pattern_end[number]]
-            count = blocks.stop - blocks.start
-            yield blocks, cells[at : at + count * len(bits)].reshape(count, len(bits)), bits
-
-    def _tally(self, events: slice | np.ndarray) -> np.ndarray:
-        """Return (blocks, 32) i8: in how many of these events each word of each block changes."""
-        times = np.empty((len(self._block), WIDTH), np.int64)
-        cells = np.bincount(self._cell[events], minlength=self._num_cells).astype(np.float32)
-        for blocks, held, bits in self._by_kind(cells):
-            times[blocks] = held @ bits.astype(np.float32)
-        return times
+        return int(self._columns.size.sum()) if len(self._block) else 0
 
     @cached_property
-    def _times(self) -> np.ndarray:
-        """Return (blocks, 32) how often each word of each block changes in the chunk."""
-        return self._tally(slice(None))
+    def _when(self) -> np.ndarray:
+        """Return (events,) u4 in which cycle offset each event is."""
+        when = np.cumsum(unpack(self._stored["gaps"]), dtype=np.uint32)
+        before = when[self._begin - 1]
+        before[0] = 0
+        when -= np.repeat(before, self._times)
+        _require(int(when.max()) < int(self._stored["cycles"]))
+        return when
 
     @cached_property
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return mode and first code of each column, (kinds, 32), and of the stored columns the widths and counts, in order.
-
-        Order is that in which the codes stand: by mode, then by width.
-        """
-        kinds = len(self._kind_begin)
-        counts = np.add.reduceat(self._times, self._kind_begin, axis=0) if kinds else np.empty((0, WIDTH), np.int64)
-        columns = np.flatnonzero(counts)
+    def _columns(self) -> _Columns:
+        """Return how each place of each kind is coded."""
+        if "_cells" in self.__dict__:
+            size = np.add.reduceat(self._times_of, self._kind_begin, axis=0, dtype=np.int64).ravel()
+        else:
+            # two words side by side: none of the sums reaches 2 ** 32
+            number = np.bincount(self._pattern, minlength=len(self._bits)).astype("<u4")
+            added = (self._bits * number[:, None]).view("<u8")
+            size = np.add.reduceat(added, self._pattern_begin, axis=0).view("<u4").ravel().astype(np.int64)
+        columns = np.flatnonzero(size)
         modes, widths = (unpack(self._stored[name], np.int64) for name in ("modes", "widths"))
-        _require(len(columns) == len(modes) == len(widths))
-        order = np.argsort(modes * (PLANES + 1) + widths, kind="stable")
-        sizes = counts.ravel()[columns[order]]
-        mode, first = np.zeros((2, kinds * WIDTH), np.int64)
-        mode[columns] = modes
-        first[columns[order]] = np.cumsum(sizes) - sizes
-        return mode.reshape(-1, WIDTH), first.reshape(-1, WIDTH), (modes * (PLANES + 1) + widths)[order], sizes
+        _require(len(columns) == len(modes) == len(widths) and modes.max() <= STAMP and widths.max() <= PLANES)
+        return _Columns.of(size, columns, modes, widths, np.frombuffer(self._stored["planes"], np.uint8))
 
     @cached_property
-    def _starts(self) -> np.ndarray:
-        """Return (blocks, 32) where each word's codes begin among all."""
-        before = np.cumsum(self._times, axis=0) - self._times
-        return self._columns[1][self._kind] + before - before[self._kind_begin[self._kind]]
+    def _far(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (places among the codes, what stands there above the width) of codes that are wider than their column's."""
+        far, beyond = np.cumsum(unpack(self._stored["far"], np.int64)), unpack(self._stored["beyond"])
+        _require(len(far) == len(beyond) and (not len(far) or far[-1] < len(self)))
+        return far, beyond
 
     @cached_property
     def _codes(self) -> np.ndarray:
-        """Return the codes, and in place of differences and of xor-ed bits their running sums over each mode."""
-        _, _, classes, sizes = self._columns
-        codes = np.zeros(int(sizes.sum()), np.uint32)
-        data = np.frombuffer(self._stored["planes"], np.uint8)
-        at = low = 0
-        ends = []
-        found = np.flatnonzero(np.bincount(classes, minlength=1))
-        for number in found:
-            size = int(sizes[classes == number].sum())
-            part = codes[low : low + size]
-            for plane in range(int(number) % (PLANES + 1)):
-                part |= np.left_shift(data[at : at + size], np.uint32(8 * plane), dtype=np.uint32)
-                at += size
-            low += size
-            ends.append(low)
-        _require(at == len(data))
-        far, beyond = np.cumsum(unpack(self._stored["far"], np.int64)), unpack(self._stored["beyond"])
-        _require(len(far) == len(beyond) and (not len(far) or far[-1] < len(codes)))
-        if len(far):
-            width = (found % (PLANES + 1))[np.searchsorted(ends, far, side="right")]
-            codes[far] |= beyond << (8 * width).astype(np.uint32)
-        low = 0
-        for mode in range(STAMP + 1):
-            size = int(sizes[classes // (PLANES + 1) == mode].sum())
-            part = codes[low : low + size]
-            if mode in (DIFFERENCE, STAMP):
-                part[:] = unzigzag(part)
-            if mode == DIFFERENCE:
-                np.cumsum(part, out=part)
-            elif mode == XOR:
-                np.bitwise_xor.accumulate(part, out=part)
-            low += size
+        """Return all codes, in place of differences and of xor-ed bits their running sums over each mode.
+
+        Before the first code of each of these two stands a 0: the codes of other modes begin two places later.
+        """
+        columns = self._columns
+        codes = np.zeros(len(self) + 2, np.uint32)
+        far, beyond = self._far
+        edges = np.searchsorted(far, columns.class_begin + columns.class_size).tolist()
+        known = 0
+        for mode in range(NUM_MODES):
+            classes = range(mode * (PLANES + 1), (mode + 1) * (PLANES + 1))
+            shift = _shift(mode)
+            begin = int(columns.class_begin[classes[0]]) + shift
+            end = begin
+            for number in classes:
+                part = codes[end : end + int(columns.class_size[number])]
+                end += len(part)
+                columns.read(number, 0, part)
+                wide = slice(known, edges[number])
+                if wide.start < wide.stop:
+                    codes[far[wide] + shift] |= beyond[wide] << np.uint32(8 * (number % (PLANES + 1)))
+                known = wide.stop
+            _decode(codes[begin:end], mode)
         return codes
 
-    def _values(self, index: np.ndarray, start: np.ndarray, mode: np.ndarray, word: np.ndarray,
-                when: np.ndarray) -> np.ndarray:  # fmt: skip
-        """Return the new values behind codes. start: the first code of the same word. when: of the change, for stamps."""
-        codes = self._codes
-        value = codes[index]
-        # where a mode's running sum begins there is nothing before; what stands there is of another mode
-        begins = np.array([self._mode_begin[m] for m in range(STAMP + 1)])[mode]
-        before = np.where(start > begins, codes[np.maximum(start, 1) - 1], np.uint32(0))
-        key = self._key[word]
-        stamp = value + (when + self._first_cycle).astype(np.uint32)
-        return np.select([mode == DIFFERENCE, mode == XOR, mode == NEW], [key + value - before, key ^ value ^ before, value],
-                         stamp)  # fmt: skip
+    def _column(self, column: int) -> np.ndarray:
+        """Return (1 + n,) u4: the codes of one column as in `_codes`, with what stands before them."""
+        columns = self._columns
+        mode, first, size, number = (int(part[column])
+                                     for part in (columns.mode, columns.first, columns.size, columns.number))  # fmt: skip
+        kept = self.__dict__.get("_codes")
+        if kept is not None:
+            return kept[first + _shift(mode) - 1 : first + _shift(mode) + size]
+        found = np.zeros(size + 1, np.uint32)
+        columns.read(number, first - int(columns.class_begin[number]), found[1:])
+        far, beyond = self._far
+        wide = slice(*np.searchsorted(far, (first, first + size)).tolist())
+        found[far[wide] - (first - 1)] |= beyond[wide] << np.uint32(8 * (number % (PLANES + 1)))
+        _decode(found[1:], mode)
+        return found
+
+    # the state at a cycle
 
     @cached_property
-    def _mode_begin(self) -> list[int]:
-        """Return the first code of each mode."""
-        _, _, classes, sizes = self._columns
-        return [int(sizes[classes // (PLANES + 1) < mode].sum()) for mode in range(STAMP + 1)]
+    def _cells(self) -> _Cells:
+        """Return the cells: for each block the patterns of its kind."""
+        patterns = np.repeat(self._patterns_of, self._blocks_of)
+        end = np.cumsum(patterns)
+        lead = end - patterns - np.repeat(self._pattern_begin, self._blocks_of)
+        cell = self._pattern + np.repeat(lead, self._times)
+        number = np.bincount(cell, minlength=int(end[-1]))
+        filled = np.flatnonzero(number)
+        # every block has events, and so a cell that is filled
+        edges = np.searchsorted(filled, end - patterns)
+        block = np.repeat(np.arange(len(edges)), np.diff(edges, append=len(filled)))
+        pattern = filled - lead[block]
+        _require(int(self._stored["cycles"]) < 1 << 16)
+        return _Cells(cell, number, filled, edges, block, pattern, self._bits.astype("<u2").take(pattern, axis=0))
+
+    def _tally(self, number: np.ndarray) -> np.ndarray:
+        """Return (blocks * 32,) u2: in how many events each word of each block changes, from their number in each cell."""
+        cells = self._cells
+        # words of two bytes, none of which reaches 65,536, are added four at a time
+        added = (cells.lanes * number[cells.filled].astype("<u2")[:, None]).view("<u8")
+        return np.add.reduceat(added, cells.edges, axis=0).view("<u2").ravel()
+
+    @cached_property
+    def _times_of(self) -> np.ndarray:
+        """Return (blocks, 32) u2: in how many events each word of each block changes."""
+        return self._tally(self._cells.number).reshape(-1, WIDTH)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        """Return (blocks * 32,) where each word's codes begin in `_codes`."""
+        times, columns = self._times_of, self._columns
+        first = columns.first + np.where(columns.mode == DIFFERENCE, _shift(DIFFERENCE), _shift(XOR))
+        before = np.cumsum(times, axis=0, dtype=np.int64)
+        before -= times
+        lead = first.reshape(-1, WIDTH) - before.take(self._kind_begin, axis=0)
+        before += lead.take(self._kind_of, axis=0)
+        return before.ravel()
 
     def apply(self, words: np.ndarray, offset: int) -> None:
         """Turn the state at the chunk's first cycle into that `offset` cycles later, in place."""
         if not len(self._block) or offset <= 0:
             return
+        cells = self._cells
         before = np.flatnonzero(self._when < offset)
-        times = self._tally(before)
-        block, place = np.nonzero(times)
-        mode = self._columns[0][self._kind[block], place]
-        start = self._starts[block, place]
-        when = self._last(before)[block, place]
-        word = self._block[block] + place
-        words[word] = self._values(start + times[block, place] - 1, start, mode, word, when)
+        cell = cells.cell.take(before)
+        times = self._tally(np.bincount(cell, minlength=len(cells.number)))
+        place = np.flatnonzero(times)
+        block, inside = place // WIDTH, place % WIDTH
+        mode = self._columns.mode.take(inside + self._kind_of.take(block) * WIDTH)
+        start = self._starts.take(place)
+        word = self._block.take(block) + inside
+        value, past = self._codes.take(start + times.take(place) - 1), self._codes.take(start - 1)
+        for code in (DIFFERENCE, XOR):
+            some = np.flatnonzero(mode == code)
+            key = self._key.take(word.take(some))
+            now, then = value.take(some), past.take(some)
+            value[some] = now - then + key if code == DIFFERENCE else now ^ then ^ key
+        stamps = np.flatnonzero(mode == STAMP)
+        if len(stamps):
+            value[stamps] += self._last(cell, before).take(place.take(stamps)) + np.uint32(self._first_cycle)
+        words[word] = value
 
-    def _last(self, events: np.ndarray) -> np.ndarray:
-        """Return (blocks, 32) in which cycle offset each word coded as a stamp last changes in `events`; -1 for never."""
-        newest = np.zeros(self._num_cells, np.int32)
-        newest[self._cell[events]] = self._when[events] + 1
-        found = np.zeros((len(self._block), WIDTH), np.int64)
-        for number, (blocks, held, bits) in enumerate(self._by_kind(newest)):
-            places = np.flatnonzero(self._columns[0][number] == STAMP)
-            if len(places):
-                found[blocks, places] = (held[:, :, None] * bits[None, :, places]).max(axis=1)
-        return found - 1
+    @cached_property
+    def _kind_of(self) -> np.ndarray:
+        """Return (blocks,) the kind of each block."""
+        return np.repeat(np.arange(len(self._blocks_of)), self._blocks_of)
+
+    @cached_property
+    def _stamps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (filled cell, place among blocks * 32) of each word coded as a stamp in each pattern of its block."""
+        cells = self._cells
+        is_stamp = (self._columns.mode == STAMP).reshape(-1, WIDTH)
+        having = self._bits & np.repeat(is_stamp, self._patterns_of, axis=0)
+        cell, inside = np.divmod(np.flatnonzero(having.take(cells.pattern, axis=0).view(bool)), WIDTH)
+        return cells.filled.take(cell), cells.block.take(cell) * WIDTH + inside
+
+    def _last(self, cell: np.ndarray, events: np.ndarray) -> np.ndarray:
+        """Return (blocks * 32,) u4 in which cycle offset each word coded as a stamp last changes in these events.
+
+        cell: of each of them.
+        """
+        newest = np.zeros(len(self._cells.number), np.uint32)
+        newest[cell] = self._when.take(events)      # of events in one cell the last one stays
+        found = np.zeros(len(self._block) * WIDTH, np.uint32)
+        of, place = self._stamps
+        np.maximum.at(found, place, newest.take(of))
+        return found
+
+    # the history of words
 
     def of_words(self, words: np.ndarray, num_words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (which, when, value) of the changes of these words, each word's in order of time; which: index in words."""
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         if len(self._block):
-            ascending = np.argsort(self._block)
-            near = np.searchsorted(self._block[ascending], words, side="right") - 1
-            block = ascending[np.maximum(near, 0)]
-            place = words - self._block[block]
-            known = np.flatnonzero((near >= 0) & (place < WIDTH))
-            known = known[self._times[block[known], place[known]] > 0]
-            column = self._kind[block[known]] * WIDTH + place[known]
-            for number in np.unique(column):
-                mine = known[column == number]
-                if len(mine) <= FEW:
-                    parts += [self._history(int(one), int(block[one]), int(number)) for one in mine]
-                else:
-                    parts.append(self._histories(mine, block[mine], int(number)))
+            order = self._ascending
+            near = order[np.maximum(np.searchsorted(self._block[order], words, side="right") - 1, 0)]
+            place = words - self._block[near]
+            known = np.flatnonzero((place >= 0) & (place < WIDTH))
+            kinds = self._kind_of[near[known]]
+            changing = np.flatnonzero(self._columns.size[kinds * WIDTH + place[known]])
+            known, kinds = known[changing], kinds[changing]
+            for kind in np.unique(kinds).tolist():
+                mine = known[kinds == kind]
+                parts.append(self._histories(kind, mine, near[mine], place[mine]))
+        if len(parts) == 1:
+            return parts[0]
         if not parts:
-            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint32)
+            return np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint32)
         which, when, value = (np.concatenate(arrays) for arrays in zip(*parts))
         return which, when, value
 
-    def _history(self, which: int, block: int, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (which, when, value) of the word in one block of a column."""
-        place = column % WIDTH
-        events = slice(self._begin[block], self._end[block])
-        when = self._when[events][self._bits[self._pattern[events], place] != 0]
-        start = int(self._starts[block, place])
-        whole = np.full((3, len(when)), [[which], [start], [self._block[block] + place]])
-        return self._entries(whole[0], when, np.arange(start, start + len(when)), whole[1], whole[2], column)
+    @cached_property
+    def _ascending(self) -> np.ndarray:
+        return np.argsort(self._block)
 
-    def _histories(self, which: np.ndarray, block: np.ndarray, column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (which, when, value) of words of one column, asked for as these of the column's blocks."""
-        kind, place = divmod(column, WIDTH)
-        blocks = np.flatnonzero(self._kind == kind)
-        low, high = int(self._begin[blocks[0]]), int(self._end[blocks[-1]])
-        hits = np.flatnonzero(self._bits[self._pattern[low:high], place]) + low
-        first = int(self._columns[1][kind, place])
-        number = np.full(len(self._block), -1)
-        number[block] = which
-        asked = number[self._event_block[hits]]
-        kept = np.flatnonzero(asked >= 0)
-        hits = hits[kept]
-        of = self._event_block[hits]
-        return self._entries(asked[kept], self._when[hits], first + kept, self._starts[of, place], self._block[of] + place,
-                             column)  # fmt: skip
+    def _histories(self, kind: int, which: np.ndarray, block: np.ndarray,
+                   place: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Return (which, when, value) of words in blocks of one kind."""
+        low = int(self._event_begin[kind])
+        events = slice(low, low + int(self._events_of[kind]))
+        first, count = int(self._kind_begin[kind]), int(self._blocks_of[kind])
+        places = np.unique(place)
+        codes = [self._column(kind * WIDTH + one) for one in places.tolist()]
+        # changes of these places in any block of the kind, place by place in order of the codes
+        having = np.take(self._bits.T[places], self._pattern[events], axis=1)
+        at, event = np.divmod(np.flatnonzero(having.view(bool)), having.shape[1])
+        of = np.repeat(np.arange(count), self._times[first : first + count])[event]
+        number = np.full((len(places), count), -1)
+        number[np.searchsorted(places, place), block - first] = which
+        # (place, block), how many changes each has, and where its codes begin among those taken
+        group = at * count + of
+        lengths = np.bincount(group, minlength=number.size)
+        taken = np.concatenate(codes) if len(codes) != 1 else codes[0]
+        lead = np.cumsum(lengths) - lengths + np.repeat(np.arange(len(places)), count)
+        add, flip = self._bases(kind, places, taken[lead].reshape(number.shape))
+        when, value = self._when[events][event], taken[np.arange(1, len(at) + 1) + at]
+        stamps = self._columns.mode[kind * WIDTH + places] == STAMP
+        if stamps.any():
+            value += when * stamps[at]
+        if add.any():
+            value += np.repeat(add.ravel(), lengths)
+        if flip.any():
+            value ^= np.repeat(flip.ravel(), lengths)
+        of = np.repeat(number.ravel(), lengths)
+        if (number >= 0).all():
+            return of, when, value
+        asked = np.flatnonzero(of >= 0)
+        return of[asked], when[asked], value[asked]
 
-    def _entries(self, which: np.ndarray, when: np.ndarray, index: np.ndarray, start: np.ndarray, word: np.ndarray,
-                 column: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """Return (which, when, value) of changes of one column."""
-        mode = np.full(len(index), self._columns[0].ravel()[column])
-        return which, when, self._values(index, start, mode, word, when)
+    def _bases(self, kind: int, places: np.ndarray, past: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (places, blocks) u4 what is to be added to codes of each word, and xor-ed with them, to have values.
+
+        past: what stands before the word's codes.
+        """
+        blocks = slice(int(self._kind_begin[kind]), int(self._kind_begin[kind] + self._blocks_of[kind]))
+        key = self._key[self._block[blocks] + places[:, None]]
+        mode = self._columns.mode[kind * WIDTH + places][:, None]
+        add = np.where(mode == DIFFERENCE, key - past, np.where(mode == STAMP, np.uint32(self._first_cycle), np.uint32(0)))
+        return add, np.where(mode == XOR, key ^ past, np.uint32(0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Blocks and patterns: cell: (events,) of each event; number: (cells,) of events in each cell.
+
+    filled: (f,) cells with events; edges: (blocks,) where those of a block begin; block, pattern: of each of them; lanes:
+    (f, 32) u2 whether its words are in the pattern.
+    """
+
+    cell: np.ndarray
+    number: np.ndarray
+    filled: np.ndarray
+    edges: np.ndarray
+    block: np.ndarray
+    pattern: np.ndarray
+    lanes: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """How the places of the kinds are coded, (kinds * 32,) each: mode; size: number of codes; first: the first among all.
+
+    A class, number: codes of one mode and width. class_size: (classes,) of codes; class_begin: first code among all;
+    class_data: where it begins in `data`, its byte planes.
+    """
+
+    mode: np.ndarray
+    size: np.ndarray
+    first: np.ndarray
+    number: np.ndarray
+    class_size: np.ndarray
+    class_begin: np.ndarray
+    class_data: np.ndarray
+    data: np.ndarray
+
+    @staticmethod
+    def of(size: np.ndarray, columns: np.ndarray, modes: np.ndarray, widths: np.ndarray, data: np.ndarray) -> _Columns:
+        """Return it for the columns that have codes, ascending, from their modes and widths."""
+        classes = modes * (PLANES + 1) + widths
+        order = np.argsort(classes, kind="stable")
+        sizes = size[columns[order]]
+        mode, first, number = np.zeros((3, len(size)), np.int64)
+        mode[columns], number[columns] = modes, classes
+        first[columns[order]] = np.cumsum(sizes) - sizes
+        class_size = np.bincount(classes, size[columns], minlength=NUM_MODES * (PLANES + 1)).astype(np.int64)
+        class_bytes = class_size * np.tile(np.arange(PLANES + 1), NUM_MODES)
+        _require(class_bytes.sum() == len(data))
+        return _Columns(mode, size, first, number, class_size, np.cumsum(class_size) - class_size,
+                        np.cumsum(class_bytes) - class_bytes, data)  # fmt: skip
+
+    def read(self, number: int, skip: int, found: np.ndarray) -> None:
+        """Write codes of a class into (n,) u4 `found`, but for what is wider than the class; skip: codes before them."""
+        at = int(self.class_data[number]) + skip
+        for plane in range(number % (PLANES + 1)):
+            part = self.data[at : at + len(found)]
+            if plane:
+                found |= np.left_shift(part, np.uint32(8 * plane), dtype=np.uint32)
+            else:
+                found[:] = part
+            at += int(self.class_size[number])
+
+
+def _shift(mode: int) -> int:
+    """Return how much later than among the codes a code of a mode stands in `_codes`."""
+    return 1 if mode == DIFFERENCE else 2
+
+
+def _decode(codes: np.ndarray, mode: int) -> None:
+    """Turn codes of one mode into numbers, differences and xor-ed bits into their running sums, in place."""
+    if mode in (DIFFERENCE, STAMP):
+        negative = codes & np.uint32(1)
+        np.negative(negative, out=negative)
+        codes >>= np.uint32(1)
+        codes ^= negative
+    if mode == DIFFERENCE:
+        np.add.accumulate(codes, out=codes)
+    elif mode == XOR:
+        np.bitwise_xor.accumulate(codes, out=codes)
 
 
 def _require(fits: Any) -> None:

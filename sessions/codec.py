@@ -83,9 +83,10 @@ def unpack(stored: list[Any], dtype: Any = np.uint32) -> np.ndarray:
     if width == 0:
         return np.zeros(count, dtype)
     planes = np.frombuffer(data, np.uint8).reshape(width, count)
-    if width == 1:
-        return planes[0].astype(dtype)
-    return np.ascontiguousarray(planes.T).view(f"<u{width}").ravel().astype(dtype)
+    found = planes[0].astype(dtype)
+    for place in range(1, width):
+        found |= np.left_shift(planes[place], 8 * place, dtype=dtype)
+    return found
 
 
 def zigzag(values: np.ndarray) -> np.ndarray:

@@ -54,18 +54,17 @@ class ByteCache(Generic[Value]):
 
 
 class Recalled(Snapshot):
-    """A snapshot whose memory, which is large and seldom looked at, is put together when it is first asked for."""
+    """A snapshot whose rows and memory, large and seldom looked at, are put together when they are first asked for."""
 
-    def __init__(self, cycle: int, sm: Any, rf: Any, rows: np.ndarray, info: dict[str, Any],
-                 memory: Callable[[], np.ndarray]):  # fmt: skip
-        for name, value in (("cycle", cycle), ("sm", sm), ("rf", rf), ("rows", rows), ("info", info), ("_recall", memory)):
+    def __init__(self, cycle: int, sm: Any, rf: Any, info: dict[str, Any], recall: dict[str, Callable[[], np.ndarray]]):
+        for name, value in (("cycle", cycle), ("sm", sm), ("rf", rf), ("info", info), ("_recall", recall)):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name != "memory":
+        if name not in ("rows", "memory"):
             raise AttributeError(name)
-        value = self._recall()
-        object.__setattr__(self, "memory", value)
+        value = self._recall[name]()
+        object.__setattr__(self, name, value)
         return value
 
 
@@ -118,7 +117,7 @@ class DecodedChunk:
         words = self._key.copy()
         self.changes.apply(words, offset)
         self._put(words, "sm.cycle", np.int64(self.first + offset))
-        self._put(words, "sm.stall_total", self.stall_total()[offset])
+        self._put(words, "sm.stall_total", self.stall_total_at(offset))
         return words
 
     def _put(self, words: np.ndarray, path: str, value: Any) -> None:
@@ -135,6 +134,37 @@ class DecodedChunk:
             counts[0] = self._read_key(self.layout.field("sm.stall_total"))
             self._stall_total = np.cumsum(counts, axis=0)
         return self._stall_total
+
+    def stall_total_at(self, offset: int) -> np.ndarray:
+        """Return (codes,) i8: the derived totals at cycle first + offset."""
+        if self._stall_total is not None:
+            return self._stall_total[offset]
+        field = self.layout.field("sm.state_count")
+        words, begin, when, grown = self._counts
+        total = np.zeros((len(field.words), 4), np.int64)
+        if len(when):
+            # what a word grows by in cycle w counts in each of the cycles from w + 1 to the offset
+            lasting = np.maximum(offset - when, 0)[:, None] * grown
+            total[words] = np.add.reduceat(lasting, begin, axis=0)
+        base = self._read_key(field).astype(np.int64) * offset + self._read_key(self.layout.field("sm.stall_total"))
+        return base + total.ravel()[field.offsets - 4 * int(field.words[0])]
+
+    @cached_property
+    def _counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the words of sm.state_count that change, where in the next two the changes of each begin, (k,) i8 when, and
+        (k, 4) i8 what each byte grows by.
+        """
+        words = self.layout.field("sm.state_count").words
+        which, when, value = self.changes.of_words(words, self.layout.num_words)
+        if not isinstance(self.changes, StoredChanges):
+            order = np.argsort(which, kind="stable")
+            which, when, value = which[order], when[order], value[order]
+        begin = np.flatnonzero(np.diff(which, prepend=-1))
+        before = np.empty_like(value)
+        before[1:] = value[:-1]
+        before[begin] = self._key[words[which[begin]]]
+        now, then = (part.view(np.uint8).reshape(-1, 4).astype(np.int64) for part in (value, before))
+        return which[begin], begin, when.astype(np.int64), now - then
 
     def _read_key(self, field: Field) -> np.ndarray:
         """Return a field of the keyframe, with the field's shape."""
@@ -205,7 +235,7 @@ class DecodedChunk:
         """Return the whole machine at a cycle in first..last."""
         offset = cycle - self.first
         sm, rf = self.layout.split(self.words(offset))
-        return Recalled(cycle, sm, rf, self.rows(offset), info, partial(self.memory, offset))
+        return Recalled(cycle, sm, rf, info, {"rows": partial(self.rows, offset), "memory": partial(self.memory, offset)})
 
 
 def _advance(

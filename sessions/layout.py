@@ -69,10 +69,13 @@ class Layout:
 
     def split(self, words: np.ndarray) -> tuple[Any, Any]:
         """Return (sm, rf) records that view `words`, the (num_words,) u4 state of one cycle."""
-        data = words.view(np.uint8)
-        sm = data[: self.sm_bytes].view(self.sm_dtype).view(np.recarray)[0]
-        rf = data[self.sm_bytes : self.sm_bytes + self.rf_dtype.itemsize].view(self.rf_dtype).view(np.recarray)[0]
-        return sm, rf
+        sm, rf = self._records
+        return np.frombuffer(words, sm, 1)[0], np.frombuffer(words, rf, 1, self.sm_bytes)[0]
+
+    @cached_property
+    def _records(self) -> list[np.dtype]:
+        """Return both dtypes as those of records whose fields are attributes."""
+        return [np.dtype((np.record, dtype)) for dtype in (self.sm_dtype, self.rf_dtype)]
 
 
 def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
