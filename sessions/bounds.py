@@ -6,6 +6,8 @@ inside perhaps did. None stands for a value of which nothing is known.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +17,15 @@ LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 # sums of two and products of two numbers of these sizes cannot leave 64 bits
 ADDABLE, MULTIPLIABLE = 1 << 62, 1 << 31
 SET_SIZE = 64
+# combinations of values that are tried at once, of all chunks together and of chunks that differ, and of how many of these
+MOST_TRIED, MOST_TRIED_EACH, MOST_RANGES, MOST_CHUNKS = 1 << 16, 1 << 12, 256, 8192
 
 
 @dataclass(frozen=True)
 class Bounds:
     """Where a value stayed in each of n chunks, the state after a chunk's last cycle included.
 
-    low, high: (n,) or (n, width) i8, both may have occurred; (1,) where it is the same in all chunks. Truth is 0 and 1.
+    low, high: (n,) or (n, width) i8, or f8 and finite; (1,) where it is the same in all chunks. Truth is 0 and 1.
     values: None, or u8 of the same shape, bit v set where v may have occurred: then all of low..high is in 0..63.
     """
 
@@ -31,7 +35,9 @@ class Bounds:
 
     @staticmethod
     def constant(value: Any) -> Bounds:
-        """Return the bounds of a whole number or truth value."""
+        """Return the bounds of a number or truth value; a float must be finite."""
+        if isinstance(value, (float, np.floating)):
+            return Bounds(*(np.array([value], np.float64),) * 2)
         low = np.array([int(value)], np.int64)
         return Bounds(low, low, np.uint64(1) << low.astype(np.uint64) if 0 <= value < SET_SIZE else None)
 
@@ -147,6 +153,15 @@ def multiply(a: Bounds, b: Bounds) -> Known:
     return Bounds(np.minimum.reduce(ends), np.maximum.reduce(ends))
 
 
+def divide(a: Bounds, b: Bounds) -> Known:
+    """Return the bounds of a / b where b is certainly not 0; division rounds, but never past a neighbour's result."""
+    if bool(((b.low <= 0) & (b.high >= 0)).any()):
+        return None
+    ends = [np.true_divide(*_align(left, right)) for left in (a.low, a.high) for right in (b.low, b.high)]
+    low, high = np.minimum.reduce(ends), np.maximum.reduce(ends)
+    return Bounds(low, high) if np.isfinite(low).all() and np.isfinite(high).all() else None
+
+
 def smaller(a: Bounds, b: Bounds) -> Bounds:
     """Return the bounds of min(a, b)."""
     return Bounds(np.minimum(*_align(a.low, b.low)), np.minimum(*_align(a.high, b.high)))
@@ -176,8 +191,14 @@ def unite(a: Bounds, b: Bounds) -> Known:
 
 
 def _constant(a: Bounds) -> int | None:
-    """Return the value that is the same everywhere, or None."""
-    return int(a.low[0]) if a.low.size == 1 and a.low.ndim == 1 and a.low[0] == a.high[0] else None
+    """Return the whole number that is the same everywhere, or None."""
+    same = a.low.size == 1 and a.low.ndim == 1 and a.low[0] == a.high[0]
+    return int(a.low[0]) if same and _is_whole(a) else None
+
+
+def _is_whole(a: Bounds) -> bool:
+    """Say whether these are bounds of whole numbers."""
+    return a.low.dtype.kind == "i" and a.high.dtype.kind == "i"
 
 
 def shift_right(a: Bounds, b: Bounds) -> Known:
@@ -195,13 +216,13 @@ def shift_left(a: Bounds, b: Bounds) -> Known:
 def quotient(a: Bounds, b: Bounds) -> Known:
     """Return the bounds of a // b for one constant b above 0."""
     by = _constant(b)
-    return None if by is None or by <= 0 else Bounds(a.low // by, a.high // by)
+    return None if by is None or by <= 0 or not _is_whole(a) else Bounds(a.low // by, a.high // by)
 
 
 def remainder(a: Bounds, b: Bounds) -> Known:
     """Return the bounds of a % b for one constant b above 0."""
     by = _constant(b)
-    if by is None or by <= 0:
+    if by is None or by <= 0 or not _is_whole(a):
         return None
     same = a.low // by == a.high // by
     return Bounds(np.where(same, a.low % by, 0), np.where(same, a.high % by, by - 1))
@@ -215,7 +236,7 @@ def signed(a: Bounds) -> Bounds:
 
 def _largest(a: Bounds) -> int:
     """Return the largest magnitude within bounds."""
-    return max(abs(int(a.low.min(initial=0))), abs(int(a.high.max(initial=0))), 0)
+    return max(abs(math.floor(a.low.min(initial=0))), abs(math.ceil(a.high.max(initial=0))))
 
 
 def magnitude(a: Bounds) -> Known:
@@ -265,7 +286,7 @@ def count_of(a: Bounds) -> Bounds:
 
 def sum_of(a: Bounds) -> Known:
     """Return the bounds of sum() over the second axis."""
-    if _largest(a) >= ADDABLE // max(1, a.low.shape[1]):
+    if not _is_whole(a) or _largest(a) >= ADDABLE // max(1, a.low.shape[1]):
         return None
     return Bounds(a.low.sum(axis=1), a.high.sum(axis=1))
 
@@ -278,6 +299,50 @@ def least_of(a: Bounds) -> Bounds:
 def most_of(a: Bounds) -> Bounds:
     """Return the bounds of max() over the second axis."""
     return Bounds(a.low.max(axis=1), a.high.max(axis=1))
+
+
+def tried(a: Known, operands: Sequence[Known], count: int, holds: Callable[[list[np.ndarray]], np.ndarray]) -> Known:
+    """Return the bounds `a` of a condition in `count` chunks, made narrower by trying what its operands may be.
+
+    holds: says for values of the operands, (n,) i8 each, where the condition holds. Chunks in which there are too many
+    combinations to try stay as they are.
+    """
+    known = TRUTH if a is None else a
+    if any(part is None or not _is_whole(part) for part in operands):
+        return a
+    ends = [end for part in operands if part is not None for end in (part.low, part.high)]
+    wide = next((end.shape[1:] for end in [*ends, known.low] if end.ndim > 1), ())
+    shape = (count, *wide)
+    low, high, *ends = (np.broadcast_to(end[:, None] if wide and end.ndim == 1 else end, shape)
+                        for end in (known.low, known.high, *ends))  # fmt: skip
+    open_ = (low == 0) & (high != 0)
+    ranges = np.stack([end[open_] for end in ends], axis=1) if open_.any() else np.empty((0, len(ends)), np.int64)
+    if not len(ranges):
+        return a
+    hull = np.where(np.arange(len(ends)) % 2, ranges.max(axis=0), ranges.min(axis=0))
+    found = _try(hull, MOST_TRIED, holds)
+    which = np.zeros(len(ranges), np.int64)
+    answers = [found]
+    if (found is None or found == (0, 1)) and len(ranges) <= MOST_CHUNKS:
+        different, which = np.unique(ranges, axis=0, return_inverse=True)
+        which = which.ravel()
+        answers = [_try(one, MOST_TRIED_EACH, holds) if number < MOST_RANGES else None
+                   for number, one in enumerate(different)]  # fmt: skip
+    truth = np.array([(0, 1) if answer is None else answer for answer in answers], np.int64)
+    low, high = low.copy(), high.copy()
+    low[open_], high[open_] = truth[which].T
+    return Bounds(low, high)
+
+
+def _try(ranges: np.ndarray, most: int, holds: Callable[[list[np.ndarray]], np.ndarray]) -> tuple[int, int] | None:
+    """Return the least and greatest truth over all values in ranges, (2 * operands,) low and high, None for too many."""
+    sizes = [int(high) - int(low) + 1 for low, high in ranges.reshape(-1, 2)]
+    if math.prod(sizes) > most:
+        return None
+    axes = [np.arange(low, high + 1, dtype=np.int64) for low, high in ranges.reshape(-1, 2)]
+    with np.errstate(all="ignore"):
+        truth = np.broadcast_to(holds([grid.ravel() for grid in np.meshgrid(*axes, indexing="ij")]) != 0, math.prod(sizes))
+    return int(truth.all()), int(truth.any())
 
 
 def may_hold(a: Known, count: int) -> np.ndarray:

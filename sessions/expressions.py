@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.events import FIRST_DESIGN_EVENT
 from sessions import operations
-from sessions.bounds import Bounds, Known, may_fail, may_hold
+from sessions.bounds import Bounds, Known, may_fail, may_hold, tried
 from sessions.layout import Field, suggest
 from sessions.operations import ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation, align, numbers
 from sessions.timeline import Timeline
@@ -44,6 +44,8 @@ COUNTS = {"warp": "num_warps", "bank": "num_banks", "collector": "num_collectors
 FUNCTIONS = ("abs", "all", "any", "changed", "count", "f32", "f64", "max", "min", "popcount", "s32", "sum", "u64")
 Run = Callable[[int, int], np.ndarray]
 Estimate = Callable[[int, int], Known]
+Values = Mapping[str, np.ndarray]
+MOST_FIELDS = 3     # that are tried together, value by value
 
 
 def _nothing(low: int, high: int) -> Known:
@@ -58,6 +60,8 @@ class Node:
     run(start, stop): values at cycles start..stop-1: () for constants, (n,) or, with `width`, (n, width).
     kind: 'i' whole numbers (i8), 'f' floats (f8), 'b' truth. over: what the width counts ('warps', 'lanes', ...).
     bounds(low, high): what it may be in chunks low..high-1, by the timeline's summaries alone (see bounds.py).
+    given: works it out from values of `fields`, in their order, all of one cycle and one unit; None where that is not
+    enough. fields: the stored fields that it reads, by path.
     """
 
     run: Run
@@ -66,6 +70,8 @@ class Node:
     over: str = ""
     constant: bool = False
     bounds: Estimate = _nothing
+    given: Callable[[Values], np.ndarray] | None = None
+    fields: Mapping[str, Node] = field(default_factory=dict)
 
 
 @dataclass
@@ -247,6 +253,8 @@ class _Compiler:
             elif type(operator) in COMPARE:
                 right = self.compile(comparator)
                 part = self._combine(node, COMPARE[type(operator)], left, right, "b")
+                if not (_is_plain(left) and _is_plain(right)):
+                    part = _tried(part)
             else:
                 raise self.fail(node, f"{type(operator).__name__} is not part of the expression language")
             result = part if result is None else self._combine(node, operations.AND, result, part, "b")
@@ -269,15 +277,20 @@ class _Compiler:
             raise self.fail(node, f"{a.width} {a.over} cannot be combined with {b.width} {b.over}")
         logical = operation in operations.LOGICAL or (kind == "b" and a.kind == b.kind == "b")
 
-        def run(start: int, stop: int) -> np.ndarray:
-            left, right = align(a.run(start, stop), b.run(start, stop))
+        def join(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+            left, right = align(left, right)
             return operation.run(left, right) if logical else operation.run(numbers(left), numbers(right))
+
+        def run(start: int, stop: int) -> np.ndarray:
+            return join(a.run(start, stop), b.run(start, stop))
 
         def bounds(low: int, high: int) -> Known:
             return operation.bounds(a.bounds(low, high), b.bounds(low, high))
 
         wide = a if a.width else b
-        return Node(run, kind, wide.width, wide.over, a.constant and b.constant, bounds)
+        give, other = a.given, b.given
+        given = None if give is None or other is None else lambda values: join(give(values), other(values))
+        return Node(run, kind, wide.width, wide.over, a.constant and b.constant, bounds, given, {**a.fields, **b.fields})
 
     def _whole(self, node: ast.AST, part: Node) -> None:
         if part.kind == "f":
@@ -524,7 +537,8 @@ class _Compiler:
                      for part in (known.low, known.high, known.values))
             return Bounds(*parts)  # type: ignore[arg-type]
 
-        return Node(run, kind, width, over, bounds=bounds)
+        return Node(run, kind, width, over, bounds=bounds, given=lambda values: values[path],
+                    fields={path: Node(run, kind, width, over, bounds=bounds)})  # fmt: skip
 
     def _memory(self, node: ast.expr, steps: list[tuple[ast.expr, Any]]) -> Node:
         """Compile mem[address]."""
@@ -545,8 +559,8 @@ class _Compiler:
 def _fixed(value: Any, kind: str) -> Node:
     """Return a constant."""
     array = np.asarray(value)
-    known = None if kind == "f" else Bounds.constant(value)
-    return Node(lambda start, stop: array, kind, constant=True, bounds=lambda low, high: known)
+    known = Bounds.constant(value) if np.isfinite(value) else None
+    return Node(lambda start, stop: array, kind, constant=True, bounds=lambda low, high: known, given=lambda values: array)
 
 
 def _cycle(timeline: Timeline) -> Node:
@@ -565,8 +579,28 @@ def _apply(operation: Operation, part: Node, kind: str) -> Node:
     def run(start: int, stop: int) -> np.ndarray:
         return np.asarray(operation.run(part.run(start, stop)))
 
-    return Node(run, kind, part.width, part.over, part.constant,
-                lambda low, high: operation.bounds(part.bounds(low, high)))  # fmt: skip
+    give = part.given
+    return Node(run, kind, part.width, part.over, part.constant, lambda low, high: operation.bounds(part.bounds(low, high)),
+                None if give is None else lambda values: np.asarray(operation.run(give(values))), part.fields)  # fmt: skip
+
+
+def _is_plain(part: Node) -> bool:
+    """Say whether a part is a number or a field as it is stored: there is nothing to know beyond its bounds."""
+    return part.constant or any(one.run is part.run for one in part.fields.values())
+
+
+def _tried(part: Node) -> Node:
+    """Return a comparison whose bounds are made narrower by trying the values that its few fields may have."""
+    give, fields = part.given, part.fields
+    if give is None or not 0 < len(fields) <= MOST_FIELDS:
+        return part
+
+    def bounds(low: int, high: int) -> Known:
+        known = part.bounds(low, high)
+        return tried(known, [one.bounds(low, high) for one in fields.values()], high - low,
+                     lambda values: give(dict(zip(fields, values, strict=True))))  # fmt: skip
+
+    return replace(part, bounds=bounds)
 
 
 def _reduce(operation: Operation, part: Node, kind: str) -> Node:

@@ -77,7 +77,7 @@ MOST = Operation(np.maximum, _known(bounds.larger))
 
 ARITHMETIC: dict[type, Operation] = {
     ast.Add: Operation(np.add, _known(bounds.add)), ast.Sub: Operation(np.subtract, _known(bounds.subtract)),
-    ast.Mult: Operation(np.multiply, _known(bounds.multiply)), ast.Div: Operation(np.true_divide),
+    ast.Mult: Operation(np.multiply, _known(bounds.multiply)), ast.Div: Operation(np.true_divide, _known(bounds.divide)),
     ast.FloorDiv: Operation(np.floor_divide, _known(bounds.quotient)),
     ast.Mod: Operation(np.mod, _known(bounds.remainder)),
 }  # fmt: skip

@@ -64,6 +64,24 @@ def test_what_is_ruled_out_did_not_happen(
         assert (may(low, high) >= shown).all(), text
 
 
+FIELDS = st.sampled_from(["w3.pc", "w4.pc", "w3.num_issued", "w1.state", "rf.writes", "stall.barrier"])
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(FIELDS, FIELDS, st.floats(-9, 9), st.sampled_from(["/", "*", "+", "//", "%"]),
+       st.sampled_from(["==", "<", ">=", "!="]))  # fmt: skip
+def test_what_is_ruled_out_of_fractions_did_not_happen(
+    fine: RecordedTimeline, recorded: RecordedTimeline, a: str, b: str, number: float, operator: str, compare: str
+) -> None:
+    condition = f"({a} / ({b} + 3)) {operator} {number!r}"
+    for text in (f"{condition} {compare} 0.25", f"any(w.pc * {condition} {compare} w.num_issued)"):
+        compiled = compile_expression(text, fine)
+        truth = compile_expression(text, recorded).truth(0, CYCLES + 1)
+        holds, fails = per_chunk(truth.tolist()), per_chunk((~truth).tolist())
+        assert (compiled.may_hold(0, 140) >= holds).all(), text
+        assert (compiled.may_turn(0, 140) >= (holds & fails)).all(), text
+
+
 def test_states_events_and_counts_are_known_to_the_value(fine: RecordedTimeline, truth: list) -> None:
     for warp in range(NUM_WARPS):
         states = [int(truth[cycle].sm["warp"][warp]["state"]) for cycle in range(CYCLES + 1)]
@@ -97,7 +115,8 @@ class Counting:
     "event.instructions == 200", "w3.num_issued == 30", "warp[5].num_issued == 11 and w3.state != barrier",
     "rf.writes == 700", "cycle == 333", "stall.barrier > 6", "any(w.num_issued > 1000)", "w2.line == 99",
     "w3.state == wb_drain", "(w3.pc ^ w4.pc) == 77", "w3.pc // 4 == 5", "(w3.num_issued % 1000) == 12",
-    "s32(w2.pc) < 0", "(w1.pc | w2.pc) << 3 == 1024", "bank[1].queue >> 1 == 3",
+    "s32(w2.pc) < 0", "(w1.pc | w2.pc) << 3 == 1024", "bank[1].queue >> 1 == 3", "w3.pc / (w4.pc + 1) == 0.12345",
+    "any(w.num_issued / 7 == 0.12345)", "popcount(w3.pc) > 7", "w1.pc * w2.pc % 7 == 9", "0.3 * w3.num_issued < -0.1",
 ])  # fmt: skip
 def test_chunks_in_which_nothing_can_be_are_not_decoded(
     path: Path, truth: list, condition: str, monkeypatch: pytest.MonkeyPatch
