@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import hooks, journal
+from engine import far, hooks, journal
 from engine.bits import bit64, borrowed, ctz64
 from engine.device import device
 from engine.jit import entry
 from engine.registers import touch_inflight, wake
-from engine.stages import completion, ctas, dispatch, fetch, issue, memory, write_back
+from engine.stages import completion, ctas, fetch, issue, memory, write_back
 from engine.state import FOREVER, MAX_INFLIGHT, NONE8
 
 NUM_CODES = 40
@@ -70,7 +70,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
     memory.advance(sm, key, insts)
     if freeze == 0:
-        dispatch.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
+        far.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
         clear_refusals(sm)
         hooks.arbitrate(sm, rf, spec, rows, insts)
         wake_waiting(sm)

@@ -81,7 +81,7 @@ def _prepare_cache() -> Path:
 CACHE_FOLDER = _prepare_cache()
 
 
-def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+def entry(function: Callable[..., Any]) -> Any:
     """Compile a step entry point, cached on disk; its arguments must include a hashed record (`spec` or `key`)."""
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 

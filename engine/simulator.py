@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
 from engine import cycle as machine
-from engine import designs, events, faults, hooks, jit, ptx, state, warm
+from engine import designs, events, far, faults, hooks, jit, ptx, state, warm
 from engine.chunk import Chunk
 from engine.config import load_preset
 from engine.designs import conformance
@@ -271,20 +272,34 @@ class Simulator:
         if self._progress is not None and not warm.is_ready(dtype):
             warm.compile_in_child(self._variant, self._progress)
         self._after_first = True
+        self.link()
+
+    def link(self) -> None:
+        """Have the part of the machine that all designs share at hand, compiled or from the cache."""
+        far.link(self.sm, *self._shared())
+
+    def compile(self) -> None:
+        """Compile the loop into the disk cache without running it; the process can run no machine afterwards."""
+        far.promise()
+        arguments = (self.sm, self.rf, self.spec_record, *self._shared(), 0)
+        machine.run.compile(tuple(numba.typeof(argument) for argument in arguments))
+        warm.note_ready(self.built.spec_dtype)
+
+    def _shared(self) -> tuple[Any, ...]:
+        """Return what the loop hands on to the part of the machine that all designs share, after `sm`."""
+        journal = self._journal_of()
+        return self.key, self.rows, self.insts, self.arena, self.regions, journal.log[0], journal.mem_index
 
     def _advance(self, stop: int) -> int:
         """Run the compiled loop until `stop`, serving launches, host calls and faults; return its last code."""
         self._prepare()
-        journal = self._journal_of()
-        log = journal.log[0]
         code = machine.STOPPED
         stop = min(stop, self.max_cycles)
         while self.sm.cycle < stop and not self.finished:
             if not self.sm.launch.running:
                 self._begin_launch()
             try:
-                code = machine.run(self.sm, self.rf, self.spec_record, self.key, self.rows, self.insts, self.arena,
-                                   self.regions, log, journal.mem_index, stop)  # fmt: skip
+                code = machine.run(self.sm, self.rf, self.spec_record, *self._shared(), stop)
             except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or a field unknown
                 raise conformance.explain(error, map(designs.find, self.built.chain)) from None
             if self._after_first:

@@ -1,4 +1,4 @@
-"""Compile a design's machine code into the disk cache: `python -m engine.warm DESIGN`, and in a child with progress.
+"""Compile a design's machine code into the disk cache: `python -m engine.warm [DESIGN]`, and in a child with progress.
 
 numba's type inference holds the interpreter lock for seconds, so a program that must stay alive compiles in a child
 process and then loads from the cache.
@@ -79,14 +79,23 @@ def smallest_run() -> tuple[LaunchSpec, Module]:
     return spec, Module("warm.ptx", "", {"warm": kernel})
 
 
-def main(design: str) -> int:
-    """Compile one design in this process."""
+def main(words: list[str]) -> int:
+    """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
+    from engine import far
     from engine.simulator import Simulator
 
     spec, module = smallest_run()
-    Simulator(spec, design=design, module=module).run()
-    return 0
+    if not words:
+        Simulator(spec, module=module).link()
+        return 0
+    simulator = Simulator(spec, design=words[0], module=module)
+    if far.READY.exists():
+        simulator.compile()
+        return 0
+    with subprocess.Popen([sys.executable, "-m", "engine.warm"], cwd=Path(__file__).parent.parent) as shared:
+        simulator.compile()
+    return shared.returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

@@ -154,7 +154,7 @@ def _tlp(job: Job) -> Result:
 
 def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
     """Compile the designs that are not in the cache yet, as many at once as there are workers."""
-    from engine import warm
+    from engine import far, warm
     from engine.designs import build, files
     from engine.simulator import engine_hash
 
@@ -164,7 +164,8 @@ def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> Non
     running: list[subprocess.Popen[bytes]] = []
     began = time.monotonic()
     while waiting or running:
-        while waiting and len(running) < workers:
+        # the first brings what all share, in a process beside its own
+        while waiting and len(running) < (workers if far.READY.exists() else 1):
             command = [sys.executable, "-m", "engine.warm", files.absolute(waiting.pop(0))]
             running.append(subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))

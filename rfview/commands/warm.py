@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import functools
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import engine
@@ -31,20 +32,38 @@ def run(args: argparse.Namespace) -> int:
     if not args.designs:
         jobs.append(("the recorder", ["sessions.warm"]))
     with options.progress() as bar:
-        for number, (name, module) in enumerate(jobs):
-            text = f"compiling {name} ({number + 1} of {len(jobs)})"
-            share = functools.partial(_report, bar, text, number, len(jobs))
-            code, output = compile_in_child(module, share)
-            if code:
-                lines = output.strip().splitlines() or [f"exit code {code}"]
-                raise WarmError(f"compiling {name} failed: {lines[-1]}")
+        board = Board(bar, len(jobs))
+        board.compile(*jobs[0])     # alone: it brings what all the others share
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
+            for done in [pool.submit(board.compile, *job) for job in jobs[1:]]:
+                done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
     print(f"{len(names)} design{'s' if len(names) > 1 else ''} ready: {', '.join(names)}")
     return 0
 
 
-def _report(bar: options.Progress, text: str, number: int, count: int, part: float) -> None:
-    """Show how far compile `number` of `count` is."""
-    bar((number + part) / count, text)
+class Board:
+    """How far each of some compiles is, shown as one bar."""
+
+    def __init__(self, bar: options.Progress, count: int):
+        self._bar, self._count = bar, count
+        self._parts: dict[str, float] = {}
+
+    def compile(self, name: str, module: list[str]) -> None:
+        """Run a module that compiles in a child process; raises WarmError where it fails."""
+        code, output = compile_in_child(module, lambda part: self._report(name, part))
+        self._report(name, 1.0)
+        if code:
+            lines = output.strip().splitlines() or [f"exit code {code}"]
+            raise WarmError(f"compiling {name} failed: {lines[-1]}")
+
+    def _report(self, name: str, part: float) -> None:
+        self._parts[name] = part
+        running = ", ".join(name for name, part in self._parts.items() if part < 1.0)
+        done = sum(part == 1.0 for part in self._parts.values())
+        self._bar(sum(self._parts.values()) / self._count, f"compiling {running} ({done} of {self._count} done)")
 
 
 class WarmError(RfviewError):
