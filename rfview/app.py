@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import RfviewError
 from rfview.palette import Palette, choose_theme
 
 if TYPE_CHECKING:
+    from rfview.first_frame import FirstFrame
+    from rfview.render.scene import Scene
     from sessions.session import Session
 
 OPEN_FAILED = 2
@@ -31,10 +35,11 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
 
 def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | None = None, ascii_only: bool = False,
              target: str = "", keymap: dict[str, str] | None = None, begin: Callable[[Any], None] | None = None,
-             command: str = "") -> Any:
+             command: str = "", scene: Scene | None = None, frame: FirstFrame | None = None) -> Any:
     """Return the app, not yet running. opener(report) opens the session, in a thread after the first frame.
 
     command: the command line that opens the same session, for `y`; begin: called with the main screen after that frame.
+    scene: what the screen shows at first; frame: what holds the terminal until then.
     """
     chosen = choose_theme(theme, dict(os.environ))
     from rfview.screens.driver import Driver
@@ -48,8 +53,10 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
 
         def __init__(self) -> None:
             super().__init__(Palette(chosen, ascii_only))
+            if frame is not None and frame.is_held:
+                self.driver_class = frame.continued(self.driver_class)
             self.driver = Driver(opener, self._from_driver)
-            self.main = MainScreen(self.driver, self.strips, title, keymap)
+            self.main = MainScreen(self.driver, self.strips, title, keymap, scene)
             self.main.begin = begin
 
         def on_mount(self) -> None:
@@ -66,6 +73,20 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     return RfviewApp()
 
 
+def _first_scene(session: Session, title: str) -> Scene:
+    """Return the first scene of an open session, or what is shown without one where its state cannot be read."""
+    from rfview.screens.opening import first_facts, waiting
+    from rfview.screens.source import SceneSource
+
+    source = SceneSource(session)
+    source.columns = max(8, shutil.get_terminal_size().columns - 2)
+    try:
+        scene = source.scene(*((session.warnings[0], "error") if session.warnings else ()))
+    except RfviewError:     # the screen says what is wrong
+        return waiting(title)
+    return scene.at(title=title, **first_facts(scene))
+
+
 def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,
             ascii_only: bool = False, target: str = "", keymap: dict[str, str] | None = None,
             begin: Callable[[Any], None] | None = None, command: str = "") -> int:
@@ -75,15 +96,21 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None goes by NO_COLOR and TERM.
     begin, command: as of make_app.
     """
+    from rfview.first_frame import FirstFrame
+    from rfview.screens.opening import waiting
+
     opener = session if callable(session) else lambda report: session
     name = title or (str(session.info.get("kernel", "")) if not callable(session) else "")
-    app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap,
-                   begin=begin, command=command)
-    try:
-        code = app.run()
-    finally:
-        if callable(session) and app.driver.session is not None:
-            app.driver.session.close()
+    scene = waiting(name) if callable(session) else _first_scene(session, name)
+    with FirstFrame(Palette(choose_theme(theme, dict(os.environ)), ascii_only), keymap or {}) as frame:
+        frame.show(scene)
+        app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap,
+                       begin=begin, command=command, scene=scene, frame=frame)
+        try:
+            code = app.run()
+        finally:
+            if callable(session) and app.driver.session is not None:
+                app.driver.session.close()
     if app.failure is not None:
         return int(getattr(app.failure, "exit_code", OPEN_FAILED))
     return int(code or 0)

@@ -15,10 +15,10 @@ from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, F
 from rfview.render import footer as footer_lines
 from rfview.render import frame, pipeline, timeline
 from rfview.render.layout import Place, layout, shown
-from rfview.render.lens import base_design
 from rfview.render.scene import Badge, Scene
 from rfview.screens.deeds import Deeds
 from rfview.screens.driver import Driver
+from rfview.screens.opening import first_facts, hints, waiting
 from rfview.screens.tables import StatisticsWindow, TraceWindow
 from rfview.widgets.code import CodeView
 from rfview.widgets.collectors import CollectorsView
@@ -45,11 +45,14 @@ VIEWS: tuple[type[PanelView], ...] = (
 class MainScreen(Deeds, Screen[None]):
     """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats."""
 
-    def __init__(self, driver: Driver, strips: StripCache, title: str, keymap: dict[str, str] | None = None):
+    def __init__(self, driver: Driver, strips: StripCache, title: str, keymap: dict[str, str] | None = None,
+                 scene: Scene | None = None):  # fmt: skip
         super().__init__(id="main")
         self.driver, self.strips = driver, strips
         self.keys = KeyReader(keymap)
-        self.scene = Scene(title=title, badge=Badge("busy", "opening"), message=f"opening {title}")
+        self.scene = waiting(title) if scene is None else scene
+        self.is_open = False        # a scene may be known before the driver has the session
+        self.typed_early: list[tuple[str, str | None]] = []
         self.places: list[Place] = []
         self.zoomed = False
         self.back_to = "warps"
@@ -115,16 +118,9 @@ class MainScreen(Deeds, Screen[None]):
         for place in self.places:
             view = self.views[place.panel]
             if place.panel == "footer":
-                view.show_hints(self.hints(width), width)  # type: ignore[attr-defined]
+                view.show_hints(hints(scene, width, self.keys.own), width)  # type: ignore[attr-defined]
             else:
                 view.show(frame.paint(scene, place))
-
-    def hints(self, width: int) -> list[tuple[str, str, str]]:
-        """Return the footer's hints for the focused panel and this design."""
-        has_stalls = any(look.is_register_file for look in self.scene.looks.values())
-        common = [self.scene.look(code).is_register_file for code in self.scene.common]
-        design = base_design(str(self.scene.info.get("design", "")))
-        return actions.footer_hints(self.scene.panel, width, has_stalls and any(common), self.keys.own, design)
 
     def change(self, **facts: object) -> None:
         """Replace some of the view's facts and paint."""
@@ -148,11 +144,9 @@ class MainScreen(Deeds, Screen[None]):
         }
         if message.keeps_message:
             facts |= {"message": mine.message, "message_kind": mine.message_kind, "badge": mine.badge}
-        first = mine.now is None
+        first, self.is_open = not self.is_open, True
         if first:
-            facts["warp"] = self.first_warp(scene)
-            if not scene.message:
-                facts["message"] = self.greeting(scene)
+            facts |= first_facts(scene)
         self.scene = scene.at(**facts)
         if first:
             self.lay_out()
@@ -160,17 +154,9 @@ class MainScreen(Deeds, Screen[None]):
         self.after_arrival()
         if first and self.begin is not None:
             self.begin(self)
-
-    def first_warp(self, scene: Scene) -> int:
-        """Return the warp that has the focus at the start: the first resident one."""
-        resident = scene.now.resident if scene.now else 0
-        return (resident & -resident).bit_length() - 1 if resident else 0
-
-    def greeting(self, scene: Scene) -> str:
-        """Return the first sentence of a session."""
-        if scene.is_live:
-            return "live: s steps, c runs to a breakpoint or the end, S and C go back; ? help"
-        return f"recorded: {scene.last - scene.first:,} cycles; s S step, G end, c C breakpoints, e why; ? help"
+        if first:
+            for key, character in self.typed_early:
+                self.key(key, character)
 
     def on_busy(self, message: Busy) -> None:
         message.stop()
@@ -222,6 +208,8 @@ class MainScreen(Deeds, Screen[None]):
         """Take a key, in the order typed: it may belong to a prompt or window that was opened by a key before it."""
         if key == "ctrl+q":
             self.act(Pressed("quit"))
+        elif not self.is_open and self.scene.now is not None and key != "ctrl+c":
+            self.typed_early.append((key, character))       # the screen is there already, a moment before the session
         elif self.app.screen is not self:
             self.app.screen.post_message(events.Key(key, character))
         elif self.prompt.is_open:
@@ -249,7 +237,7 @@ class MainScreen(Deeds, Screen[None]):
 
     def act(self, pressed: Pressed) -> None:
         """Do an action; until a session is open only those that need none."""
-        if self.scene.now is None and pressed.action not in ("quit", "help", "close"):
+        if not self.is_open and pressed.action not in ("quit", "help", "close"):
             return
         if pressed.action != "play" and self.playing and pressed.action not in ("faster", "slower"):
             self.stop_playing()
@@ -262,17 +250,17 @@ class MainScreen(Deeds, Screen[None]):
     def on_clicked(self, message: Clicked) -> None:
         message.stop()
         place = next((place for place in self.places if place.panel == message.panel), None)
-        if place is not None and self.scene.now is not None:
+        if place is not None and self.is_open:
             self.clicked(place, message.x, message.y, message.double)
 
     def on_brushed(self, message: Brushed) -> None:
         message.stop()
-        if self.scene.now is not None:
+        if self.is_open:
             self.brushed(message.start, message.end)
 
     def on_wheeled(self, message: Wheeled) -> None:
         message.stop()
-        if self.scene.now is None:
+        if not self.is_open:
             return
         if message.panel in ("overview", "status", "timeline", "pipeline"):
             self.driver.ask("step", message.by)

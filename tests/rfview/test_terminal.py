@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import termios
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,21 @@ def test_replay_in_a_real_terminal(recording: Path, home: dict[str, str]) -> Non
         assert terminal.end() == 0
         assert "\x1b[?1049l" in terminal.raw, "the terminal gets its own screen back"
         assert "Traceback" not in terminal.raw
+
+
+def test_keys_typed_at_the_first_frame_are_not_lost_and_echo_comes_back(recording: Path, home: dict[str, str]) -> None:
+    with Terminal(["replay", str(recording), "--goto", "900"], environ=home) as terminal:
+        terminal.wait("STALLS")
+        assert not termios.tcgetattr(terminal.master)[3] & termios.ECHO
+        terminal.send("ss:goto +100\rs")
+        terminal.wait("cycle 1,003 ")
+        terminal.send("q")
+        assert terminal.end() == 0
+        modes = termios.tcgetattr(terminal.master)
+        assert modes[3] & termios.ECHO and modes[3] & termios.ICANON and modes[0] & termios.ICRNL
+        # the screen is taken once, and is never blank again
+        assert terminal.raw.count("\x1b[?1049h") == terminal.raw.count("\x1b[?1049l") == 1
+        assert terminal.raw.index("WARPS") < terminal.raw.index("\x1b[?1004h")
 
 
 def test_replay_without_colour(recording: Path, home: dict[str, str]) -> None:
