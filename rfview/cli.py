@@ -67,6 +67,8 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved."""
+    # NumPy would start threads for products of matrices, of which there are none
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _run(words)

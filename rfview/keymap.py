@@ -14,7 +14,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -43,6 +42,8 @@ def load(file: Path | None = None) -> dict[str, str]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{where}: cannot be read: {error}") from None
+    import tomllib      # most have no key file
+
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

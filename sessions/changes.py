@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.chunk import Blocks
 from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, WIDTH, XOR, per_cycle, unpack, unzigzag
+from sessions.layout import distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +259,7 @@ class StoredChanges:
             kinds = self._kind_of[near[known]]
             changing = np.flatnonzero(self._columns.size[kinds * WIDTH + place[known]])
             known, kinds = known[changing], kinds[changing]
-            for kind in np.unique(kinds).tolist():
+            for kind in distinct(kinds).tolist():
                 mine = known[kinds == kind]
                 parts.append(self._histories(kind, mine, near[mine], place[mine]))
         if len(parts) == 1:
@@ -278,7 +279,7 @@ class StoredChanges:
         low = int(self._event_begin[kind])
         events = slice(low, low + int(self._events_of[kind]))
         first, count = int(self._kind_begin[kind]), int(self._blocks_of[kind])
-        places = np.unique(place)
+        places = distinct(place)
         codes = [self._column(kind * WIDTH + one) for one in places.tolist()]
         # changes of these places in any block of the kind, place by place in order of the codes
         having = np.take(self._bits.T[places], self._pattern[events], axis=1)

@@ -95,6 +95,12 @@ def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
     return found
 
 
+def distinct(values: np.ndarray) -> np.ndarray:
+    """Return the different values, ascending; np.unique would load masked arrays, a tenth of the time of a start."""
+    ordered = np.sort(values)
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
+
+
 def suggest(name: str, names: Any) -> str:
     """Return '; did you mean a, b?' for an unknown name, or ''."""
     known = [str(name) for name in names]
@@ -153,7 +159,7 @@ def _resolve(layout: Layout, path: str) -> Field:
         raise InputError(f"field path {path!r}: name one of its fields: {', '.join(dtype.names)}")
     first = offsets // 4
     last = (offsets + dtype.itemsize - 1) // 4
-    words = np.unique(np.concatenate([first, last]))
+    words = distinct(np.concatenate([first, last]))
     derived = parts[1] if parts[0] == "sm" and parts[1] in ("cycle", "stall_total") else ""
     return Field(path, dtype, offsets, shape, words, str(derived))
 

@@ -207,7 +207,12 @@ class Timeline(ABC):
         first, last = self.chunk_number(int(edges[0])), self.chunk_number(int(edges[-1]))
         if last - first < EXACT_CHUNKS:
             return np.array([self.stall_totals(int(edge)) for edge in edges], np.float64)
-        starts, numbers = [*self.chunk_starts(), self.last], self.knots(first, last + 1)
+        starts, numbers = [*self.chunk_starts(), self.last], np.array(self.knots(first, last + 1))
+        # of all knots only those next to an edge count
+        at = np.searchsorted(np.array(starts)[numbers], edges, side="right")
+        near = np.zeros(len(numbers) + 1, bool)
+        near[np.maximum(at - 1, 0)] = near[at] = True
+        numbers = numbers[near[:-1]].tolist()
         knots = np.array([starts[number] for number in numbers])
         known = np.array([self.totals(number) for number in numbers], np.float64)
         return np.stack([np.interp(edges, knots, known[:, code]) for code in range(known.shape[1])], axis=1)

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -109,6 +108,8 @@ def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
 @lru_cache
 def _installed() -> Mapping[str, str]:
     """Return name -> module of the designs that installed packages bring."""
+    from importlib.metadata import entry_points     # slow to import, and asked only for names that are not built in
+
     return {point.name: point.module for point in entry_points(group="rfview.designs")}
 
 
