@@ -65,8 +65,8 @@ class FirstFrame:
                 return False
             modes = termios.tcgetattr(INPUT)
             # keys wait for Textual one by one, as they are
-            taken = [modes[0] & ~(termios.ICRNL | termios.INLCR | termios.IGNCR), *modes[1:3],
-                     modes[3] & ~(termios.ECHO | termios.ICANON), *modes[4:]]  # fmt: skip
+            as_typed = modes[0] & ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON | termios.IXOFF)
+            taken = [as_typed, *modes[1:3], modes[3] & ~(termios.ECHO | termios.ICANON), *modes[4:]]
             termios.tcsetattr(INPUT, termios.TCSANOW, taken)
         except (ImportError, OSError, termios.error):
             return False

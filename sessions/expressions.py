@@ -33,6 +33,7 @@ from sessions import operations
 from sessions.bounds import Bounds, Known, may_fail, may_hold, tried
 from sessions.layout import Field, suggest
 from sessions.operations import ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation, align, numbers
+from sessions.summaries import CHUNKS
 from sessions.timeline import Timeline
 
 MAX_LENGTH = 2000
@@ -646,6 +647,30 @@ def _memory_word(timeline: Timeline, word: int, start: int, stop: int) -> np.nda
     return timeline.memory_column(word, start, stop).astype(np.int64)
 
 
+class Slot:
+    """Where a warp's registers begin, and which warps are resident, as far as summaries know it for whole chunks."""
+
+    def __init__(self, timeline: Timeline, base: Field, resident: Field):
+        self.timeline, self.fields = timeline, (base, resident)
+        self._known: tuple[int, list[Known]] = (-1, [])
+
+    def of(self, number: int) -> tuple[int, int] | None:
+        """Return (first row, resident warps) where they stay the same in chunk `number`, else None."""
+        summaries = self.timeline.summaries
+        if summaries is None:
+            return None
+        block, place = divmod(number, CHUNKS)
+        asked, known = self._known
+        if asked != block:
+            high = min((block + 1) * CHUNKS, len(self.timeline.chunk_starts()))
+            known = [summaries.bounds(field, block * CHUNKS, high) for field in self.fields]
+            self._known = (block, known)
+        if any(part is None or not part.is_fixed[place] for part in known):
+            return None
+        first, warps = (int(part.low[place]) for part in known if part is not None)
+        return first, warps
+
+
 def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
     """Return the columns (n, 32) i8 of a warp's register, wherever the design keeps it; 0 in an empty slot."""
     base = timeline.layout.field(f"sm.warp[{warp}].reg_base")
@@ -657,20 +682,21 @@ def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
 
     uses.registers.append((base, register))
 
+    slot = Slot(timeline, base, resident)
+
     def piece(start: int, stop: int, number: int) -> np.ndarray:
-        summaries = timeline.summaries
-        known = [None if summaries is None else summaries.bounds(field, number, number + 1) for field in (base, resident)]
-        if known[0] is not None and known[1] is not None and known[0].is_fixed[0] and known[1].is_fixed[0]:
+        known = slot.of(number)
+        if known is not None:
             # the warp keeps its place in this chunk: its state need not be decoded
-            if not int(known[1].low[0]) >> warp & 1:
+            if not known[1] >> warp & 1:
                 return np.zeros((stop - start, 32), np.int64)
-            return timeline.row_column(int(known[0].low[0]) + register, start, stop).astype(np.int64)
+            return timeline.row_column(known[0] + register, start, stop).astype(np.int64)
         bases = timeline.column(base.path, start, stop).astype(np.int64)
         there = (timeline.column(resident.path, start, stop) >> np.uint64(warp)) & np.uint64(1) != 0
         values = np.zeros((stop - start, 32), np.int64)
-        for slot in np.unique(bases[there]):
-            at = there & (bases == slot)
-            values[at] = timeline.row_column(int(slot) + register, start, stop)[at]
+        for row in np.unique(bases[there]):
+            at = there & (bases == row)
+            values[at] = timeline.row_column(int(row) + register, start, stop)[at]
         return values
 
     def run(start: int, stop: int) -> np.ndarray:
