@@ -10,7 +10,8 @@ import hashlib
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -85,16 +86,35 @@ def main(words: list[str]) -> int:
     from engine.simulator import Simulator
 
     spec, module = smallest_run()
+    simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
     if not words:
-        Simulator(spec, module=module).link()
+        with alone("shared"):
+            simulator.link()
         return 0
-    simulator = Simulator(spec, design=words[0], module=module)
-    if far.READY.exists():
-        simulator.compile()
-        return 0
-    with subprocess.Popen([sys.executable, "-m", "engine.warm"], cwd=Path(__file__).parent.parent) as shared:
-        simulator.compile()
-    return shared.returncode
+    with alone(marker(simulator.built.spec_dtype).stem):
+        if is_ready(simulator.built.spec_dtype):
+            return 0
+        if far.READY.exists():
+            simulator.compile()
+            return 0
+        with subprocess.Popen([sys.executable, "-m", "engine.warm"], cwd=Path(__file__).parent.parent) as shared:
+            simulator.compile()
+        return shared.returncode
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Let one process at a time compile a thing: runs started side by side wait for the first, and load what it made."""
+    try:
+        import fcntl
+
+        file = (jit.CACHE_FOLDER / f"{name}.lock").open("w")
+    except (ImportError, OSError):     # no such locks here, or nowhere to put one: the thing is compiled more than once
+        yield
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 if __name__ == "__main__":
