@@ -58,17 +58,19 @@ class FirstFrame:
 
     def _take(self) -> bool:
         """Switch echo and lines off; return whether there is a terminal."""
+        if not (os.isatty(INPUT) and os.isatty(OUTPUT)):
+            return False
         try:
             import termios
-
-            if not (os.isatty(INPUT) and os.isatty(OUTPUT)):
-                return False
+        except ImportError:     # not a POSIX system
+            return False
+        try:
             modes = termios.tcgetattr(INPUT)
             # keys wait for Textual one by one, as they are
             as_typed = modes[0] & ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.IXON | termios.IXOFF)
             taken = [as_typed, *modes[1:3], modes[3] & ~(termios.ECHO | termios.ICANON), *modes[4:]]
             termios.tcsetattr(INPUT, termios.TCSANOW, taken)
-        except (ImportError, OSError, termios.error):
+        except (OSError, termios.error):
             return False
         self._modes = modes
         return True
