@@ -17,11 +17,13 @@ STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
 
 
 @entry
-def run(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, stop_cycle):
+def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, stop_cycle):
     """Run until `stop_cycle` or until something needs the caller; return one of the codes above.
 
+    sms, rfs, specs, keys, logs: arrays of one record each, which are sooner handed over than the records themselves.
     Cycles in which nothing can happen are skipped: the next event is known, and every warp keeps its state until then.
     """
+    sm, rf, spec, key, log = sms[0], rfs[0], specs[0], keys[0], logs[0]
     rows, insts, arena = borrowed(rows), borrowed(insts), borrowed(arena)
     regions, mem_index = borrowed(regions), borrowed(mem_index)
     while sm.cycle < stop_cycle:

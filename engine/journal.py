@@ -40,6 +40,8 @@ LOG = np.dtype(
     align=True,
 )
 
+# the numbers that `begin` sets to 0, from mem_count to cycles
+COUNTS = 6
 WIDTH = 32
 RECORDED_WORDS = state.RECORDED_BYTES // 4
 HOT_WORD = state.HOT_OFFSET // 4
@@ -52,36 +54,46 @@ WARP_WORDS, INFLIGHT_WORDS, COLLECTOR_WORDS, BANK_WORDS = (
 )
 BLOCK_WORDS = state.BLOCK // 4
 DIRTY_WORDS = state.SM["dirty"].shape[0]
-ROW_WORDS = state.SM["dirty_rows"].shape[0]
 CTA_END = (state.SM.fields["cta"][1] + state.SM.fields["cta"][0].itemsize) // 4
 PIPE_COUNT = -(-(CTA_END - PIPE_WORD) // WIDTH)
 WHOLE = (1 << WIDTH) - 1
+assert state.SM["dirty_rows"].shape[0] <= 64
 assert WARP_WORDS <= WIDTH and INFLIGHT_WORDS <= WIDTH and BLOCK_WORDS % WIDTH == 0
 assert PIPE_WORD + PIPE_COUNT * WIDTH <= COLD_WORD
 
 
 @device
 def scan(log, words, shadow, first, count, stride, kept, base):
-    """Log `count` blocks, `stride` words apart, in which a word under the mask `kept` differs from the shadow.
+    """List `count` blocks, `stride` words apart, in which a word under the mask `kept` differs from the shadow.
 
-    base: number of the first of `words` among all recorded words.
+    base: number of the first of `words` among all recorded words. Every block is written down, and the next one over it
+    where nothing differs: branches that follow the data would be guessed wrong, here and in the stages that come next.
     """
     block_first = words_at(log.block_first_at, log.block_first_size)
     block_mask = words_at(log.block_mask_at, log.block_mask_size)
-    block_value = words_at(log.block_value_at, log.block_value_size)
     at = np.uint64(first)
     entry = np.uint64(log.blocks)
-    value = np.uint64(log.values)
     for _ in range(count):
         mask = changed32(words, shadow, at) & np.uint64(kept)
-        if mask != 0:
-            block_first[entry] = np.uint64(base) + at
-            block_mask[entry] = mask
-            take32(words, shadow, at, mask, block_value, value)
-            entry += np.uint64(1)
-            value += np.uint64(popcount(mask))
+        block_first[entry] = np.uint64(base) + at
+        block_mask[entry] = mask
+        entry += np.uint64(mask != 0)
         at += np.uint64(stride)
     log.blocks = entry
+    return 0
+
+
+@device
+def take(log, words, shadow, begin, base):
+    """Append the new values of the blocks listed from number `begin` on, and bring the shadow up to date."""
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
+    block_value = words_at(log.block_value_at, log.block_value_size)
+    value = np.uint64(log.values)
+    for entry in range(np.uint64(begin), np.uint64(log.blocks)):
+        mask = np.uint64(block_mask[entry])
+        take32(words, shadow, np.uint64(block_first[entry]) - np.uint64(base), mask, block_value, value)
+        value += np.uint64(popcount(mask))
     log.values = value
     return 0
 
@@ -136,33 +148,36 @@ def scan_cold(sm, log, words, shadow):
 
 
 @device
-def scan_design(log):
-    """Compare the design's state, which is padded to whole blocks."""
+def capture_design(log):
+    """Write the changes of the design's state, which is padded to whole blocks."""
     words = words_at(log.design_at, log.design_size)
     shadow = words_at(log.design_shadow_at, log.design_shadow_size)
-    return scan(log, words, shadow, 0, log.design_size // WIDTH, WIDTH, WHOLE, RECORDED_WORDS)
+    begin = log.blocks
+    scan(log, words, shadow, 0, log.design_size // WIDTH, WIDTH, WHOLE, RECORDED_WORDS)
+    return take(log, words, shadow, begin, RECORDED_WORDS)
 
 
 @device
 def log_rows(sm, log):
     """Append the new value of every recorded row that this cycle wrote."""
-    if sm.rows_touched == 0:
-        return 0
     rows = words_at(log.value_rows_at, log.value_rows_size)
     row_index = words_at(log.row_index_at, log.row_index_size)
     row_value = words_at(log.row_value_at, log.row_value_size)
-    count = log.rows
-    for word in range(ROW_WORDS):
+    count = np.uint64(log.rows)
+    touched = np.uint64(sm.rows_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
         marked = np.uint64(sm.dirty_rows[word])
+        sm.dirty_rows[word] = 0
         while marked != 0:
             low = ctz64(marked)
             marked &= ~bit64(low)
-            row = word * 64 + low
+            row = np.uint64(word * 64 + low)
             row_index[count] = row
-            for lane in range(32):
-                row_value[count * 32 + lane] = rows[row * 32 + lane]
-            count += 1
-        sm.dirty_rows[word] = 0
+            for lane in range(np.uint64(32)):
+                row_value[count * np.uint64(32) + lane] = rows[row * np.uint64(32) + lane]
+            count += np.uint64(1)
     sm.rows_touched = 0
     log.rows = count
     return 0
@@ -191,10 +206,12 @@ def capture(sm, log):
     """Write the changes of the cycle that just ran, and close it."""
     words = words_at(log.state_at, log.state_size)
     shadow = words_at(log.shadow_at, log.shadow_size)
+    begin = log.blocks
     scan_hot(sm, log, words, shadow)
     scan_inflight(sm, log, words, shadow)
     scan_cold(sm, log, words, shadow)
-    scan_design(log)
+    take(log, words, shadow, begin, 0)
+    capture_design(log)
     log_rows(sm, log)
     log_words(log)
     capture_idle(log, 1)
@@ -233,10 +250,12 @@ def forget_marks(sm):
         sm.dirty[word] = 0
     for word in range(state.MAX_INFLIGHT // 64):
         sm.dirty_inflight[word] = 0
-    if sm.rows_touched != 0:
-        for word in range(ROW_WORDS):
-            sm.dirty_rows[word] = 0
-        sm.rows_touched = 0
+    touched = np.uint64(sm.rows_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
+        sm.dirty_rows[word] = 0
+    sm.rows_touched = 0
     return 0
 
 
@@ -262,16 +281,17 @@ class Buffers:
     """Output arrays for one chunk, by name.
 
     rooms: what one cycle takes at worst: blocks and words of the whole state, every row, all memory words; beyond that a
-    chunk of busy cycles fits, and a chunk that runs out of room ends early.
+    chunk of busy cycles fits, and a chunk that runs out of room ends early. keys: words of the keyframe, state and design.
     """
 
-    def __init__(self, rooms: tuple[int, int, int, int], cycles: int) -> None:
+    def __init__(self, rooms: tuple[int, int, int, int], cycles: int, keys: tuple[int, int]) -> None:
         busy = (64, 256, 4, 32)
         blocks, values, rows, words = (room + each * cycles for room, each in zip(rooms, busy))
         sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
                  "row_index": rows, "row_value": rows * 32, "mem_end": cycles, "mem_index": words, "mem_value": words}
         self.arrays = {name: np.empty(sizes[name], np.uint32) for name in WRITTEN}
         self.places = places_of(self.arrays)
+        self.keys = tuple(np.empty(size, np.uint32) for size in keys)
 
 
 def places_of(arrays: dict[str, np.ndarray]) -> np.ndarray:
@@ -291,7 +311,8 @@ class Journal:
         blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
         # what is taken of a block is written 32 words at a time
         values = RECORDED_WORDS + len(design) + 2 * WIDTH
-        self._rooms, self._cycles = (blocks, values, num_rows, max_words), cycles
+        self._rooms = (blocks, values, num_rows, max_words)
+        self._sizes = (self._rooms, cycles, (len(recorded), len(design)))
         self.log = np.zeros(1, LOG).view(np.recarray)
         self.mem_index = np.zeros(max_words, np.uint32)
         self._key = record(key_dtype())
@@ -299,11 +320,12 @@ class Journal:
         self._shadows = (aligned_words(len(recorded)), aligned_words(len(design)))
         self._free: list[Buffers] = []
         self._ended_at = -1
-        self._numbers = self.log.view(np.int64)
+        self._numbers, self._on = self.log.view(np.int64), self.log["on"]
+        self._counts = self._numbers[: COUNTS]
         self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
                                            self.mem_index)))  # fmt: skip
         self._point(WATCHED[0], places_of(self._watched))
-        self._use(Buffers(self._rooms, cycles))
+        self._use(Buffers(*self._sizes))
         log = self.log[0]
         log.block_room, log.value_room, log.row_room, log.word_room = self._rooms
 
@@ -322,34 +344,36 @@ class Journal:
         if cycle != self._ended_at:
             self._shadows[0][:] = self.recorded
             self._shadows[1][:] = self.design
-        log = self.log[0]
-        log.blocks = log.values = log.rows = log.words = log.cycles = log.mem_count = 0
-        log.on = 1
+        for kept, now in zip(self._buffers.keys, (self.recorded, self.design)):
+            np.copyto(kept, now)
+        self._counts[:] = 0
+        self._on[0] = 1
 
     def end(self, cycle: int) -> None:
         """Stop writing; the state is that of `cycle`."""
-        self.log[0].on = 0
+        self._on[0] = 0
         self._ended_at = cycle
 
-    def chunk(self, first: int, key_sm: np.ndarray, key_rf: np.ndarray, printed: list[tuple[int, str]],
-              *, lend: bool = False) -> Chunk:  # fmt: skip
+    def chunk(self, first: int, design_words: int, printed: list[tuple[int, str]], *, lend: bool = False) -> Chunk:
         """Return what was written since `begin`, without rows and memory of the keyframe.
 
-        lend: the chunk's arrays are the journal's own, until its `release` is called; else copies.
+        design_words: words of the design's state, without what pads it. lend: the chunk's arrays are the journal's own,
+        until its `release` is called; else copies.
         """
-        log, made = self.log[0], self._buffers.arrays
-        n, b, v, r, m = (int(count) for count in (log.cycles, log.blocks, log.values, log.rows, log.words))
+        made = self._buffers.arrays
+        key_sm, key_rf = self._buffers.keys[0], self._buffers.keys[1][:design_words]
+        _, b, v, r, m, n = self._counts.tolist()
         blocks = Blocks(made["block_end"][:n], made["block_first"][:b], made["block_mask"][:b], made["block_value"][:v])
         logs = (made["row_end"][:n], made["row_index"][:r], made["row_value"].reshape(-1, 32)[:r], made["mem_end"][:n],
                 made["mem_index"][:m], made["mem_value"][:m])  # fmt: skip
         if lend:
             buffers = self._buffers
-            self._use(self._free.pop() if self._free else Buffers(self._rooms, self._cycles))
+            self._use(self._free.pop() if self._free else Buffers(*self._sizes))
             return Chunk(first, n, key_sm, key_rf, None, None, blocks, *logs, printed=printed,
                          release=lambda: self._free.append(buffers))  # fmt: skip
         end, index = np.empty(n, np.uint32), np.empty(v, np.uint32)
         expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
-        return Chunk(first, n, key_sm, key_rf, None, None, Blocks.of_words(end, index, blocks.value.copy()),
+        return Chunk(first, n, key_sm.copy(), key_rf.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
                      *(array.copy() for array in logs), printed=printed)  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def touch_row(sm, row):
     """Tell the journal that a recorded row was written in this cycle."""
     word = row >> 6
     sm.dirty_rows[word] = np.uint64(sm.dirty_rows[word]) | bit64(row & 63)
-    sm.rows_touched = 1
+    sm.rows_touched = np.uint64(sm.rows_touched) | bit64(word)
     return 0
 
 

@@ -131,9 +131,11 @@ class Simulator:
         self._rf_array = self._padded_rf[: size // 4].view(self.built.state_dtype)
         self.sm = self._sm_array.view(np.recarray)[0]
         self.rf = self._rf_array.view(np.recarray)[0]
-        self.spec_record = np.zeros(1, self.built.spec_dtype).view(np.recarray)[0]
+        self._spec_array = np.zeros(1, self.built.spec_dtype)
+        self.spec_record = self._spec_array.view(np.recarray)[0]
         self.built.fill(self.spec_record, self.main_rows)
-        self.key = jit.record(jit.key_dtype())
+        # what is asked for around every call of compiled code: an attribute of a record takes microseconds
+        self._clock, self._running = self._sm_array["cycle"], self._sm_array["launch"]["running"]
         config = self.sm.config
         self.config.fill(config, self.scheduler)
         recorded = self.main_rows + self.built.extra_rows
@@ -185,7 +187,7 @@ class Simulator:
     @property
     def cycle(self) -> int:
         """Return the number of cycles that have run."""
-        return int(self.sm.cycle)
+        return int(self._clock[0])
 
     def _begin_launch(self) -> None:
         """Set up the next launch: its grid, parameters, an empty L1 and an empty register file (contract C8)."""
@@ -246,6 +248,11 @@ class Simulator:
             rows = int(self.sm.config.num_recorded_rows)
             self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._padded_rf, self.rows.u, self.arena,
                                     rows, words, CHUNK_CYCLES)  # fmt: skip
+            arrays = (self._sm_array, self._rf_array, self._spec_array, np.zeros(1, jit.key_dtype()), self.rows, self.insts,
+                      self.arena, self.regions, self._journal.log, self._journal.mem_index)  # fmt: skip
+            # compiled code knows a plain array at once; without a compiler, records need their attributes
+            form = np.recarray if jit.OFF else np.ndarray
+            self._machine = tuple(array.view(form) if array.dtype.names else array for array in arrays)
         return self._journal
 
     def step(self, n: int = 1) -> int:
@@ -276,30 +283,28 @@ class Simulator:
 
     def link(self) -> None:
         """Have the part of the machine that all designs share at hand, compiled or from the cache."""
-        far.link(self.sm, *self._shared())
+        journal = self._journal_of()
+        far.link(self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions, journal.log[0],
+                 journal.mem_index)  # fmt: skip
 
     def compile(self) -> None:
         """Compile the loop into the disk cache without running it; the process can run no machine afterwards."""
         far.promise()
-        arguments = (self.sm, self.rf, self.spec_record, *self._shared(), 0)
-        machine.run.compile(tuple(numba.typeof(argument) for argument in arguments))
+        self._journal_of()
+        machine.run.compile(tuple(numba.typeof(argument) for argument in (*self._machine, 0)))
         warm.note_ready(self.built.spec_dtype)
-
-    def _shared(self) -> tuple[Any, ...]:
-        """Return what the loop hands on to the part of the machine that all designs share, after `sm`."""
-        journal = self._journal_of()
-        return self.key, self.rows, self.insts, self.arena, self.regions, journal.log[0], journal.mem_index
 
     def _advance(self, stop: int) -> int:
         """Run the compiled loop until `stop`, serving launches, host calls and faults; return its last code."""
         self._prepare()
+        self._journal_of()
         code = machine.STOPPED
         stop = min(stop, self.max_cycles)
-        while self.sm.cycle < stop and not self.finished:
-            if not self.sm.launch.running:
+        while self._clock[0] < stop and not self.finished:
+            if not self._running[0]:
                 self._begin_launch()
             try:
-                code = machine.run(self.sm, self.rf, self.spec_record, *self._shared(), stop)
+                code = machine.run(*self._machine, stop)
             except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or a field unknown
                 raise conformance.explain(error, map(designs.find, self.built.chain)) from None
             if self._after_first:
@@ -312,9 +317,9 @@ class Simulator:
             if code in (machine.FAULTED, machine.DEADLOCKED) or self.fault is not None:
                 self._set_fault(code)
                 break
-            if not self.sm.launch.running and self._launch_index + 1 == len(self.placement.launches):
+            if not self._running[0] and self._launch_index + 1 == len(self.placement.launches):
                 self.finished = True
-        if not self.finished and self.fault is None and self.sm.cycle >= self.max_cycles:
+        if not self.finished and self.fault is None and self._clock[0] >= self.max_cycles:
             self._limit_fault()
         return int(code)
 
@@ -341,14 +346,13 @@ class Simulator:
         journal = self._journal_of()
         first = self.cycle
         printed = len(self.printed)
-        recorded = int(self.sm.config.num_recorded_rows)
-        key_rows = self.rows.u[:recorded].copy() if values else None
-        key_memory = self.arena.copy() if values else None
-        key_sm, key_rf = journal.recorded.copy(), self._rf_words.copy()
+        key_rows = key_memory = None
+        if values:
+            key_rows, key_memory = self.rows.u[: int(self.sm.config.num_recorded_rows)].copy(), self.arena.copy()
         journal.begin(first)
         self._advance(first + min(cycles, CHUNK_CYCLES))
         journal.end(self.cycle)
-        chunk = journal.chunk(first, key_sm, key_rf, self.printed[printed:], lend=lend)
+        chunk = journal.chunk(first, len(self._rf_words), self.printed[printed:], lend=lend)
         chunk.key_rows, chunk.key_memory = key_rows, key_memory
         return chunk
 

@@ -328,7 +328,7 @@ AUX = [
     ("next_due", "u1", (MAX_INFLIGHT,)),
     ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)),
     ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows written in this cycle
-    ("rows_touched", "u1"),
+    ("rows_touched", "u8"),                       # words of dirty_rows that have a mark
     ("passed", "u8"),                             # warps whose head instruction only waits for a unit or a collector
     ("head_unit", "u1", (MAX_WARPS,)),            # the unit it needs
     ("at_unit", "u8", (4,)),                      # the same as masks of warps, by unit; only bits in `passed` count
