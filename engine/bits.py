@@ -1,4 +1,4 @@
-"""Helpers that compiled code has its own, faster versions of (engine/jit.py): bits, array references, 32 words at once."""
+"""Helpers that compiled code has its own, faster versions of (engine/jit.py): bits, array references, 32 words at once, the cache."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def borrowed(array: Any) -> Any:
 def words_at(address: Any, count: Any) -> Any:
     """Return `count` u4 words of memory as an array that owns nothing; the caller keeps their owner alive."""
     return np.ctypeslib.as_array((ctypes.c_uint32 * int(count)).from_address(int(address)))
+
+
+def prefetch(array: Any, index: Any) -> int:
+    """Have the processor fetch array[index] into its cache, if it likes; an index out of bounds does no harm."""
+    return 0
 
 
 def changed32(words: Any, shadow: Any, first: Any) -> Any:

@@ -149,6 +149,22 @@ def _words_at(typingctx: Any, address: Any, count: Any) -> Any:
     return types.Array(types.uint32, 1, "C")(types.int64, types.int64), codegen
 
 
+@intrinsic
+def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Fetch the cache line of an element for reading."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i32, i8p = ir.IntType(32), ir.IntType(8).as_pointer()
+        fetch = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), (i8p, i32, i32, i32)),
+                                               "llvm.prefetch.p0")  # fmt: skip
+        found = context.make_array(signature.args[0])(context, builder, args[0])
+        place = builder.bitcast(builder.gep(found.data, [args[1]]), i8p)
+        builder.call(fetch, (place, i32(0), i32(3), i32(1)))
+        return context.get_constant(types.int64, 0)
+
+    return types.int64(array, types.uint64), codegen
+
+
 def _block_at(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, vector: Any) -> Any:
     """Return a pointer to the words that begin at word `first` of the array that is argument `which`, as a vector."""
     found = context.make_array(signature.args[which])(context, builder, args[which])
@@ -234,6 +250,7 @@ if not OFF:
     overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
     overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
     overload(bits.words_at)(lambda address, count: lambda address, count: _words_at(np.int64(address), np.int64(count)))
+    overload(bits.prefetch)(lambda array, index: lambda array, index: _prefetch(array, np.uint64(index)))
     overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
         words, shadow, np.uint64(first)))  # fmt: skip
     if get_host_cpu_features().get("avx512f"):

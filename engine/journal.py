@@ -90,9 +90,9 @@ def take(log, words, shadow, begin, base):
     block_mask = words_at(log.block_mask_at, log.block_mask_size)
     block_value = words_at(log.block_value_at, log.block_value_size)
     value = np.uint64(log.values)
-    for entry in range(np.uint64(begin), np.uint64(log.blocks)):
-        mask = np.uint64(block_mask[entry])
-        take32(words, shadow, np.uint64(block_first[entry]) - np.uint64(base), mask, block_value, value)
+    for block in range(np.uint64(begin), np.uint64(log.blocks)):
+        mask = np.uint64(block_mask[block])
+        take32(words, shadow, np.uint64(block_first[block]) - np.uint64(base), mask, block_value, value)
         value += np.uint64(popcount(mask))
     log.values = value
     return 0
@@ -321,7 +321,7 @@ class Journal:
         self._free: list[Buffers] = []
         self._ended_at = -1
         self._numbers, self._on = self.log.view(np.int64), self.log["on"]
-        self._counts = self._numbers[: COUNTS]
+        self._counts = self._numbers[:COUNTS]
         self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
                                            self.mem_index)))  # fmt: skip
         self._point(WATCHED[0], places_of(self._watched))
