@@ -29,7 +29,7 @@ def compress(content: Any, level: int = LEVEL) -> bytes:
     return squeeze(msgpack.packb(content, default=_plain), level)
 
 
-def squeeze(data: bytes, level: int = LEVEL) -> bytes:
+def squeeze(data: bytes | memoryview, level: int = LEVEL) -> bytes:
     """Return bytes under zstd."""
     kept = _contexts.__dict__.setdefault(f"level{level}", None)
     if kept is None:

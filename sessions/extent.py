@@ -12,7 +12,7 @@ NOT_WATCHED, WHOLE, BYTES = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Extent:
-    """words: (k,) i8 words that change, ascending. states: (warp slots,) u8, a bit for each state that a slot has.
+    """words: (k,) u4 words that change. states: (warp slots,) u8, a bit for each state that a slot has.
 
     least, most: (k,) u4 of the values that each watched word has, the first one included.
     """

@@ -58,6 +58,10 @@ class Summariser:
         self._changed = np.zeros((CHUNKS, len(plan.slot)), bool)
         self._rows = np.zeros((CHUNKS, num_rows), bool)
         self._lines = np.zeros((CHUNKS, LINE_BITS), bool)
+        self._part = np.empty(max(map(len, plan.kinds)) * (CHUNKS // 8 + 8 * CHUNKS), np.uint8)
+        from sessions import passes  # imports numba: what replays imports this module too
+
+        self._passes = passes
 
     @property
     def is_full(self) -> bool:
@@ -67,19 +71,11 @@ class Summariser:
     def add(self, key: np.ndarray, extent: Extent, row_index: np.ndarray, mem_index: np.ndarray) -> None:
         """Add a chunk. key: state at its first cycle. extent: what its changing words come to."""
         plan, at = self.plan, self.count
-        words = extent.words
-        slots = plan.slot[words]
-        watched = np.flatnonzero(slots >= 0)
-        for kept, found in ((self._low, extent.least), (self._high, extent.most)):
-            kept[at] = key[plan.words]
-            kept[at, slots[watched]] = found[watched]
+        self._passes.sum_up(key, plan.words, plan.slot, extent.words, extent.least, extent.most, self._low[at],
+                            self._high[at], self._changed[at])  # fmt: skip
         self._states[at] = extent.states
-        self._changed[at] = False
-        self._changed[at, words] = True
-        self._rows[at] = False
-        self._rows[at, row_index] = True
-        self._lines[at] = False
-        self._lines[at, mem_index // LINE_WORDS % LINE_BITS] = True
+        self._passes.flag_places(row_index, self._rows[at], 1)
+        self._passes.flag_places(mem_index, self._lines[at], LINE_WORDS)
         self.count += 1
 
     def take(self, first: int) -> dict[str, Any]:
@@ -94,13 +90,12 @@ class Summariser:
             is_ranged = bool(slots[0] >= 0)
             if not is_ranged and not changing[kind].any():
                 continue
-            part = [np.packbits(changed[:, kind].T, axis=1, bitorder="little").tobytes()]
+            end = self._passes.pack_flags(kind, count, changed, 0, self._part)
             if is_ranged:
-                low, high = self._low[:count, slots], self._high[:count, slots]
-                part += [_planes(np.diff(low, axis=0, prepend=np.uint32(0)).T), _planes((high - low).T)]
+                end = self._passes.pack_ends(slots, count, self._low, self._high, end, self._part)
             words.append(int(kind[0]))
             ranged.append(is_ranged)
-            parts.append(codec.squeeze(b"".join(part)))
+            parts.append(codec.squeeze(self._part[:end].data))
         bits = (np.packbits(flags[:count].T, axis=1, bitorder="little").tobytes() for flags in (self._rows, self._lines))
         return {
             "first": first, "num": count, "words": codec.pack(np.array(words)),

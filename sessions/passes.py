@@ -1,0 +1,482 @@
+"""The compiled loops of recording: over events, changes, columns, rows and summaries; they hold no lock.
+
+Numbers that index are unsigned where a loop is long: for signed ones the compiler must allow for negative ones, which count
+from the end, and then does one element at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.bits import bit64, ctz64, popcount, prefetch
+from engine.jit import entry
+from sessions.codec import AFFINE, NEW, NUM_MODES, PLANES, RAW, STAMP, UNIFORM, WIDTH, XOR
+from sessions.extent import BYTES, WHOLE
+
+TABLE_FULL = -1
+# what a code costs that its column's width has no room for, in bytes: its place and the rest of it
+FAR_BYTES = 5
+# so many events before a block's values are needed they are asked for
+AHEAD = 12
+
+
+@entry
+def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, table, pattern_kind,
+                 pattern_mask, pattern_times, pattern_rank, kind_patterns, event_slot, event_pattern, event_at,
+                 found):  # fmt: skip
+    """Number the blocks (slots) and the masks of each kind of block (patterns) as they come up, and count both.
+
+    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1. table: zeros, a power of 2 long;
+    kind_patterns: (kinds,) zeros. event_at: where each event's words begin among the values. found: gets the number of
+    slots, and of patterns. Returns 0, or TABLE_FULL when there are more patterns than the table should take.
+    """
+    slots = np.int64(0)
+    patterns = np.int64(0)
+    at = np.int64(0)
+    last = np.uint64(len(table) - 1)
+    for event in range(len(first)):
+        word = np.int64(first[event])
+        slot = np.int64(slot_of[word])
+        if slot < 0:
+            slot = slots
+            slot_of[word] = slot
+            slot_first[slot] = word
+            slot_kind[slot] = kind_of[word]
+            slot_times[slot] = 0
+            slot_touched[slot] = 0
+            slots += 1
+        kind = np.int64(slot_kind[slot])
+        bits = mask[event]
+        slot_times[slot] += 1
+        slot_touched[slot] |= bits
+        spread = np.uint64(bits) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
+        place = (spread ^ (spread >> np.uint64(29))) & last
+        pattern = np.int64(table[place]) - 1
+        while pattern >= 0 and (pattern_mask[pattern] != bits or pattern_kind[pattern] != kind):
+            place = (place + np.uint64(1)) & last
+            pattern = np.int64(table[place]) - 1
+        if pattern < 0:
+            if 2 * patterns >= len(table):
+                return TABLE_FULL
+            pattern = patterns
+            pattern_kind[pattern] = kind
+            pattern_mask[pattern] = bits
+            pattern_times[pattern] = 0
+            pattern_rank[pattern] = kind_patterns[kind]
+            kind_patterns[kind] += 1
+            patterns += 1
+            table[place] = patterns
+        pattern_times[pattern] += 1
+        event_slot[event] = slot
+        event_pattern[event] = pattern
+        event_at[event] = at
+        at += popcount(bits)
+    for slot in range(slots):
+        slot_of[slot_first[slot]] = -1
+    found[0] = slots
+    found[1] = patterns
+    return 0
+
+
+@entry
+def count_columns(patterns, pattern_kind, pattern_mask, pattern_times, pattern_rank, kind_patterns, counts, masks):
+    """Add up how often each column changes; bring the masks into the order of their kinds. counts: (kinds x 32,) zeros."""
+    kind_first = np.empty(len(kind_patterns), np.int64)
+    first = np.int64(0)
+    for kind in range(len(kind_patterns)):
+        kind_first[kind] = first
+        first += kind_patterns[kind]
+    for pattern in range(patterns):
+        kind = np.int64(pattern_kind[pattern])
+        masks[kind_first[kind] + pattern_rank[pattern]] = pattern_mask[pattern]
+        left = np.uint64(pattern_mask[pattern])
+        while left != 0:
+            place = ctz64(left)
+            left &= ~bit64(place)
+            counts[kind * WIDTH + place] += pattern_times[pattern]
+    return 0
+
+
+@entry
+def count_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots):
+    """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind."""
+    event = np.int64(0)
+    for place in range(len(order)):
+        slot = order[place]
+        slot_next[slot] = event
+        event += slot_times[slot]
+        first[place] = slot_first[slot]
+        times[place] = slot_times[slot]
+        kind_slots[slot_kind[slot]] += 1
+    return 0
+
+
+@entry
+def sort_events(end, event_slot, event_pattern, event_at, slot_next, sorted_cycle, sorted_pattern, sorted_at):
+    """Bring the events into the order of their blocks, in order of time in each; slot_next: first place of each slot."""
+    event = 0
+    for cycle in range(len(end)):
+        while event < end[cycle]:
+            slot = event_slot[event]
+            place = slot_next[slot]
+            slot_next[slot] = place + 1
+            sorted_cycle[place] = cycle
+            sorted_pattern[place] = event_pattern[event]
+            sorted_at[place] = event_at[event]
+            event += 1
+    return 0
+
+
+@entry
+def spread(order, slot_first, slot_kind, slot_times, slot_touched, sorted_cycle, sorted_pattern, sorted_at, pattern_mask,
+           pattern_rank, value, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
+           run_column):  # fmt: skip
+    """Write every changed word's value, and in which cycle, into its column; list the runs that are of one word.
+
+    order: slots in the order of storing. column_next: where each column's next value goes (moved on). gaps, ranks: per
+    event the cycles since the block's last, and its pattern's rank. Returns the number of runs.
+    """
+    one = np.uint64(1)
+    begins = np.empty(WIDTH, np.uint32)
+    event = np.uint64(0)
+    last = np.uint64(len(sorted_at) - 1)
+    runs = 0
+    for slot in order:
+        column_first = np.uint64(slot_kind[slot] * WIDTH)
+        for place in range(WIDTH):
+            begins[place] = column_next[column_first + np.uint64(place)]
+        last_cycle = np.uint32(0)
+        for _ in range(slot_times[slot]):
+            cycle = np.uint32(sorted_cycle[event])
+            pattern = np.uint64(sorted_pattern[event])
+            at = np.uint64(sorted_at[event])
+            # a block's values lie cycles apart, and another core may have written them
+            prefetch(value, sorted_at[min(event + np.uint64(AHEAD), last)])
+            gaps[event] = cycle - last_cycle
+            ranks[event] = pattern_rank[pattern]
+            last_cycle = cycle
+            event += one
+            left = np.uint64(pattern_mask[pattern])
+            while left != 0:
+                column = column_first + np.uint64(ctz64(left))
+                left &= left - one
+                goes = np.uint64(column_next[column])
+                column_next[column] = goes + one
+                values[goes] = value[at]
+                cycles[goes] = cycle
+                at += one
+        left = np.uint64(slot_touched[slot])
+        while left != 0:
+            place = np.uint64(ctz64(left))
+            left &= left - one
+            run_word[runs] = np.uint64(slot_first[slot]) + place
+            run_begin[runs] = begins[place]
+            run_end[runs] = column_next[column_first + place]
+            run_column[runs] = column_first + place
+            runs += 1
+    return runs
+
+
+@entry
+def code(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, base_cycle, codes):
+    """Write the codes of the values of each run under its column's mode (see format.py); key: (words,) u4 state before."""
+    one = np.uint32(1)
+    for run in range(runs):
+        mode = modes[run_column[run]]
+        low, high = np.uint64(run_begin[run]), np.uint64(run_end[run])
+        old = key[run_word[run]]
+        if mode == XOR:
+            codes[low] = values[low] ^ old
+            for at in range(low + np.uint64(1), high):
+                codes[at] = values[at] ^ values[at - np.uint64(1)]
+        elif mode == NEW:
+            for at in range(low, high):
+                codes[at] = values[at]
+        elif mode == STAMP:
+            for at in range(low, high):
+                found = np.uint32(values[at] - (base_cycle + np.uint32(cycles[at])))
+                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+        else:
+            found = np.uint32(values[low] - old)
+            codes[low] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+            for at in range(low + np.uint64(1), high):
+                found = np.uint32(values[at] - values[at - np.uint64(1)])
+                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+    return 0
+
+
+@entry
+def widen(runs, run_word, run_begin, run_end, key, values, watch, low, high, state_of, state_shift, states):
+    """Write the least and greatest value of each run's word, the one before included; widen the states' sets.
+
+    watch: (words,) WHOLE, BYTES (each of a word's four by itself), or not at all. state_of: (words,) which warp slot's state
+    lies in a word, -1 = none; state_shift: where in it.
+    """
+    ones = np.uint32(0xFF)
+    for run in range(runs):
+        word = run_word[run]
+        begin, end = np.uint64(run_begin[run]), np.uint64(run_end[run])
+        least = most = key[word]
+        if watch[word] == WHOLE:
+            for at in range(begin, end):
+                least = min(least, values[at])
+                most = max(most, values[at])
+        elif watch[word] == BYTES:
+            for shift in (np.uint32(0), np.uint32(8), np.uint32(16), np.uint32(24)):
+                least_byte, most_byte = (least >> shift) & ones, (most >> shift) & ones
+                for at in range(begin, end):
+                    least_byte = min(least_byte, (values[at] >> shift) & ones)
+                    most_byte = max(most_byte, (values[at] >> shift) & ones)
+                least = (least & ~(ones << shift)) | (least_byte << shift)
+                most = (most & ~(ones << shift)) | (most_byte << shift)
+        low[run] = least
+        high[run] = most
+        if state_of[word] >= 0:
+            for at in range(begin, end):
+                states[state_of[word]] |= bit64((values[at] >> state_shift[word]) & np.uint32(63))
+    return 0
+
+
+@entry
+def count_wide(codes, begin, counts, wide):
+    """Count the codes of each column that take more than 0, 1, 2, 3 bytes: wide, (columns, 4) i4."""
+    for column in range(len(begin)):
+        one = two = three = four = np.int32(0)
+        low = np.uint64(begin[column])
+        for at in range(low, low + np.uint64(counts[column])):
+            coded = codes[at]
+            one += np.int32(coded > np.uint32(0))
+            two += np.int32(coded > np.uint32(0xFF))
+            three += np.int32(coded > np.uint32(0xFFFF))
+            four += np.int32(coded > np.uint32(0xFFFFFF))
+        wide[column, 0] = one
+        wide[column, 1] = two
+        wide[column, 2] = three
+        wide[column, 3] = four
+    return 0
+
+
+@entry
+def place_planes(counts, modes, wide, widths, num_far, order, plane_at, stride):
+    """Choose in how many bytes (0..4) each column's codes are stored shortest, and where: see format.py, planes.
+
+    counts, modes, wide: of the columns, as in count_wide. Written for each column: its width, how many codes are wider,
+    where its low bytes go and how far its next plane is; and into `order` the columns in the order of storing.
+    Returns the bytes of all planes, and how many codes are wider than their columns.
+    """
+    sizes, first = np.zeros(NUM_MODES * (PLANES + 1), np.int64), np.zeros(NUM_MODES * (PLANES + 1), np.int64)
+    columns, places = np.zeros(len(sizes) + 1, np.int64), np.empty(len(counts), np.int64)
+    all_far = np.int64(0)
+    for column in range(len(counts)):
+        best, width = np.int64(FAR_BYTES) * wide[column, 0], 0
+        for more in range(1, PLANES + 1):
+            far = np.int64(wide[column, more]) if more < PLANES else np.int64(0)
+            cost = more * np.int64(counts[column]) + FAR_BYTES * far
+            if cost < best:
+                best, width = cost, more
+        widths[column] = width
+        num_far[column] = wide[column, width] if width < PLANES else 0
+        all_far += num_far[column]
+        place = np.int64(modes[column]) * (PLANES + 1) + width
+        places[column] = place
+        plane_at[column] = sizes[place]
+        sizes[place] += counts[column]
+        columns[place + 1] += 1
+    total = np.int64(0)
+    for place in range(len(sizes)):
+        first[place] = total
+        total += sizes[place] * (place % (PLANES + 1))
+        columns[place + 1] += columns[place]
+    for column in range(len(counts)):
+        place = places[column]
+        plane_at[column] += first[place]
+        stride[column] = sizes[place]
+        order[columns[place]] = column
+        columns[place] += 1
+    return total, all_far
+
+
+@entry
+def lay_planes(order, begin, counts, widths, plane_at, stride, num_far, codes, planes, far, beyond):
+    """Write the columns' codes as byte planes; list the codes that have more bytes, by place among all, and the rest.
+
+    order: columns in the order of storing. plane_at, stride: where a column's low bytes go, and how far its next plane is.
+    num_far: how many of a column's codes are too wide for it. far, beyond: one longer than needed.
+    """
+    done = np.uint64(0)
+    listed = np.uint64(0)
+    for column in order:
+        low = np.uint64(begin[column])
+        count = np.uint64(counts[column])
+        width = np.uint64(widths[column])
+        to = np.uint64(plane_at[column])
+        for plane in range(width):
+            shift = np.uint32(8 * plane)
+            for k in range(count):
+                planes[to + k] = np.uint8((codes[low + k] >> shift) & np.uint32(255))
+            to += np.uint64(stride[column])
+        if num_far[column] != 0:
+            # the next one is written over a code that is not too wide: which are is not to be guessed
+            shift = np.uint64(8) * width
+            for k in range(count):
+                rest = np.uint64(codes[low + k]) >> shift
+                far[listed] = done + k
+                beyond[listed] = rest
+                listed += np.uint64(rest != 0)
+        done += count
+    return 0
+
+
+@entry
+def byte_bits(codes, columns, begin, counts, logs, table, bits):
+    """Write how many bits the bytes of each column's codes take, by how often each occurs in each plane, into bits[column].
+
+    logs: log2 of every number up to the largest count. table: (256,) zeros, left as such.
+    """
+    for column in columns:
+        low, high = begin[column], begin[column] + counts[column]
+        total = logs[counts[column]] * (PLANES * counts[column])
+        for plane in range(PLANES):
+            shift = np.uint32(8 * plane)
+            for at in range(low, high):
+                table[(codes[at] >> shift) & np.uint32(255)] += 1
+            for at in range(low, high):
+                total -= logs[table[(codes[at] >> shift) & np.uint32(255)]]
+            for at in range(low, high):
+                table[(codes[at] >> shift) & np.uint32(255)] = 0
+        bits[column] = total
+    return 0
+
+
+@entry
+def split_rows(value, kind, base, step, raw):
+    """Sort rows of 32 lanes by kind (see codec.pack_rows); return how many bases, steps and raw words there are."""
+    bases = steps = words = 0
+    for row in range(len(value)):
+        first = value[row, 0]
+        stride = np.uint32(value[row, 1] - first)
+        wrong = np.uint32(0)
+        for lane in range(32):
+            wrong |= value[row, lane] ^ np.uint32(first + np.uint32(lane) * stride)
+        if wrong != 0:
+            kind[row] = RAW
+            for lane in range(32):
+                raw[words + lane] = value[row, lane]
+            words += 32
+            continue
+        kind[row] = AFFINE if stride != 0 else UNIFORM
+        base[bases] = first
+        bases += 1
+        if stride != 0:
+            step[steps] = stride
+            steps += 1
+    return bases, steps, words
+
+
+@entry
+def split_bytes(values, planes):
+    """Write the byte planes of u4 numbers, low byte first; planes: (width, count) u1."""
+    for plane in range(np.uint64(len(planes))):
+        shift = np.uint32(8 * plane)
+        for at in range(np.uint64(len(values))):
+            planes[plane, at] = np.uint8((values[at] >> shift) & np.uint32(255))
+    return 0
+
+
+@entry
+def differences(values, codes):
+    """Write the zigzag codes of the differences between u4 numbers, the first from 0."""
+    last = np.uint32(0)
+    for at in range(np.uint64(len(values))):
+        step = np.uint32(values[at] - last)
+        last = values[at]
+        codes[at] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
+    return 0
+
+
+@entry
+def put_rows(values, index, value):
+    """Write rows of 32 lanes, in order."""
+    for at in range(np.uint64(len(index))):
+        row = np.uint64(index[at])
+        for lane in range(np.uint64(32)):
+            values[row, lane] = value[at, lane]
+    return 0
+
+
+@entry
+def put_words(values, index, value):
+    """Write words, in order."""
+    for at in range(np.uint64(len(index))):
+        values[np.uint64(index[at])] = value[at]
+    return 0
+
+
+@entry
+def sum_up(key, watched, slot, words, least, most, low, high, changed):
+    """Write down a chunk's changed words and the ends of all watched ones.
+
+    key: state before. watched: its watched words; slot: (words,) which of them, -1 = none. words, least, most: of an Extent.
+    low, high: of each watched word; changed: (words,) flags.
+    """
+    for at in range(np.uint64(len(watched))):
+        value = key[np.uint64(watched[at])]
+        low[at] = value
+        high[at] = value
+    for at in range(np.uint64(len(changed))):
+        changed[at] = False
+    for at in range(np.uint64(len(words))):
+        word = np.uint64(words[at])
+        changed[word] = True
+        if slot[word] >= 0:
+            place = np.uint64(slot[word])
+            low[place] = least[at]
+            high[place] = most[at]
+    return 0
+
+
+@entry
+def flag_places(index, flags, share):
+    """Set the flags of the places written, `share` of which have one flag, over and over again; all others are cleared."""
+    for at in range(np.uint64(len(flags))):
+        flags[at] = False
+    size, each = np.uint32(len(flags)), np.uint32(share)
+    for at in range(np.uint64(len(index))):
+        flags[np.uint64(index[at] // each % size)] = True
+    return 0
+
+
+@entry
+def pack_flags(words, chunks, flags, to, out):
+    """Write bits, a chunk's each, low bit first, of the flags of words; flags: (chunks, words). Returns the place behind."""
+    at = np.uint64(to)
+    for k in range(np.uint64(len(words))):
+        word = np.uint64(words[k])
+        byte = np.uint64(0)
+        for chunk in range(np.uint64(chunks)):
+            byte |= np.uint64(flags[chunk, word]) << (chunk & np.uint64(7))
+            if chunk & np.uint64(7) == np.uint64(7) or chunk + np.uint64(1) == np.uint64(chunks):
+                out[at] = byte
+                at += np.uint64(1)
+                byte = np.uint64(0)
+    return at
+
+
+@entry
+def pack_ends(slots, chunks, low, high, to, out):
+    """Write the ends of watched words as format.py says of `parts`; low, high: (chunks, slots). Returns the place behind."""
+    size = np.uint64(len(slots)) * np.uint64(chunks)
+    at = np.uint64(to)
+    for k in range(np.uint64(len(slots))):
+        slot = np.uint64(slots[k])
+        before = np.uint32(0)
+        for chunk in range(np.uint64(chunks)):
+            step = np.uint32(low[chunk, slot] - before)
+            width = np.uint32(high[chunk, slot] - low[chunk, slot])
+            before = low[chunk, slot]
+            for plane in range(np.uint64(PLANES)):
+                shift = np.uint32(8) * np.uint32(plane)
+                out[at + plane * size] = (step >> shift) & np.uint32(255)
+                out[at + (plane + np.uint64(PLANES)) * size] = (width >> shift) & np.uint32(255)
+            at += np.uint64(1)
+    return np.uint64(to) + np.uint64(2 * PLANES) * size
