@@ -12,6 +12,8 @@ import zstandard
 from engine.errors import InputError
 
 LEVEL = 1
+# for byte planes: what repeats in them is close by, and tables this small stay in the nearest cache
+NEAR = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=17, hash_log=12)
 UNIFORM, AFFINE, RAW = 0, 1, 2
 DIFFERENCE, XOR, NEW, STAMP = range(4)
 NUM_MODES = 4
@@ -24,16 +26,18 @@ LANES = np.arange(32, dtype=np.uint32)
 _contexts = threading.local()
 
 
-def compress(content: Any, level: int = LEVEL) -> bytes:
-    """Return a msgpack value under zstd."""
-    return squeeze(msgpack.packb(content, default=_plain), level)
+def compress(content: Any, level: int = LEVEL, *, near: bool = False) -> bytes:
+    """Return a msgpack value under zstd; near: as byte planes want it."""
+    return squeeze(msgpack.packb(content, default=_plain), level, near=near)
 
 
-def squeeze(data: bytes | memoryview, level: int = LEVEL) -> bytes:
-    """Return bytes under zstd."""
-    kept = _contexts.__dict__.setdefault(f"level{level}", None)
+def squeeze(data: bytes | memoryview, level: int = LEVEL, *, near: bool = False) -> bytes:
+    """Return bytes under zstd; near: as byte planes want it."""
+    name = "near" if near else f"level{level}"
+    kept = _contexts.__dict__.get(name)
     if kept is None:
-        kept = _contexts.__dict__[f"level{level}"] = zstandard.ZstdCompressor(level=level)
+        made = zstandard.ZstdCompressor(compression_params=NEAR) if near else zstandard.ZstdCompressor(level=level)
+        kept = _contexts.__dict__[name] = made
     return kept.compress(data)
 
 

@@ -15,8 +15,8 @@ from engine.chunk import Blocks
 from sessions.codec import NUM_MODES, PLANES, WIDTH, XOR, pack, zigzag
 from sessions.extent import Extent
 from sessions.passes import (
-    TABLE_FULL, byte_bits, code, count_columns, count_slots, count_wide, differences, index_events, lay_planes, place_planes,
-    sort_events, split_bytes, split_rows, spread, widen,
+    TABLE_FULL, byte_bits, code, count_columns, count_slots, count_wide, differences, index_events, lay_planes, narrow,
+    place_planes, sort_events, split_rows, spread, widen,
 )  # fmt: skip
 
 # of a long column, so many codes tell how it is coded best
@@ -32,11 +32,9 @@ def pack_steps(values: np.ndarray) -> list[Any]:
 
 def pack_many(values: np.ndarray) -> list[Any]:
     """Return the same as codec.pack for (k,) u4 numbers, sooner where there are many."""
-    top = int(values.max()) if len(values) else 0
-    width = 0 if top == 0 else 1 if top < 1 << 8 else 2 if top < 1 << 16 else 4
-    planes = np.empty((width, len(values)), np.uint8)
-    split_bytes(values, planes)
-    return [len(values), width, planes.data]
+    planes = np.empty(4 * len(values), np.uint8)
+    width = narrow(values, planes)
+    return [len(values), width, planes[: width * len(values)].data]
 
 
 def pack_rows(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:

@@ -374,13 +374,22 @@ def split_rows(value, kind, base, step, raw):
 
 
 @entry
-def split_bytes(values, planes):
-    """Write the byte planes of u4 numbers, low byte first; planes: (width, count) u1."""
-    for plane in range(np.uint64(len(planes))):
-        shift = np.uint32(8 * plane)
-        for at in range(np.uint64(len(values))):
-            planes[plane, at] = np.uint8((values[at] >> shift) & np.uint32(255))
-    return 0
+def narrow(values, planes):
+    """Write u4 numbers as byte planes, low bytes first, as few as hold them all: 0, 1, 2 or 4; return how many.
+
+    planes: (4 x numbers,) u1.
+    """
+    count = np.uint64(len(values))
+    found = np.uint32(0)
+    for at in range(count):
+        found |= values[at]
+    width = 0 if found == 0 else 1 if found < 1 << 8 else 2 if found < 1 << 16 else 4
+    for plane in range(np.uint64(width)):
+        shift = np.uint32(8) * np.uint32(plane)
+        first = plane * count
+        for at in range(count):
+            planes[first + at] = np.uint8((values[at] >> shift) & np.uint32(255))
+    return width
 
 
 @entry
@@ -413,21 +422,19 @@ def put_words(values, index, value):
 
 
 @entry
-def sum_up(key, watched, slot, words, least, most, low, high, changed):
-    """Write down a chunk's changed words and the ends of all watched ones.
+def sum_up(key, watched, slot, words, least, most, low, high, changed, bit):
+    """Set a bit in `changed` of a chunk's changed words, and write down the ends of all watched ones.
 
     key: state before. watched: its watched words; slot: (words,) which of them, -1 = none. words, least, most: of an Extent.
-    low, high: of each watched word; changed: (words,) flags.
+    low, high: of each watched word; changed: (words,) u8.
     """
     for at in range(np.uint64(len(watched))):
         value = key[np.uint64(watched[at])]
         low[at] = value
         high[at] = value
-    for at in range(np.uint64(len(changed))):
-        changed[at] = False
     for at in range(np.uint64(len(words))):
         word = np.uint64(words[at])
-        changed[word] = True
+        changed[word] |= bit64(bit)
         if slot[word] >= 0:
             place = np.uint64(slot[word])
             low[place] = least[at]
@@ -436,29 +443,24 @@ def sum_up(key, watched, slot, words, least, most, low, high, changed):
 
 
 @entry
-def flag_places(index, flags, share):
-    """Set the flags of the places written, `share` of which have one flag, over and over again; all others are cleared."""
-    for at in range(np.uint64(len(flags))):
-        flags[at] = False
-    size, each = np.uint32(len(flags)), np.uint32(share)
+def mark_places(index, share, marks, bit):
+    """Set a bit in the marks of the places written: (n,) u8, each for `share` places that follow one another, and on."""
+    size, each = np.uint32(len(marks)), np.uint32(share)
     for at in range(np.uint64(len(index))):
-        flags[np.uint64(index[at] // each % size)] = True
+        marks[np.uint64(index[at] // each % size)] |= bit64(bit)
     return 0
 
 
 @entry
-def pack_flags(words, chunks, flags, to, out):
-    """Write bits, a chunk's each, low bit first, of the flags of words; flags: (chunks, words). Returns the place behind."""
-    at = np.uint64(to)
+def pack_marks(words, marks, chunks, out):
+    """Write the low bits of the marks of words, as many as chunks, in whole bytes; return how many bytes."""
+    at = np.uint64(0)
     for k in range(np.uint64(len(words))):
-        word = np.uint64(words[k])
-        byte = np.uint64(0)
-        for chunk in range(np.uint64(chunks)):
-            byte |= np.uint64(flags[chunk, word]) << (chunk & np.uint64(7))
-            if chunk & np.uint64(7) == np.uint64(7) or chunk + np.uint64(1) == np.uint64(chunks):
-                out[at] = byte
-                at += np.uint64(1)
-                byte = np.uint64(0)
+        left = np.uint64(marks[np.uint64(words[k])])
+        for _ in range((chunks + 7) // 8):
+            out[at] = left & np.uint64(255)
+            left >>= np.uint64(8)
+            at += np.uint64(1)
     return at
 
 

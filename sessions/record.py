@@ -50,12 +50,15 @@ class Newest:
     """The newest value of every place written since some chunk, per level of 8 (see format.py, row_sum and mem_sum)."""
 
     def __init__(self, values: np.ndarray):
+        from sessions import passes  # imports numba: what replays imports this module too
+
         self.values = values.copy()
+        self._put = passes.put_rows if values.ndim == 2 else passes.put_words
         self._touched: list[list[np.ndarray]] = []
 
     def add(self, index: np.ndarray, value: np.ndarray) -> None:
         """Take in one chunk's log, in order."""
-        self.values[index] = value
+        self._put(self.values, index, value)
         if not self._touched:
             self._touched.append([])
         self._touched[0].append(index.copy())
@@ -136,7 +139,7 @@ class Writer:
         elif tag == format.SUMMARY:
             self.index.summary.append(format.write_frame(self._file, tag, msgpack.packb(content)))
         else:
-            content |= {name: codec.compress(content[name]) for name in PARTS if name in content}
+            content |= {name: codec.compress(content[name], near=name == "deltas") for name in PARTS if name in content}
             offset = format.write_frame(self._file, tag, msgpack.packb(content, default=codec._plain))
             self._file.flush()
             self.index.add(content, offset)

@@ -55,9 +55,9 @@ class Summariser:
         shape = (CHUNKS, len(self.plan.words))
         self._low, self._high = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
         self._states = np.zeros((CHUNKS, self.plan.num_states), np.uint64)
-        self._changed = np.zeros((CHUNKS, len(plan.slot)), bool)
-        self._rows = np.zeros((CHUNKS, num_rows), bool)
-        self._lines = np.zeros((CHUNKS, LINE_BITS), bool)
+        # a bit for each chunk
+        sizes = (len(plan.slot), num_rows, LINE_BITS)
+        self._changed, self._rows, self._lines = (np.zeros(size, np.uint64) for size in sizes)
         self._part = np.empty(max(map(len, plan.kinds)) * (CHUNKS // 8 + 8 * CHUNKS), np.uint8)
         from sessions import passes  # imports numba: what replays imports this module too
 
@@ -72,37 +72,43 @@ class Summariser:
         """Add a chunk. key: state at its first cycle. extent: what its changing words come to."""
         plan, at = self.plan, self.count
         self._passes.sum_up(key, plan.words, plan.slot, extent.words, extent.least, extent.most, self._low[at],
-                            self._high[at], self._changed[at])  # fmt: skip
+                            self._high[at], self._changed, at)  # fmt: skip
         self._states[at] = extent.states
-        self._passes.flag_places(row_index, self._rows[at], 1)
-        self._passes.flag_places(mem_index, self._lines[at], LINE_WORDS)
+        self._passes.mark_places(row_index, 1, self._rows, at)
+        self._passes.mark_places(mem_index, LINE_WORDS, self._lines, at)
         self.count += 1
 
     def take(self, first: int) -> dict[str, Any]:
         """Return the summary of the chunks added, the first of them having this number, and begin anew."""
         count, plan = self.count, self.plan
         self.count = 0
-        changed = self._changed[:count]
-        changing = np.logical_or.reduce(changed, axis=0)
         words, ranged, parts = [], [], []
         for kind in plan.kinds:
             slots = plan.slot[kind]
             is_ranged = bool(slots[0] >= 0)
-            if not is_ranged and not changing[kind].any():
+            if not is_ranged and not self._changed[kind].any():
                 continue
-            end = self._passes.pack_flags(kind, count, changed, 0, self._part)
+            end = self._passes.pack_marks(kind, self._changed, count, self._part)
             if is_ranged:
                 end = self._passes.pack_ends(slots, count, self._low, self._high, end, self._part)
             words.append(int(kind[0]))
             ranged.append(is_ranged)
             parts.append(codec.squeeze(self._part[:end].data))
-        bits = (np.packbits(flags[:count].T, axis=1, bitorder="little").tobytes() for flags in (self._rows, self._lines))
-        return {
+        written = (_bytes_of(marks, count) for marks in (self._rows, self._lines))
+        found = {
             "first": first, "num": count, "words": codec.pack(np.array(words)),
             "ranged": codec.pack(np.array(ranged, np.uint8)), "parts": parts,
             "states": codec.squeeze(_planes(self._states[:count].T)),
-            **dict(zip(("rows", "lines"), map(codec.squeeze, bits))),
+            **dict(zip(("rows", "lines"), map(codec.squeeze, written))),
         }  # fmt: skip
+        for marks in (self._changed, self._rows, self._lines):
+            marks[:] = 0
+        return found
+
+
+def _bytes_of(marks: np.ndarray, count: int) -> bytes:
+    """Return the low bits of u8 marks, as many as chunks, in whole bytes each."""
+    return marks.view(np.uint8).reshape(-1, 8)[:, : -(-count // 8)].tobytes()
 
 
 def _planes(values: np.ndarray) -> bytes:
