@@ -6,23 +6,27 @@ from engine import isa
 from engine.program import SPACE_GLOBAL, SPACE_SHARED
 from engine.ptx.arithmetic import lower_table
 from engine.ptx.context import Lowering
+from engine.ptx.mbarrier import lower_copies_arrive
 from engine.ptx.memory import Access, memory_inst, no_operation, set_address, shift_address
 from engine.ptx.names import Register
 from engine.ptx.syntax import Instruction, Name, Number, Operand
 
 _ORDER_ONLY = ("commit_group", "wait_group", "wait_all")
 _KINDS = ("ca", "cg")
+_ARRIVE = "mbarrier"
 
 
 def is_async_copy(opcode: str) -> bool:
     """Say whether an opcode is lowered here."""
     parts = opcode.split(".")
-    return parts[:2] == ["cp", "async"] and parts[2:3] != [] and parts[2] in (*_ORDER_ONLY, *_KINDS)
+    return parts[:2] == ["cp", "async"] and parts[2:3] != [] and parts[2] in (*_ORDER_ONLY, *_KINDS, _ARRIVE)
 
 
 def lower_async_copy(low: Lowering, statement: Instruction) -> None:
     """Lower `cp.async [shared], [global], size {, source size} {, policy}`; bytes beyond the source size become 0."""
     operands = statement.operands
+    if statement.opcode.split(".")[2] == _ARRIVE:
+        return lower_copies_arrive(low, statement)
     if statement.opcode.split(".")[2] in _ORDER_ONLY:
         return no_operation(low, statement)
     if len(operands) < 3 or not isinstance(operands[2], Number) or operands[2].value not in (4, 8, 16):

@@ -18,7 +18,9 @@ from engine.ptx.control_flow import reverse_post_order
 from engine.ptx.inline import lower_call
 from engine.ptx.layout import kernel_params, reachable, shared_layout
 from engine.ptx.matrix import lower_matrix
+from engine.ptx.mbarrier import lower_mbarrier
 from engine.ptx.memory import lower_atomic, lower_load, lower_store, no_operation
+from engine.ptx.mixed import is_mixed, lower_mixed
 from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
 from engine.ptx.simd import is_packed, lower_packed
 from engine.ptx.source import Source
@@ -38,11 +40,12 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
     "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
-    "ldmatrix": lower_matrix, "stmatrix": lower_matrix, "suld": lower_surface, "sust": lower_surface,
+    "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix, "suld": lower_surface,
+    "sust": lower_surface,
 }  # fmt: skip
 _UNSUPPORTED = {
     "sured": "surface", "suq": "surface", "istypep": "texture", "wmma": "tensor-core", "mma": "tensor-core",
-    "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core", "mbarrier": "asynchronous barrier",
+    "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core",
     "alloca": "dynamic stack", "stacksave": "dynamic stack", "stackrestore": "dynamic stack",
 }  # fmt: skip
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
@@ -140,6 +143,8 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported")
     elif base == "cp":
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
+    elif is_mixed(statement.opcode):
+        lower_mixed(low, statement)
     elif is_packed(statement.opcode):
         lower_packed(low, statement, lower_table_or_mov)
     else:
