@@ -20,7 +20,7 @@ from engine.ptx.layout import kernel_params, reachable, shared_layout
 from engine.ptx.matrix import lower_matrix
 from engine.ptx.mbarrier import lower_mbarrier
 from engine.ptx.memory import lower_atomic, lower_load, lower_store, no_operation
-from engine.ptx.mixed import is_mixed, lower_mixed
+from engine.ptx.expand import is_expanded, lower_expanded
 from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
 from engine.ptx.simd import is_packed, lower_packed
 from engine.ptx.source import Source
@@ -28,6 +28,7 @@ from engine.ptx.syntax import (
     BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
 )  # fmt: skip
 from engine.ptx.surface import lower_surface
+from engine.ptx.tensor import lower_tensor
 from engine.ptx.texture import drop_unread_components, lower_texture, lower_texture_query
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
@@ -41,10 +42,10 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
     "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix, "suld": lower_surface,
-    "sust": lower_surface,
+    "sust": lower_surface, "mma": lower_tensor, "wmma": lower_tensor,
 }  # fmt: skip
 _UNSUPPORTED = {
-    "sured": "surface", "suq": "surface", "istypep": "texture", "wmma": "tensor-core", "mma": "tensor-core",
+    "sured": "surface", "suq": "surface", "istypep": "texture",
     "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core",
     "alloca": "dynamic stack", "stacksave": "dynamic stack", "stackrestore": "dynamic stack",
 }  # fmt: skip
@@ -143,8 +144,8 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported")
     elif base == "cp":
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
-    elif is_mixed(statement.opcode):
-        lower_mixed(low, statement)
+    elif is_expanded(statement):
+        lower_expanded(low, statement)
     elif is_packed(statement.opcode):
         lower_packed(low, statement, lower_table_or_mov)
     else:
