@@ -36,11 +36,20 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: object) -> Non
     elif name == "free":
         pass  # without malloc there is nothing to give back; destructors call it
     elif function is None or function.body is None:
-        raise low.fail(f"'{name}' has no body in this module; supported system calls: vprintf, __assertfail")
+        raise low.fail(f"'{name}' has no body in this module" + missing(name))
     else:
         inline(low, function, returns, arguments, lower_body)
     if after >= 0:
         low.items.append(after)
+
+
+def missing(name: str) -> str:
+    """Say what a call of a function without body wants, for an error message."""
+    if name == "malloc":
+        return ": kernels cannot allocate memory here; give them a buffer"
+    if "cuda" in name.lower():
+        return ": kernels cannot call the CUDA runtime, nor launch kernels, here; give each launch its own [[launch]]"
+    return "; supported system calls: vprintf, __assertfail. Compile all device code into one file"
 
 
 def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str, list[object]]:

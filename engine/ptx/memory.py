@@ -327,7 +327,9 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     """Lower atom and red: address in slots 0, 1, operand b in 2, 3, operand c in 4, 5."""
     is_atom = statement.opcode.startswith("atom")
     access = access_of(low, statement, tuple(isa.ATOM_OPS))
-    if not access.operation or access.count != 1 or access.width < 2:
+    if access.count > 1 and access.operation:
+        return lower_atomic_vector(low, statement, access, is_atom)
+    if not access.operation or access.width < 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'atom.global.add.u32'")
     if access.space not in (SPACE_GLOBAL, SPACE_SHARED, SPACE_GENERIC):
         raise low.fail("atomics work on global, shared and generic addresses")
@@ -345,6 +347,20 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     if is_atom:
         inst.dst = low.destination(statement.operands[0], 8 * access.width)
     low.emit(low.guard_of(inst, statement))
+
+
+def lower_atomic_vector(low: Lowering, statement: Instruction, access: Access, is_atom: bool) -> None:
+    """Lower atom.v2 and its like, which are atomic element by element, to one atomic for each."""
+    opcode = ".".join(part for part in statement.opcode.split(".") if part != f"v{access.count}")
+    columns = [elements(operand) for operand in statement.operands]
+    places = [operand for operand in statement.operands if isinstance(operand, Address)]
+    if len(places) != 1 or any(len(column) != access.count for column in columns if column[0] not in places):
+        raise low.fail(f"'{statement.opcode}' takes {access.count} elements and one address")
+    place = places[0]
+    for index in range(access.count):
+        spot = Address(place.base, place.offset + index * access.width)
+        operands = [spot if column[0] is place else column[index] for column in columns]
+        lower_atomic(low, Instruction(statement.line, opcode, operands, statement.guard, statement.guard_negate))  # type: ignore[arg-type]
 
 
 def no_operation(low: Lowering, statement: Instruction) -> None:

@@ -59,7 +59,8 @@ def lower_tensor(low: Lowering, statement: Instruction) -> None:
     known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
     if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
         raise refused(low, statement)
-    tile = Tile(*(int(size) for size in shape.groups()))
+    rows, columns, depth = map(int, shape.groups())
+    tile = Tile(rows, columns, depth)
     fill_types(low, statement, tile, types if verb == "mma" else [])
     if verb == "mma":
         _Product(low, statement, tile).run()

@@ -26,6 +26,7 @@ from engine.launch import LaunchSpec, load_launch_file
 FOLDER = Path(__file__).parent
 FLAGS = {
     "sm75": ("-arch=compute_75", "-O3"),
+    "sm80": ("-arch=compute_80", "-O3"),
     "sm100": ("-arch=compute_100", "-O3"),
     "sm120": ("-arch=compute_120", "-O3"),
     "fast": ("-arch=compute_75", "-O3", "-use_fast_math"),
@@ -33,6 +34,7 @@ FLAGS = {
     "lineinfo": ("-arch=compute_75", "-O3", "-lineinfo"),
 }
 CASES: dict[str, tuple[str, ...]] = {
+    "async_barrier": ("sm80",),
     "atomics": ("sm75", "sm100"),
     "bit_ops": ("sm75", "sm100", "lineinfo"),
     "calls": ("sm75", "sm120", "debug"),
@@ -55,14 +57,16 @@ CASES: dict[str, tuple[str, ...]] = {
     "local_array": ("sm75", "sm120", "debug"),
     "named_barriers": ("sm75", "sm100"),
     "narrow_types": ("sm75", "sm120", "debug"),
+    "newer_forms": ("sm100",),
     "numba_math": ("sm75",),
     "numba_stencil": ("sm75",),
     "printing": ("sm75", "sm100"),
     "sfu_approx": ("sm75", "fast", "sm120"),
     "shuffles": ("sm75", "sm100", "fast"),
     "struct_params": ("sm75", "sm100"),
+    "tensor_tiles": ("sm80",),
     "triton_add": ("sm75", "sm80"),
-    "triton_matmul": ("sm75",),
+    "triton_matmul": ("sm75", "sm80"),
     "triton_softmax": ("sm75",),
     "two_kernels": ("sm75", "lineinfo"),
     "vector_access": ("sm75", "sm100", "fast"),

@@ -1,4 +1,7 @@
-"""Triton: product of half precision matrices, on sm_75 by fused multiply-adds. Compile: python triton_matmul.py."""
+"""Triton: product of half precision matrices, on sm_75 by fused multiply-adds, on sm_80 by tensor cores.
+
+Compile: TRITON_DISABLE_LINE_INFO=1 python triton_matmul.py.
+"""
 
 from pathlib import Path
 
@@ -24,7 +27,8 @@ def triton_matmul(a_ptr, b_ptr, c_ptr, K, M: tl.constexpr, N: tl.constexpr, STEP
 if __name__ == "__main__":
     signature = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp32", "K": "i32", "M": "constexpr",
                  "N": "constexpr", "STEP": "constexpr"}
-    source = ASTSource(triton_matmul, signature, {"M": 32, "N": 32, "STEP": 16})
-    built = triton.compile(source, target=GPUTarget("cuda", 75, 32))
-    Path(__file__).with_suffix(".sm75.ptx").write_text(built.asm["ptx"])
-    print("shared bytes", built.metadata.shared, "warps", built.metadata.num_warps)
+    for capability in (75, 80):
+        source = ASTSource(triton_matmul, signature, {"M": 32, "N": 32, "STEP": 16})
+        built = triton.compile(source, target=GPUTarget("cuda", capability, 32))
+        Path(__file__).with_suffix(f".sm{capability}.ptx").write_text(built.asm["ptx"])
+        print(capability, "shared bytes", built.metadata.shared, "warps", built.metadata.num_warps)

@@ -225,7 +225,9 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("add.q32 %r1, %r2, %r3;", ["add.q32", "nearest supported form"]),
     ("ld.globl.u32 %r1, [%rd1];", ["'.globl'", ".global"]),
     ("atom.global.foo.u32 %r1, [%rd1], 1;", ["'.foo'"]),
-    ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["tensor-core"]),
+    ("wgmma.fence.sync.aligned;", ["tensor-core"]),
+    ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["takes 4 registers"]),
+    ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r1}, {%r1}, {%r1}, {%r1};", ["mma.sync.aligned.m16n8k16"]),
     ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["unknown name 't'"]),
     ("tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3}];", ["tex.cube", "nearest", "tex.2d"]),
     ("bra NOWHERE;", ["unknown label 'NOWHERE'"]),
@@ -244,7 +246,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("call nobody, ();", ["unknown function 'nobody'"]),
     ("call %rd1, ();", ["no function whose address is taken"]),
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
-    ("mbarrier.init.shared.b64 [%rd1], 1;", ["asynchronous barrier"]),
+    ("mbarrier.arrive_drop.shared.b64 %rd2, [%rd1];", ["lose threads"]),
 ])
 def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     with pytest.raises(PtxError) as caught:
