@@ -24,9 +24,9 @@ from tests.reference import floats, operations
 from tests.reference.memory import Area, Fault, Memory, generic
 from tests.reference.operations import M16, M32, M64, Operation, signed
 
-SLICE = 20_000          # steps a thread runs before the others of its CTA get their turn: spin locks end
+SLICE = 200             # steps a thread runs before the others of its CTA get their turn: spin locks end
 CLOCKS = ("clock", "clock64", "globaltimer", "globaltimer_lo")
-MAX_TURNS = 50          # turns in which all that runs only spins before more CTAs begin, or the launch counts as hung
+MAX_TURNS = 500         # turns in which all that runs only spins before more CTAs begin, or the launch counts as hung
 MAX_CTAS = 8            # CTAs that run at once where they wait for each other
 BLOCKED, ENDED, YIELDED = -1, -2, -3
 

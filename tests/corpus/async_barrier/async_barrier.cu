@@ -5,7 +5,7 @@
 
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
-__global__ void reverse_parts(const int *in, int *out)
+extern "C" __global__ void reverse_parts(const int *in, int *out)
 {
     const int parts = 4, size = 64;
     __shared__ alignas(16) int stage[2][size];
@@ -26,7 +26,7 @@ __global__ void reverse_parts(const int *in, int *out)
     }
 }
 
-__global__ void count_phases(int *counts)
+extern "C" __global__ void count_phases(int *counts)
 {
     __shared__ alignas(Barrier) char room[3][sizeof(Barrier)];
     __shared__ int sum;

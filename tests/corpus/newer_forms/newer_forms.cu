@@ -2,7 +2,7 @@
 // floats of 19 bits, atomics on vectors.
 #include <cuda_fp16.h>
 
-__global__ void newer_forms(const half *h, const float *f, unsigned *tf32, float *out, float4 *total)
+extern "C" __global__ void newer_forms(const half *h, const float *f, unsigned *tf32, float *out, float4 *total)
 {
     const int i = threadIdx.x, n = blockDim.x;
     const unsigned short a = __half_as_ushort(h[i]), b = __half_as_ushort(h[n + i]);

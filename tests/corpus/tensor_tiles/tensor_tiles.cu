@@ -19,7 +19,7 @@ __device__ void multiply(const Element *a, const Element *b, Sum *sums, int stri
     store_matrix_sync(sums, total, order == mem_row_major ? N : M, order);
 }
 
-__global__ void of_halves(const half *a, const half *b, float *c, half *narrow)
+extern "C" __global__ void of_halves(const half *a, const half *b, float *c, half *narrow)
 {
     multiply<16, 16, 16, half, row_major, row_major>(a, b, c, 32, 1.0f, mem_row_major);
     multiply<16, 16, 16, half, row_major, col_major>(a, b, c + 256, 32, 1.0f, mem_col_major);
@@ -29,14 +29,14 @@ __global__ void of_halves(const half *a, const half *b, float *c, half *narrow)
     multiply<16, 16, 16, half, row_major, row_major>(a, b, narrow, 32, __float2half(0.0f), mem_col_major);
 }
 
-__global__ void of_bytes(const signed char *a, const signed char *b, int *c)
+extern "C" __global__ void of_bytes(const signed char *a, const signed char *b, int *c)
 {
     auto ua = reinterpret_cast<const unsigned char *>(a), ub = reinterpret_cast<const unsigned char *>(b);
     multiply<16, 16, 16, signed char, row_major, row_major>(a, b, c, 32, 5, mem_row_major);
     multiply<16, 16, 16, unsigned char, row_major, col_major>(ua, ub, c + 256, 32, 0, mem_row_major);
 }
 
-__global__ void of_others(const float *a, const float *b, float *c, const double *da, const double *db, double *dc)
+extern "C" __global__ void of_others(const float *a, const float *b, float *c, const double *da, const double *db, double *dc)
 {
     __shared__ __nv_bfloat16 left[256], right[256];
     for (int i = threadIdx.x; i < 256; i += 32) {
