@@ -21,6 +21,14 @@ import numpy as np
 from engine.errors import InputError
 from engine.textures import Texture, load_texture
 
+# C's and PTX's names of types, for those who write them here; NumPy has no bfloat16
+NAMES_OF_DTYPES = {
+    "float32": ("float", "f32", "fp32", "single"), "float64": ("double", "f64", "fp64"), "float16": ("half", "f16", "fp16"),
+    "int8": ("char", "signed char", "i8", "s8"), "uint8": ("uchar", "unsigned char", "u8", "byte", "bool"),
+    "int16": ("short", "i16", "s16"), "uint16": ("ushort", "unsigned short", "u16", "bf16", "bfloat16"),
+    "int32": ("int", "i32", "s32"), "uint32": ("uint", "unsigned", "unsigned int", "u32"),
+    "int64": ("long", "long long", "i64", "s64"), "uint64": ("ulong", "unsigned long", "u64", "size_t"),
+}  # fmt: skip
 METRICS = ("rmse", "psnr", "exact", "max_rel")
 DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
 MAX_THREADS_PER_CTA = 1024  # CUDA C++ Programming Guide, compute capability 2.0 and later
@@ -322,7 +330,7 @@ def _load_launches(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[
         launches.append(Launch(
             kernel=table.text("kernel", None), grid=_extent(table, "grid", MAX_GRID), block=block,
             shared_bytes=table.integer("shared_bytes", 0, MAX_SHARED_BYTES, 0),
-            args=tuple(_load_arg(_Table(top.file, f"launch[{number}].args[{place}]", arg),
+            args=tuple(_load_arg(_arg_table(table, place, arg),
                                  {"buffer": buffers, "symbol": symbols, "texture": textures})
                        for place, arg in enumerate(args)),
         ))
@@ -340,6 +348,14 @@ def _extent(table: _Table, key: str, limits: tuple[int, int, int]) -> tuple[int,
             table.fail(key, f"expected {axis} in 1..{limit}, got {size}")
     x, y, z = value + [1] * (3 - len(value))
     return x, y, z
+
+
+def _arg_table(launch: _Table, place: int, arg: Any) -> _Table:
+    """Return the table of one argument; a bare value is told how it is written."""
+    if not isinstance(arg, dict):
+        kind, shown = ("buffer", f'"{arg}"') if isinstance(arg, str) else ("value", _shown(arg))
+        launch.fail(f"args[{place}]", f"expected a table such as {{{kind} = {shown}}}, got {_shown(arg)}")
+    return _Table(launch.file, f"{launch.key}.args[{place}]", arg)
 
 
 def _load_arg(table: _Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
@@ -423,7 +439,9 @@ def _load_shape(table: _Table) -> tuple[int, ...]:
 def _known_dtype(table: _Table, name: str) -> str:
     """Return `name` if a PTX kernel has such a type."""
     if name not in DTYPES:
-        table.fail("dtype", f"expected one of {', '.join(DTYPES)}, got {name!r}{_did_you_mean(name, DTYPES)}")
+        meant = [f" (did you mean {dtype!r}?)" for dtype, names in NAMES_OF_DTYPES.items() if name.lower() in names]
+        hint = meant[0] if meant else _did_you_mean(name, DTYPES)
+        table.fail("dtype", f"expected one of {', '.join(DTYPES)}, got {name!r}{hint}")
     return name
 
 
@@ -512,16 +530,21 @@ def pack_params(launch: Launch, param_decls: Sequence[ParamDecl], buffer_address
     Raises LaunchError when an argument does not fit its parameter, or there are too many or too few.
     """
     if len(launch.args) != len(param_decls):
-        listed = ", ".join(f"{decl.name}: {_type_of(decl)}" for decl in param_decls) or "none"
+        listed = ", ".join(f"{_short_name(decl)}: {_type_of(decl)}" for decl in param_decls) or "none"
         raise LaunchError(f"{where}: args: expected {len(param_decls)} arguments ({listed}), got {len(launch.args)}")
     size = max((decl.offset + decl.size for decl in param_decls), default=0)
     if size > MAX_PARAM_BYTES:
         raise LaunchError(f"{where}: args: expected at most {MAX_PARAM_BYTES} bytes of parameters, got {size}")
     block = bytearray(size)
     for place, (arg, decl) in enumerate(zip(launch.args, param_decls)):
-        begin = f"{where}: args[{place}] ({decl.name}: {_type_of(decl)})"
+        begin = f"{where}: args[{place}] ({_short_name(decl)}: {_type_of(decl)})"
         block[decl.offset:decl.offset + decl.size] = _pack_one(arg, decl, buffer_address, begin, address_bytes)
     return bytes(block)
+
+
+def _short_name(decl: ParamDecl) -> str:
+    """Return 'param_2' where the compiler put the kernel's mangled name before it."""
+    return re.sub(r".*_(param_\d+)\Z", r"\1", decl.name)
 
 
 def _type_of(decl: ParamDecl) -> str:

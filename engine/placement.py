@@ -104,8 +104,11 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
 def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
     """Find the kernel of a launch: by its exact name, else as the only one whose C++ name ends in it.
 
+    Template arguments choose among instances: scal<float>.
     The name may be left out where the module has one entry.
     """
+    from engine.ptx.mangling import split_name
+
     names = list(module.kernels)
     where = f"{spec.path}: [[launch]] kernel"
     if launch.kernel is None:
@@ -114,13 +117,14 @@ def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
         return module.kernels[names[0]]
     if launch.kernel in names:
         return module.kernels[launch.kernel]
-    wanted = launch.kernel.split("::")
-    matches = [name for name in names if cpp_name(name)[-len(wanted):] == wanted]
+    wanted, arguments = split_name(launch.kernel)
+    matches = [name for name in names if cpp_name(name)[-len(wanted):] == wanted
+               and (arguments is None or arguments.search(name))]  # fmt: skip
     if len(matches) == 1:
         return module.kernels[matches[0]]
     if matches:
         raise InputError(f"{where} = {launch.kernel!r}: {len(matches)} kernels have this C++ name, give one in full: "
-                         f"{', '.join(matches)}")  # fmt: skip
+                         f"{', '.join(matches)}; or template arguments as in 'name<float, 256>'")  # fmt: skip
     bases = {(cpp_name(name) or [name])[-1]: name for name in names}
     near = difflib.get_close_matches(wanted[-1], list(bases), n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""

@@ -143,6 +143,8 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ("shape = [2, 3]", "shape = [200, 200]", "buffers.B.arange", "at most 32768"),
     ("shape = [2, 3]", "", "buffers.B.shape", "missing"),
     ('dtype = "int16"', 'dtype = "imt16"', "buffers.B.dtype", "did you mean 'int16'"),
+    ('dtype = "int16"', 'dtype = "float"', "buffers.B.dtype", "did you mean 'float32'"),
+    ('{buffer = "A"}', '"A"', "launch[1].args[3]", 'such as {buffer = "A"}'),
     ("arange = true", "arange = false", "buffers.B.arange", "true"),
     ("arange = true", "", "buffers.B", "exactly one of zeros, value, arange, random, got none"),
     ("arange = true", "arange = true\nzeros = true", "buffers.B", "zeros and arange"),

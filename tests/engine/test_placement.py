@@ -12,6 +12,7 @@ from engine.errors import InputError
 from engine.launch import load_launch_file
 from engine.placement import Placement, cpp_name, place
 from engine.ptx import load_module
+from engine.ptx.mangling import split_name
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 NAMES = ("_Z3addPf", "_ZN4blas4scalIfEEvPT_", "_Z4copyIfEvPT_", "_Z4copyIdEvPT_", "plain")
@@ -36,14 +37,25 @@ def test_a_mangled_name_gives_its_parts(mangled: str, parts: list[str]) -> None:
 
 @pytest.mark.parametrize("asked, found", [
     ("plain", "plain"), ("add", "_Z3addPf"), ("_Z3addPf", "_Z3addPf"), ("scal", "_ZN4blas4scalIfEEvPT_"),
-    ("blas::scal", "_ZN4blas4scalIfEEvPT_"), ("_Z4copyIdEvPT_", "_Z4copyIdEvPT_"),
+    ("blas::scal", "_ZN4blas4scalIfEEvPT_"), ("_Z4copyIdEvPT_", "_Z4copyIdEvPT_"), ("copy<double>", "_Z4copyIdEvPT_"),
+    ("blas::scal<float>(float *)", "_ZN4blas4scalIfEEvPT_"), ("add(float*)", "_Z3addPf"),
 ])  # fmt: skip
 def test_a_kernel_is_found_by_its_cpp_name(tmp_path: Path, asked: str, found: str) -> None:
     assert placed(tmp_path, asked).launches[0].kernel.name == found
 
 
+@pytest.mark.parametrize("asked, mangled", [
+    ("reduce<512, float, true>", "_Z6reduceILj512EfLb1EEvPT0_"), ("k<const float *>", "_Z1kIPKfEvT_"),
+    ("k<unsigned int, -3>", "_Z1kIjLin3EEvv"), ("void k<float4>(float4)", "_Z1kI6float4EvT_"),
+])  # fmt: skip
+def test_template_arguments_are_found_in_a_mangled_name(asked: str, mangled: str) -> None:
+    parts, arguments = split_name(asked)
+    assert cpp_name(mangled) == parts and arguments is not None and arguments.search(mangled)
+
+
 @pytest.mark.parametrize("asked, message", [
     ("copy", "2 kernels have this C++ name, give one in full: _Z4copyIfEvPT_, _Z4copyIdEvPT_"),
+    ("copy<int>", "no such kernel (did you mean 'copy'?)"),
     ("skal", "no such kernel (did you mean 'scal'?)"), ("other::scal", "no such kernel"), ("_Z3addPd", "no such kernel"),
 ])  # fmt: skip
 def test_a_wrong_name_says_what_there_is(tmp_path: Path, asked: str, message: str) -> None:
