@@ -14,7 +14,7 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
 
   module = "saxpy.ptx"
   [[launch]]                      # one or more, run in order on the same memory
-  kernel = "saxpy"                # may be left out where the module has one entry
+  kernel = "saxpy"                # C++ name, as scale<float>; may be left out where the module has one entry
   grid = [64, 1, 1]
   block = [256, 1, 1]
   shared_bytes = 0                # dynamic shared memory
