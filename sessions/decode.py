@@ -15,6 +15,8 @@ from sessions.changes import Changes, StoredChanges
 from sessions.layout import Field, Layout
 
 Value = TypeVar("Value")
+# values of a field that are taken from states before all of the chunk's are worked out at once
+FEW_VALUES = 8
 
 
 class ByteCache(Generic[Value]):
@@ -94,11 +96,13 @@ class DecodedChunk:
         self._rows: tuple[int, np.ndarray] | None = None
         self._memory: tuple[int, np.ndarray] | None = None
         self._columns: dict[str, np.ndarray] = {}
+        self._asked: dict[str, int] = {}
+        self._states: tuple[tuple[int, np.ndarray], ...] = ()
 
     def nbytes_hint(self, row_writes: int, mem_writes: int) -> int:
         """Return about how many bytes the chunk takes with everything that may be asked of it cached."""
         state = 10 * len(self.changes) if isinstance(self.chunk, Chunk) else self.chunk.state_bytes
-        return 12 * self.layout.num_words + state + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
+        return 20 * self.layout.num_words + state + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
 
     @cached_property
     def _key(self) -> np.ndarray:
@@ -168,8 +172,18 @@ class DecodedChunk:
 
     def _read_key(self, field: Field) -> np.ndarray:
         """Return a field of the keyframe, with the field's shape."""
-        positions = field.offsets[:, None] + np.arange(field.dtype.itemsize)
-        return self._key.view(np.uint8)[positions].view(field.dtype).reshape(field.shape)
+        return _read(self._key, field)
+
+    def value(self, field: Field, offset: int) -> np.ndarray:
+        """Return a field, with its shape, at cycle first + offset; cheaper than its column as long as seldom asked for."""
+        asked = self._asked[field.path] = self._asked.get(field.path, 0) + 1
+        if field.path in self._columns or asked > FEW_VALUES:
+            return self.column(field)[offset]
+        words = next((words for at, words in self._states if at == offset), None)
+        if words is None:
+            words = self.words(offset)
+            self._states = ((offset, words), *self._states[:1])     # replaced, never changed: other threads may look
+        return _read(words, field)
 
     def word_column(self, words: np.ndarray) -> np.ndarray:
         """Return (num_cycles + 1, k) u4: the values of k state words at each cycle of the chunk."""
@@ -191,11 +205,14 @@ class DecodedChunk:
             size = field.dtype.itemsize
             codes = (field.offsets - int(self.layout.field("sm.stall_total").offsets[0])) // size
             return self.stall_total()[:, codes].reshape((self.num_cycles + 1, *field.shape))
-        words = self.word_column(field.words)
-        data = words.view(np.uint8).reshape(self.num_cycles + 1, -1)
-        begin = np.searchsorted(field.words, field.offsets // 4) * 4 + field.offsets % 4
-        positions = (begin[:, None] + np.arange(field.dtype.itemsize)).ravel()
-        values = np.ascontiguousarray(data[:, positions]).view(field.dtype)
+        words, size = self.word_column(field.words), field.dtype.itemsize
+        if 4 * len(field.words) == size * len(field.offsets) and bool((np.diff(field.offsets) > 0).all()):
+            values = words.view(field.dtype)        # its elements fill these words
+        else:
+            data = words.view(np.uint8).reshape(self.num_cycles + 1, -1)
+            begin = np.searchsorted(field.words, field.offsets // 4) * 4 + field.offsets % 4
+            positions = (begin[:, None] + np.arange(size)).ravel()
+            values = data.take(positions, axis=1).view(field.dtype)
         values = values.reshape((self.num_cycles + 1, *field.shape))
         if len(self._columns) >= 32:
             self._columns.clear()
@@ -236,6 +253,12 @@ class DecodedChunk:
         offset = cycle - self.first
         sm, rf = self.layout.split(self.words(offset))
         return Recalled(cycle, sm, rf, info, {"rows": partial(self.rows, offset), "memory": partial(self.memory, offset)})
+
+
+def _read(words: np.ndarray, field: Field) -> np.ndarray:
+    """Return a field of the (num_words,) u4 state, with the field's shape."""
+    positions = field.offsets[:, None] + np.arange(field.dtype.itemsize)
+    return words.view(np.uint8)[positions].view(field.dtype).reshape(field.shape)
 
 
 def _advance(

@@ -149,6 +149,9 @@ class Timeline(ABC):
         for every element and adds a dimension. Raises InputError for an unknown field or cycles outside first..last.
         """
         field = self.layout.field(path)
+        if stop - start == 1:
+            part, cut = self._pieces(start, stop)[0]
+            return part.value(field, cut.start)[None]
         parts = [part.column(field)[cut] for part, cut in self._pieces(start, stop)]
         return np.concatenate(parts) if parts else np.empty((0, *field.shape), field.dtype)
 
@@ -182,7 +185,7 @@ class Timeline(ABC):
         if cycle == self.last:
             return self.totals(number + 1)
         part = self.decoded(number)
-        return part.stall_total()[cycle - part.first]
+        return part.stall_total_at(cycle - part.first)
 
     def overview(self, buckets: int, start: int | None = None, stop: int | None = None) -> Overview:
         """Return issue rate and state histogram of `buckets` equal stretches of cycles start..stop-1 (default: all).

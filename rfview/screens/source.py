@@ -60,7 +60,9 @@ class SceneSource:
         if found is None:
             if len(self._machines) > 6:
                 self._machines.clear()
-            found = self._machines[cycle] = Machine(self.session.timeline.at(cycle))
+            session = self.session
+            snapshot = session.snapshot() if cycle == session.cycle else session.timeline.at(cycle)
+            found = self._machines[cycle] = Machine(snapshot)
         return found
 
     @property

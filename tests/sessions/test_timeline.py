@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from engine.errors import InputError
 from sessions.live import LiveTimeline
+from sessions.replay import open_recording
 from sessions.timeline import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double
@@ -178,3 +180,27 @@ def test_a_fault_closes_the_timeline_after_its_cycle(truth: list) -> None:
     assert "line 12" in (timeline.fault or "")
     assert timeline.at(20).same_as(truth[20])
     assert timeline.at(333).same_as(truth[333])
+
+
+@pytest.mark.parametrize("path", [
+    "sm.cycle", "sm.stall_total", "sm.stall_total[4]", "sm.state_count", "sm.warp[*].state", "sm.warp[3].pc", "sm.events",
+    "sm.bank[*].queue", "sm.resident", "rf.writes", "rf.level",
+])  # fmt: skip
+def test_a_value_at_one_cycle_is_that_of_the_column(file: Path, live: LiveTimeline, path: str) -> None:
+    live.extend(CYCLES)
+    for timeline in (open_recording(file), live):
+        cycles = list(range(0, CYCLES + 1, 37))
+        single = [timeline.column(path, cycle, cycle + 1)[0] for cycle in cycles]      # before there is a column
+        column = timeline.column(path, 0, CYCLES + 1)
+        assert column.dtype == single[0].dtype and (column[cycles] == np.array(single)).all()
+        assert all((timeline.column(path, cycle, cycle + 1)[0] == column[cycle]).all() for cycle in range(90))
+
+
+def test_the_overview_of_a_long_run_needs_only_totals_next_to_its_edges(file: Path) -> None:
+    timeline = open_recording(file)
+    starts = [*timeline.chunk_starts(), timeline.last]
+    known = np.array([timeline.totals(number) for number in range(len(starts))], np.float64)
+    for first, last, buckets in ((0, CYCLES, 7), (3, CYCLES - 1, 50), (0, CYCLES, CYCLES)):
+        found = timeline.overview(buckets, first, last)
+        whole = np.stack([np.interp(found.edges, starts, column) for column in known.T], axis=1)
+        assert len(starts) > 17 and (found.states == np.diff(whole, axis=0)).all()
