@@ -13,7 +13,6 @@ from engine.errors import InputError
 from rfview import charts, cli
 from rfview.commands import compare_output
 from tests.rfview.pilots import Driven, drive
-from tests.rfview.test_cli_compare import small  # noqa: F401 - a fixture
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKED = charts.Chart("shares", (charts.Bar("a", 100.0, (("x", 25.0), ("y", 75.0))), charts.Bar("b", 50.0, (("y", 50.0),))),
