@@ -15,7 +15,7 @@ from engine import cycle as machine
 from engine import designs, events, far, faults, hooks, jit, ptx, state, warm
 from engine.chunk import Chunk
 from engine.config import load_preset
-from engine.designs import conformance
+from engine.designs import conformance, trial
 from engine.errors import InputError, KernelFault
 from engine.host import HostCalls
 from engine.journal import WIDTH, Journal, aligned_words
@@ -276,8 +276,10 @@ class Simulator:
             return
         self._prepared = True
         dtype = self.built.spec_dtype
-        if self._progress is not None and not warm.is_ready(dtype):
-            warm.compile_in_child(self._variant, self._progress)
+        if not warm.is_ready(dtype):
+            trial.check(self.sm, self.rf, self.spec_record, self.rows, self.insts, self.built)
+            if self._progress is not None:
+                warm.compile_in_child(self._variant, self._progress)
         self._after_first = True
         self.link()
 

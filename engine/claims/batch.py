@@ -171,7 +171,8 @@ def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> Non
                                             stderr=subprocess.DEVNULL))
         running = [child for child in running if child.poll() is None]
         done = total - len(waiting) - len(running)
-        say(done / total, f"compiling {total} designs (first run only), {time.monotonic() - began:.0f} s")
+        what = f"{total} designs" if total > 1 else "a design"
+        say(done / total, f"compiling {what} (first run only), {time.monotonic() - began:.0f} s")
         time.sleep(POLL_SECONDS)
 
 

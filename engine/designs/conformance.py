@@ -2,9 +2,10 @@
 
 `check(module)` looks at every hook and marked helper of a design without compiling or running it: the hook's name and
 arguments, and every field that it reads or writes of the state record `sm`, of the design's own state `rf` and parameters
-`spec`, also through local names (`entry = sm.warp[warp]`) and nested records. A slip is one sentence with the design, the
-hook, what is wrong, and the line: "design stt, hook write_back: no field 'wirtes' in its state; did you mean 'writes'?".
-`explain(error, chain)` turns the typing error that the compiler raises for what the check cannot see into such a sentence.
+`spec`, also through local names (`entry = sm.warp[warp]`) and nested records; spelling.py looks at the other names,
+facts.py at what DESIGN says. A slip is one sentence with the design, the hook, what is wrong, and the line: "design stt,
+hook write_back: no field 'wirtes' in its state; did you mean 'writes'?". `explain(error, chain)` turns the typing error
+that the compiler raises for what the check cannot see into such a sentence; trial.py asks the compiler hook by hook.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from engine import hooks, program, state
+from engine.designs import facts, spelling
 from engine.errors import InputError
 
 Kinds = Mapping[str, Any]          # local name -> dtype of the record (or array of records) that it stands for
@@ -42,30 +44,35 @@ def problems(found: ModuleType) -> list[str]:
     slips = [f"design {design.name}: {text}" for text in _dtype_slips(design)]
     if slips:
         return slips
+    slips = [f"design {design.name}: {text}" for text in facts.slips(design)]
     roots = _roots(found)
-    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    for function in body:
         if not isinstance(function, ast.FunctionDef):
             continue
         is_hook = function.name in HOOKS
-        names = [argument.arg for argument in function.args.args]
-        if not is_hook and not ({"sm", "rf", "spec"} & set(names)):
+        arguments = [argument.arg for argument in function.args.args]
+        if not is_hook and not ({"sm", "rf", "spec"} & set(arguments)):
             continue
         kind = "hook" if is_hook else "helper"
         where = f"design {design.name}, {kind} {function.name}"
-        if is_hook and names != HOOKS[function.name]:
-            slips.append(f"{where}: takes ({', '.join(names)}), expected ({', '.join(HOOKS[function.name])}) "
+        if is_hook and arguments != HOOKS[function.name]:
+            slips.append(f"{where}: takes ({', '.join(arguments)}), expected ({', '.join(HOOKS[function.name])}) "
                          f"({path.name}, line {function.lineno})")  # fmt: skip
         if is_hook and not _always_returns(function.body):
             slips.append(f"{where}: a path ends without a return; every path returns an int "
                          f"({path.name}, line {function.lineno})")  # fmt: skip
-        slips += [f"{where}: {text} ({path.name}, line {line})" for line, text in _Fields(roots, names).run(function)]
+        slips += [f"{where}: {text} ({path.name}, line {line})" for line, text in _Fields(roots, arguments).run(function)]
+    slips += [f"design {design.name}, {kind} {name}: {text} ({path.name}, line {line})"
+              for kind, name, line, text in spelling.slips(found, body, HOOKS)]  # fmt: skip
     return slips
 
 
-def explain(error: BaseException, chain: Iterable[ModuleType]) -> InputError:
+def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -> InputError:
     """Turn a compiler's typing error into one that names design, hook and field, as far as they can be told.
 
-    chain: the modules of the designs in use, outermost first. What cannot be told keeps the compiler's last line.
+    chain: the modules of the designs in use, outermost first. hook: which was compiled, where that is known. What cannot
+    be told keeps the compiler's own sentence.
     """
     modules = list(chain)
     for found in modules:
@@ -73,17 +80,53 @@ def explain(error: BaseException, chain: Iterable[ModuleType]) -> InputError:
         if slips:
             return InputError("\n".join(slips))
     text = str(error)
+    said = sentence_of(text)
+    for found in modules:
+        path = Path(str(found.__file__))
+        lines = [int(line) for how in (r'File "([^"\n]+)", line (\d+)', r" at ([^\n]+?) \((\d+)\)")
+                 for file, line in re.findall(how, text) if file.endswith(path.name)]  # fmt: skip
+        if lines:
+            name = _function_at(path, lines[0])     # the innermost place comes first
+            where = f"{'hook' if name in HOOKS else 'helper'} {name}"
+            return InputError(f"design {found.DESIGN.name}, {where}: {said} ({path.name}, line {lines[0]})")
     named = re.search(r"(?:KeyError: |[Ff]ield |[Aa]ttribute |^)'(\w+)'", text)
     for found in modules:
         if named and (place := _place_of(found, named[1])):
             return InputError(f"design {found.DESIGN.name}, hook {place}: no field {named[1]!r}")
-    for found in modules:
-        path = Path(str(found.__file__))
-        lines = [int(line) for file, line in re.findall(r'File "([^"]+)", line (\d+)', text) if Path(file) == path]
-        if lines:
-            where = f"hook {_function_at(path, lines[-1])}"
-            return InputError(f"design {found.DESIGN.name}, {where}: {_last_line(text)} ({path.name}, line {lines[-1]})")
-    return InputError(f"design {'+'.join(found.DESIGN.name for found in modules)}: {_last_line(text)}")
+    where = f", hook {hook}" if hook else ""
+    return InputError(f"design {'+'.join(found.DESIGN.name for found in modules)}{where}: {said}")
+
+
+NOISE = re.compile(r"Failed in nopython|During: |File \"|raised from|Rejected as|Overload |No match|Of which|With argument"
+                   r"|There are \d+ candidate|<source elided>|No implementation of|No conversion|-{5,}|\^$|>>>"
+                   r"|This is not usually|To see Python|For more information")  # fmt: skip
+
+
+def sentence_of(text: str) -> str:
+    """Return the line of a compiler's error that says what is wrong: the innermost, without records spelt out."""
+    text = _without_records(text)
+    if missing := [call for call in re.findall(r"found for signature:\s*>>> ([^\n]+)", text) if "a record" not in call]:
+        return f"cannot do {missing[-1]}"
+    lines = [line.strip(" -*") for line in text.splitlines()]
+    errors = [line for line in lines if re.match(r"\w*(Error|NotImplemented\w*): ", line)]
+    plain = [line for line in lines if line and not NOISE.search(line) and not line.startswith(("def ", "@"))]
+    chosen = [line for line in errors if not NOISE.search(line)] or plain or [text.strip() or "cannot be compiled"]
+    found = re.sub(r': %".*', "", chosen[0])       # the code made of it
+    found = re.sub(r"^(Typing|NumbaType|NumbaValue|NumbaNotImplemented|Lowering|Unsupported\w*)Error: ", "", found)
+    return found if len(found) <= 300 else found[:300] + " ..."
+
+
+def _without_records(text: str) -> str:
+    """Return a compiler's error with every record type, which is spelt out over thousands of letters, as "a record"."""
+    kept = []
+    while (begin := text.find("Record(")) >= 0:
+        kept += [text[:begin], "a record"]
+        depth, at = 1, begin + len("Record(")
+        while depth and at < len(text):
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        text = text[at:]
+    return "".join([*kept, text])
 
 
 def _place_of(found: ModuleType, field: str) -> str:
@@ -94,11 +137,6 @@ def _place_of(found: ModuleType, field: str) -> str:
             if isinstance(node, ast.Attribute) and node.attr == field:
                 return f"{function.name} ({path.name}, line {node.lineno})"  # type: ignore[attr-defined]
     return ""
-
-
-def _last_line(text: str) -> str:
-    """Return the last line of an error that says something."""
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "cannot be compiled")
 
 
 def _function_at(path: Path, line: int) -> str:

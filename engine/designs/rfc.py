@@ -993,11 +993,9 @@ def area_mm2(values) -> float:
 
 
 PANELS = (
-    {"kind": "grid", "title": "Register file cache", "field": "entry.reg", "valid": "entry.valid", "rows": "warp",
-     "columns": "entry", "order": "entry.order", "marks": {"*": "entry.dirty", "†": "entry.dead", "↧": "entry.evict"}},
-    {"kind": "values", "title": "Last tag check", "fields": ["read_cycle", "read_warp", "hit_regs", "missed_regs"]},
-    {"kind": "values", "title": "Last result", "fields": ["write_cycle", "write_warp", "write_reg", "write_entry"]},
-    {"kind": "values", "title": "Last to leave", "fields": ["left_cycle", "left_warp", "left_live", "left_dead"]},
+    {"kind": "grid", "title": "Register file cache: lanes held", "field": "entry.valid", "per": "warp"},
+    {"kind": "table", "title": "operands looked up", "field": "reads", "per": "warp"},
+    {"kind": "table", "title": "of these served", "field": "hits", "per": "warp"},
 )
 
 DESIGN = Design(

@@ -88,9 +88,19 @@ def run(args: argparse.Namespace) -> int:
         print(TOPICS[topic]())
     elif topic in cli.COMMANDS:
         return cli.main([topic, "--help"])
+    elif topic.endswith(".py"):
+        print(file_text(topic))
     else:
         print(found_text(topic))
     return 0
+
+
+def file_text(path: str) -> str:
+    """Explain everything that a design file brings: parameters, stalls, panels, events, energies; raises InputError."""
+    from engine import designs
+    from rfview.learn import terms
+
+    return "\n\n".join("\n".join(term.lines()) for term in terms.of_design(designs.parse_variant(path)[0]))
 
 
 def found_text(word: str) -> str:

@@ -88,6 +88,7 @@ def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
 def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term]:
     """Yield a design: itself, its parameters, panels, energies and technology; with info the values in force."""
     from engine import designs
+    from engine.stalls import STALLS
 
     design = designs.design(name)
     yield Term(name, "register-file design", design.title, design.source)
@@ -100,6 +101,10 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
         fields = panel.get("fields") or [panel.get("field", "")]
         text = f"{panel['kind']} of {', '.join(f'rf.{field}' for field in fields)}"
         yield Term(f"{name}: {panel['title']}", f"panel of {name}", text, design.source)
+    for stall in design.stalls:
+        if not any(stall.name == known.name for known in STALLS):
+            text = f"{stall.glyph} ({stall.ascii})  {stall.sentence}"
+            yield Term(stall.name, f"warp state of {name}", text, f"the design's: {design.source}")
     for event, meaning in design.events:
         yield Term(f"event.{event}", f"event counted by {name}", meaning, "counted by the model")
     for event, (energy, source) in (design.energy_pj or {}).items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine import state as layout
+from engine.stalls import FIRST_FOREIGN_CODE
 from sessions.why.past import Moment
 from sessions.why.trail import Refusal, Trail
 
@@ -70,7 +71,11 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
         ),
         "",
     )
-    if refusal.kind in ("read", "write", "hold") and 0 <= refusal.bank < moment.num_banks:
+    at_bank = refusal.kind in ("read", "write", "hold") and 0 <= refusal.bank < moment.num_banks
+    if at_bank and refusal.code >= FIRST_FOREIGN_CODE:
+        _own_reason(trail, moment, refusal, name, sentence)
+        return
+    if at_bank:
         bank = refusal.bank
         what = "" if name == "bank conflict" else name
         bank_link(trail, moment, bank, refusal.code, what)
@@ -90,3 +95,15 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
         "leave": "the register file keeps the warp in the active set",
     }.get(refusal.kind, name)
     trail.end("register file", f"register file {moment.info.get('design', '')}: {what} ({name})")
+
+
+def _own_reason(trail: Trail, moment: Moment, refusal: Refusal, name: str, sentence: str) -> None:
+    """Explain a refusal for a reason of a foreign design's own: a slow access, else the design's sentence of it."""
+    bank, design = refusal.bank, moment.info.get("design", "")
+    if moment.bank(bank, "until_cycle") > moment.ran:
+        bank_link(trail, moment, bank, refusal.code, name)
+    else:
+        trail.add(sentence[:1].lower() + sentence[1:].rstrip(".") or name,
+                  f"bank {bank} in cycle {moment.ran:,}; queue {moment.bank(bank, 'queue')}",
+                  code=refusal.code, since=moment.ran, bank=bank)  # fmt: skip
+    trail.end("register file", f"register file {design}, bank {bank}: {name}")

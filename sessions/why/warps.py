@@ -145,7 +145,10 @@ def _finished(trail: Trail, moment: Moment, warp: int) -> None:
 def _empty(trail: Trail, moment: Moment, warp: int) -> None:
     total, begun = moment.launch("num_ctas"), moment.launch("next_cta")
     trail.add(f"slot {warp} holds no warp", "", code=moment.states[warp], warp=warp)
-    if total and begun >= total:
+    if moment.cycle == 0:
+        trail.add("the run has not begun", "the first CTAs are dispatched in cycle 0")
+        trail.end("grid", "grid: no CTA is dispatched yet")
+    elif total and begun >= total:
         trail.add("all CTAs have been dispatched", f"{begun:,} of {total:,}")
         trail.end("grid", "grid: no CTA is left")
     else:

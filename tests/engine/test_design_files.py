@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,18 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
         (('name="my_rf"', 'name="sram"'), "'sram' is the name of a built-in design"),
         (('name="my_rf"', 'name="My RF"'), "'My RF' is no name"),
         (("rf.latched[bank] =", "rf.lached[bank] ="), "no field 'lached' in its state; did you mean 'latched'"),
+        (("spec.first_event + HITS", "spec.first_event + HIT"), "hook read: no name 'HIT'; did you mean 'HITS'?"),
+        (("registers.copy_row(", "registers.copy_rows("), "engine.registers has no 'copy_rows'; did you mean 'copy_row'"),
+        (("take_write_port(sm, bank, warp, reg)", "take_write_port(sm, bank)"), "takes (sm, bank, warp, reg), 2 are given"),
+        (("def next_event(sm", "def next_events(sm"), "function next_events: is no hook; did you mean 'next_event'"),
+        (("SLOW_WRITE = FIRST_FOREIGN_CODE ", "SLOW_WRITE = 45 "), "stall 'slow_write': code 45, expected 32 to 39"),
+        (('"slow_write", "slow"', '"wb_full", "slow"'), "stall 'wb_full': the name is taken"),
+        (('"register_file", "The', '"registers", "The'), "family 'registers', expected one of issued"),
+        (('"latch_hits": (-', '"latch_hit": (-'), "energy_pj of 'latch_hit', which is no event; did you mean 'latch_hits'"),
+        (('"kind": "grid"', '"kind": "map"'), "panel 'latched rows': kind 'map', expected one of grid"),
+        (('"field": "latched"', '"field": "latch"'), "no field 'latch' in the state; did you mean 'latched'"),
+        (('"field": "latched"', '"field": "latched", "glyf": "x"'), "a grid has no 'glyf'; it takes kind, title"),
+        (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' is there already"),
         (("    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it\n    return 0\n", ""),
          "a path ends without a return"),
     ],
@@ -133,3 +146,35 @@ def test_a_path_means_the_same_in_another_folder(own: Path, monkeypatch: pytest.
     monkeypatch.chdir(own.parent)
     assert files.absolute("./my_rf.py[write_cycles=3]") == f"{own.resolve()}[write_cycles=3]"
     assert files.absolute("stt[stall=bank]") == "stt[stall=bank]"
+
+
+HELPER = "def twice(cycles):\n    return 2 * cycles\n\n\ndef write_back("
+
+
+def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
+    text = own.read_text().replace("def write_back(", HELPER).replace("+ spec.write_cycles", "+ twice(spec.write_cycles)")
+    own.write_text(text)
+    with pytest.raises(InputError, match=r"hook write_back: calls twice, which is not marked @device \(from engine.device"):
+        designs.build(str(own), {}, "")
+    own.write_text(text.replace("def twice", "@device\ndef twice")
+                   .replace("import registers\n", "import registers\nfrom engine.device import device\n"))
+    assert designs.build(str(own), {}, "").chain == ("my_rf",)
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"), reason="needs the compiler")
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("            event = until", "            event = 0.5 * until"), "hook next_event: returns float64; every path"),
+        (("    event = FOREVER", "    event = None"), "hook next_event: returns OptionalType(int64); every path"),
+        (("rf.latched[bank] = row + 1", "rf.latched[bank, 0] = row"), "hook write_back: "),
+        (("event + HITS] += 1", "event + HITS] += 'x'"), "hook read: cannot do iadd(int64, Literal[str](x)) (my_rf"),
+    ],
+)
+def test_a_slip_in_types_is_named_before_the_machine_is_compiled(own: Path, change: tuple[str, str], says: str) -> None:
+    text = own.read_text()
+    assert change[0] in text
+    own.write_text(text.replace(*change))
+    with pytest.raises(InputError) as error:
+        run(str(own))
+    assert says in str(error.value) and len(str(error.value)) < 200, error.value

@@ -176,7 +176,11 @@ def test_the_hash_covers_the_whole_chain(tmp_path: Path) -> None:
     copy.write_text(STT.read_text(encoding="utf-8"), encoding="utf-8")
     designs.add("stt", load("stt", copy))
     before = [designs.build(design, {}, "x").spec_dtype for design in ("stt", "skeleton[main=stt]", "skeleton", "sram")]
-    copy.write_text(copy.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+    text = copy.read_text(encoding="utf-8")
+    why = "\ndef why(trail, moment, rf, refusal):\n    return False\n"
+    copy.write_text("# a comment\n" + text.replace('title="', 'title="another ') + why, encoding="utf-8")
+    assert designs.build("stt", {}, "x").spec_dtype == before[0], "what is not compiled needs no new compile"
+    copy.write_text(text.replace("rf.writes += 1", "rf.writes += 2"), encoding="utf-8")
     after = [designs.build(design, {}, "x").spec_dtype for design in ("stt", "skeleton[main=stt]", "skeleton", "sram")]
     assert [one == other for one, other in zip(before, after)] == [False, False, True, True]
     assert designs.build("sram", {}, "y").spec_dtype != before[3], "and the engine's own sources"

@@ -27,17 +27,29 @@ def forget():
 def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(check_design, "CHECKED", ("scalarprod",))
+    monkeypatch.setattr(check_design, "CHECKED", ("hotspot",))
     path = tmp_path / "my_rf.py"
     assert cli.main(["designs", "--new", str(path)]) == 0
     assert "--check" in capsys.readouterr().out
     assert cli.main(["designs", str(path), "--check"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4 and all(line.startswith("scalarprod") and line.endswith("ok") for line in lines)
-    # half of the lanes keep their old values, so that their loops never end
-    path.write_text(path.read_text().replace("value_row, mask)", "value_row, 0xFFFF)"))
+    assert len(lines) == 4 and all(line.startswith("hotspot") and line.endswith("ok") for line in lines)
+    monkeypatch.setattr(check_design, "PATIENCE", 1)
     assert cli.main(["designs", str(path), "--check"]) == 1
-    assert "stopped: kernel scalarprod did not end" in capsys.readouterr().out
+    assert "no end after 1 times sram's cycles; the warps: " in capsys.readouterr().out
+
+
+def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my_rf.py"
+    assert cli.main(["designs", "--new", str(path)]) == 0
+    text = path.read_text()
+    path.write_text(text.replace("(MAX_BANKS,)", "(2,)"))
+    assert cli.main(["designs", str(path), "--check"]) == 2
+    said = capsys.readouterr().err
+    assert "run as plain Python: IndexError in write_back (my_rf.py, line " in said and "out of bounds" in said
+    path.write_text(text.replace("return SLOW_WRITE", "return 45"))
+    assert cli.main(["designs", str(path), "--check"]) == 2
+    assert "hook write_back: returns 45, which is no stall code" in capsys.readouterr().err
 
 
 class Ended:
@@ -66,6 +78,32 @@ def test_the_verdict_says_what_is_wrong() -> None:
     assert check_design.verdict_of(plain, Ended(8)) == "memory differs from sram's: out"
     assert check_design.verdict_of(plain, Ended(7, verified=False)) == "the kernel's results are wrong"
     assert check_design.verdict_of(plain, Ended(7, barrier=4)) == "warp-cycles do not add up"
+
+
+def test_idle_cycles_that_matter_are_named() -> None:
+    class Machine:
+        """A machine whose run takes three steps."""
+
+        sm = SimpleNamespace(settled=1)
+
+        def __init__(self, count: int):
+            self.cycle, self._count = 0, count
+
+        @property
+        def finished(self) -> bool:
+            return self.cycle == 3
+
+        def step(self, cycles: int) -> None:
+            assert cycles == 1 and self.sm.settled == 0
+            self.cycle, self.sm.settled = self.cycle + 1, 1
+
+        def summary(self) -> dict[str, Any]:
+            return {"counts": {"hits": self._count}, "stalls": {"wait": 3}}
+
+    own = Machine(5)
+    own.cycle = 3
+    assert check_design.skipping(own, Machine(5)) == "ok"
+    assert check_design.skipping(own, Machine(9)).endswith("are skipped: hits 5 instead of 9")
 
 
 def test_the_check_wants_a_design(capsys: pytest.CaptureFixture[str]) -> None:

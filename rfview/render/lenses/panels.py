@@ -10,6 +10,8 @@ from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, number
 
 DENSITY = "·░▒▓█"
+WRAP = 32           # cells of a one-dimensional field in a row
+LEAST = 3           # rows that a panel keeps where there is no room for all: title, one row, how many are left out
 
 
 def field_of(record: Any, path: str) -> np.ndarray | None:
@@ -23,50 +25,99 @@ def field_of(record: Any, path: str) -> np.ndarray | None:
     return np.asarray(value)
 
 
-def _grid(panel: dict[str, Any], now: np.ndarray, before: np.ndarray | None, width: int) -> list[Line]:
-    """Return a 2-D field as a density map, one cell per value; changed cells are underlined."""
-    data = now.reshape(now.shape[0], -1) if now.ndim > 1 else now.reshape(1, -1)
-    old = before.reshape(data.shape) if before is not None and before.size == data.size else data
+def _grid(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
+    """Return a field as a map, one cell per value, by density or by the panel's glyphs; changed cells are underlined."""
+    data, old = _in_rows(now), _in_rows(before)
+    glyphs = str(panel.get("glyphs", ""))
     top = float(panel.get("max", 0) or data.max(initial=0) or 1)
+    label = WRAP if now.ndim == 1 else 1
     lines = []
     for index, (values, was) in enumerate(zip(data.tolist(), old.tolist(), strict=True)):
-        row = Row(width).add(f"{index:>3} ", "faint")
+        row = Row(width).add(f"{_name_of(panel, index * label)} ", "faint")
         cells = []
-        for value, other in zip(values, was, strict=True):
+        for at, (value, other) in enumerate(zip(values, was, strict=True)):
+            if now.ndim == 1 and index * WRAP + at >= now.size:
+                break
             level = max(0, min(4, -(-int(4 * float(value)) // max(1, int(top))))) if top >= 1 else 0
-            cells.append((DENSITY[level], ("p:fast" if level else "off") + ("+u" if value != other else "")))
+            glyph = glyphs[max(0, min(len(glyphs) - 1, int(value)))] if glyphs else DENSITY[level]
+            cells.append((glyph, ("p:fast" if value else "off") + ("+u" if value != other else "")))
         lines.append(row.cells(cells).line())
     return lines
 
 
-def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray | None, width: int) -> list[Line]:
-    """Return records, or the entries of an array, one per row below the names of their fields."""
-    flat = now.reshape(-1)
-    old = before.reshape(-1) if before is not None and before.size == now.size else flat
-    names = flat.dtype.names or ("",)
-    columns = [(name, flat[name], old[name]) if name else (name, flat, old) for name in names]
-    heading, rows = Row(width).add("    ", "faint"), [Row(width).add(f"{index:>3} ", "faint") for index in range(flat.size)]
-    for name, values, was in columns:
-        texts = _column(values)
+def _in_rows(data: np.ndarray) -> np.ndarray:
+    """Return an array of any shape as rows of cells; one dimension goes in rows of WRAP, the last filled up with zeros."""
+    if data.ndim > 1:
+        return data.reshape(data.shape[0], -1)
+    flat = data.reshape(-1)
+    rows = max(1, -(-flat.size // WRAP))
+    if rows == 1:
+        return flat.reshape(1, -1)
+    return np.concatenate([flat, np.zeros(rows * WRAP - flat.size, flat.dtype)]).reshape(rows, WRAP)
+
+
+def _name_of(panel: dict[str, Any], index: int) -> str:
+    """Return the label of an entry: w3 of a field per warp, else its number."""
+    return f"{f'w{index}' if panel.get('per') == 'warp' else index:>3}"
+
+
+def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
+    """Return records, a row each below the names of their fields; or plain entries, as many in a row as there is room."""
+    flat, old = now.reshape(-1), before.reshape(-1)
+    names = flat.dtype.names
+    if not names:
+        texts = _column(flat, str(panel.get("show", "")))
+        return _side_by_side(panel, texts, [bool(np.any(new != was)) for new, was in zip(flat, old, strict=True)], width)
+    heading = Row(width).add("    ", "faint")
+    rows = [Row(width).add(f"{_name_of(panel, index)} ", "faint") for index in range(flat.size)]
+    for name in names:
+        texts = _column(flat[name])
         room = max(map(len, (name, *texts)))
         heading.add(f"{name:>{room}}  ", "faint")
-        for row, text, value, other in zip(rows, texts, values, was, strict=True):
+        for row, text, value, other in zip(rows, texts, flat[name], old[name], strict=True):
             row.add(" " * (room - len(text))).add(text, "changed" if np.any(value != other) else "text").add("  ")
-    return [row.line() for row in (([heading] if flat.dtype.names else []) + rows)]
+    return [row.line() for row in (heading, *rows)]
 
 
-def _column(values: np.ndarray) -> list[str]:
-    """Return a field of all records as text; words that are masks of lanes in hexadecimal."""
-    if values.ndim == 1 and values.dtype == np.uint32 and (values >= 1 << 24).any():
-        return [f"{value:08x}" for value in values.tolist()]
+def _side_by_side(panel: dict[str, Any], texts: list[str], changed: list[bool], width: int) -> list[Line]:
+    """Return entries in as many columns as fit, numbered downwards."""
+    room = max(map(len, texts), default=0) + 6
+    columns = max(1, min(len(texts), (width + 2) // room))
+    height = -(-len(texts) // columns)
+    rows = [Row(width) for _ in range(height)]
+    for index, (text, differs) in enumerate(zip(texts, changed, strict=True)):
+        row = rows[index % height]
+        row.to(index // height * room).add(f"{_name_of(panel, index)} ", "faint").add(text, "changed" if differs else "text")
+    return [row.line() for row in rows]
+
+
+def _column(values: np.ndarray, show: str = "") -> list[str]:
+    """Return values as text; show: "registers" for masks of registers, "hex"; masks of lanes are hexadecimal anyway."""
+    if show == "registers":
+        return [registers_of(int(value)) for value in values]
+    if show == "hex" or (values.ndim == 1 and values.dtype == np.uint32 and (values >= 1 << 24).any()):
+        return [f"{int(value):0{2 * values.dtype.itemsize}x}" for value in values]
     return [_text(value) for value in values]
 
 
-def _values(panel: dict[str, Any], now: np.ndarray, before: np.ndarray | None, width: int) -> list[Line]:
+def registers_of(mask: int) -> str:
+    """Return a mask as a list of its bits with ranges: "0-2 7"; "-" for none."""
+    bits = [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+    runs: list[list[int]] = []
+    for bit in bits:
+        if runs and runs[-1][1] == bit - 1:
+            runs[-1][1] = bit
+        else:
+            runs.append([bit, bit])
+    return " ".join(f"{first}-{last}" if last > first else str(first) for first, last in runs) or "-"
+
+
+def _values(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
     """Return a scalar or short array after the panel's title."""
-    same = before is None or bool(np.array_equal(now, before))
+    text = " ".join(_column(now.reshape(-1)[:32], str(panel.get("show", ""))))
     row = Row(width).add(f" {panel.get('title', panel.get('field', ''))} ", "dim")
-    return [row.add(_text(now), "text" if same else "changed").add(f" {panel.get('unit', '')}", "dim").line()]
+    role = "text" if np.array_equal(now, before) else "changed"
+    return [row.add(text, role).add(f" {panel.get('unit', '')}", "dim").line()]
 
 
 def _text(value: Any) -> str:
@@ -81,20 +132,21 @@ KINDS = {"grid": _grid, "table": _table, "values": _values}
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return the design's panels, in its order, as many as fit.
+    """Return the design's panels, in its order; where there is no room for all of them, the longest are cut.
 
      Buffer entries  rf.heat
        0 ··░░▒▓█·
        1 ·░░▒▓█··
      writes 38,008
 
-    grid: a cell per value, density by the largest. table: a row per entry. values: one line. An unknown kind or field is
-    named, not skipped.
+    grid: a cell per value, density by the largest or the panel's glyphs. table: a row per record, or numbered entries.
+    values: one line. An unknown kind or field is named, not skipped.
     """
     machine = scene.now
     if machine is None:
         return []
-    lines: list[Line] = []
+    used = {"bank": machine.num_banks, "warp": machine.num_warps}
+    shown: list[list[Line]] = []
     for panel in scene.info.get("panels", ()):
         kind, path = str(panel.get("kind", "")), str(panel.get("field", ""))
         now = field_of(machine.snapshot.rf, path)
@@ -102,9 +154,23 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         painter = KINDS.get(kind)
         if now is None or painter is None:
             what = f"no field {path!r}" if now is None else f"unknown kind {kind!r}"
-            lines.append(Row(width).add(f" {panel.get('title', 'panel')}: {what}", "dim").line())
+            shown.append([Row(width).add(f" {panel.get('title', 'panel')}: {what}", "dim").line()])
             continue
+        before = now if before is None or before.shape != now.shape else before
+        if now.ndim and panel.get("per") in used:
+            now, before = now[: used[panel["per"]]], before[: used[panel["per"]]]
+        lines = painter(panel, now, before, width)
         if kind != "values":
-            lines.append(Row(width).add(f" {panel.get('title', path)}", "bold").add(f"  rf.{path}", "faint").line())
-        lines += painter(panel, now, before, width)
-    return lines[:height]
+            lines.insert(0, Row(width).add(f" {panel.get('title', path)}", "bold").add(f"  rf.{path}", "faint").line())
+        shown.append(lines)
+    return [line for lines in _fitted(shown, width, height) for line in lines][:height]
+
+
+def _fitted(shown: list[list[Line]], width: int, height: int) -> list[list[Line]]:
+    """Return the panels cut so that all of them fit, as far as each keeps LEAST rows: the longest loses rows first."""
+    room = [len(lines) for lines in shown]
+    while sum(room) > height and max(room) > LEAST:
+        room[room.index(max(room))] -= 1
+    return [lines if rows == len(lines) else
+            [*lines[: rows - 1], Row(width).add(f"    {len(lines) - rows + 1} more rows", "faint").line()]
+            for lines, rows in zip(shown, room, strict=True)]  # fmt: skip

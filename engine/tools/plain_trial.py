@@ -1,0 +1,78 @@
+"""The first cycles of a design as plain Python: `python -m engine.tools.plain_trial DESIGN`, NUMBA_DISABLE_JIT=1 set.
+
+Compiled code checks no bounds: an index past an array, or a stall code that does not exist, writes over other state in
+silence. NumPy raises instead. Prints what went wrong in one sentence and ends with 1, or ends with 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from engine import designs, kernels
+from engine.errors import InputError, RfviewError
+from engine.launch import load_launch_file
+
+RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))    # kernel, scheduler, cycles: a few hundred a second
+REFUSING = ("begin_cycle", "read", "write_back", "issue_check", "on_leave")
+
+
+def trial(variant: str) -> str:
+    """Run a design's first cycles in a child process without the compiler; return what went wrong in it, "" for nothing."""
+    command = [sys.executable, "-m", "engine.tools.plain_trial", designs.files.absolute(variant)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    return "" if done.returncode == 0 else (done.stdout.strip() or done.stderr.strip().splitlines()[-1])
+
+
+def main(variant: str) -> int:
+    """Run the trial in this process; print the slip, if there is one."""
+    from engine.simulator import Simulator
+
+    found = designs.find(designs.parse_variant(variant)[0])
+    path = str(found.__file__)
+    for name in (*REFUSING, "bank_of"):
+        if hasattr(found, name):
+            setattr(found, name, _checked(found, name, getattr(found, name)))
+    for kernel, scheduler, cycles in RUNS:
+        machine = None
+        try:
+            machine = Simulator(load_launch_file(kernels.path(kernel)), design=variant, scheduler=scheduler)
+            machine.step(cycles)
+        except RfviewError as error:
+            print(error)
+            return 1
+        except Exception as error:  # whatever the design's Python raises is its author's to mend
+            own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+            place = f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
+            when = f"cycle {machine.cycle:,}" if machine else "before the first cycle"
+            print(f"{type(error).__name__}{place}: {error}; {kernel}, {scheduler}, {when}")
+            return 1
+    return 0
+
+
+def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a hook that looks at what it answers: a stall code there is, or a bank there is."""
+    codes = {0, *(stall.code for stall in designs.STALLS), *(stall.code for stall in found.DESIGN.stalls)}
+
+    @functools.wraps(function)
+    def call(sm: Any, *arguments: Any) -> Any:
+        answer = function(sm, *arguments)
+        if name == "bank_of" and not 0 <= int(answer) < int(sm.config.num_banks):
+            raise InputError(f"hook bank_of: returns {int(answer)}, there are banks 0 to {int(sm.config.num_banks) - 1}")
+        if name in REFUSING and int(answer) not in codes and not found.DESIGN.takes_main:
+            raise InputError(f"hook {name}: returns {int(answer)}, which is no stall code of the machine or of its own")
+        return answer
+
+    return call
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
