@@ -92,6 +92,7 @@ def write_new(path: str | Path) -> str:
     first, _, rest = text.partition("\n")
     text = f'"""`{name}`: slow bank writes behind a row latch, to be changed into a register file of your own.\n{rest}'
     text = text.replace('name="template"', f'name="{name}"').replace(" Not built in;", "")
+    text = text.replace('"template.', f'"{name}.').replace("template__", f"{name}__")
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from engine import registers
 from engine.designs import Design, Parameter
 from engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
+from engine.state import MAX_BANKS
 
-MAX_BANKS = 64
 SLOW_WRITE = FIRST_FOREIGN_CODE        # a stall code of one's own: 32 to 39
 
 # What can be set: --design 'FILE.py[write_cycles=3]'. In the hooks: spec.write_cycles.
@@ -24,7 +24,7 @@ STATE = (
     ("latched", "u4", (MAX_BANKS,)),   # per bank: 1 + row that its latch holds, 0 = none
 )
 
-# What it counts, in the hooks sm.events[spec.first_event + HITS].
+# What it counts (rf_reads and rf_writes are counted anyway), in the hooks sm.events[spec.first_event + HITS].
 EVENTS = (
     ("latch_hits", "reads served by a bank's latch"),
 )
@@ -62,8 +62,20 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
 
 
 def next_event(sm, rf, spec):
-    """Return when the first busy bank is free: idle cycles up to there may be skipped."""
+    """Return when the first busy bank is free: idle cycles up to there may be skipped. sm.cycle: this one may not."""
     return registers.first_bank_free(sm)
+
+
+def why(trail, moment, rf, refusal):
+    """Say which write keeps a bank busy, for `why` chains; never compiled, sees the recorded state, may be left out."""
+    until = moment.bank(refusal.bank, "until_cycle") if refusal.code == SLOW_WRITE and refusal.bank >= 0 else 0
+    if until <= moment.ran:
+        return False       # not ours, or over: the stall's sentence says it
+    cycles = trail.value("template.write_cycles")
+    trail.add(f"bank {refusal.bank} still writes", f"{until - moment.ran} of {cycles} cycles left",
+              code=SLOW_WRITE, since=until - cycles, until=until, bank=refusal.bank)  # fmt: skip
+    trail.end("bank", f"bank {refusal.bank}, a write of {cycles} cycles", template__write_cycles=1)
+    return True
 
 
 DESIGN = Design(
@@ -80,5 +92,5 @@ DESIGN = Design(
         "latch_hits": (-150.0, "assumed: saved by a read that the latch serves"),
     },
     technology={"leakage_mw": (100.0, "mW", "assumed")},
-    panels=({"kind": "grid", "title": "latched rows", "field": "latched"},),
+    panels=({"kind": "table", "title": "latched rows, from 1", "field": "latched", "per": "bank"},),
 )

@@ -18,26 +18,52 @@ A register file is one Python file. Begin with one that works, change it, check 
   rfview compare vectoradd --designs 'sram,./my_rf.py,./my_rf.py[write_cycles=4]'
 
 A path stands wherever a design's name does, with [key=value,...] behind it; RFVIEW_DESIGNS=FILE.py makes the name known
-everywhere (replaying a design that has `locate` needs it), a package does so by an entry point `rfview.designs`.
+everywhere, a package does so by an entry point `rfview.designs`. Replaying a recording needs that for a design's `why`,
+`energy` and `locate`.
 
-DESIGN = Design(...) says what there is: name, parameters (in the hooks `spec.NAME`), state (`rf.NAME`, NumPy dtypes),
-events to count (`sm.events[spec.first_event + k]`), stalls of your own (codes 32 to 39), energy per event, leakage,
-extra_rows (rows for values of your own, from `spec.first_row` on), panels for the screen (kind grid, table or values).
-The functions below are hooks: write those that differ from a plain banked file, leave out the rest. They are compiled
-with numba, which a run with NUMBA_DISABLE_JIT=1 leaves out, for print() and a Python debugger.
+DESIGN = Design(...) says what there is:
+  parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME
+  state        (name, NumPy dtype) or (name, dtype, shape), in the hooks rf.NAME; MAX_BANKS, MAX_WARPS: engine/state.py
+  events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you
+  stalls       Stall(code, name, short, glyph, ascii, family, sentence), codes 32 to 39
+  energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or a function energy(run)
+  extra_rows   rows for values of your own, rows[spec.first_row] and on; settings {"sm.num_banks": 8} of your machine
+  panels       {"kind": "grid", "title": .., "field": NAME in the state}: a cell per value, "glyphs": "·▒█" for 0 1 2;
+               kind table: a row per record, or numbered values; kind values: one line with a "unit".
+               "per": "bank" or "warp" shows as many as there are; "show": "registers" or "hex" reads masks
+
+The functions below are hooks: write those that differ from a plain banked file, leave out the rest. In a cycle come
+begin_cycle, write_back, arbitrate (it calls read), issue_check and on_issue, end_cycle. They are compiled with numba after
+each edit, which takes half a minute; with NUMBA_DISABLE_JIT=1 they run as they are, a few hundred cycles a second, for
+print() and a Python debugger. Functions of the file that only the host calls, edited without a new compile:
+  energy(run)          {"dynamic": pJ, "leakage": pJ, "refresh": pJ} of run.counts, run.cycles, run.values and
+                       run.leakage_pj(mW), at any cycle; what is saved lowers its own part, no part is negative
+  area_mm2(values)     the area, for the table of `rfview compare`; values["NAME.key"] are the parameters
+  why(trail, moment, rf, refusal)
+                       more links for `why` chains, which else end with the stall's sentence. refusal: its kind ("read",
+                       "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 where it is about
+                       none); moment.ran: the cycle; rf["NAME"]: the state, trail.value("my_rf.wake_cycles"): a number.
+                       trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3);
+                       trail.end("bank", "bank 3, 3 cycles to wake", my_rf__wake_cycles=0); return True when it has spoken
 
 Rules
   Every hook returns an int on every path: 0, or the stall code of a refusal where it may refuse.
-  `sm` is the machine's state, `rows[n]` the 32 lanes of a row, `mask` the lanes that count, `slot` an instruction under way.
+  What was refused is asked again in the next cycle, until it is accepted.
+  `sm` is the machine's state (engine/state.py), sm.cycle the cycle that runs, sm.config.num_banks and num_warps what is in
+  force, sm.warp[w].pc the warp's next instruction, `insts[pc]` or `inst` an instruction (engine/program.py: need_regs,
+  dst_regs, src, unit, last_use ..), `slot` one under way (sm.inflight[slot]), `rows[n]` the 32 lanes of a row, `mask`
+  the lanes that count. The whole program is at hand in arbitrate alone, which runs in every cycle that is not frozen.
   All that the design remembers is in its state: module variables would neither be recorded nor rewound.
   A result may be accepted long before it is written: registers.release lets the scoreboard go on when your rule says so.
-  What the design does by itself in later cycles must show in next_event, or idle cycles are skipped over it.
-  Values go through rows: a register that is not in its main row needs `locate`, and then `read` must find it there too.
+  next_event is asked before cycle sm.cycle: return it to have the cycle run, a later one to let idle cycles be skipped.
+  A design of delays alone leaves all values in their main rows. One that keeps a value elsewhere needs `locate`, and
+  `read` must find it there too.
+  Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of engine.bits work on them in both modes.
   Helper functions of your own that hooks call are marked @device (from engine.device import device).
-  The fields of `sm`: engine/state.py, and `rfview help expressions` for warps, banks and collectors.
 
+--check first runs the design as plain Python, where an index out of bounds is seen, then compares memory with sram's.
 A design over another one (like rfc over sram) sets takes_main and calls hooks.NAME(sm, rf.mrf, spec.mrf, ...).
-A function `why(trail, moment, rf, refusal)` adds links of its own to `why` chains; without it they end at the bank."""
+`rfview help ./my_rf.py` explains your own parameters, stalls and events as it does those that come with rfview."""
 
 
 def text() -> str:

@@ -100,7 +100,7 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
     [
         (("import annotations\n", "import annotations\nx =\n"), "line 9: invalid syntax"),
         (("from engine import registers", "from engine import register"), "line 10: ImportError"),
-        (("MAX_BANKS = 64", "MAX_BANKS = 64 / 0"), "ZeroDivisionError"),
+        (("HITS = 0", "HITS = 0 / 0"), "ZeroDivisionError"),
         (("DESIGN = Design(", "OTHER = Design("), "defines no DESIGN"),
         (('name="my_rf"', 'name="sram"'), "'sram' is the name of a built-in design"),
         (('name="my_rf"', 'name="My RF"'), "'My RF' is no name"),
@@ -113,9 +113,9 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
         (('"slow_write", "slow"', '"wb_full", "slow"'), "stall 'wb_full': the name is taken"),
         (('"register_file", "The', '"registers", "The'), "family 'registers', expected one of issued"),
         (('"latch_hits": (-', '"latch_hit": (-'), "energy_pj of 'latch_hit', which is no event; did you mean 'latch_hits'"),
-        (('"kind": "grid"', '"kind": "map"'), "panel 'latched rows': kind 'map', expected one of grid"),
+        (('"kind": "table"', '"kind": "map"'), "panel 'latched rows, from 1': kind 'map', expected one of grid"),
         (('"field": "latched"', '"field": "latch"'), "no field 'latch' in the state; did you mean 'latched'"),
-        (('"field": "latched"', '"field": "latched", "glyf": "x"'), "a grid has no 'glyf'; it takes kind, title"),
+        (('"field": "latched"', '"field": "latched", "glyf": "x"'), "a table has no 'glyf'; it takes kind, title"),
         (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' is there already"),
         (("    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it\n    return 0\n", ""),
          "a path ends without a return"),
@@ -165,8 +165,8 @@ def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("            event = until", "            event = 0.5 * until"), "hook next_event: returns float64; every path"),
-        (("    event = FOREVER", "    event = None"), "hook next_event: returns OptionalType(int64); every path"),
+        (("return registers.first", "return 0.5 * registers.first"), "hook next_event: returns float64; every path"),
+        (("    return registers.first", "    if sm.cycle > 3:\n        return None\n    return registers.first"), "hook next_event: returns OptionalType(int64); every path"),
         (("rf.latched[bank] = row + 1", "rf.latched[bank, 0] = row"), "hook write_back: "),
         (("event + HITS] += 1", "event + HITS] += 'x'"), "hook read: cannot do iadd(int64, Literal[str](x)) (my_rf"),
     ],
