@@ -5,7 +5,6 @@ Others are given by the path of their file (files.py), or by packages with an en
 
 from __future__ import annotations
 
-import ast
 import difflib
 import hashlib
 import importlib
@@ -271,7 +270,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
 
 def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
-    digest = hashlib.sha256("".join([engine_hash, *map(_compiled_part, sources)]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256("".join([engine_hash, *(_compiled_part(file, file.read_text(encoding="utf-8")) for file in sources)]).encode()).hexdigest()[:16]
     spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
     spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
     state = list(found.state) or [("unused", "u4")]
@@ -284,15 +283,19 @@ def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: An
 HOST_FUNCTIONS = ("why", "energy", "area_mm2")
 
 
-def _compiled_part(file: Path) -> str:
+@lru_cache
+def _compiled_part(file: Path, text: str) -> str:
     """Return what of a design's file can go into the compiled step: an edit of the rest needs no new compile.
 
-    Left out are comments, docstrings, the functions that only the host calls, and DESIGN = Design(...) itself, whose
+    Of built-in designs, which are not edited while they run, all of it. Left out are comments, docstrings, the functions that only the host calls, and DESIGN = Design(...) itself, whose
     layout of state and parameters is in the dtypes anyway.
     """
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    if file.parent == Path(__file__).parent:
+        return text         # to parse them takes longer than to start
+    import ast
+
     kept = []
-    for node in tree.body:
+    for node in ast.parse(text).body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         is_design = any(isinstance(target, ast.Name) and target.id == "DESIGN" for target in targets)
         if is_design or isinstance(node, ast.FunctionDef) and node.name in HOST_FUNCTIONS:
