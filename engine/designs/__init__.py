@@ -270,7 +270,8 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
 
 def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
-    digest = hashlib.sha256("".join([engine_hash, *(_compiled_part(file, file.read_text(encoding="utf-8")) for file in sources)]).encode()).hexdigest()[:16]
+    parts = [_compiled_part(file, file.read_text(encoding="utf-8")) for file in sources]
+    digest = hashlib.sha256("".join([engine_hash, *parts]).encode()).hexdigest()[:16]
     spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
     spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
     state = list(found.state) or [("unused", "u4")]
@@ -287,8 +288,8 @@ HOST_FUNCTIONS = ("why", "energy", "area_mm2")
 def _compiled_part(file: Path, text: str) -> str:
     """Return what of a design's file can go into the compiled step: an edit of the rest needs no new compile.
 
-    Of built-in designs, which are not edited while they run, all of it. Left out are comments, docstrings, the functions that only the host calls, and DESIGN = Design(...) itself, whose
-    layout of state and parameters is in the dtypes anyway.
+    Of built-in designs all of it. Left out are comments, docstrings, the functions that only the host calls, and
+    DESIGN = Design(...) itself, whose layout of state and parameters is in the dtypes anyway.
     """
     if file.parent == Path(__file__).parent:
         return text         # to parse them takes longer than to start
