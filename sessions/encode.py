@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from engine.chunk import Blocks
-from sessions.codec import NUM_MODES, PLANES, WIDTH, XOR, pack, zigzag
+from sessions.codec import NUM_MODES, PLANES, STAMP, WIDTH, XOR, pack, zigzag
 from sessions.extent import Extent
 from sessions.passes import (
-    TABLE_FULL, byte_bits, code, count_columns, count_slots, count_wide, differences, index_events, lay_planes, narrow,
-    place_planes, sort_events, split_rows, spread, widen,
+    TABLE_FULL, byte_bits, code, count_wide, differences, index_events, lay_planes, narrow, place_planes, place_slots,
+    sort_events, split_rows, spread, widen,
 )  # fmt: skip
 
 # of a long column, so many codes tell how it is coded best
@@ -61,8 +61,8 @@ class Coded:
     """A chunk's changes in the order of storing, with views into the encoder's working space.
 
     first, times: (slots,) first word and events of each block. kind_slots, kind_patterns: blocks, and different masks, of
-    each kind; masks: these, kind after kind. begin, counts: of each column's values. runs: how many there are, and of each
-    word, first value, the one behind the last and column. gaps, ranks: (events,) u4.
+    each kind; masks: these, kind after kind. begin, counts: where each column's values are. runs: how many there are, and of
+    each word, first value, the one behind the last and column. gaps, ranks: (events,) u4.
     """
 
     first: np.ndarray
@@ -98,63 +98,50 @@ class Encoder:
         self._slot = (*(np.empty(words, np.int32) for _ in range(3)), np.empty(words, np.uint32))
         self._run = tuple(np.empty(words, np.uint32) for _ in range(4))
         self._table = np.empty(1 << 12, np.int32)
-        self._sizes = (0, 0)
-        self._room(1 << 15, 1 << 17)
+        self._events = 0
+        self._room(1 << 15)
         self.modes = np.full(self._num_kinds * WIDTH, XOR, np.uint8)
 
-    def _room(self, events: int, changes: int) -> None:
-        """Make the working space large enough."""
-        if events > self._sizes[0] or changes > self._sizes[1]:
-            events, changes = (max(size, need + need // 4) for size, need in zip(self._sizes, (events, changes)))
-            self._sizes = (events, changes)
-            self._event = tuple(np.empty(events, np.int32) for _ in range(3))
-            self._sorted = (np.empty(events, np.uint16), *(np.empty(events, np.int32) for _ in range(2)))
-            self._gaps, self._ranks = np.empty(events, np.uint32), np.empty(events, np.uint32)
-            self._codes, self._values = np.empty(changes, np.uint32), np.empty(changes, np.uint32)
-            self._cycles = np.empty(changes, np.uint16)
+    def _room(self, events: int) -> None:
+        """Make the working space large enough; of what has a place for each word of an event's block, few are ever used."""
+        if events > self._events:
+            self._events = events + events // 4
+            self._event_slot = np.empty(self._events, np.int32)
+            self._ordered = np.empty((self._events, 2), np.uint64)
+            self._masks, self._gaps, self._ranks = (np.empty(self._events, np.uint32) for _ in range(3))
+            self._codes, self._values = (np.empty(self._events * WIDTH, np.uint32) for _ in range(2))
+            self._cycles = np.empty(self._events * WIDTH, np.uint16)
 
-    def _index(self, blocks: Blocks) -> tuple[int, int, np.ndarray]:
-        """Number blocks and patterns; return how many there are of each, and patterns per kind."""
-        found = np.zeros(2, np.int64)
-        while True:
-            half = len(self._table) // 2 + 1
-            self._pattern = (np.empty(half, np.int32), np.empty(half, np.uint32), *np.empty((2, half), np.int32))
-            self._table[:] = 0
-            kind_patterns = np.zeros(self._num_kinds, np.int32)
-            answer = index_events(blocks.first, blocks.mask, self._kind_of, self._slot_of, *self._slot, self._table,
-                                  *self._pattern, kind_patterns, *self._event, found)  # fmt: skip
-            if answer != TABLE_FULL:
-                return int(found[0]), int(found[1]), kind_patterns
-            self._slot_of[:] = -1
-            self._table = np.empty(4 * len(self._table), np.int32)
-
-    def _spread(self, blocks: Blocks) -> Coded:
-        """Bring the changes into the order of storing."""
+    def _spread(self, blocks: Blocks, stamped: np.ndarray) -> Coded:
+        """Bring the changes into the order of storing. stamped: (kinds x 32,) bool, columns whose cycles are wanted, too."""
         events = len(blocks.first)
-        self._room(events, len(blocks.value))
-        slots, patterns, kind_patterns = self._index(blocks)
-        slot_first, slot_kind, slot_times, touched = self._slot
-        _, pattern_mask, _, pattern_rank = self._pattern
+        self._room(events)
+        slots = index_events(blocks.first, blocks.mask, self._kind_of, self._slot_of, *self._slot, self._event_slot)
+        slot_first, slot_kind, slot_times, _ = self._slot
         order = np.argsort(self._place_of[slot_first[:slots]])
         slot_next, first, times = np.empty(slots, np.int64), *np.empty((2, slots), np.uint32)
-        kind_slots, masks = np.zeros(self._num_kinds, np.uint32), np.empty(patterns, np.uint32)
-        count_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots)
-        counts = np.zeros(len(self.modes), np.int32)
-        count_columns(patterns, *self._pattern, kind_patterns, counts, masks)
-        begin = np.cumsum(counts, dtype=np.int32) - counts
-        sort_events(blocks.end, *self._event, slot_next, *self._sorted)
-        runs = spread(order, slot_first, slot_kind, slot_times, touched, *self._sorted, pattern_mask, pattern_rank,
-                      blocks.value, begin.copy(), self._values, self._cycles, self._gaps, self._ranks,
-                      *self._run)  # fmt: skip
-        return Coded(first, times, kind_slots, kind_patterns, masks, begin, counts, (runs, *self._run),
-                     self._gaps[:events], self._ranks[:events])  # fmt: skip
+        kind_slots, begin = np.zeros(self._num_kinds, np.uint32), np.empty(len(self.modes), np.uint32)
+        place_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots, begin)
+        sort_events(blocks.end, blocks.mask, self._event_slot, slot_next, self._ordered)
+        wanted = np.packbits(stamped, bitorder="little").view("<u4")
+        while True:
+            self._table[:] = 0
+            column_next, kind_patterns = begin.copy(), np.zeros(self._num_kinds, np.int32)
+            runs, patterns = spread(order, *self._slot, self._ordered, events, wanted, blocks.value, self._table,
+                                    self._masks, kind_patterns, column_next, self._values, self._cycles, self._gaps,
+                                    self._ranks, *self._run)  # fmt: skip
+            if runs != TABLE_FULL:
+                break
+            self._table = np.empty(4 * len(self._table), np.int32)
+        return Coded(first, times, kind_slots, kind_patterns, self._masks[:patterns], begin, column_next - begin,
+                     (runs, *self._run), self._gaps[:events], self._ranks[:events])  # fmt: skip
 
     def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, learn: bool) -> tuple[dict[str, Any], Extent]:
         """Return the `deltas` map of format.py, and what the words that change come to.
 
         key: (num_words,) u4 state at first_cycle. learn: choose anew how each column is coded.
         """
-        coded = self._spread(blocks)
+        coded = self._spread(blocks, np.full(len(self.modes), True) if learn else self.modes == STAMP)
         base_cycle = np.uint32(first_cycle & 0xFFFFFFFF)
 
         def code_by(modes: np.ndarray) -> None:

@@ -21,85 +21,38 @@ AHEAD = 12
 
 
 @entry
-def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, table, pattern_kind,
-                 pattern_mask, pattern_times, pattern_rank, kind_patterns, event_slot, event_pattern, event_at,
-                 found):  # fmt: skip
-    """Number the blocks (slots) and the masks of each kind of block (patterns) as they come up, and count both.
+def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, event_slot):
+    """Number the blocks (slots) as they come up; count the events of each and collect the words that change in it.
 
-    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1. table: zeros, a power of 2 long;
-    kind_patterns: (kinds,) zeros. event_at: where each event's words begin among the values. found: gets the number of
-    slots, and of patterns. Returns 0, or TABLE_FULL when there are more patterns than the table should take.
+    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1, and left so. Returns how many slots.
     """
-    slots = np.int64(0)
-    patterns = np.int64(0)
-    at = np.int64(0)
-    last = np.uint64(len(table) - 1)
-    for event in range(len(first)):
-        word = np.int64(first[event])
-        slot = np.int64(slot_of[word])
-        if slot < 0:
-            slot = slots
-            slot_of[word] = slot
-            slot_first[slot] = word
-            slot_kind[slot] = kind_of[word]
-            slot_times[slot] = 0
-            slot_touched[slot] = 0
-            slots += 1
-        kind = np.int64(slot_kind[slot])
-        bits = mask[event]
+    slots = np.int32(0)
+    for event in range(np.uint64(len(first))):
+        word = np.uint64(first[event])
+        found = slot_of[word]
+        if found < 0:
+            found = slots
+            slots += np.int32(1)
+            slot_of[word] = found
+            slot_first[np.uint64(found)] = word
+            slot_kind[np.uint64(found)] = kind_of[word]
+            slot_times[np.uint64(found)] = 0
+            slot_touched[np.uint64(found)] = 0
+        slot = np.uint64(found)
         slot_times[slot] += 1
-        slot_touched[slot] |= bits
-        spread = np.uint64(bits) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(kind) * np.uint64(0xC2B2AE3D27D4EB4F)
-        place = (spread ^ (spread >> np.uint64(29))) & last
-        pattern = np.int64(table[place]) - 1
-        while pattern >= 0 and (pattern_mask[pattern] != bits or pattern_kind[pattern] != kind):
-            place = (place + np.uint64(1)) & last
-            pattern = np.int64(table[place]) - 1
-        if pattern < 0:
-            if 2 * patterns >= len(table):
-                return TABLE_FULL
-            pattern = patterns
-            pattern_kind[pattern] = kind
-            pattern_mask[pattern] = bits
-            pattern_times[pattern] = 0
-            pattern_rank[pattern] = kind_patterns[kind]
-            kind_patterns[kind] += 1
-            patterns += 1
-            table[place] = patterns
-        pattern_times[pattern] += 1
-        event_slot[event] = slot
-        event_pattern[event] = pattern
-        event_at[event] = at
-        at += popcount(bits)
-    for slot in range(slots):
-        slot_of[slot_first[slot]] = -1
-    found[0] = slots
-    found[1] = patterns
-    return 0
+        slot_touched[slot] |= mask[event]
+        event_slot[event] = found
+    for slot in range(np.uint64(slots)):
+        slot_of[np.uint64(slot_first[slot])] = -1
+    return slots
 
 
 @entry
-def count_columns(patterns, pattern_kind, pattern_mask, pattern_times, pattern_rank, kind_patterns, counts, masks):
-    """Add up how often each column changes; bring the masks into the order of their kinds. counts: (kinds x 32,) zeros."""
-    kind_first = np.empty(len(kind_patterns), np.int64)
-    first = np.int64(0)
-    for kind in range(len(kind_patterns)):
-        kind_first[kind] = first
-        first += kind_patterns[kind]
-    for pattern in range(patterns):
-        kind = np.int64(pattern_kind[pattern])
-        masks[kind_first[kind] + pattern_rank[pattern]] = pattern_mask[pattern]
-        left = np.uint64(pattern_mask[pattern])
-        while left != 0:
-            place = ctz64(left)
-            left &= ~bit64(place)
-            counts[kind * WIDTH + place] += pattern_times[pattern]
-    return 0
+def place_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots, begin):
+    """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind.
 
-
-@entry
-def count_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots):
-    """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind."""
+    begin: (kinds x 32,) gets where each column's values may begin: there is room for all events of its kind.
+    """
     event = np.int64(0)
     for place in range(len(order)):
         slot = order[place]
@@ -108,73 +61,115 @@ def count_slots(order, slot_first, slot_kind, slot_times, slot_next, first, time
         first[place] = slot_first[slot]
         times[place] = slot_times[slot]
         kind_slots[slot_kind[slot]] += 1
+    place = 0
+    room = np.int64(0)
+    for kind in range(len(kind_slots)):
+        events = np.int64(0)
+        for _ in range(kind_slots[kind]):
+            events += times[place]
+            place += 1
+        for column in range(WIDTH):
+            begin[kind * WIDTH + column] = room
+            room += events
     return 0
 
 
 @entry
-def sort_events(end, event_slot, event_pattern, event_at, slot_next, sorted_cycle, sorted_pattern, sorted_at):
-    """Bring the events into the order of their blocks, in order of time in each; slot_next: first place of each slot."""
-    event = 0
-    for cycle in range(len(end)):
-        while event < end[cycle]:
-            slot = event_slot[event]
-            place = slot_next[slot]
-            slot_next[slot] = place + 1
-            sorted_cycle[place] = cycle
-            sorted_pattern[place] = event_pattern[event]
-            sorted_at[place] = event_at[event]
-            event += 1
-    return 0
+def sort_events(end, mask, event_slot, slot_next, ordered):
+    """Bring the events into the order of their blocks, in order of time in each; slot_next: first place of each slot.
 
-
-@entry
-def spread(order, slot_first, slot_kind, slot_times, slot_touched, sorted_cycle, sorted_pattern, sorted_at, pattern_mask,
-           pattern_rank, value, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
-           run_column):  # fmt: skip
-    """Write every changed word's value, and in which cycle, into its column; list the runs that are of one word.
-
-    order: slots in the order of storing. column_next: where each column's next value goes (moved on). gaps, ranks: per
-    event the cycles since the block's last, and its pattern's rank. Returns the number of runs.
+    ordered: (events, 2) u8: where its values begin | its mask << 32, and its cycle.
     """
     one = np.uint64(1)
-    begins = np.empty(WIDTH, np.uint32)
     event = np.uint64(0)
-    last = np.uint64(len(sorted_at) - 1)
-    runs = 0
-    for slot in order:
-        column_first = np.uint64(slot_kind[slot] * WIDTH)
-        for place in range(WIDTH):
-            begins[place] = column_next[column_first + np.uint64(place)]
-        last_cycle = np.uint32(0)
-        for _ in range(slot_times[slot]):
-            cycle = np.uint32(sorted_cycle[event])
-            pattern = np.uint64(sorted_pattern[event])
-            at = np.uint64(sorted_at[event])
-            # a block's values lie cycles apart, and another core may have written them
-            prefetch(value, sorted_at[min(event + np.uint64(AHEAD), last)])
-            gaps[event] = cycle - last_cycle
-            ranks[event] = pattern_rank[pattern]
-            last_cycle = cycle
+    at = np.uint64(0)
+    for cycle in range(np.uint64(len(end))):
+        stop = np.uint64(end[cycle])
+        while event < stop:
+            slot = np.uint64(event_slot[event])
+            place = np.uint64(slot_next[slot])
+            slot_next[slot] = place + one
+            bits = np.uint64(mask[event])
+            ordered[place, np.uint64(0)] = at | (bits << np.uint64(32))
+            ordered[place, one] = cycle
+            at += np.uint64(popcount(bits))
             event += one
-            left = np.uint64(pattern_mask[pattern])
+    return 0
+
+
+@entry
+def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, events, stamped, value, table, masks,
+           kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
+           run_column):  # fmt: skip
+    """Write every changed word's value into its column; number the masks of each kind of block; list the runs of one word.
+
+    order: slots in the order of storing. ordered: of sort_events, the first `events`. stamped: (kinds,) u4 the columns of
+    which the cycles are wanted, too. table: zeros, a power of 2 long. masks: gets those of all kinds, kind_patterns, zeros,
+    how many each has. column_next: where each column's next value goes (moved on). gaps, ranks: per event the cycles since
+    the block's last, and the number of its mask. Returns the number of runs, or TABLE_FULL when there are more masks than
+    the table should take, and that of masks.
+    """
+    one, low = np.uint64(1), np.uint64(0xFFFFFFFF)
+    begins = np.empty(WIDTH, np.uint32)
+    event, runs, last = np.uint64(0), np.uint64(0), np.uint64(events - 1)
+    most = np.uint64(len(table) - 1)
+    patterns = kind_first = np.int64(0)
+    kind = np.int64(-1)
+    for which in range(np.uint64(len(order))):
+        slot = np.uint64(order[which])
+        if slot_kind[slot] != kind:
+            kind = np.int64(slot_kind[slot])
+            kind_first = patterns
+        column_first = np.uint64(kind) * np.uint64(WIDTH)
+        for place in range(np.uint64(WIDTH)):
+            begins[place] = column_next[column_first + place]
+        wanted = np.uint64(stamped[np.uint64(kind)])
+        before = np.uint64(0)
+        for _ in range(slot_times[slot]):
+            at = ordered[event, np.uint64(0)] & low
+            left = ordered[event, np.uint64(0)] >> np.uint64(32)
+            cycle = ordered[event, one]
+            # a block's values lie cycles apart, and another core may have written them
+            prefetch(value, ordered[min(event + np.uint64(AHEAD), last), np.uint64(0)] & low)
+            # entries of kinds before count as empty: they are never passed over, only written over
+            place = ((left * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & most
+            pattern = np.int64(table[place]) - 1
+            while pattern >= kind_first and masks[np.uint64(pattern)] != left:
+                place = (place + one) & most
+                pattern = np.int64(table[place]) - 1
+            if pattern < kind_first:
+                if 2 * (patterns - kind_first) >= len(table):
+                    return TABLE_FULL, patterns
+                pattern = patterns
+                masks[np.uint64(pattern)] = left
+                kind_patterns[np.uint64(kind)] += 1
+                patterns += 1
+                table[place] = patterns
+            gaps[event] = cycle - before
+            ranks[event] = pattern - kind_first
+            before = cycle
+            event += one
+            stamps = left & wanted
+            while stamps != 0:
+                cycles[np.uint64(column_next[column_first + np.uint64(ctz64(stamps))])] = cycle
+                stamps &= stamps - one
             while left != 0:
                 column = column_first + np.uint64(ctz64(left))
                 left &= left - one
                 goes = np.uint64(column_next[column])
                 column_next[column] = goes + one
                 values[goes] = value[at]
-                cycles[goes] = cycle
                 at += one
-        left = np.uint64(slot_touched[slot])
-        while left != 0:
-            place = np.uint64(ctz64(left))
-            left &= left - one
+        touched = np.uint64(slot_touched[slot])
+        while touched != 0:
+            place = np.uint64(ctz64(touched))
+            touched &= touched - one
             run_word[runs] = np.uint64(slot_first[slot]) + place
             run_begin[runs] = begins[place]
             run_end[runs] = column_next[column_first + place]
             run_column[runs] = column_first + place
-            runs += 1
-    return runs
+            runs += one
+    return np.int64(runs), patterns
 
 
 @entry
