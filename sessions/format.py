@@ -83,7 +83,7 @@ from sessions import codec
 from sessions.layout import Layout
 
 FORMAT = 2
-HEADER_LEVEL = 12
+HEADER_LEVEL = 6
 MAGIC = b"\x89RFV\r\n\x1a\n"
 END_MAGIC = b"RFVEND\r\n"
 FRAME = struct.Struct("<4sQI")
