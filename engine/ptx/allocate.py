@@ -9,6 +9,8 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.isa import OP_MOV32, OP_MOV64, OP_PRED, PRED_MOV
 from engine.ptx.liveness import live_sets, reached_sets
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
@@ -127,17 +129,17 @@ def _neighbour_sets(adjacent: dict[int, int], words: list[int]) -> list[set[int]
 
 
 def members(mask: int) -> list[int]:
-    """List the bits set in a bit set."""
+    """List the bits set in a bit set, in order."""
+    size = mask.bit_length()
+    if size > 256:  # shifting a wide one bit by bit would copy it each time
+        raw = np.frombuffer(mask.to_bytes(-(-size // 8), "little"), np.uint8)
+        found: list[int] = np.flatnonzero(np.unpackbits(raw, bitorder="little")).tolist()
+        return found
     found = []
-    base = 0
     while mask:
-        chunk = mask & 0xFFFFFFFFFFFFFFFF
-        while chunk:
-            low = chunk & -chunk
-            found.append(base + low.bit_length() - 1)
-            chunk ^= low
-        mask >>= 64
-        base += 64
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
     return found
 
 

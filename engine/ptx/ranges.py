@@ -18,10 +18,20 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
     variables = program.variables
     live_in, live_out = live_sets(program.blocks, len(variables.names))
     pieces: dict[int, list[Piece]] = {}
+    through = 0  # variables whose range has come whole through the blocks since `begins`
+    begins: dict[int, int] = {}
     start = 0
     for block, before, after in zip(program.blocks, live_in, live_out, strict=True):
         last = start + len(block.insts) - 1
-        ends = {var: last for var in members(after)}
+        written = 0
+        for inst in block.insts:
+            for var in inst.writes():
+                written |= 1 << var
+        passing = before & after & ~written
+        staying = passing & through
+        for var in members(through & ~staying):
+            pieces[var].append((begins[var], start - 1, False))
+        ends = {var: last for var in members(after & ~staying)}
         for pc in range(last, start - 1, -1):
             inst = block.insts[pc - start]
             for var in inst.writes():
@@ -29,9 +39,16 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
                     pieces.setdefault(var, []).append((pc, ends.pop(var, pc), True))
             for var in inst.reads():
                 ends.setdefault(var, pc)
-        for var in members(before):
-            pieces.setdefault(var, []).append((start, ends.get(var, start), False))
+        for var in members(before & ~staying):
+            own = pieces.setdefault(var, [])
+            if passing >> var & 1:
+                begins[var] = start
+            else:
+                own.append((start, ends.get(var, start), False))
+        through = passing
         start += len(block.insts)
+    for var in members(through):
+        pieces[var].append((begins[var], start - 1, False))
     found: list[Range] = []
     for var, spans in pieces.items():
         if variables.words[var] and registers[var] >= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine import isa
 from engine.errors import PtxError
 from engine.program import SPACE_LOCAL, UNIT_LDST, WAIT_FIXED, WAIT_LONG
-from engine.ptx.allocate import Colouring, Interference, colour, interference
+from engine.ptx.allocate import Colouring, Interference, colour, interference, members
 from engine.ptx.cleanup import definition_counts, is_sinkable
 from engine.ptx.control_flow import immediate_dominators, loop_depths, tree_depths
 from engine.ptx.layout import align_up
@@ -59,7 +59,7 @@ def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[i
     chosen: set[int] = set()
     live_out = live_sets(program.blocks, len(words))[1]
     for block, live_mask in zip(program.blocks, live_out, strict=True):
-        live = {var for var in graph.order if live_mask >> var & 1 and words[var]}
+        live = {var for var in members(live_mask) if words[var] and var in rank}
         for inst in reversed(block.insts):
             live.update(var for var in inst.writes() if words[var])
             _relieve(live, chosen, inst, words, rank, limit, kept)
