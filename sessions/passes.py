@@ -17,7 +17,9 @@ TABLE_FULL = -1
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
 FAR_BYTES = 5
 # so many events before a block's values are needed they are asked for
-AHEAD = 12
+AHEAD = 16
+# words in a line of the processor's cache
+LINE_WORDS = 16
 
 
 @entry
@@ -129,8 +131,10 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
             at = ordered[event, np.uint64(0)] & low
             left = ordered[event, np.uint64(0)] >> np.uint64(32)
             cycle = ordered[event, one]
-            # a block's values lie cycles apart, and another core may have written them
-            prefetch(value, ordered[min(event + np.uint64(AHEAD), last), np.uint64(0)] & low)
+            # a block's values lie cycles apart, and another core may have written them; many lie across two lines
+            ahead = ordered[min(event + np.uint64(AHEAD), last), np.uint64(0)] & low
+            prefetch(value, ahead)
+            prefetch(value, ahead + np.uint64(LINE_WORDS - 1))
             # entries of kinds before count as empty: they are never passed over, only written over
             place = ((left * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & most
             pattern = np.int64(table[place]) - 1
