@@ -67,8 +67,9 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved."""
-    # NumPy would start threads for products of matrices, of which there are none
+    # NumPy would start threads for products of matrices, of which there are none; Textual would wait up to 16 ms to paint
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("TEXTUAL_FPS", "200")
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _run(words)
