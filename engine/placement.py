@@ -244,8 +244,10 @@ def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, con
     resident = min(limits.values())
     if resident == 0:
         short = min(limits, key=lambda name: limits[name])
-        raise InputError(f"{where}: one CTA does not fit on the SM: too few {short} ({threads} threads, {registers} "
-                         f"registers per thread, {shared} bytes of shared memory)")  # fmt: skip
+        remedies = {"registers": f"; --set kernel.max_registers={num_rows // warps} keeps the others in local memory",
+                    "shared memory": f"; --set sm.shared_bytes={shared} gives it as much"}  # fmt: skip
+        raise InputError(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
+                         f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
     params = pack_params(launch, kernel.params, addresses, where, address_bytes)
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 

@@ -76,3 +76,9 @@ def test_a_symbol_without_bytes_is_refused(tmp_path: Path) -> None:
             "mov.u64 %rd1, far; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], %r1; ret; }\n")  # fmt: skip
     with pytest.raises(InputError, match="'far' is declared extern"):
         placed(tmp_path, "reads", text)
+
+
+def test_a_cta_that_does_not_fit_says_what_would_help(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"not enough shared memory .*; --set sm\.shared_bytes=65536 "):
+        placed(tmp_path, "fills", ".shared .align 4 .b8 tile[65536];\n"
+               ".visible .entry fills() { st.shared.u32 [tile], 1; ret; }\n")  # fmt: skip
