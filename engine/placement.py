@@ -126,7 +126,7 @@ def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
         raise InputError(f"{where} = {launch.kernel!r}: {len(matches)} kernels have this C++ name, give one in full: "
                          f"{', '.join(matches)}; or template arguments as in 'name<float, 256>'")  # fmt: skip
     bases = {(cpp_name(name) or [name])[-1]: name for name in names}
-    near = difflib.get_close_matches(wanted[-1], list(bases), n=1)
+    near = difflib.get_close_matches(wanted[-1], [*bases, *names], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     raise InputError(f"{where} = {launch.kernel!r}: no such kernel{hint}; {module.path} has {', '.join(names) or 'none'}")
 
