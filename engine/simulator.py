@@ -275,13 +275,16 @@ class Simulator:
         if self._prepared:
             return
         self._prepared = True
-        dtype = self.built.spec_dtype
-        if not warm.is_ready(dtype):
-            trial.check(self.sm, self.rf, self.spec_record, self.rows, self.insts, self.built)
+        if not warm.is_ready(self.built.spec_dtype):
+            self.try_hooks()
             if self._progress is not None:
                 warm.compile_in_child(self._variant, self._progress)
         self._after_first = True
         self.link()
+
+    def try_hooks(self) -> None:
+        """Compile the hooks of a foreign design by themselves, in a second or two; raises InputError with its slips."""
+        trial.check(self.sm, self.rf, self.spec_record, self.rows, self.insts, self.built)
 
     def link(self) -> None:
         """Have the part of the machine that all designs share at hand, compiled or from the cache."""
@@ -291,6 +294,7 @@ class Simulator:
 
     def compile(self) -> None:
         """Compile the loop into the disk cache without running it; the process can run no machine afterwards."""
+        self.try_hooks()
         far.promise()
         self._journal_of()
         machine.run.compile(tuple(numba.typeof(argument) for argument in (*self._machine, 0)))

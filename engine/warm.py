@@ -38,6 +38,8 @@ def is_ready(spec_dtype: np.dtype) -> bool:
 
 def note_ready(spec_dtype: np.dtype) -> None:
     """Remember that the step for this parameter record is in the cache."""
+    if jit.OFF:
+        return
     try:
         marker(spec_dtype).touch()
     except OSError:

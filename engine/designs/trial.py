@@ -22,6 +22,8 @@ def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Bui
 
     The arguments are those of the machine's step; only their types count.
     """
+    if jit.OFF:
+        return
     given = {"sm": numba.typeof(sm), "rows": numba.typeof(rows), "insts": numba.typeof(insts),
              "inst": numba.typeof(insts[0]), "mask": types.uint32}  # fmt: skip
     slips = []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import designs
+from engine import designs, jit, warm
 from engine.designs import files
 from engine.errors import InputError
 from sessions.record import record
@@ -179,3 +179,11 @@ def test_a_slip_in_types_is_named_before_the_machine_is_compiled(own: Path, chan
     with pytest.raises(InputError) as error:
         run(str(own))
     assert says in str(error.value) and len(str(error.value)) < 200, error.value
+
+
+def test_a_run_as_plain_python_does_not_count_as_compiled(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dtype = designs.build(str(own), {}, "plain").spec_dtype
+    monkeypatch.setattr(jit, "OFF", True)
+    warm.note_ready(dtype)
+    monkeypatch.setattr(jit, "OFF", False)
+    assert not warm.is_ready(dtype)

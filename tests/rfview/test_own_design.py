@@ -106,6 +106,15 @@ def test_idle_cycles_that_matter_are_named() -> None:
     assert check_design.skipping(own, Machine(9)).endswith("are skipped: hits 5 instead of 9")
 
 
+def test_the_help_explains_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my_rf.py"
+    assert cli.main(["designs", "--new", str(path)]) == 0
+    assert cli.main(["help", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "slow_write   (warp state of my_rf)" in said and "my_rf.write_cycles   (parameter of my_rf)" in said
+    assert cli.main(["help", str(tmp_path / "none.py")]) == 2
+
+
 def test_the_check_wants_a_design(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["designs", "--check"]) == 2
     assert "name a design or a design file" in capsys.readouterr().err

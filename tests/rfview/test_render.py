@@ -15,7 +15,7 @@ from rfview.render import code, collectors, footer, frame, lens, overview, regis
 from rfview.render import stalls as stall_lines
 from rfview.render.chain import links_of
 from rfview.render.layout import PANELS, is_tiny, layout, shown
-from rfview.render.lenses import banks
+from rfview.render.lenses import banks, panels
 from rfview.render.scene import Machine, Scene
 from rfview.screens.source import SceneSource
 from sessions.accounts import problems
@@ -220,6 +220,24 @@ def test_a_design_without_a_lens_is_shown_by_its_panels_and_its_banks() -> None:
     for part in ("Heat", "Levels", "writes 0 rows", "unknown kind 'spiral'", "no field 'missing'", "▲ read"):
         assert part in said
     assert re.search(r"[░▒▓█]", said)
+
+
+def test_panels_share_the_room_and_read_masks_and_states() -> None:
+    info = make_info("mine")
+    info["panels"] = [
+        {"kind": "table", "title": "Levels", "field": "level", "show": "registers"},
+        {"kind": "grid", "title": "Heat", "field": "heat", "glyphs": "·w⇓"},
+        {"kind": "values", "title": "writes", "field": "writes", "show": "hex"},
+    ]
+    session = make_session(info=info)
+    session.goto(20)
+    scene = SceneSource(session).scene()
+    said = text(panels.render(scene, 58, 40))
+    assert "0 0 " in said and "2 0-1" in said and "4 0 2" in said, "masks of registers, several in a row"
+    assert "⇓" in said and "w" in said and "▒" not in said and "writes 00000000" in said
+    short = [line.plain.rstrip() for line in panels.render(scene, 20, 8)]
+    assert len(short) == 8 and sum("more rows" in line for line in short) == 2 and short[-1].startswith(" writes")
+    assert panels.registers_of(0) == "-" and panels.registers_of(0b1011) == "0-1 3"
 
 
 def test_a_foreign_state_is_shown_by_its_own_glyph_and_its_family() -> None:

@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -18,8 +20,8 @@ from engine.stalls import STALLS
 from sessions.replay import open_recording
 from sessions.session import Session, open_session
 from sessions.verbs import execute
-from sessions.why import Past, explain
-from sessions.why.trail import Trail
+from sessions.why import Past, banks, explain
+from sessions.why.trail import Refusal, Trail
 from tests.engine import plugin_skeleton
 from tests.harness import Assembly
 from tests.sessions import why_programs
@@ -184,3 +186,24 @@ def test_open_recording_and_session_agree() -> None:
     session.goto(timeline.last // 2)
     assert session.why(0).cycle == timeline.last // 2
     timeline.close()
+
+
+def test_a_reason_of_a_designs_own_is_not_blamed_on_the_banks_ports() -> None:
+    entry = {"code": 32, "name": "bank_waking", "sentence": "The bank was drowsy and is waking."}
+    fields = {"until_cycle": 0, "since_cycle": 0, "queue": 2, "owner_warp": 1, "owner_reg": 3}
+    moment: Any = SimpleNamespace(info={"stalls": [entry], "design": "drowsy"}, num_banks=16, num_warps=48, ran=9, cycle=10,
+                                  name=lambda code: "bank_waking", bank=lambda bank, field: fields[field])  # fmt: skip
+    for until, sentence in ((0, "the bank was drowsy and is waking"), (12, "bank 3 busy: bank waking of w1 R3")):
+        fields["until_cycle"] = until
+        trail = Trail(cast(Any, None), moment)
+        banks.explain(trail, moment, Refusal("write", 32, 0, 1, 3))
+        assert [link.sentence for link in trail.links] == [sentence]
+        resource = trail.links[-1].resource
+        assert resource is not None and resource.name == "register file drowsy, bank 3: bank waking" and not resource.relief
+
+
+def test_before_the_first_cycle_nothing_has_been_dispatched() -> None:
+    over = why_programs.session(Assembly().mov(1, 3).exit())
+    over.goto(0)
+    said = over.why(0).text()
+    assert said.startswith("w0 is empty before the first cycle") and "the run has not begun" in said and "-1" not in said
