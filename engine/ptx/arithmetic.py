@@ -27,6 +27,8 @@ def from_table(low: Lowering, statement: Instruction) -> tuple[VirtualInst, isa.
         info = isa.lookup(base, tuple(modifiers))
     except isa.UnsupportedOpcode as problem:
         message = f"unsupported instruction '{statement.opcode}'; nearest supported form: '{problem.nearest}'"
+        if base == "cvt" and any(part.endswith(("m1x2", "m2x2", "m3x2", "m0x2")) for part in modifiers):
+            message = f"'{statement.opcode}': small floats are not supported; compile for sm_80, where others convert them"
         raise low.fail(message) from None
     inst = VirtualInst(info.op, statement.opcode, statement.line)
     for name in _COPIED:

@@ -141,7 +141,8 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif is_async_copy(statement.opcode):
         lower_async_copy(low, statement)
     elif base in _UNSUPPORTED:
-        raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported")
+        advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else ""
+        raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported{advice}")
     elif base == "cp":
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
     elif is_expanded(statement):
