@@ -122,6 +122,7 @@ class StoredChanges:
         codes = np.zeros(len(self) + 2, np.uint32)
         far, beyond = self._far
         edges = np.searchsorted(far, columns.class_begin + columns.class_size).tolist()
+        sizes = columns.class_size.tolist()
         known = 0
         for mode in range(NUM_MODES):
             classes = range(mode * (PLANES + 1), (mode + 1) * (PLANES + 1))
@@ -129,8 +130,11 @@ class StoredChanges:
             begin = int(columns.class_begin[classes[0]]) + shift
             end = begin
             for number in classes:
-                part = codes[end : end + int(columns.class_size[number])]
-                end += len(part)
+                size = sizes[number]
+                if not size:
+                    continue
+                part = codes[end : end + size]
+                end += size
                 columns.read(number, 0, part)
                 wide = slice(known, edges[number])
                 if wide.start < wide.stop:

@@ -188,11 +188,20 @@ class DecodedChunk:
     def word_column(self, words: np.ndarray) -> np.ndarray:
         """Return (num_cycles + 1, k) u4: the values of k state words at each cycle of the chunk."""
         which, when, value = self.changes.of_words(words, self.layout.num_words)
-        newest = np.zeros((self.num_cycles + 1, len(words)), np.int32)
-        newest[0] = np.arange(len(words))
-        newest[when.astype(np.int64) + 1, which] = np.arange(len(words), len(words) + len(value))
-        np.maximum.accumulate(newest, axis=0, out=newest)
-        return np.concatenate([self._key[words], value])[newest]
+        order = np.argsort(which, kind="stable")
+        # word by word: its value at first, then those that it changes to, and from which offset on each holds
+        number = np.bincount(which, minlength=len(words)) + 1
+        behind = np.cumsum(number)
+        head = behind - number
+        later = np.ones(len(which) + len(words), bool)
+        later[head] = False
+        values, since = np.empty(len(later), np.uint32), np.zeros(len(later), np.int64)
+        values[head], values[later], since[later] = self._key[words], value[order], when[order].astype(np.int64) + 1
+        until = np.empty_like(since)
+        until[:-1] = since[1:]
+        until[behind - 1] = self.num_cycles + 1
+        held = np.repeat(values, until - since).reshape(len(words), self.num_cycles + 1)
+        return np.ascontiguousarray(held.T)
 
     def column(self, field: Field) -> np.ndarray:
         """Return (num_cycles + 1, *field.shape) values of a field at each cycle of the chunk; treat it as read-only."""
