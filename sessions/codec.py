@@ -111,11 +111,6 @@ def per_cycle(end: np.ndarray) -> np.ndarray:
     return counts
 
 
-def pack_log(end: np.ndarray) -> list[Any]:
-    """Store the prefix counts of a log as counts per cycle."""
-    return pack(per_cycle(end))
-
-
 def unpack_log(stored: list[Any]) -> np.ndarray:
     """Return (cycles,) u4 prefix counts."""
     return np.cumsum(unpack(stored), dtype=np.uint32)

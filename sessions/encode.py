@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from engine.chunk import Blocks
-from sessions.codec import NUM_MODES, PLANES, STAMP, WIDTH, XOR, pack, zigzag
+from sessions.codec import NUM_MODES, PLANES, STAMP, WIDTH, XOR, zigzag
 from sessions.extent import Extent
 from sessions.passes import (
-    TABLE_FULL, byte_bits, code, count_wide, differences, index_events, lay_planes, narrow, place_planes, place_slots,
-    sort_events, split_rows, spread, widen,
+    TABLE_FULL, byte_bits, code, count_wide, differences, index_events, lay_planes, narrow, per_cycle, place_planes,
+    place_slots, sort_events, split_rows, spread, widen,
 )  # fmt: skip
 
 # of a long column, so many codes tell how it is coded best
@@ -37,6 +37,18 @@ def pack_many(values: np.ndarray) -> list[Any]:
     return [len(values), width, planes[: width * len(values)].data]
 
 
+def pack_few(values: np.ndarray) -> list[Any]:
+    """Return the same as codec.pack for (k,) u1 numbers."""
+    return [len(values), 1, values.tobytes()] if values.any() else [len(values), 0, b""]
+
+
+def pack_log(end: np.ndarray) -> list[Any]:
+    """Store (cycles,) u4 prefix counts of a log as counts per cycle."""
+    counts = np.empty(len(end), np.uint32)
+    per_cycle(end, counts)
+    return pack_many(counts)
+
+
 def pack_rows(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     """Store (k,) row numbers and their (k, 32) u4 lanes: equal as one word, v0 + lane * d as two, others whole."""
     count = len(index)
@@ -44,7 +56,7 @@ def pack_rows(index: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     bases, steps, words = split_rows(value, kind, base, step, raw)
     return {
         "index": pack_steps(index),
-        "kind": pack(kind),
+        "kind": pack_few(kind),
         "base": pack_many(base[:bases]),
         "step": pack_many(zigzag(step[:steps])),
         "raw": pack_many(raw[:words]),
@@ -123,11 +135,10 @@ class Encoder:
         kind_slots, begin = np.zeros(self._num_kinds, np.uint32), np.empty(len(self.modes), np.uint32)
         place_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots, begin)
         sort_events(blocks.end, blocks.mask, self._event_slot, slot_next, self._ordered)
-        wanted = np.packbits(stamped, bitorder="little").view("<u4")
         while True:
             self._table[:] = 0
-            column_next, kind_patterns = begin.copy(), np.zeros(self._num_kinds, np.int32)
-            runs, patterns = spread(order, *self._slot, self._ordered, events, wanted, blocks.value, self._table,
+            column_next, kind_patterns = begin.copy(), np.zeros(self._num_kinds, np.uint32)
+            runs, patterns = spread(order, *self._slot, self._ordered, events, stamped, blocks.value, self._table,
                                     self._masks, kind_patterns, column_next, self._values, self._cycles, self._gaps,
                                     self._ranks, *self._run)  # fmt: skip
             if runs != TABLE_FULL:
@@ -156,17 +167,17 @@ class Encoder:
         kinds = np.flatnonzero(coded.kind_slots)
         stored = {
             "cycles": len(blocks.end),
-            "kinds": pack(coded.kind_slots[kinds]),
+            "kinds": pack_many(coded.kind_slots[kinds]),
             "blocks": pack_steps(coded.first),
             "times": pack_many(coded.times),
-            "patterns": pack(coded.kind_patterns[kinds]),
+            "patterns": pack_many(coded.kind_patterns[kinds]),
             "masks": pack_many(coded.masks),
             "gaps": pack_many(coded.gaps),
             "ranks": pack_many(coded.ranks),
-            "modes": pack(modes),
-            "widths": pack(widths),
+            "modes": pack_few(modes),
+            "widths": pack_few(widths),
             "planes": planes.data,
-            "far": pack_many(np.diff(far, prepend=np.uint32(0))),
+            "far": pack_many(far),
             "beyond": pack_many(beyond),
         }
         return stored, self._extent(coded, key)

@@ -105,14 +105,15 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
            run_column):  # fmt: skip
     """Write every changed word's value into its column; number the masks of each kind of block; list the runs of one word.
 
-    order: slots in the order of storing. ordered: of sort_events, the first `events`. stamped: (kinds,) u4 the columns of
-    which the cycles are wanted, too. table: zeros, a power of 2 long. masks: gets those of all kinds, kind_patterns, zeros,
-    how many each has. column_next: where each column's next value goes (moved on). gaps, ranks: per event the cycles since
-    the block's last, and the number of its mask. Returns the number of runs, or TABLE_FULL when there are more masks than
-    the table should take, and that of masks.
+    order: slots in the order of storing. ordered: of sort_events, the first `events`. stamped: (kinds x 32,) bool, the
+    columns of which the cycles are wanted, too. table: zeros, a power of 2 long. masks: gets those of all kinds,
+    kind_patterns, zeros, how many each has. column_next: where each column's next value goes (moved on). gaps, ranks: per
+    event the cycles since the block's last, and the number of its mask. Returns the number of runs, or TABLE_FULL when there
+    are more masks than the table should take, and that of masks.
     """
     one, low = np.uint64(1), np.uint64(0xFFFFFFFF)
     begins = np.empty(WIDTH, np.uint32)
+    wanted = np.uint64(0)
     event, runs, last = np.uint64(0), np.uint64(0), np.uint64(events - 1)
     most = np.uint64(len(table) - 1)
     patterns = kind_first = np.int64(0)
@@ -122,10 +123,12 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
         if slot_kind[slot] != kind:
             kind = np.int64(slot_kind[slot])
             kind_first = patterns
+            wanted = np.uint64(0)
+            for place in range(np.uint64(WIDTH)):
+                wanted |= np.uint64(stamped[np.uint64(kind) * np.uint64(WIDTH) + place]) << place
         column_first = np.uint64(kind) * np.uint64(WIDTH)
         for place in range(np.uint64(WIDTH)):
             begins[place] = column_next[column_first + place]
-        wanted = np.uint64(stamped[np.uint64(kind)])
         before = np.uint64(0)
         for _ in range(slot_times[slot]):
             at = ordered[event, np.uint64(0)] & low
@@ -300,9 +303,10 @@ def lay_planes(order, begin, counts, widths, plane_at, stride, num_far, codes, p
     """Write the columns' codes as byte planes; list the codes that have more bytes, by place among all, and the rest.
 
     order: columns in the order of storing. plane_at, stride: where a column's low bytes go, and how far its next plane is.
-    num_far: how many of a column's codes are too wide for it. far, beyond: one longer than needed.
+    num_far: how many of a column's codes are too wide for it. far, as differences, and beyond: one longer than needed.
     """
     done = np.uint64(0)
+    before = np.uint64(0)
     listed = np.uint64(0)
     for column in order:
         low = np.uint64(begin[column])
@@ -319,8 +323,9 @@ def lay_planes(order, begin, counts, widths, plane_at, stride, num_far, codes, p
             shift = np.uint64(8) * width
             for k in range(count):
                 rest = np.uint64(codes[low + k]) >> shift
-                far[listed] = done + k
+                far[listed] = done + k - before
                 beyond[listed] = rest
+                before = done + k if rest != 0 else before
                 listed += np.uint64(rest != 0)
         done += count
     return 0
@@ -389,6 +394,16 @@ def narrow(values, planes):
         for at in range(count):
             planes[first + at] = np.uint8((values[at] >> shift) & np.uint32(255))
     return width
+
+
+@entry
+def per_cycle(end, counts):
+    """Write how many entries each cycle of a log has, from prefix counts."""
+    last = np.uint32(0)
+    for at in range(np.uint64(len(end))):
+        counts[at] = end[at] - last
+        last = end[at]
+    return 0
 
 
 @entry

@@ -154,13 +154,14 @@ class Writer:
         if learn:
             self._learn_at = max(1, 4 * number)
         self._summary.add(key, extent, chunk.row_index, chunk.mem_index)
-        rows = {"counts": codec.pack_log(chunk.row_end), **self._encode.pack_rows(chunk.row_index, chunk.row_value)}
-        memory = {"counts": codec.pack_log(chunk.mem_end), **self._encode.pack_words(chunk.mem_index, chunk.mem_value)}
+        rows = {"counts": self._encode.pack_log(chunk.row_end), **self._encode.pack_rows(chunk.row_index, chunk.row_value)}
+        memory = {"counts": self._encode.pack_log(chunk.mem_end),
+                  **self._encode.pack_words(chunk.mem_index, chunk.mem_value)}  # fmt: skip
         content = {
             "first": chunk.first_cycle,
             "num": chunk.num_cycles,
             "totals": _read_totals(key, self.layout).tolist(),
-            "key": key.astype("<u4").tobytes(),
+            "key": key.astype("<u4", copy=False).data,
             "deltas": deltas,
             "rows": rows,
             "memory": memory,

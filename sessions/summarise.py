@@ -58,6 +58,7 @@ class Summariser:
         # a bit for each chunk
         sizes = (len(plan.slot), num_rows, LINE_BITS)
         self._changed, self._rows, self._lines = (np.zeros(size, np.uint64) for size in sizes)
+        self._slots = [plan.slot[kind] for kind in plan.kinds]
         self._part = np.empty(max(map(len, plan.kinds)) * (CHUNKS // 8 + 8 * CHUNKS), np.uint8)
         from sessions import passes  # imports numba: what replays imports this module too
 
@@ -83,8 +84,7 @@ class Summariser:
         count, plan = self.count, self.plan
         self.count = 0
         words, ranged, parts = [], [], []
-        for kind in plan.kinds:
-            slots = plan.slot[kind]
+        for kind, slots in zip(plan.kinds, self._slots):
             is_ranged = bool(slots[0] >= 0)
             if not is_ranged and not self._changed[kind].any():
                 continue
