@@ -32,6 +32,7 @@ from engine.events import FIRST_DESIGN_EVENT
 from sessions import operations
 from sessions.bounds import Bounds, Known, may_fail, may_hold, tried
 from sessions.layout import Field, suggest
+from sessions.names import register_of
 from sessions.operations import ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation, align, numbers
 from sessions.summaries import CHUNKS
 from sessions.timeline import Timeline
@@ -441,6 +442,8 @@ class _Compiler:
             if name not in (self.timeline.layout.sm_dtype["warp"].base.names or ()):
                 cold = self.timeline.layout.sm_dtype["warp_cold"].base.names or ()
                 record = "warp_cold" if name in cold else "warp"
+                if record == "warp" and (place := register_of(self.info, name)):
+                    raise self.fail(where, f"%{name} is in {place}: name that register")
             unit = record
         index = "*" if number is None else str(number)
         return self._field(where, f"sm.{unit}[{index}]", steps, count if number is None else 0,

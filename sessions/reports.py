@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.state import MAX_WARPS
+from sessions.names import names_at
 
 if TYPE_CHECKING:
     from sessions.session import Session
@@ -140,6 +142,8 @@ def registers(session: Session, text: str) -> Report:
     data: dict[str, Any] = {}
     lines = []
     count = int(snapshot.sm["launch"]["registers"])
+    named = names_at(snapshot.info, int(snapshot.sm["warp"][warp]["pc"])) if 0 <= warp < MAX_WARPS else {}
+    room = max(map(len, named.values()), default=0)
     for reg in range(count):
         try:
             values = snapshot.register(warp, reg)
@@ -147,9 +151,10 @@ def registers(session: Session, text: str) -> Report:
             raise InputError(str(error)) from None
         data[f"R{reg}"] = values.tolist()
         if (values == values[0]).all():
-            lines.append(f"R{reg:<3} {int(values[0]):08x} in all lanes")
+            text = f"{int(values[0]):08x} in all lanes"
         else:
-            lines.append(f"R{reg:<3} " + " ".join(f"{int(value):08x}" for value in values))
+            text = " ".join(f"{int(value):08x}" for value in values)
+        lines.append(f"R{reg:<3} {named.get(reg, ''):<{room}} {text}" if room else f"R{reg:<3} {text}")
     return "\n".join(lines) or "no registers", data
 
 

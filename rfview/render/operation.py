@@ -156,7 +156,8 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     if is_frozen(machine, warp):
         return "frozen"
     if kind == layout.BLOCK_DESIGN:
-        return name.replace("_", " ")[:9].rstrip()      # no bank: the design's word for what it waits for
+        short = {entry["name"]: entry["short"] for entry in machine.info.get("stalls", ())}
+        return str(short.get(name, name))[:9]       # no bank: the design's word for what it waits for
     label = {layout.BLOCK_REGISTER: "R", layout.BLOCK_READER: "R", layout.BLOCK_PREDICATE: "P"}.get(kind)
     if label is None:
         return ""

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, fill, title
+from sessions.names import names_at
 
 FORMATS = ("auto", "hex", "int", "uint", "float")
 NAME_CELLS = 16
 LANES = 32
-
-
-def names_at(info: dict[str, Any], pc: int) -> dict[int, str]:
-    """Return register -> PTX names alive at a pc (joined where two share one), with .lo/.hi for 64-bit pairs."""
-    program = info.get("program", ())
-    kernel = program[pc]["kernel"] if 0 <= pc < len(program) else ""
-    start = next((int(entry["pc"]) for entry in program if entry["kernel"] == kernel), 0)
-    found: dict[int, str] = {}
-    for name, first, last, reg, words in info.get("virtual", {}).get(kernel, ()):
-        if not start + int(first) <= pc <= start + int(last):
-            continue
-        for word in range(int(words)):
-            text = str(name) if int(words) == 1 else f"{name}.{('lo', 'hi')[word] if int(words) == 2 else word}"
-            found[int(reg) + word] = f"{found[int(reg) + word]} {text}" if int(reg) + word in found else text
-    return found
 
 
 def looks_like_float(values: np.ndarray) -> bool:

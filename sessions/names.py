@@ -1,0 +1,32 @@
+"""The names that registers have in the PTX, from the live ranges that a run's info holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def names_at(info: Mapping[str, Any], pc: int) -> dict[int, str]:
+    """Return register -> PTX names alive at a pc (joined where two share one), with .lo/.hi for 64-bit pairs."""
+    program = info.get("program", ())
+    kernel = program[pc]["kernel"] if 0 <= pc < len(program) else ""
+    start = next((int(entry["pc"]) for entry in program if entry["kernel"] == kernel), 0)
+    found: dict[int, str] = {}
+    for name, first, last, reg, words in info.get("virtual", {}).get(kernel, ()):
+        if not start + int(first) <= pc <= start + int(last):
+            continue
+        for word in range(int(words)):
+            text = str(name) if int(words) == 1 else f"{name}.{('lo', 'hi')[word] if int(words) == 2 else word}"
+            found[int(reg) + word] = f"{found[int(reg) + word]} {text}" if int(reg) + word in found else text
+    return found
+
+
+def register_of(info: Mapping[str, Any], name: str) -> str:
+    """Return "R0 at pc 38 to 50" of a PTX register without its %, as f27 of %f27; "" where no kernel has it."""
+    for kernel, ranges in info.get("virtual", {}).items():
+        start = next((int(entry["pc"]) for entry in info.get("program", ()) if entry["kernel"] == kernel), 0)
+        lives = [f"R{reg} at pc {start + int(first)} to {start + int(last)}" for text, first, last, reg, _ in ranges
+                 if str(text).lstrip("%") == name]  # fmt: skip
+        if lives:
+            return ", ".join(lives)
+    return ""
