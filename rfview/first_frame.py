@@ -54,7 +54,8 @@ class FirstFrame:
         if self._modes is None and not self._take():
             return
         width, height = os.get_terminal_size(OUTPUT)
-        self._write(SECOND_SCREEN + HIDDEN_CURSOR + as_ansi(scene, width, height, self.palette, self.own))
+        picture = as_ansi(scene, width, height, self.palette, self.own) if width and height else ""
+        self._write(SECOND_SCREEN + HIDDEN_CURSOR + picture)
 
     def _take(self) -> bool:
         """Switch echo and lines off; return whether there is a terminal."""
@@ -86,6 +87,8 @@ class FirstFrame:
 
         class Continuing(driver_class):     # type: ignore[misc]
             """Leaves out the first switch to the second screen, which would clear it."""
+
+            _keeps = False
 
             def start_application_mode(self) -> None:
                 self._keeps = first.is_held
