@@ -275,7 +275,7 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
     Coding and compressing take about as long as each other, and together longer than the simulation; so the file lags by
     a few chunks, and the simulation waits when the queues are full.
     """
-    work: queue.Queue[Chunk | None] = queue.Queue(maxsize=4)
+    work: queue.Queue[Chunk | None] = queue.Queue(maxsize=2)
     coded: queue.Queue[list[Frame] | None] = queue.Queue(maxsize=2)
     failure: list[BaseException] = []
 

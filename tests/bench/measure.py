@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,41 @@ def recording(spec: LaunchSpec, path: Path, runs: int) -> dict[str, Any]:
             "bytes_per_cycle": round(result.bytes_per_cycle, 2), "file_bytes": result.file_bytes}
 
 
+def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
+    """Return the processor time of each part of recording and of a plain run, in us per cycle: the least of `runs` each.
+
+    The parts run one after the other in one thread, so that other work on the machine hardly shows.
+    """
+    from engine.simulator import CHUNK_CYCLES, Simulator
+    from sessions.layout import Layout
+    from sessions.record import Writer
+
+    best: dict[str, float] = {}
+    for _ in range(runs):
+        spent: dict[str, float] = {}
+
+        def timed(part: str, action: Callable[[], Any]) -> Any:
+            began = time.thread_time()
+            made = action()
+            spent[part] = spent.get(part, 0.0) + time.thread_time() - began
+            return made
+
+        simulator = Simulator(spec)
+        simulator.step(1)
+        timed("plain", simulator.run)
+        simulator = Simulator(spec)
+        writer = Writer(path, Layout(simulator.sm_dtype, simulator.rf_dtype), simulator.info, CHUNK_CYCLES)
+        record_chunk = partial(simulator.record_chunk, lend=True)
+        chunk = timed("capture", record_chunk)
+        while chunk.num_cycles:
+            for frame in timed("code", partial(writer.code, chunk)):
+                timed("write", partial(writer.write, *frame))
+            chunk = timed("capture", partial(record_chunk, values=False))
+        writer.close()
+        best = {part: min(1e6 * wall / simulator.cycle, best.get(part, float("inf"))) for part, wall in spent.items()}
+    return {part: round(wall, 3) for part, wall in best.items()}
+
+
 def seeking(path: Path, seed: int = 1) -> dict[str, Any]:
     """Open a recording and look at random cycles, each a whole snapshot."""
     from sessions import open_session
@@ -100,15 +137,17 @@ def workload(name: str, folder: Path, runs: int) -> dict[str, Any]:
     """Measure one of the peer's workloads with and without recording, beside the peer's own numbers."""
     spec = load_launch_file(WORKLOADS / f"{name}.toml")
     plain, recorded = stepping(spec, runs), recording(spec, folder / f"{name}.rfs", runs)
+    parts = phases(spec, folder / f"{name}.parts.rfs", runs)
     cycles, wall = PEER[name]
     return {
-        "plain": plain, "recording": recorded, "seek": seeking(folder / f"{name}.rfs"),
+        "plain": plain, "recording": recorded, "us_per_cycle": parts, "seek": seeking(folder / f"{name}.rfs"),
         "peer": {"cycles": cycles, "wall_s": wall, "sm_cycles_per_s": round(cycles / wall)},
         "ratios": {
             "cycles_to_peer": round(plain["cycles"] / cycles, 3),
             "speed_to_peer": round(plain["sm_cycles_per_s"] / (cycles / wall), 2),
             "wall_to_peer": round(plain["stepping_s"] / wall, 4),
             "recording_to_plain": round(recorded["recording_s"] / plain["stepping_s"], 2),
+            "recording_cpu_to_plain": round((parts["capture"] + parts["code"] + parts["write"]) / parts["plain"], 2),
         },
     }
 
