@@ -157,9 +157,9 @@ def _sorted(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple[dict[s
                              f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")  # fmt: skip
         else:
             near = difflib.get_close_matches(key, allowed, 2)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"fork: {key} is neither a register such as w3.R5[7] nor a parameter that can change in "
-                             f"mid-run{hint or ': ' + ', '.join(_grouped(allowed))}")  # fmt: skip
+            hint = f", did you mean {' or '.join(near)}?" if near else ""
+            raise InputError(f"fork: no parameter or register {key}{hint or '.'} What can change in mid-run: registers as "
+                             f"w3.R5[7], {', '.join(_grouped(allowed))}")  # fmt: skip
     return settings, pokes
 
 

@@ -373,7 +373,8 @@ class Session:
                     del self.breakpoints[point.number]
             first = stopping[0]
             self.cycle = start
-            return self._land(found, "breakpoint", f"cycle {found:,}: breakpoint {first.number}, {first.text}",
+            change = f": {self._old_and_new(first.item, found)}" if first.kind == "watch" else ""
+            return self._land(found, "breakpoint", f"cycle {found:,}: breakpoint {first.number}, {first.text}{change}",
                               first.number)  # fmt: skip
         self.cycle = start
         if limit is not None:
@@ -382,6 +383,20 @@ class Session:
             self._reach(np.iinfo(np.int64).max)
             return self._end_stop()
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
+
+    def _old_and_new(self, item: str, cycle: int) -> str:
+        """Return what an item was before a cycle and is at it: "0 → 3", of lanes the first that differs."""
+        from sessions.reports import value_text
+
+        old, new = (np.atleast_1d(np.asarray(self.value(item, at))) for at in (cycle - 1, cycle))
+        if old.shape != new.shape:
+            return ""
+        lanes = np.flatnonzero(old != new)
+        if not lanes.size:
+            return "the same value"
+        place = f"lane {lanes[0]}: " if old.size > 1 else ""
+        more = f", and {lanes.size - 1} more lanes" if lanes.size > 1 else ""
+        return f"{place}{value_text(old[lanes[0]].item())} → {value_text(new[lanes[0]].item())}{more}"
 
     def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
         """Return the nearest hit beyond the cursor, None, or the interruption; limit: as of search."""

@@ -282,3 +282,16 @@ def test_statistics_say_the_energy_that_the_run_used(recorded: Timeline) -> None
     for name, value in whole.energy_pj.items():
         assert np.isclose(sum(part.energy_pj[name] for part in parts), value)
     assert np.isclose(whole.power_mw, whole.energy_pj["total"] / whole.microseconds * 1e-3)
+
+
+def test_a_watch_says_what_the_item_was_and_is(session: Session) -> None:
+    session.watch("w3.pc")
+    stop = session.continue_()
+    before, now = (session.value("w3.pc", cycle) for cycle in (stop.cycle - 1, stop.cycle))
+    assert before != now and f"watch w3.pc: {before} → {now}" in stop.text
+    session.remove_breakpoint(1)
+    session.watch("w3.R1")
+    stop = session.continue_()
+    old, new = (session.value("w3.R1", cycle) for cycle in (stop.cycle - 1, stop.cycle))
+    lane = int((old != new).argmax())
+    assert f": lane {lane}: {old[lane]}" in stop.text and "→" in stop.text
