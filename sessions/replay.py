@@ -246,7 +246,7 @@ class RecordedTimeline(Timeline):
             before = at - format.RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(place, before, at):
-                _, value = self._row_log(at, level, lambda log: log.newest(place))
+                value = self._row_log(at, level, lambda log: log.last(row))
                 if len(value):
                     return value[0]
             at = before

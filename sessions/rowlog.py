@@ -29,23 +29,34 @@ class RowLog:
         return unpack_log(self._stored["counts"])
 
     @cached_property
-    def _ranks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return for each write how many before it have a base, a step, and 32 words of their own."""
-        raw, step = self._kind == RAW, self._kind == AFFINE
-        return tuple(np.cumsum(flags) - flags for flags in (~raw, step, raw))  # type: ignore[return-value]
+    def _raws(self) -> np.ndarray:
+        """Return for each write how many up to it have 32 words of their own."""
+        return np.cumsum(self._kind == RAW)
+
+    @cached_property
+    def _slopes(self) -> np.ndarray:
+        """Return for each write how many up to it have a step."""
+        return np.cumsum(self._kind == AFFINE)
 
     def values(self, writes: np.ndarray) -> np.ndarray:
         """Return (n, 32) u4 lanes of some of the writes, given by their numbers."""
         stored, kind = self._stored, self._kind[writes]
-        base_rank, step_rank, raw_rank = (rank[writes] for rank in self._ranks)
         found = np.empty((len(writes), 32), np.uint32)
         whole, sloped = kind == RAW, kind == AFFINE
+        raws = self._raws[writes]
         step = np.zeros(len(writes), np.uint32)
-        step[sloped] = unzigzag(unpack(stored["step"])[step_rank[sloped]])
-        found[~whole] = unpack(stored["base"])[base_rank[~whole], None] + LANES * step[~whole, None]
+        if sloped.any():
+            step[sloped] = unzigzag(_some(stored["step"], self._slopes[writes[sloped]] - 1))
+        if not whole.all():
+            base = _some(stored["base"], (writes - raws)[~whole])
+            found[~whole] = base[:, None] + LANES * step[~whole, None]
         if whole.any():
-            found[whole] = _some(stored["raw"], raw_rank[whole])
+            found[whole] = _some(stored["raw"], raws[whole] - 1, 32)
         return found
+
+    def last(self, row: int) -> np.ndarray:
+        """Return (1, 32) u4 what was written last to a row, (0, 32) where nothing was."""
+        return self.values(np.flatnonzero(self.index == row)[-1:])
 
     def newest(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (rows, (n, 32) u4) of the last writes of those rows that are set in `places`, (rows,) bool."""
@@ -55,10 +66,11 @@ class RowLog:
         return rows, self.values(last[rows])
 
 
-def _some(stored: list[Any], ranks: np.ndarray) -> np.ndarray:
-    """Return some of the (n, 32) numbers that codec.pack stored."""
+def _some(stored: list[Any], ranks: np.ndarray, size: int = 1) -> np.ndarray:
+    """Return some of the (n,) numbers, or (n, size) groups of numbers, that codec.pack stored."""
     count, width, data = stored[:3]
+    shape = (len(ranks),) if size == 1 else (len(ranks), size)
     if width == 0:
-        return np.zeros((len(ranks), 32), np.uint32)
-    planes = np.frombuffer(data, np.uint8).reshape(width, count // 32, 32)[:, ranks].astype(np.uint32)
-    return np.bitwise_or.reduce([plane << np.uint32(8 * place) for place, plane in enumerate(planes)])
+        return np.zeros(shape, np.uint32)
+    planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, ranks].astype(np.uint32)
+    return np.bitwise_or.reduce([plane << np.uint32(8 * place) for place, plane in enumerate(planes)]).reshape(shape)
