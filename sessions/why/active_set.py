@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine import state as layout
+from engine.stalls import FIRST_FOREIGN_CODE
 from sessions.why.links import listed, plural
 from sessions.why.past import Flight, Moment
 from sessions.why.trail import Refusal, Trail
@@ -116,9 +117,9 @@ def _flush(trail: Trail, moment: Moment, warp: int) -> None:
     """Explain what a leaving warp is held back by: a short result still under way, else its register file's own work."""
     code = moment.warp(warp, "leave_code")
     short = moment.warp(warp, "sb_write") & ~moment.warp(warp, "sb_long")
-    name = moment.name(code)
+    own = code >= FIRST_FOREIGN_CODE or moment.name(code) == "rfc_flush"    # the design's work, whatever is under way
     for reg in range(64):
-        if (short >> reg) & 1 and name != "rfc_flush":
+        if (short >> reg) & 1 and not own:
             flight = moment.flight(int(moment.sm["warp_cold"][warp]["producer"][reg]))
             if flight.stage != layout.FREE and flight.warp == warp:
                 trail.add(
