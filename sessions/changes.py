@@ -143,14 +143,20 @@ class StoredChanges:
             _decode(codes[begin:end], mode)
         return codes
 
+    def _codes_of(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return codes as in `_codes`, and where among them those of each of these columns begin, behind what is before."""
+        columns, kept = self._columns, self.__dict__.get("_codes")
+        if kept is not None:
+            return kept, columns.first[which] + np.where(columns.mode[which] == DIFFERENCE, *map(_shift, (DIFFERENCE, XOR)))
+        found = [self._column(one) for one in which.tolist()]
+        sizes = columns.size[which] + 1
+        return np.concatenate(found) if len(found) != 1 else found[0], np.cumsum(sizes) - sizes + 1
+
     def _column(self, column: int) -> np.ndarray:
-        """Return (1 + n,) u4: the codes of one column as in `_codes`, with what stands before them."""
+        """Return (1 + n,) u4: a 0, and the codes of one column as in `_codes`, with sums of their own."""
         columns = self._columns
         mode, first, size, number = (int(part[column])
                                      for part in (columns.mode, columns.first, columns.size, columns.number))  # fmt: skip
-        kept = self.__dict__.get("_codes")
-        if kept is not None:
-            return kept[first + _shift(mode) - 1 : first + _shift(mode) + size]
         found = np.zeros(size + 1, np.uint32)
         columns.read(number, first - int(columns.class_begin[number]), found[1:])
         far, beyond = self._far
@@ -284,20 +290,19 @@ class StoredChanges:
         events = slice(low, low + int(self._events_of[kind]))
         first, count = int(self._kind_begin[kind]), int(self._blocks_of[kind])
         places = distinct(place)
-        codes = [self._column(kind * WIDTH + one) for one in places.tolist()]
+        codes, begin = self._codes_of(kind * WIDTH + places)
         # changes of these places in any block of the kind, place by place in order of the codes
         having = np.take(self._bits.T[places], self._pattern[events], axis=1)
         at, event = np.divmod(np.flatnonzero(having.view(bool)), having.shape[1])
         of = np.repeat(np.arange(count), self._times[first : first + count])[event]
         number = np.full((len(places), count), -1)
         number[np.searchsorted(places, place), block - first] = which
-        # (place, block), how many changes each has, and where its codes begin among those taken
-        group = at * count + of
-        lengths = np.bincount(group, minlength=number.size)
-        taken = np.concatenate(codes) if len(codes) != 1 else codes[0]
-        lead = np.cumsum(lengths) - lengths + np.repeat(np.arange(len(places)), count)
-        add, flip = self._bases(kind, places, taken[lead].reshape(number.shape))
-        when, value = self._when[events][event], taken[np.arange(1, len(at) + 1) + at]
+        # how many changes each word has, place by place, and where its codes begin
+        lengths = np.bincount(at * count + of, minlength=number.size)
+        before = (np.cumsum(lengths) - lengths).reshape(number.shape)
+        ahead = begin - before[:, 0]
+        add, flip = self._bases(kind, places, codes[before + ahead[:, None] - 1])
+        when, value = self._when[events][event], codes[np.arange(len(at)) + ahead[at]]
         stamps = self._columns.mode[kind * WIDTH + places] == STAMP
         if stamps.any():
             value += when * stamps[at]
