@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from textwrap import wrap
 from typing import Any
 
 WIDTH = 116
+RULE = re.compile(r" \((?:[BC]\d+(?:\.\d+)?|SPEC section \d+)\)")     # numbers of rules that only the sources speak of
 
 STEPS = """\
 A register file is one Python file. Begin with one that works, change it, check it, look at it:
@@ -51,11 +53,13 @@ Rules
   What was refused is asked again in the next cycle, until it is accepted.
   `sm` is the machine's state (engine/state.py), sm.cycle the cycle that runs, sm.config.num_banks and num_warps what is in
   force, sm.warp[w].pc the warp's next instruction, `insts[pc]` or `inst` an instruction (engine/program.py: need_regs,
-  dst_regs, src, unit, last_use ..), `slot` one under way (sm.inflight[slot]), `rows[n]` the 32 lanes of a row, `mask`
-  the lanes that count. The whole program is at hand in arbitrate alone, which runs in every cycle that is not frozen.
+  dst_regs, src, unit, last_use ..), `slot` one under way (sm.inflight[slot]), `rows[n].u` the 32 lanes of a row (.f and
+  .i are the same bits), `mask` the lanes that count. The whole program is at hand in arbitrate alone, which runs in every
+  cycle that is not frozen.
   All that the design remembers is in its state: module variables would neither be recorded nor rewound.
   A result may be accepted long before it is written: registers.release lets the scoreboard go on when your rule says so.
   next_event is asked before cycle sm.cycle: return it to have the cycle run, a later one to let idle cycles be skipped.
+  What is counted per cycle is caught up in begin_cycle: events += (sm.cycle - rf.counted) * what held since then.
   A design of delays alone leaves all values in their main rows. One that keeps a value elsewhere needs `locate`, and
   `read` must find it there too.
   Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of engine.bits work on them in both modes.
@@ -91,5 +95,5 @@ def _own_functions(module: Any) -> list[str]:
 def _entry(name: str, arguments: list[str], function: Callable[..., Any]) -> Iterator[str]:
     """Yield a function with its arguments and what its docstring says."""
     yield f"  {name}({', '.join(arguments)})"
-    for paragraph in (inspect.getdoc(function) or "").split("\n\n"):
+    for paragraph in RULE.sub("", inspect.getdoc(function) or "").split("\n\n"):
         yield from wrap(" ".join(paragraph.split()), WIDTH, initial_indent="      ", subsequent_indent="      ")

@@ -25,6 +25,7 @@ LENSES: dict[str, Painter] = {
     "rfc": rfc.render,
 }
 WIDE = 58
+PANEL_ROWS = 6          # a design's panels take three quarters of the lens, at least so many rows; its banks the rest
 
 
 def base_design(design: str) -> str:
@@ -75,7 +76,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     painter = LENSES.get(base_design(design))
     if painter is not None:
         return fill([heading, *painter(scene, width, height - 1)], width, height)
-    body = panels.render(scene, width, height - 1)
+    body = panels.render(scene, width, max(PANEL_ROWS, (height - 1) * 3 // 4))
     left = height - 1 - len(body)
     if left >= 3:
         body += banks.render(scene, width, left)
