@@ -62,6 +62,7 @@ class SceneSource:
                 self._machines.clear()
             session = self.session
             snapshot = session.snapshot() if cycle == session.cycle else session.timeline.at(cycle)
+            len(snapshot.rows)      # read now, so that damage is told here and painters never wait for a file
             found = self._machines[cycle] = Machine(snapshot)
         return found
 

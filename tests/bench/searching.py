@@ -121,12 +121,15 @@ def seeking(path: Path, runs: int, seed: int = 1) -> Rows:
     timeline = session.timeline
     jumps: list[tuple[float, float]] = []
     backs: list[tuple[float, float]] = []
+    rows: list[tuple[float, float]] = []
     for cycle in np.random.RandomState(seed).randint(timeline.first + 1, timeline.last + 1, SEEKS * runs).tolist():
         jumps.append(timed(lambda cycle=cycle: (session.goto(cycle), session.snapshot())))  # type: ignore[misc]
+        rows.append(timed(lambda: session.snapshot().rows))     # read only when they are asked for
         backs.append(timed(lambda: (session.back(), session.snapshot())))
     session.close()
     found = []
-    for name, times, most in (("seek to a random cycle", jumps, 5), ("one cycle back from there", backs, 1)):
+    for name, times, most in (("seek to a random cycle", jumps, 5), ("one cycle back from there", backs, 1),
+                              ("all registers there", rows, 5)):  # fmt: skip
         wall, cpu = zip(*times)
         found += [row(f"{name}: median", wall, "ms", at_most=1, cpu=cpu),
                   row(f"{name}: p99", percentile(wall), "ms", at_most=most, cpu=[percentile(cpu)])]  # fmt: skip
