@@ -116,7 +116,7 @@ class RecordedTimeline(Timeline):
         self._frames: ByteCache[dict[str, Any]] = ByteCache(FRAME_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         self._milestones: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
-        self._newest_read = -1
+        self._newest_read, self._backward = -1, 0       # the last chunk read, and how many in a row went backward
         self._lock = threading.RLock()      # a snapshot's memory is read when it is looked at, in whatever thread
         if index.summary:
             self.summaries = Summaries(self.layout, self._read_summary, self.totals)
@@ -183,8 +183,9 @@ class RecordedTimeline(Timeline):
         Who goes backward, which systems do not expect, has the chunks before asked for ahead of time.
         """
         offsets = self._index.offset
-        backward, self._newest_read = number == self._newest_read - 1, number
-        if backward and number % AHEAD == 0 and hasattr(os, "posix_fadvise"):
+        self._backward = self._backward + 1 if number == self._newest_read - 1 else 0
+        self._newest_read = number
+        if self._backward >= AHEAD and number % AHEAD == 0 and hasattr(os, "posix_fadvise"):
             low = offsets[max(0, number - 2 * AHEAD)]
             os.posix_fadvise(self._file.fileno(), low, offsets[number] - low, os.POSIX_FADV_WILLNEED)
         if number + 1 >= len(offsets):
