@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine import designs as registry
+from engine import jit
 from engine.designs import files
 from engine.tools import check_design
 from rfview import cli
@@ -115,9 +116,14 @@ def test_the_help_explains_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert cli.main(["help", str(tmp_path / "none.py")]) == 2
 
 
-def test_the_check_wants_a_design(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_wants_a_design_and_the_compiler(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert cli.main(["designs", "--check"]) == 2
     assert "name a design or a design file" in capsys.readouterr().err
+    monkeypatch.setattr(jit, "OFF", True)
+    assert cli.main(["designs", "sram", "--check"]) == 2
+    assert "takes hours without the compiler" in capsys.readouterr().err
 
 
 def test_the_help_topic_names_every_hook(capsys: pytest.CaptureFixture[str]) -> None:
