@@ -38,8 +38,8 @@ from sessions.summaries import CHUNKS
 from sessions.timeline import Timeline
 
 MAX_LENGTH = 2000
-REGISTER = re.compile(r"[Rr](\d+)\Z")
-PREDICATE = re.compile(r"[Pp](\d+)\Z")
+REGISTER = re.compile(r"R(\d+)\Z")       # a small letter would be taken for the PTX's own %r8
+PREDICATE = re.compile(r"P(\d+)\Z")
 SHORT = re.compile(r"([wbcsp])(\d*)\Z")
 UNITS = {"w": "warp", "b": "bank", "c": "collector", "s": "scheduler", "p": "pipe"}
 COUNTS = {"warp": "num_warps", "bank": "num_banks", "collector": "num_collectors", "scheduler": "num_schedulers"}
@@ -444,6 +444,8 @@ class _Compiler:
                 record = "warp_cold" if name in cold else "warp"
                 if record == "warp" and (place := register_of(self.info, name)):
                     raise self.fail(where, f"%{name} is in {place}: name that register")
+                if record == "warp" and re.fullmatch(r"[rp]\d+", name):
+                    raise self.fail(where, f"unknown name {name!r}; did you mean {name.upper()}?")
             unit = record
         index = "*" if number is None else str(number)
         return self._field(where, f"sm.{unit}[{index}]", steps, count if number is None else 0,

@@ -35,3 +35,7 @@ def test_scripts_show_names_and_point_from_them_to_registers() -> None:
     assert "%r" in shown.text
     with pytest.raises(InputError, match=r"%rd1 is in R\d+ at pc \d+ to \d+"):
         list(run_script(session, "print w0.rd1"))
+    with pytest.raises(InputError, match=r"%r1 is in R\d+ at pc \d+ to \d+"):
+        list(run_script(session, "print w0.r1"))
+    with pytest.raises(InputError, match=r"unknown name 'r63'; did you mean R63\?"):
+        list(run_script(session, "print w0.r63"))
