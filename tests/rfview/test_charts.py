@@ -42,8 +42,8 @@ def test_the_svg_is_xml_with_a_rectangle_per_part() -> None:
     assert next(root.iter(f"{SVG}text")).text == "shares, %" and charts.svg(STACKED) == charts.svg(STACKED)
 
 
-def test_compare_writes_csv_chart_and_svg(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
-    words = ["compare", small, "--designs", "sram,stt", "--schedulers", "gto,lrr", "--workers", "1"]
+def test_compare_writes_csv_chart_and_svg(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", str(small), "--designs", "sram,stt", "--schedulers", "gto,lrr", "--workers", "1"]
     assert cli.main([*words, "--csv", str(tmp_path / "t.csv"), "--plot", "stalls", "--svg", str(tmp_path / "t.svg")]) == 0
     printed = capsys.readouterr().out
     assert "share of resident warp-cycles" in printed and "█ issued" in printed and "stt lrr" in printed
@@ -59,14 +59,14 @@ def test_compare_writes_csv_chart_and_svg(small: str, tmp_path: Path, capsys: py
 
 
 @pytest.mark.parametrize("metric", ["ipc", "cycles", "energy"])
-def test_every_metric_has_a_bar_per_row(metric: str, small: str, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
-    assert cli.main(["compare", small, "--designs", "sram,stt", "--workers", "1", "--plot", metric]) == 0
+def test_every_metric_has_a_bar_per_row(metric: str, small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", str(small), "--designs", "sram,stt", "--workers", "1", "--plot", metric]) == 0
     chart = capsys.readouterr().out.partition(compare_output.METRICS[metric] + ", copy")[2].splitlines()
     assert [line.split()[0] for line in chart[1:3]] == ["sram", "stt"]
 
 
-def test_a_row_is_opened_with_the_tables_machine(small: str, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
-    assert cli.main(["compare", small, "--designs", "sram,hrf", "--workers", "1", "--open", "sram"]) == 0
+def test_a_row_is_opened_with_the_tables_machine(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", str(small), "--designs", "sram,hrf", "--workers", "1", "--open", "sram"]) == 0
     screen = capsys.readouterr().out.partition(" rfview  copy")[2].splitlines()[0]
     assert "sram gto" in screen and "cycle 0" in screen
     assert compare_output.row_of("stt[stall=bank]:lrr", ["stt[stall=bank]"], ["gto", "lrr"]) == ("stt[stall=bank]", "lrr")

@@ -161,7 +161,9 @@ def test_an_interrupted_run_ends_at_once_without_a_traceback(repository: Path) -
     # days of simulation, so that it cannot have ended by itself when the signal comes
     words = [sys.executable, "-m", "rfview", "run", str(BAD / "endless_loop.toml"), "--max-cycles", "1000000000000"]
     child = subprocess.Popen(words, cwd=repository, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
+                             stderr=subprocess.PIPE, text=True,
+                             # what a shell runs in the background ignores Ctrl-C, and all that is run by it
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     time.sleep(5)
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=60)
