@@ -7,7 +7,6 @@ rounding.py and sfu.py. Memory, control and special registers are the machine's.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from engine.arithmetic import (
     integer, jit, permute_bytes,
 )
 from engine.isa import *  # noqa: F403  (opcode constants must be globals of this module for the compiler)
-from engine.jit import OFF, entry
+from engine.jit import entry
 from engine.lanes import handle, load, run, store
 from engine.rounding import (
     F64, convert, convert_pair, flush32, flush_half, float32, float64, half_lane, half_to_float, has, test_property,
@@ -555,6 +554,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
     """
     rows = handle(rows)
     op, aux, flags = I64(inst.op), U32(inst.aux), U32(inst["flags"])
+    # a flat chain of constants, which becomes one jump table; `run` is compiled for each opcode alone
     src, dst, mask, p0, p1 = I64(src), I64(dst), U32(mask), U32(p0), U32(p1)
     if op == OP_MOV32:
         run(rows, src, dst, p0, aux, OP_MOV32)
@@ -733,10 +733,6 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
     elif op < OP_LD and op != OP_NOP:
         return rare(op, rows, src, dst, mask, p0, aux, flags)
     return Z64
-
-
-if OFF:
-    execute = functools.wraps(execute)(np.errstate(all="ignore")(execute))
 
 
 def unpack(result: Any) -> tuple[int, int]:

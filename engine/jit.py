@@ -83,6 +83,8 @@ CACHE_FOLDER = _prepare_cache()
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a step entry point, cached on disk; its arguments must include a hashed record (`spec` or `key`)."""
+    if OFF:     # NumPy's scalars wrap like the machine's words, but warn of it
+        return np.errstate(all="ignore")(function)
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 

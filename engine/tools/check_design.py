@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine import kernels, warm
+from engine import jit, kernels, warm
 from engine.errors import InputError, RfviewError
 from engine.launch import load_launch_file
 from engine.simulator import Simulator
@@ -36,6 +36,8 @@ def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
     run also that it is the same with every idle cycle run, which a wrong next_event shows in. Before all of them the
     design's first cycles run as plain Python, where an index out of bounds does not go unseen.
     """
+    if jit.OFF:
+        raise InputError("designs --check: takes hours without the compiler; run it without NUMBA_DISABLE_JIT")
     small, module = warm.smallest_run()
     Simulator(small, design=variant, module=module).try_hooks()
     if slip := plain_trial.trial(variant):

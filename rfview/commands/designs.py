@@ -46,15 +46,12 @@ def _as_path(text: str) -> str:
 
 def check(variant: str) -> int:
     """Run the bundled kernels of the check with a design; print what each gave; return 1 where one went wrong."""
-    from engine import jit
     from engine.errors import InputError
     from engine.tools import check_design
     from rfview.commands import options
 
     if not variant:
         raise InputError("designs --check: name a design or a design file, as in: rfview designs ./my_rf.py --check")
-    if jit.OFF:
-        raise InputError("designs --check: takes hours without the compiler; run it without NUMBA_DISABLE_JIT")
     wrong = 0
     with options.progress() as bar:
         for run in check_design.check(variant, progress=bar):

@@ -639,7 +639,8 @@ def program_pairs() -> Iterator[tuple[str, Assembly]]:
     yield "one bank", Assembly().ld(16, offset=0).ld(48, offset=512).add(1, 16, 48).exit()
 
 
-@pytest.mark.parametrize(("name", "program"), program_pairs(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("name", "program"), list(program_pairs()),
+                         ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.skipif(not WITHOUT_JIT, reason="skipping is switched off in the Python functions")
 def test_transfers_and_slow_writes_end_in_time_in_an_idle_machine(name: str, program: Assembly) -> None:
     skipping = run(program, registers=60, warps=2)
