@@ -164,7 +164,10 @@ def test_an_interrupted_run_ends_at_once_without_a_traceback(repository: Path) -
                              stderr=subprocess.PIPE, text=True,
                              # what a shell runs in the background ignores Ctrl-C, and all that is run by it
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-    time.sleep(5)
-    child.send_signal(signal.SIGINT)
-    _, error = child.communicate(timeout=60)
+    try:
+        time.sleep(5)
+        child.send_signal(signal.SIGINT)
+        _, error = child.communicate(timeout=60)
+    finally:
+        child.kill()        # it would go on for days
     assert "Traceback" not in error and "interrupted" in error and child.returncode == 130, error
