@@ -11,8 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+
+# kinds of register rows: all lanes alike, lanes in equal steps, any lanes; and how many words say all 32
+UNIFORM, AFFINE, RAW = range(3)
+ROW_WORDS = np.array([1, 2, 32])
+LANES = np.arange(32, dtype=np.uint32)
 
 
 @dataclass
@@ -39,28 +45,58 @@ class Blocks:
 
 
 @dataclass
+class Rows:
+    """Register rows written, in order. end: (num_cycles,) u4 prefix counts. index: (k,) u4 row. kind: (k,) u4.
+
+    word: u4, of each row the first lane; the first lane and the step from lane to lane; or all 32 lanes.
+    """
+
+    end: np.ndarray
+    index: np.ndarray
+    kind: np.ndarray
+    word: np.ndarray
+
+    @cached_property
+    def value(self) -> np.ndarray:
+        """Return (k, 32) u4 lanes."""
+        size = ROW_WORDS[self.kind]
+        begin = np.cumsum(size) - size
+        step = np.zeros(len(size), np.uint32)
+        step[self.kind == AFFINE] = self.word[begin[self.kind == AFFINE] + 1]
+        value = self.word[begin][:, None] + LANES * step[:, None]
+        whole = self.kind == RAW
+        value[whole] = self.word[begin[whole, None] + LANES]
+        return value
+
+    @staticmethod
+    def of_values(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Rows:
+        """Return the same from (k, 32) u4 lanes."""
+        return Rows(end, index, np.full(len(index), RAW, np.uint32), np.ascontiguousarray(value, np.uint32).ravel())
+
+
+@dataclass
 class Chunk:
     """A keyframe and the changes of `num_cycles` cycles after it.
 
-    key_sm: (RECORDED_BYTES // 4,) u4. key_rf: (rf bytes // 4,) u4. key_rows: (recorded rows, 32) u4 or None.
-    key_memory: (words,) u4 or None; both are None where the consumer carries them on from the chunk before.
-    row_end, mem_end: (num_cycles,) u4 prefix counts. row_index: (k,) u4, row_value: (k, 32) u4. mem_index, mem_value:
-    u4 arena words. printed: (cycle, text) lines that the kernel printed. release: to be called once when the arrays are
-    no longer looked at, where they are lent.
+    key: (RECORDED_BYTES // 4 + rf bytes // 4,) u4. key_rows: (recorded rows, 32) u4 or None. key_memory: (words,) u4 or
+    None; both are None where the consumer carries them on from the chunk before. mem_end: (num_cycles,) u4 prefix counts.
+    mem_index, mem_value: u4 arena words. printed: (cycle, text) lines that the kernel printed. release: to be called once
+    when the arrays are no longer looked at, where they are lent.
     """
 
     first_cycle: int
     num_cycles: int
-    key_sm: np.ndarray
-    key_rf: np.ndarray
+    key: np.ndarray
     key_rows: np.ndarray | None
     key_memory: np.ndarray | None
     blocks: Blocks
-    row_end: np.ndarray
-    row_index: np.ndarray
-    row_value: np.ndarray
+    rows: Rows
     mem_end: np.ndarray
     mem_index: np.ndarray
     mem_value: np.ndarray
     printed: list[tuple[int, str]] = field(default_factory=list)
     release: Callable[[], None] = lambda: None
+
+    row_end = property(lambda self: self.rows.end)
+    row_index = property(lambda self: self.rows.index)
+    row_value = property(lambda self: self.rows.value)

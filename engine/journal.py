@@ -14,20 +14,21 @@ import numpy as np
 
 from engine import state
 from engine.bits import bit64, changed32, ctz64, popcount, take32, words_at
-from engine.chunk import Blocks, Chunk
+from engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows
 from engine.device import device
 from engine.jit import entry, key_dtype, record
 
 # arrays that compiled code reaches by address: passing this many as arguments costs more than a quiet cycle
 WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted")
-WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_value", "mem_end",
-           "mem_index", "mem_value")  # fmt: skip
+WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
+           "mem_end", "mem_index", "mem_value")  # fmt: skip
 LOG = np.dtype(
     [
         ("mem_count", "i8"),          # words noted in this cycle
         ("blocks", "i8"),             # entries used in the output arrays
         ("values", "i8"),
         ("rows", "i8"),
+        ("row_words", "i8"),
         ("words", "i8"),
         ("cycles", "i8"),
         ("block_room", "i8"),         # entries that a cycle must find free, else the chunk ends
@@ -41,7 +42,7 @@ LOG = np.dtype(
 )
 
 # the numbers that `begin` sets to 0, from mem_count to cycles
-COUNTS = 6
+COUNTS = 7
 WIDTH = 32
 RECORDED_WORDS = state.RECORDED_BYTES // 4
 HOT_WORD = state.HOT_OFFSET // 4
@@ -159,11 +160,16 @@ def capture_design(log):
 
 @device
 def log_rows(sm, log):
-    """Append the new value of every recorded row that this cycle wrote."""
+    """Append the new value of every recorded row that this cycle wrote, in as few words as its kind needs.
+
+    All lanes are always written, and the next row over those that were not needed: most rows need one or two.
+    """
     rows = words_at(log.value_rows_at, log.value_rows_size)
     row_index = words_at(log.row_index_at, log.row_index_size)
-    row_value = words_at(log.row_value_at, log.row_value_size)
+    row_kind = words_at(log.row_kind_at, log.row_kind_size)
+    row_word = words_at(log.row_word_at, log.row_word_size)
     count = np.uint64(log.rows)
+    to = np.uint64(log.row_words)
     touched = np.uint64(sm.rows_touched)
     while touched != 0:
         word = ctz64(touched)
@@ -175,11 +181,22 @@ def log_rows(sm, log):
             marked &= ~bit64(low)
             row = np.uint64(word * 64 + low)
             row_index[count] = row
+            at = row * np.uint64(32)
+            first = rows[at]
+            step = np.uint32(rows[at + np.uint64(1)] - first)
+            other = np.uint32(0)
             for lane in range(np.uint64(32)):
-                row_value[count * np.uint64(32) + lane] = rows[row * np.uint64(32) + lane]
+                row_word[to + lane] = rows[at + lane]
+                other |= rows[at + lane] ^ np.uint32(first + np.uint32(lane) * step)
+            kind = RAW if other != 0 else AFFINE if step != 0 else UNIFORM
+            if kind == AFFINE:
+                row_word[to + np.uint64(1)] = step
+            row_kind[count] = kind
+            to += np.uint64(32 if kind == RAW else 2 if kind == AFFINE else 1)
             count += np.uint64(1)
     sm.rows_touched = 0
     log.rows = count
+    log.row_words = to
     return 0
 
 
@@ -239,6 +256,7 @@ def has_room(log):
         log.blocks + log.block_room <= log.block_first_size
         and log.values + log.value_room <= log.block_value_size
         and log.rows + log.row_room <= log.row_index_size
+        and log.row_words + np.int64(32) * log.row_room <= log.row_word_size
         and log.words + log.word_room <= log.mem_index_size
     )
 
@@ -288,10 +306,12 @@ class Buffers:
         busy = (64, 256, 4, 32)
         blocks, values, rows, words = (room + each * cycles for room, each in zip(rooms, busy))
         sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
-                 "row_index": rows, "row_value": rows * 32, "mem_end": cycles, "mem_index": words, "mem_value": words}
+                 "row_index": rows, "row_kind": rows, "row_word": rows * 32, "mem_end": cycles, "mem_index": words,
+                 "mem_value": words}  # fmt: skip
         self.arrays = {name: np.empty(sizes[name], np.uint32) for name in WRITTEN}
         self.places = places_of(self.arrays)
-        self.keys = tuple(np.empty(size, np.uint32) for size in keys)
+        self.key = np.empty(sum(keys), np.uint32)
+        self.keys = self.key[: keys[0]], self.key[keys[0] :]
 
 
 def places_of(arrays: dict[str, np.ndarray]) -> np.ndarray:
@@ -361,20 +381,20 @@ class Journal:
         until its `release` is called; else copies.
         """
         made = self._buffers.arrays
-        key_sm, key_rf = self._buffers.keys[0], self._buffers.keys[1][:design_words]
-        _, b, v, r, m, n = self._counts.tolist()
+        key = self._buffers.key[: RECORDED_WORDS + design_words]
+        _, b, v, r, w, m, n = self._counts.tolist()
         blocks = Blocks(made["block_end"][:n], made["block_first"][:b], made["block_mask"][:b], made["block_value"][:v])
-        logs = (made["row_end"][:n], made["row_index"][:r], made["row_value"].reshape(-1, 32)[:r], made["mem_end"][:n],
-                made["mem_index"][:m], made["mem_value"][:m])  # fmt: skip
+        rows = made["row_end"][:n], made["row_index"][:r], made["row_kind"][:r], made["row_word"][:w]
+        words = made["mem_end"][:n], made["mem_index"][:m], made["mem_value"][:m]
         if lend:
             buffers = self._buffers
             self._use(self._free.pop() if self._free else Buffers(*self._sizes))
-            return Chunk(first, n, key_sm, key_rf, None, None, blocks, *logs, printed=printed,
+            return Chunk(first, n, key, None, None, blocks, Rows(*rows), *words, printed=printed,
                          release=lambda: self._free.append(buffers))  # fmt: skip
         end, index = np.empty(n, np.uint32), np.empty(v, np.uint32)
         expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
-        return Chunk(first, n, key_sm.copy(), key_rf.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
-                     *(array.copy() for array in logs), printed=printed)  # fmt: skip
+        return Chunk(first, n, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
+                     Rows(*(array.copy() for array in rows)), *(array.copy() for array in words), printed=printed)
 
 
 def aligned_words(count: int) -> np.ndarray:

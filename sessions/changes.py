@@ -48,12 +48,12 @@ class Changes:
 class StoredChanges:
     """Changes as a file holds them: block by block, decoded as far as a question needs it. Safe to share between threads.
 
-    stored: the `deltas` map of format.py. key: (num_words,) u4 state at the chunk's first cycle. Raises ValueError where
-    the streams do not fit together.
+    stored: streams of the `state` blob of format.py. key: (num_words,) u4 state at the chunk's first cycle. Raises
+    ValueError where the streams do not fit together.
     """
 
-    def __init__(self, stored: dict[str, Any], key: np.ndarray, first_cycle: int):
-        self._stored, self._key, self._first_cycle = stored, key, first_cycle
+    def __init__(self, stored: dict[str, Any], key: np.ndarray, first_cycle: int, num_cycles: int):
+        self._stored, self._key, self._first_cycle, self._num_cycles = stored, key, first_cycle, num_cycles
         blocks_of, patterns_of = (unpack(stored[name], np.int64) for name in ("kinds", "patterns"))
         self._block = np.cumsum(unzigzag(unpack(stored["blocks"])), dtype=np.uint32).astype(np.int64)
         times = unpack(stored["times"], np.int64)
@@ -87,7 +87,7 @@ class StoredChanges:
         before = when[self._begin - 1]
         before[0] = 0
         when -= np.repeat(before, self._times)
-        _require(int(when.max()) < int(self._stored["cycles"]))
+        _require(int(when.max()) < self._num_cycles)
         return when
 
     @cached_property
@@ -103,7 +103,7 @@ class StoredChanges:
         columns = np.flatnonzero(size)
         modes, widths = (unpack(self._stored[name], np.int64) for name in ("modes", "widths"))
         _require(len(columns) == len(modes) == len(widths) and modes.max() <= STAMP and widths.max() <= PLANES)
-        return _Columns.of(size, columns, modes, widths, np.frombuffer(self._stored["planes"], np.uint8))
+        return _Columns.of(size, columns, modes, widths, np.frombuffer(self._stored["planes"][2], np.uint8))
 
     @cached_property
     def _far(self) -> tuple[np.ndarray, np.ndarray]:
@@ -180,7 +180,7 @@ class StoredChanges:
         edges = np.searchsorted(filled, end - patterns)
         block = np.repeat(np.arange(len(edges)), np.diff(edges, append=len(filled)))
         pattern = filled - lead[block]
-        _require(int(self._stored["cycles"]) < 1 << 16)
+        _require(self._num_cycles < 1 << 16)
         return _Cells(cell, number, filled, edges, block, pattern, self._bits.astype("<u2").take(pattern, axis=0))
 
     def _tally(self, number: np.ndarray) -> np.ndarray:

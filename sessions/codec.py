@@ -1,4 +1,4 @@
-"""Short byte forms of a chunk's arrays: narrow integers in byte planes, logs by counts, rows by kind."""
+"""Short byte forms of a chunk's arrays: streams of narrow integers in byte planes, logs by counts, rows by kind."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from typing import Any
 import msgpack
 import numpy as np
 import zstandard
+from zstandard import ZstdError
 
+from engine.chunk import AFFINE, LANES, RAW
 from engine.errors import InputError
 
 LEVEL = 1
 # for byte planes: what repeats in them is close by, and tables this small stay in the nearest cache
 NEAR = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=17, hash_log=12)
-UNIFORM, AFFINE, RAW = 0, 1, 2
 DIFFERENCE, XOR, NEW, STAMP = range(4)
 NUM_MODES = 4
 # words in a block of changes, and bytes in a word
 WIDTH, PLANES = 32, 4
-LANES = np.arange(32, dtype=np.uint32)
+# the streams of each kind of blob, in order (see format.py)
+STATE = ("key_step", "key_bits", "kinds", "patterns", "blocks", "times", "masks", "gaps", "ranks", "modes", "widths",
+         "planes", "far", "beyond")  # fmt: skip
+ROWS = ("counts", "index", "kind", "base", "step", "raw")
+MEMORY = ("counts", "index", "value")
 
 
 # contexts are kept: making one costs more than squeezing a small part of a chunk
@@ -42,7 +47,7 @@ def squeeze(data: bytes | memoryview, level: int = LEVEL, *, near: bool = False)
 
 
 def unsqueeze(data: bytes) -> bytes:
-    """Return what `squeeze` stored; raises zstandard.ZstdError."""
+    """Return what `squeeze` stored; raises ZstdError."""
     kept = _contexts.__dict__.get("reader")
     if kept is None:
         kept = _contexts.reader = zstandard.ZstdDecompressor()
@@ -53,7 +58,30 @@ def expand(data: bytes, what: str) -> Any:
     """Return what `compress` stored; raises InputError naming `what` when it is damaged."""
     try:
         return msgpack.unpackb(unsqueeze(data), strict_map_key=False)
-    except (zstandard.ZstdError, ValueError, TypeError, msgpack.UnpackException) as error:
+    except (ZstdError, ValueError, TypeError, msgpack.UnpackException) as error:
+        raise InputError(f"{what} is damaged ({error})") from None
+
+
+def streams(data: bytes | memoryview, names: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return the streams of a blob by name, each [count, width, byte planes]; raises ValueError where lengths do not fit."""
+    sizes = np.frombuffer(data, "<u4", 2 * len(names)).tolist()
+    view = memoryview(data)
+    found: dict[str, list[Any]] = {}
+    at = 8 * len(names)
+    for number, name in enumerate(names):
+        count, width = sizes[2 * number], sizes[2 * number + 1]
+        found[name] = [count, width, view[at : at + count * width]]
+        at += count * width
+    if at != len(view):
+        raise ValueError("its streams do not fit together")
+    return found
+
+
+def expand_streams(data: bytes, names: tuple[str, ...], what: str) -> dict[str, list[Any]]:
+    """Return the streams of a blob that `squeeze` stored; raises InputError naming `what` when it is damaged."""
+    try:
+        return streams(unsqueeze(data), names)
+    except (ZstdError, ValueError, TypeError) as error:
         raise InputError(f"{what} is damaged ({error})") from None
 
 

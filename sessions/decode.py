@@ -106,7 +106,7 @@ class DecodedChunk:
 
     @cached_property
     def _key(self) -> np.ndarray:
-        return np.concatenate([self.chunk.key_sm, self.chunk.key_rf])
+        return self.chunk.key
 
     def _end(self, ends: np.ndarray, offset: int) -> int:
         return int(ends[offset - 1]) if offset else 0

@@ -82,7 +82,9 @@ from engine.errors import InputError
 from sessions import codec
 from sessions.layout import Layout
 
-FORMAT = 2
+FORMAT = 3
+# arrays of the header, each a blob of its own
+VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 6
 MAGIC = b"\x89RFV\r\n\x1a\n"
 END_MAGIC = b"RFVEND\r\n"
@@ -121,12 +123,14 @@ def dtype_from_json(stored: Any) -> np.dtype:
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": stored["itemsize"]})
 
 
-def write_frame(file: BinaryIO, tag: bytes, payload: bytes) -> int:
-    """Write one frame; return its offset in the file."""
+def write_frame(file: Any, tag: bytes, payload: bytes | memoryview) -> int:
+    """Write one frame into a binary file, which may be unbuffered; return its offset there."""
     offset = file.tell()
     crc = zlib.crc32(payload, zlib.crc32(tag + struct.pack("<Q", len(payload))))
-    file.write(FRAME.pack(tag, len(payload), crc))
-    file.write(payload)
+    for part in (FRAME.pack(tag, len(payload), crc), payload):
+        left = memoryview(part)
+        while left:
+            left = left[file.write(left) :]
     return offset
 
 
@@ -167,11 +171,12 @@ def read_trailer(file: BinaryIO, size: int) -> int:
 
 @dataclass
 class Header:
-    """What a session file says about its run. memory: (words,) u4 and rows: (n, 32) u4, both at cycle `first`."""
+    """What a session file says about its run. state, memory: (words,) u4, rows: (n, 32) u4, all at cycle `first`."""
 
     layout: Layout
     info: dict[str, Any]
     first: int
+    state: np.ndarray
     memory: np.ndarray
     rows: np.ndarray
     chunk_cycles: int
@@ -183,11 +188,10 @@ class Header:
             "rf_dtype": dtype_to_json(self.layout.rf_dtype),
             "info": self.info,
             "first": self.first,
-            "memory": np.ascontiguousarray(self.memory, "<u4").tobytes(),
-            "rows": np.ascontiguousarray(self.rows, "<u4").tobytes(),
             "chunk_cycles": self.chunk_cycles,
         }
-        return msgpack.packb({"format": FORMAT, "body": codec.compress(body, HEADER_LEVEL)})
+        values = {name: codec.squeeze(np.ascontiguousarray(getattr(self, name), "<u4").data) for name in VALUES}
+        return msgpack.packb({"format": FORMAT, "body": codec.compress(body, HEADER_LEVEL), **values})
 
     @staticmethod
     def unpack(payload: bytes, path: Any) -> Header:
@@ -201,10 +205,11 @@ class Header:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; record the run again")
             body = codec.expand(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
-            memory = np.frombuffer(body["memory"], "<u4")
-            rows = np.frombuffer(body["rows"], "<u4").reshape(-1, 32)
-            return Header(layout, body["info"], body["first"], memory, rows, body.get("chunk_cycles", 1024))
-        except (KeyError, TypeError, ValueError, msgpack.UnpackException) as error:
+            state, memory, rows = (np.frombuffer(codec.unsqueeze(outer[name]), "<u4") for name in VALUES)
+            if len(state) != layout.num_words:
+                raise ValueError(f"its first state has {len(state)} words, expected {layout.num_words}")
+            return Header(layout, body["info"], body["first"], state, memory, rows.reshape(-1, 32), body["chunk_cycles"])
+        except (KeyError, TypeError, ValueError, msgpack.UnpackException, codec.ZstdError) as error:
             raise InputError(f"{path}: the header cannot be read ({error!r})") from None
 
 

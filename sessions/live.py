@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.chunk import Blocks, Chunk
+from engine.chunk import Blocks, Chunk, Rows
 from engine.errors import KernelFault
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.keyframes import Keyframes
@@ -239,14 +239,16 @@ def joined(pieces: list[Chunk]) -> Chunk:
     """Return chunks that follow one another as one."""
     if len(pieces) == 1:
         return pieces[0]
-    parts: dict[str, Any] = {}
-    for name in ("row", "mem"):
-        parts[f"{name}_end"] = _ends([getattr(piece, f"{name}_end") for piece in pieces])
-        for part in (f"{name}_index", f"{name}_value"):
-            parts[part] = np.concatenate([getattr(piece, part) for piece in pieces])
+    parts: dict[str, Any] = {"mem_end": _ends([piece.mem_end for piece in pieces])}
+    for part in ("mem_index", "mem_value"):
+        parts[part] = np.concatenate([getattr(piece, part) for piece in pieces])
     parts["blocks"] = Blocks(
         _ends([piece.blocks.end for piece in pieces]),
         *(np.concatenate([getattr(piece.blocks, part) for piece in pieces]) for part in ("first", "mask", "value")),
+    )
+    parts["rows"] = Rows(
+        _ends([piece.rows.end for piece in pieces]),
+        *(np.concatenate([getattr(piece.rows, part) for piece in pieces]) for part in ("index", "kind", "word")),
     )
     cycles = sum(piece.num_cycles for piece in pieces)
     printed = [line for piece in pieces for line in piece.printed]

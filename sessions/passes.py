@@ -1,16 +1,18 @@
-"""The compiled loops of recording: over events, changes, columns, rows and summaries; they hold no lock.
+"""The compiled loops of recording: from a chunk's journal to the streams that its file holds; they hold no lock.
 
 Numbers that index are unsigned where a loop is long: for signed ones the compiler must allow for negative ones, which count
-from the end, and then does one element at a time.
+from the end, and then does one element at a time. `out` is bytes; `sizes`, (streams, 2) u4, gets count and width of each
+stream put there (see format.py, streams).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import bit64, ctz64, popcount, prefetch
-from engine.jit import entry
-from sessions.codec import AFFINE, NEW, NUM_MODES, PLANES, RAW, STAMP, UNIFORM, WIDTH, XOR
+from engine.bits import bit64, changed32, ctz64, popcount, prefetch
+from engine.chunk import AFFINE, RAW, UNIFORM
+from engine.jit import entry, jit
+from sessions.codec import NEW, NUM_MODES, PLANES, STAMP, WIDTH, XOR
 from sessions.extent import BYTES, WHOLE
 
 TABLE_FULL = -1
@@ -20,9 +22,17 @@ FAR_BYTES = 5
 AHEAD = 16
 # words in a line of the processor's cache
 LINE_WORDS = 16
+# where an event's cycle and its values stand beside its mask
+CYCLE_SHIFT, VALUE_SHIFT = 32, 43
+MOST_CYCLES, MOST_VALUES = (1 << VALUE_SHIFT - CYCLE_SHIFT) - 1, 1 << 64 - VALUE_SHIFT
+# of a long column, so many codes tell how it is coded best
+LEARN_CODES = 256
 
 
-@entry
+# from the order of time to the order of storing
+
+
+@jit
 def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, event_slot):
     """Number the blocks (slots) as they come up; count the events of each and collect the words that change in it.
 
@@ -44,25 +54,48 @@ def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_time
         slot_times[slot] += 1
         slot_touched[slot] |= mask[event]
         event_slot[event] = found
-    for slot in range(np.uint64(slots)):
-        slot_of[np.uint64(slot_first[slot])] = -1
     return slots
 
 
-@entry
+@jit
+def order_slots(slots, slot_first, slot_of, place_of, word_at, present, order):
+    """List the slots in the order of storing: that of the places of their first words.
+
+    present: zeros, a bit for each place, and left so. word_at: the word of each place. Leaves slot_of as it was before
+    `index_events`.
+    """
+    for slot in range(np.uint64(slots)):
+        place = np.uint64(place_of[np.uint64(slot_first[slot])])
+        present[place >> np.uint64(6)] |= bit64(place & np.uint64(63))
+    listed = np.uint64(0)
+    for group in range(np.uint64(len(present))):
+        left = np.uint64(present[group])
+        present[group] = 0
+        while left != 0:
+            word = np.uint64(word_at[group * np.uint64(64) + np.uint64(ctz64(left))])
+            left &= left - np.uint64(1)
+            order[listed] = slot_of[word]
+            slot_of[word] = -1
+            listed += np.uint64(1)
+    return 0
+
+
+@jit
 def place_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots, begin):
     """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind.
 
     begin: (kinds x 32,) gets where each column's values may begin: there is room for all events of its kind.
     """
     event = np.int64(0)
-    for place in range(len(order)):
-        slot = order[place]
+    for kind in range(len(kind_slots)):
+        kind_slots[kind] = 0
+    for place in range(np.uint64(len(order))):
+        slot = np.uint64(order[place])
         slot_next[slot] = event
         event += slot_times[slot]
         first[place] = slot_first[slot]
         times[place] = slot_times[slot]
-        kind_slots[slot_kind[slot]] += 1
+        kind_slots[np.uint64(slot_kind[slot])] += 1
     place = 0
     room = np.int64(0)
     for kind in range(len(kind_slots)):
@@ -76,11 +109,11 @@ def place_slots(order, slot_first, slot_kind, slot_times, slot_next, first, time
     return 0
 
 
-@entry
+@jit
 def sort_events(end, mask, event_slot, slot_next, ordered):
     """Bring the events into the order of their blocks, in order of time in each; slot_next: first place of each slot.
 
-    ordered: (events, 2) u8: where its values begin | its mask << 32, and its cycle.
+    ordered: (events,) u8: its mask | its cycle << 32 | where its values begin << 43.
     """
     one = np.uint64(1)
     event = np.uint64(0)
@@ -92,32 +125,33 @@ def sort_events(end, mask, event_slot, slot_next, ordered):
             place = np.uint64(slot_next[slot])
             slot_next[slot] = place + one
             bits = np.uint64(mask[event])
-            ordered[place, np.uint64(0)] = at | (bits << np.uint64(32))
-            ordered[place, one] = cycle
+            ordered[place] = bits | (cycle << np.uint64(CYCLE_SHIFT)) | (at << np.uint64(VALUE_SHIFT))
             at += np.uint64(popcount(bits))
             event += one
     return 0
 
 
-@entry
+@jit
 def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, events, stamped, value, table, masks,
            kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
            run_column):  # fmt: skip
     """Write every changed word's value into its column; number the masks of each kind of block; list the runs of one word.
 
     order: slots in the order of storing. ordered: of sort_events, the first `events`. stamped: (kinds x 32,) bool, the
-    columns of which the cycles are wanted, too. table: zeros, a power of 2 long. masks: gets those of all kinds,
-    kind_patterns, zeros, how many each has. column_next: where each column's next value goes (moved on). gaps, ranks: per
+    columns of which the cycles are wanted, too (a kind gets all or none). table: a power of 2 long. masks: gets those of all
+    kinds, kind_patterns how many each has. column_next: where each column's next value goes (moved on). gaps, ranks: per
     event the cycles since the block's last, and the number of its mask. Returns the number of runs, or TABLE_FULL when there
     are more masks than the table should take, and that of masks.
     """
-    one, low = np.uint64(1), np.uint64(0xFFFFFFFF)
+    one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
     begins = np.empty(WIDTH, np.uint32)
     wanted = np.uint64(0)
     event, runs, last = np.uint64(0), np.uint64(0), np.uint64(events - 1)
     most = np.uint64(len(table) - 1)
     patterns = kind_first = np.int64(0)
     kind = np.int64(-1)
+    table[:] = 0
+    kind_patterns[:] = 0
     for which in range(np.uint64(len(order))):
         slot = np.uint64(order[which])
         if slot_kind[slot] != kind:
@@ -125,17 +159,17 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
             kind_first = patterns
             wanted = np.uint64(0)
             for place in range(np.uint64(WIDTH)):
-                wanted |= np.uint64(stamped[np.uint64(kind) * np.uint64(WIDTH) + place]) << place
+                wanted |= np.uint64(stamped[np.uint64(kind) * np.uint64(WIDTH) + place])
         column_first = np.uint64(kind) * np.uint64(WIDTH)
         for place in range(np.uint64(WIDTH)):
             begins[place] = column_next[column_first + place]
         before = np.uint64(0)
         for _ in range(slot_times[slot]):
-            at = ordered[event, np.uint64(0)] & low
-            left = ordered[event, np.uint64(0)] >> np.uint64(32)
-            cycle = ordered[event, one]
+            at = ordered[event] >> values_at
+            left = ordered[event] & np.uint64(0xFFFFFFFF)
+            cycle = (ordered[event] >> np.uint64(CYCLE_SHIFT)) & np.uint64(MOST_CYCLES)
             # a block's values lie cycles apart, and another core may have written them; many lie across two lines
-            ahead = ordered[min(event + np.uint64(AHEAD), last), np.uint64(0)] & low
+            ahead = ordered[min(event + np.uint64(AHEAD), last)] >> values_at
             prefetch(value, ahead)
             prefetch(value, ahead + np.uint64(LINE_WORDS - 1))
             # entries of kinds before count as empty: they are never passed over, only written over
@@ -156,17 +190,23 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
             ranks[event] = pattern - kind_first
             before = cycle
             event += one
-            stamps = left & wanted
-            while stamps != 0:
-                cycles[np.uint64(column_next[column_first + np.uint64(ctz64(stamps))])] = cycle
-                stamps &= stamps - one
-            while left != 0:
-                column = column_first + np.uint64(ctz64(left))
-                left &= left - one
-                goes = np.uint64(column_next[column])
-                column_next[column] = goes + one
-                values[goes] = value[at]
-                at += one
+            if wanted == 0:
+                while left != 0:
+                    column = column_first + np.uint64(ctz64(left))
+                    left &= left - one
+                    goes = np.uint64(column_next[column])
+                    column_next[column] = goes + one
+                    values[goes] = value[at]
+                    at += one
+            else:       # the cycles of all columns: to choose costs more
+                while left != 0:
+                    column = column_first + np.uint64(ctz64(left))
+                    left &= left - one
+                    goes = np.uint64(column_next[column])
+                    column_next[column] = goes + one
+                    values[goes] = value[at]
+                    cycles[goes] = cycle
+                    at += one
         touched = np.uint64(slot_touched[slot])
         while touched != 0:
             place = np.uint64(ctz64(touched))
@@ -180,10 +220,35 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
 
 
 @entry
-def code(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, base_cycle, codes):
+def arrange(end, first, mask, value, kind_of, place_of, word_at, stamped, slot_of, present, slot_first, slot_kind,
+            slot_times, slot_touched, event_slot, order, slot_next, stored_first, stored_times, ordered, table, masks,
+            kind_slots, kind_patterns, begin, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
+            run_column):  # fmt: skip
+    """Bring a chunk's changes into the order of storing: returns the number of blocks, runs (or TABLE_FULL) and masks.
+
+    end, first, mask, value: of engine.chunk.Blocks. What is written is said where it is: in the steps above.
+    """
+    slots = index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, event_slot)
+    order_slots(slots, slot_first, slot_of, place_of, word_at, present, order)
+    order = order[: np.uint64(slots)]
+    place_slots(order, slot_first, slot_kind, slot_times, slot_next, stored_first, stored_times, kind_slots, begin)
+    sort_events(end, mask, event_slot, slot_next, ordered)
+    for column in range(np.uint64(len(begin))):
+        column_next[column] = begin[column]
+    runs, patterns = spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, len(first), stamped, value,
+                            table, masks, kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin,
+                            run_end, run_column)  # fmt: skip
+    return slots, runs, patterns
+
+
+# from values to codes
+
+
+@jit
+def code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, base_cycle, codes):
     """Write the codes of the values of each run under its column's mode (see format.py); key: (words,) u4 state before."""
     one = np.uint32(1)
-    for run in range(runs):
+    for run in range(np.uint64(runs)):
         mode = modes[run_column[run]]
         low, high = np.uint64(run_begin[run]), np.uint64(run_end[run])
         old = key[run_word[run]]
@@ -207,15 +272,15 @@ def code(runs, run_word, run_begin, run_end, run_column, modes, key, values, cyc
     return 0
 
 
-@entry
-def widen(runs, run_word, run_begin, run_end, key, values, watch, low, high, state_of, state_shift, states):
+@jit
+def widen_runs(runs, run_word, run_begin, run_end, key, values, watch, low, high, state_of, state_shift, states):
     """Write the least and greatest value of each run's word, the one before included; widen the states' sets.
 
     watch: (words,) WHOLE, BYTES (each of a word's four by itself), or not at all. state_of: (words,) which warp slot's state
     lies in a word, -1 = none; state_shift: where in it.
     """
     ones = np.uint32(0xFF)
-    for run in range(runs):
+    for run in range(np.uint64(runs)):
         word = run_word[run]
         begin, end = np.uint64(run_begin[run]), np.uint64(run_end[run])
         least = most = key[word]
@@ -239,11 +304,12 @@ def widen(runs, run_word, run_begin, run_end, key, values, watch, low, high, sta
     return 0
 
 
-@entry
-def count_wide(codes, begin, counts, wide):
-    """Count the codes of each column that take more than 0, 1, 2, 3 bytes: wide, (columns, 4) i4."""
-    for column in range(len(begin)):
+@jit
+def count_wide(codes, columns, begin, counts, wide):
+    """Count the codes of each of these columns that take more than 0, 1, 2, 3 bytes: wide, (columns, 4) i4."""
+    for place in range(np.uint64(len(columns))):
         one = two = three = four = np.int32(0)
+        column = np.uint64(columns[place])
         low = np.uint64(begin[column])
         for at in range(low, low + np.uint64(counts[column])):
             coded = codes[at]
@@ -251,74 +317,75 @@ def count_wide(codes, begin, counts, wide):
             two += np.int32(coded > np.uint32(0xFF))
             three += np.int32(coded > np.uint32(0xFFFF))
             four += np.int32(coded > np.uint32(0xFFFFFF))
-        wide[column, 0] = one
-        wide[column, 1] = two
-        wide[column, 2] = three
-        wide[column, 3] = four
+        wide[place, 0] = one
+        wide[place, 1] = two
+        wide[place, 2] = three
+        wide[place, 3] = four
     return 0
 
 
-@entry
-def place_planes(counts, modes, wide, widths, num_far, order, plane_at, stride):
+@jit
+def place_planes(columns, counts, modes, wide, widths, num_far, order, plane_at, stride):
     """Choose in how many bytes (0..4) each column's codes are stored shortest, and where: see format.py, planes.
 
-    counts, modes, wide: of the columns, as in count_wide. Written for each column: its width, how many codes are wider,
-    where its low bytes go and how far its next plane is; and into `order` the columns in the order of storing.
-    Returns the bytes of all planes, and how many codes are wider than their columns.
+    columns: those that have codes; counts, modes: of all columns; wide: of count_wide. Written for each of `columns`: its
+    width, how many codes are wider, where its low bytes go and how far its next plane is; and into `order` which is stored
+    when. Returns the bytes of all planes.
     """
     sizes, first = np.zeros(NUM_MODES * (PLANES + 1), np.int64), np.zeros(NUM_MODES * (PLANES + 1), np.int64)
-    columns, places = np.zeros(len(sizes) + 1, np.int64), np.empty(len(counts), np.int64)
-    all_far = np.int64(0)
-    for column in range(len(counts)):
-        best, width = np.int64(FAR_BYTES) * wide[column, 0], 0
+    behind, places = np.zeros(len(sizes) + 1, np.int64), np.empty(len(columns), np.int64)
+    for at in range(np.uint64(len(columns))):
+        column = np.uint64(columns[at])
+        count = np.int64(counts[column])
+        best, width = np.int64(FAR_BYTES) * wide[at, 0], 0
         for more in range(1, PLANES + 1):
-            far = np.int64(wide[column, more]) if more < PLANES else np.int64(0)
-            cost = more * np.int64(counts[column]) + FAR_BYTES * far
+            far = np.int64(wide[at, more]) if more < PLANES else np.int64(0)
+            cost = more * count + FAR_BYTES * far
             if cost < best:
                 best, width = cost, more
-        widths[column] = width
-        num_far[column] = wide[column, width] if width < PLANES else 0
-        all_far += num_far[column]
+        widths[at] = width
+        num_far[at] = wide[at, width] if width < PLANES else 0
         place = np.int64(modes[column]) * (PLANES + 1) + width
-        places[column] = place
-        plane_at[column] = sizes[place]
-        sizes[place] += counts[column]
-        columns[place + 1] += 1
+        places[at] = place
+        plane_at[at] = sizes[place]
+        sizes[place] += count
+        behind[place + 1] += 1
     total = np.int64(0)
     for place in range(len(sizes)):
         first[place] = total
         total += sizes[place] * (place % (PLANES + 1))
-        columns[place + 1] += columns[place]
-    for column in range(len(counts)):
-        place = places[column]
-        plane_at[column] += first[place]
-        stride[column] = sizes[place]
-        order[columns[place]] = column
-        columns[place] += 1
-    return total, all_far
+        behind[place + 1] += behind[place]
+    for at in range(np.uint64(len(columns))):
+        place = places[at]
+        plane_at[at] += first[place]
+        stride[at] = sizes[place]
+        order[behind[place]] = at
+        behind[place] += 1
+    return total
 
 
-@entry
-def lay_planes(order, begin, counts, widths, plane_at, stride, num_far, codes, planes, far, beyond):
+@jit
+def lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far, codes, planes, far, beyond):
     """Write the columns' codes as byte planes; list the codes that have more bytes, by place among all, and the rest.
 
-    order: columns in the order of storing. plane_at, stride: where a column's low bytes go, and how far its next plane is.
-    num_far: how many of a column's codes are too wide for it. far, as differences, and beyond: one longer than needed.
+    order: of place_planes, as what follows. num_far: how many of a column's codes are too wide for it. far, as differences,
+    and beyond: one longer than needed. Returns how many are listed.
     """
     done = np.uint64(0)
     before = np.uint64(0)
     listed = np.uint64(0)
-    for column in order:
+    for which in order:
+        column = np.uint64(columns[which])
         low = np.uint64(begin[column])
         count = np.uint64(counts[column])
-        width = np.uint64(widths[column])
-        to = np.uint64(plane_at[column])
+        width = np.uint64(widths[which])
+        to = np.uint64(plane_at[which])
         for plane in range(width):
             shift = np.uint32(8 * plane)
             for k in range(count):
                 planes[to + k] = np.uint8((codes[low + k] >> shift) & np.uint32(255))
-            to += np.uint64(stride[column])
-        if num_far[column] != 0:
+            to += np.uint64(stride[which])
+        if num_far[which] != 0:
             # the next one is written over a code that is not too wide: which are is not to be guessed
             shift = np.uint64(8) * width
             for k in range(count):
@@ -328,171 +395,250 @@ def lay_planes(order, begin, counts, widths, plane_at, stride, num_far, codes, p
                 before = done + k if rest != 0 else before
                 listed += np.uint64(rest != 0)
         done += count
-    return 0
+    return listed
+
+
+# streams
+
+
+@jit
+def put(values, count, out, at, sizes, stream):
+    """Put `count` u4 numbers as a stream at out[at..]: byte planes, low bytes first, as few as hold them all: 0, 1, 2 or 4.
+
+    Returns the place behind.
+    """
+    size = np.uint64(count)
+    found = np.uint32(0)
+    for k in range(size):
+        found |= values[k]
+    width = np.uint64(0 if found == 0 else 1 if found < 1 << 8 else 2 if found < 1 << 16 else 4)
+    to = np.uint64(at)
+    for plane in range(width):
+        shift = np.uint32(8) * np.uint32(plane)
+        for k in range(size):
+            out[to + k] = np.uint8((values[k] >> shift) & np.uint32(255))
+        to += size
+    sizes[stream, 0] = size
+    sizes[stream, 1] = width
+    return np.int64(to)
+
+
+@jit
+def put_bytes(values, count, out, at, sizes, stream):
+    """Put `count` u1 numbers as a stream; returns the place behind."""
+    found = np.uint8(0)
+    size, to = np.uint64(count), np.uint64(at)
+    for k in range(size):
+        out[to + k] = values[k]
+        found |= values[k]
+    sizes[stream, 0] = size
+    sizes[stream, 1] = found != 0
+    return np.int64(to + size) if found != 0 else np.int64(at)
+
+
+@jit
+def put_steps(values, count, codes, out, at, sizes, stream):
+    """Put `count` u4 numbers as zigzag differences, the first from 0, by way of `codes`; returns the place behind."""
+    last = np.uint32(0)
+    for k in range(np.uint64(count)):
+        step = np.uint32(values[k] - last)
+        last = values[k]
+        codes[k] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
+    return put(codes, count, out, at, sizes, stream)
+
+
+@jit
+def put_counts(end, codes, out, at, sizes, stream):
+    """Put how many entries each cycle of a log has, from prefix counts; returns the place behind."""
+    last = np.uint32(0)
+    for k in range(np.uint64(len(end))):
+        codes[k] = end[k] - last
+        last = end[k]
+    return put(codes, len(end), out, at, sizes, stream)
+
+
+@jit
+def put_difference(words, base, out, at, sizes, stream):
+    """Put which words differ from those of `base`, as steps from word to word, and how, xor-ed; returns the place behind."""
+    size = np.uint64(len(words))
+    step, bits = np.empty(len(words), np.uint32), np.empty(len(words), np.uint32)
+    found = before = np.uint64(0)
+    for first in range(np.uint64(0), size, np.uint64(WIDTH)):
+        mask = np.uint64(0)
+        if first + np.uint64(WIDTH) <= size:
+            mask = np.uint64(changed32(words, base, first))
+        else:
+            for place in range(size - first):
+                mask |= np.uint64(words[first + place] != base[first + place]) << place
+        while mask != 0:
+            word = first + np.uint64(ctz64(mask))
+            mask &= mask - np.uint64(1)
+            step[found] = word - before
+            bits[found] = words[word] ^ base[word]
+            before = word
+            found += np.uint64(1)
+    at = put(step, found, out, at, sizes, stream)
+    return put(bits, found, out, at, sizes, stream + 1)
+
+
+@jit
+def put_kinds(kind_slots, kind_patterns, out, at, sizes, stream):
+    """Put how many blocks, and how many masks, the kinds have of which there are blocks; returns the place behind."""
+    blocks, patterns = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
+    kinds = np.uint64(0)
+    for kind in range(np.uint64(len(kind_slots))):
+        blocks[kinds] = kind_slots[kind]
+        patterns[kinds] = kind_patterns[kind]
+        kinds += np.uint64(kind_slots[kind] != 0)
+    at = put(blocks, kinds, out, at, sizes, stream)
+    return put(patterns, kinds, out, at, sizes, stream + 1)
+
+
+@jit
+def put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, stream):
+    """Put modes, widths, planes, far and beyond of all columns that have codes (see format.py); returns the place behind.
+
+    begin, column_next: where each column's codes begin and end. far, beyond: longer than all codes.
+    """
+    columns, counts = np.empty(len(begin), np.uint32), np.empty(len(begin), np.uint32)
+    changing = np.uint64(0)
+    for column in range(np.uint64(len(begin))):
+        counts[column] = column_next[column] - begin[column]
+        columns[changing] = column
+        changing += np.uint64(counts[column] != 0)
+    columns = columns[:changing]
+    widths, of = np.empty(len(columns), np.uint8), np.empty(len(columns), np.uint8)
+    num_far, order = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
+    plane_at, stride = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
+    wide = np.empty((len(columns), PLANES), np.int32)
+    count_wide(codes, columns, begin, counts, wide)
+    total = place_planes(columns, counts, modes, wide, widths, num_far, order, plane_at, stride)
+    for place in range(changing):
+        of[place] = modes[np.uint64(columns[place])]
+    at = put_bytes(of, changing, out, at, sizes, stream)
+    at = put_bytes(widths, changing, out, at, sizes, stream + 1)
+    listed = lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far, codes, out[at:], far, beyond)
+    sizes[stream + 2, 0] = total
+    sizes[stream + 2, 1] = 1
+    at = put(far, listed, out, at + total, sizes, stream + 3)
+    return put(beyond, listed, out, at, sizes, stream + 4)
 
 
 @entry
-def byte_bits(codes, columns, begin, counts, logs, table, bits):
-    """Write how many bits the bytes of each column's codes take, by how often each occurs in each plane, into bits[column].
+def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_slots, kind_patterns, masks, patterns,
+                begin, column_next, runs, run_word, run_begin, run_end, run_column, gaps, ranks, events, modes, values,
+                cycles, codes, far, beyond, watch, least, most, state_of, state_shift, states, sizes, out):  # fmt: skip
+    """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state); returns the bytes used.
+
+    key, base: (words,) u4 state before, and the one that it is given by. The rest is said in the steps above.
+    """
+    at = put_difference(key, base, out, 0, sizes, 0)
+    at = put_kinds(kind_slots, kind_patterns, out, at, sizes, 2)
+    at = put_steps(stored_first, slots, codes, out, at, sizes, 4)
+    at = put(stored_times, slots, out, at, sizes, 5)
+    at = put(masks, patterns, out, at, sizes, 6)
+    at = put(gaps, events, out, at, sizes, 7)
+    at = put(ranks, events, out, at, sizes, 8)
+    code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, np.uint32(first_cycle), codes)
+    widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
+    return put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, 9)
+
+
+@jit
+def byte_bits(codes, begin, count, logs, table):
+    """Return how many bits the bytes of some codes take, by how often each occurs in each plane.
 
     logs: log2 of every number up to the largest count. table: (256,) zeros, left as such.
     """
-    for column in columns:
-        low, high = begin[column], begin[column] + counts[column]
-        total = logs[counts[column]] * (PLANES * counts[column])
-        for plane in range(PLANES):
-            shift = np.uint32(8 * plane)
-            for at in range(low, high):
-                table[(codes[at] >> shift) & np.uint32(255)] += 1
-            for at in range(low, high):
-                total -= logs[table[(codes[at] >> shift) & np.uint32(255)]]
-            for at in range(low, high):
-                table[(codes[at] >> shift) & np.uint32(255)] = 0
-        bits[column] = total
+    high = begin + count
+    total = logs[count] * np.float64(np.uint64(PLANES) * count)
+    for plane in range(PLANES):
+        shift = np.uint32(8 * plane)
+        for at in range(begin, high):
+            table[(codes[at] >> shift) & np.uint32(255)] += 1
+        for at in range(begin, high):
+            total -= logs[table[(codes[at] >> shift) & np.uint32(255)]]
+        for at in range(begin, high):
+            table[(codes[at] >> shift) & np.uint32(255)] = 0
+    return total
+
+
+@entry
+def learn(begin, column_next, runs, run_word, run_begin, run_end, run_column, key, values, cycles, first_cycle, codes, logs,
+          modes):  # fmt: skip
+    """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell."""
+    table = np.zeros(256, np.int32)
+    best = np.full(len(begin), np.inf)
+    trial = np.empty(len(modes), np.uint8)
+    for mode in range(NUM_MODES):
+        trial[:] = mode
+        code_runs(runs, run_word, run_begin, run_end, run_column, trial, key, values, cycles, np.uint32(first_cycle), codes)
+        for column in range(np.uint64(len(begin))):
+            low = np.uint64(begin[column])
+            count = min(np.uint64(column_next[column]) - low, np.uint64(len(logs) - 1))
+            if count != 0:
+                bits = byte_bits(codes, low, count, logs, table)
+                if bits < best[column]:
+                    best[column] = bits
+                    modes[column] = mode
     return 0
 
 
-@entry
-def split_rows(value, kind, base, step, raw):
-    """Sort rows of 32 lanes by kind (see codec.pack_rows); return how many bases, steps and raw words there are."""
-    bases = steps = words = 0
-    for row in range(len(value)):
-        first = value[row, 0]
-        stride = np.uint32(value[row, 1] - first)
-        wrong = np.uint32(0)
-        for lane in range(32):
-            wrong |= value[row, lane] ^ np.uint32(first + np.uint32(lane) * stride)
-        if wrong != 0:
-            kind[row] = RAW
-            for lane in range(32):
-                raw[words + lane] = value[row, lane]
-            words += 32
-            continue
-        kind[row] = AFFINE if stride != 0 else UNIFORM
-        base[bases] = first
-        bases += 1
-        if stride != 0:
-            step[steps] = stride
-            steps += 1
-    return bases, steps, words
+# rows and memory
 
 
 @entry
-def narrow(values, planes):
-    """Write u4 numbers as byte planes, low bytes first, as few as hold them all: 0, 1, 2 or 4; return how many.
-
-    planes: (4 x numbers,) u1.
-    """
-    count = np.uint64(len(values))
-    found = np.uint32(0)
-    for at in range(count):
-        found |= values[at]
-    width = 0 if found == 0 else 1 if found < 1 << 8 else 2 if found < 1 << 16 else 4
-    for plane in range(np.uint64(width)):
-        shift = np.uint32(8) * np.uint32(plane)
-        first = plane * count
-        for at in range(count):
-            planes[first + at] = np.uint8((values[at] >> shift) & np.uint32(255))
-    return width
-
-
-@entry
-def per_cycle(end, counts):
-    """Write how many entries each cycle of a log has, from prefix counts."""
-    last = np.uint32(0)
-    for at in range(np.uint64(len(end))):
-        counts[at] = end[at] - last
-        last = end[at]
-    return 0
-
-
-@entry
-def differences(values, codes):
-    """Write the zigzag codes of the differences between u4 numbers, the first from 0."""
-    last = np.uint32(0)
-    for at in range(np.uint64(len(values))):
-        step = np.uint32(values[at] - last)
-        last = values[at]
-        codes[at] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
-    return 0
-
-
-@entry
-def put_rows(values, index, value):
-    """Write rows of 32 lanes, in order."""
-    for at in range(np.uint64(len(index))):
-        row = np.uint64(index[at])
-        for lane in range(np.uint64(32)):
-            values[row, lane] = value[at, lane]
-    return 0
-
-
-@entry
-def put_words(values, index, value):
-    """Write words, in order."""
-    for at in range(np.uint64(len(index))):
-        values[np.uint64(index[at])] = value[at]
-    return 0
-
-
-@entry
-def sum_up(key, watched, slot, words, least, most, low, high, changed, bit):
-    """Set a bit in `changed` of a chunk's changed words, and write down the ends of all watched ones.
-
-    key: state before. watched: its watched words; slot: (words,) which of them, -1 = none. words, least, most: of an Extent.
-    low, high: of each watched word; changed: (words,) u8.
-    """
-    for at in range(np.uint64(len(watched))):
-        value = key[np.uint64(watched[at])]
-        low[at] = value
-        high[at] = value
-    for at in range(np.uint64(len(words))):
-        word = np.uint64(words[at])
-        changed[word] |= bit64(bit)
-        if slot[word] >= 0:
-            place = np.uint64(slot[word])
-            low[place] = least[at]
-            high[place] = most[at]
-    return 0
-
-
-@entry
-def mark_places(index, share, marks, bit):
-    """Set a bit in the marks of the places written: (n,) u8, each for `share` places that follow one another, and on."""
-    size, each = np.uint32(len(marks)), np.uint32(share)
-    for at in range(np.uint64(len(index))):
-        marks[np.uint64(index[at] // each % size)] |= bit64(bit)
-    return 0
-
-
-@entry
-def pack_marks(words, marks, chunks, out):
-    """Write the low bits of the marks of words, as many as chunks, in whole bytes; return how many bytes."""
+def split_rows(value, kind, word):
+    """Say rows of 32 lanes as engine.chunk.Rows does; returns how many words that takes."""
     at = np.uint64(0)
-    for k in range(np.uint64(len(words))):
-        left = np.uint64(marks[np.uint64(words[k])])
-        for _ in range((chunks + 7) // 8):
-            out[at] = left & np.uint64(255)
-            left >>= np.uint64(8)
-            at += np.uint64(1)
+    for row in range(np.uint64(len(value))):
+        first = value[row, 0]
+        step = np.uint32(value[row, 1] - first)
+        other = np.uint32(0)
+        for lane in range(np.uint64(32)):
+            word[at + lane] = value[row, lane]
+            other |= value[row, lane] ^ np.uint32(first + np.uint32(lane) * step)
+        kind[row] = RAW if other != 0 else AFFINE if step != 0 else UNIFORM
+        if kind[row] == AFFINE:
+            word[at + np.uint64(1)] = step
+        at += np.uint64(32 if kind[row] == RAW else 2 if kind[row] == AFFINE else 1)
     return at
 
 
 @entry
-def pack_ends(slots, chunks, low, high, to, out):
-    """Write the ends of watched words as format.py says of `parts`; low, high: (chunks, slots). Returns the place behind."""
-    size = np.uint64(len(slots)) * np.uint64(chunks)
-    at = np.uint64(to)
-    for k in range(np.uint64(len(slots))):
-        slot = np.uint64(slots[k])
-        before = np.uint32(0)
-        for chunk in range(np.uint64(chunks)):
-            step = np.uint32(low[chunk, slot] - before)
-            width = np.uint32(high[chunk, slot] - low[chunk, slot])
-            before = low[chunk, slot]
-            for plane in range(np.uint64(PLANES)):
-                shift = np.uint32(8) * np.uint32(plane)
-                out[at + plane * size] = (step >> shift) & np.uint32(255)
-                out[at + (plane + np.uint64(PLANES)) * size] = (width >> shift) & np.uint32(255)
+def store_rows(end, index, kind, word, sizes, out):
+    """Put row writes, as engine.chunk.Rows says them (see format.py, rows); returns the bytes used."""
+    count = np.uint64(len(index))
+    space = np.empty(max(len(index), len(end)), np.uint32)
+    base, step, raw = np.empty(len(index), np.uint32), np.empty(len(index), np.uint32), np.empty(len(word), np.uint32)
+    at = bases = steps = words = np.uint64(0)
+    for row in range(count):
+        if kind[row] == RAW:
+            for lane in range(np.uint64(32)):
+                raw[words + lane] = word[at + lane]
+            words += np.uint64(32)
+            at += np.uint64(32)
+            continue
+        base[bases] = word[at]
+        bases += np.uint64(1)
+        at += np.uint64(1)
+        if kind[row] == AFFINE:
+            stride = word[at]
+            step[steps] = np.uint32(stride << np.uint32(1)) ^ np.uint32(np.uint32(0) - (stride >> np.uint32(31)))
+            steps += np.uint64(1)
             at += np.uint64(1)
-    return np.uint64(to) + np.uint64(2 * PLANES) * size
+    place = put_counts(end, space, out, 0, sizes, 0)
+    place = put_steps(index, count, space, out, place, sizes, 1)
+    place = put(kind, count, out, place, sizes, 2)
+    place = put(base, bases, out, place, sizes, 3)
+    place = put(step, steps, out, place, sizes, 4)
+    return put(raw, words, out, place, sizes, 5)
+
+
+@entry
+def store_words(end, index, value, sizes, out):
+    """Put memory writes: counts per cycle, words, values (see format.py, memory); returns the bytes used."""
+    space = np.empty(max(len(index), len(end)), np.uint32)
+    at = put_counts(end, space, out, 0, sizes, 0)
+    at = put_steps(index, len(index), space, out, at, sizes, 1)
+    return put(value, len(index), out, at, sizes, 2)

@@ -1,13 +1,12 @@
-"""Write a run into a session file: the engine runs ahead, one thread codes its chunks, another compresses and writes."""
+"""Write a run into a session file: the engine runs ahead, while its chunks are coded, compressed and written."""
 
 from __future__ import annotations
 
 import os
-import queue
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,15 @@ import numpy as np
 from engine.chunk import Chunk
 from engine.errors import InputError
 from sessions import codec, format
+from sessions.crew import Crew
 from sessions.layout import Layout
 from sessions.summaries import STATES
 from sessions.summarise import Plan, Summariser
 
 
 # what is a blob of its own in a CHNK map
-PARTS = ("key", "deltas", "rows", "memory", "row_sum", "mem_sum")
-# the tag and what `Writer.write` makes its payload of
+PARTS = ("state", "rows", "memory", "row_sum", "mem_sum")
+# a tag, and what its payload is made of
 Frame = tuple[bytes, Any]
 
 
@@ -50,15 +50,15 @@ class Newest:
     """The newest value of every place written since some chunk, per level of 8 (see format.py, row_sum and mem_sum)."""
 
     def __init__(self, values: np.ndarray):
-        from sessions import passes  # imports numba: what replays imports this module too
+        from sessions import sums  # imports numba: what replays imports this module too
 
         self.values = values.copy()
-        self._put = passes.put_rows if values.ndim == 2 else passes.put_words
+        self._put = sums.put_rows if values.ndim == 2 else sums.put_words
         self._touched: list[list[np.ndarray]] = []
 
-    def add(self, index: np.ndarray, value: np.ndarray) -> None:
-        """Take in one chunk's log, in order."""
-        self._put(self.values, index, value)
+    def add(self, index: np.ndarray, *what: np.ndarray) -> None:
+        """Take in one chunk's log, in order: places, and what put_rows or put_words writes there."""
+        self._put(self.values, index, *what)
         if not self._touched:
             self._touched.append([])
         self._touched[0].append(index.copy())
@@ -81,91 +81,45 @@ def distinct(values: np.ndarray) -> np.ndarray:
     return ordered[np.diff(ordered, prepend=ordered[:1] ^ 1) != 0] if len(ordered) else ordered
 
 
-class Writer:
-    """Writes chunks in order into an open file.
+class Coder:
+    """Makes the frames of a recording's chunks, one after the other, beginning with this one, which brings rows and memory.
 
-    `add` does it all; or one thread calls `code` for chunk after chunk, and another `write` for what comes of it, in order.
+    base: (words,) u4 the state at its beginning, by which every keyframe is given; rows, memory: these.
     """
 
-    def __init__(self, path: Path, layout: Layout, info: dict[str, Any], chunk_cycles: int):
-        self.path = path
-        self.layout = layout
-        self.info = info
-        self.chunk_cycles = chunk_cycles
-        self.index = format.Index()
-        self._file = open(path, "wb")  # noqa: SIM115 - lives as long as the writer
-        self._file.write(format.MAGIC)
-        self._rows: Newest | None = None
-        self._memory: Newest | None = None
-        self._summary: Summariser | None = None
-        self._last: Chunk | None = None
-        self._plan = Plan.of(layout)
+    def __init__(self, first: Chunk, layout: Layout):
+        if first.key_rows is None or first.key_memory is None:
+            raise ValueError("the first chunk needs rows and memory")
         from sessions import encode  # imports numba: what replays imports this module too
 
         self._encode = encode
-        self._encoder = encode.Encoder(layout.kinds, self._plan.watch, layout.field(STATES).offsets)
+        self.rows, self.memory = first.key_rows, first.key_memory
+        self.base = first.key.copy()
+        plan = Plan.of(layout)
+        self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, self.base)
+        self._rows, self._memory = Newest(first.key_rows), Newest(first.key_memory)
+        self._summary = Summariser(plan, len(first.key_rows))
+        self._totals = layout.field("sm.stall_total")
         self._coded = self._learn_at = 0
 
-    def add(self, chunk: Chunk) -> None:
-        """Code and write one chunk; the first must bring rows and memory. Raises OSError, as on a full disk."""
-        for frame in self.code(chunk):
-            self.write(*frame)
-
     def code(self, chunk: Chunk) -> list[Frame]:
-        """Return the frames that one chunk adds to the file; the first chunk must bring rows and memory."""
-        frames: list[Frame] = []
-        if self._rows is None or self._memory is None or self._summary is None:
-            if chunk.key_rows is None or chunk.key_memory is None:
-                raise ValueError("the first chunk needs rows and memory")
-            frames.append((format.HEAD, format.Header(self.layout, self.info, chunk.first_cycle, chunk.key_memory,
-                                                      chunk.key_rows, self.chunk_cycles)))  # fmt: skip
-            self._rows, self._memory = Newest(chunk.key_rows), Newest(chunk.key_memory)
-            self._summary = Summariser(self._plan, len(chunk.key_rows))
-        frames.append((format.CHUNK, self._content(chunk)))
-        self._coded += 1
-        if self._summary.is_full:
-            frames += self._summed_up()
-        self._rows.add(chunk.row_index, chunk.row_value)
-        self._memory.add(chunk.mem_index, chunk.mem_value)
-        if self._last is not None:
-            self._last.release()
-        self._last = chunk
-        return frames
-
-    def write(self, tag: bytes, content: Any) -> None:
-        """Write one of the frames that `code` returned. Raises OSError."""
-        if tag == format.HEAD:
-            format.write_frame(self._file, tag, content.pack())
-        elif tag == format.SUMMARY:
-            self.index.summary.append(format.write_frame(self._file, tag, msgpack.packb(content)))
-        else:
-            content |= {name: codec.compress(content[name], near=name == "deltas") for name in PARTS if name in content}
-            offset = format.write_frame(self._file, tag, msgpack.packb(content, default=codec._plain))
-            self._file.flush()
-            self.index.add(content, offset)
-
-    def _content(self, chunk: Chunk) -> dict[str, Any]:
-        """Return the CHNK map of format.py, with its PARTS not yet compressed."""
-        assert self._rows is not None and self._memory is not None and self._summary is not None
-        key = np.concatenate([chunk.key_sm, chunk.key_rf])
+        """Return the frame of a chunk, and that of a summary where one is due."""
         number = self._coded
-        learn = number == self._learn_at
-        deltas, extent = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, learn)
-        if learn:
+        choose = number == self._learn_at
+        if choose:
             self._learn_at = max(1, 4 * number)
-        self._summary.add(key, extent, chunk.row_index, chunk.mem_index)
-        rows = {"counts": self._encode.pack_log(chunk.row_end), **self._encode.pack_rows(chunk.row_index, chunk.row_value)}
-        memory = {"counts": self._encode.pack_log(chunk.mem_end),
-                  **self._encode.pack_words(chunk.mem_index, chunk.mem_value)}  # fmt: skip
+        key, rows = chunk.key, chunk.rows
+        state, space, extent = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, choose)
+        self._summary.add(key, extent, rows.index, chunk.mem_index)
         content = {
             "first": chunk.first_cycle,
             "num": chunk.num_cycles,
-            "totals": _read_totals(key, self.layout).tolist(),
-            "key": key.astype("<u4", copy=False).data,
-            "deltas": deltas,
-            "rows": rows,
-            "memory": memory,
-            "row_writes": len(chunk.row_index),
+            "totals": key[self._totals.words].view(self._totals.dtype).tolist(),
+            "state": state,
+            "release": partial(self._encoder.give_back, space),
+            "rows": self._encode.rows_of(rows),
+            "memory": self._encode.words_of(chunk.mem_index, chunk.mem_value, chunk.mem_end),
+            "row_writes": len(rows.index),
             "mem_writes": len(chunk.mem_index),
             "printed": chunk.printed,
         }
@@ -174,30 +128,92 @@ class Writer:
             row_places, mem_places = self._rows.take(level), self._memory.take(level)
             content |= {
                 "level": level,
-                "row_sum": self._encode.pack_rows(row_places, self._rows.values[row_places]),
-                "mem_sum": self._encode.pack_words(mem_places, self._memory.values[mem_places]),
+                "row_sum": self._encode.sum_of(row_places, self._rows.values[row_places]),
+                "mem_sum": self._encode.words_of(mem_places, self._memory.values[mem_places]),
                 "row_sums": len(row_places),
                 "mem_sums": len(mem_places),
             }
-        return content
+        self._coded += 1
+        self._rows.add(rows.index, rows.kind, rows.word)
+        self._memory.add(chunk.mem_index, chunk.mem_value)
+        return [(format.CHUNK, content), *(self.summed_up() if self._summary.is_full else ())]
 
-    def _summed_up(self) -> list[Frame]:
+    def summed_up(self) -> list[Frame]:
         """Return the frame of what the chunks since the last summary hold in short, if there are any."""
         summary = self._summary
-        if summary is None or not summary.count:
-            return []
-        return [(format.SUMMARY, summary.take(self._coded - summary.count))]
+        return [(format.SUMMARY, summary.take(self._coded - summary.count))] if summary.count else []
+
+
+class Writer:
+    """Writes chunks in order into an open file.
+
+    `add` does it all; or a Crew calls `code` for chunk after chunk, `squeeze` for what comes of it, and `write`, in order.
+    """
+
+    def __init__(self, path: Path, layout: Layout, info: dict[str, Any], chunk_cycles: int):
+        self.path = path
+        self.layout = layout
+        self.info = info
+        self.chunk_cycles = chunk_cycles
+        self.index = format.Index()
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 - lives as long as the writer
+        self._file.write(format.MAGIC)
+        # its buffer is used again for every chunk
+        self._packer = msgpack.Packer(autoreset=False)
+        self._coder: Coder | None = None
+        self._last: Chunk | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        """Code and write one chunk; the first must bring rows and memory. Raises OSError, as on a full disk."""
+        for frame in self.code(chunk):
+            self.write(self.squeeze(frame))
+
+    def code(self, chunk: Chunk) -> list[Frame]:
+        """Return the frames that one chunk adds to the file; the first chunk must bring rows and memory."""
+        frames: list[Frame] = []
+        if self._coder is None:
+            self._coder = Coder(chunk, self.layout)
+            frames.append((format.HEAD, format.Header(
+                self.layout, self.info, chunk.first_cycle, self._coder.base, self._coder.memory, self._coder.rows,
+                self.chunk_cycles)))  # fmt: skip
+        frames += self._coder.code(chunk)
+        if self._last is not None:
+            self._last.release()
+        self._last = chunk
+        return frames
+
+    def squeeze(self, frame: Frame) -> Frame:
+        """Return a frame with its payload ready to be written, a chunk's with its map for the index beside it."""
+        tag, content = frame
+        if tag == format.HEAD:
+            return tag, content.pack()
+        if tag == format.SUMMARY:
+            return tag, msgpack.packb(content)
+        release = content.pop("release")
+        content |= {name: codec.squeeze(content[name], near=True) for name in PARTS if name in content}
+        release()
+        return tag, content
+
+    def write(self, frame: Frame) -> None:
+        """Write a frame that `squeeze` returned. Raises OSError."""
+        tag, content = frame
+        if tag == format.CHUNK:
+            self._packer.pack(content)
+            self.index.add(content, format.write_frame(self._file, tag, self._packer.getbuffer()))
+            self._packer.reset()
+        else:
+            offset = format.write_frame(self._file, tag, content)
+            if tag == format.SUMMARY:
+                self.index.summary.append(offset)
 
     def finish(self, end: dict[str, Any]) -> int:
         """Write index and trailer; return the file's size in bytes."""
         if self._last is not None:
             self.index.totals.append(_totals_after(self._last, self.layout))
-        for frame in self._summed_up():
-            self.write(*frame)
+        for frame in self._coder.summed_up() if self._coder is not None else ():
+            self.write(self.squeeze(frame))
         self.index.end = end
         format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack()))
-        self._file.flush()
-        os.fsync(self._file.fileno())
         size = self._file.tell()
         self._file.close()
         return size
@@ -205,12 +221,6 @@ class Writer:
     def close(self) -> None:
         """Close the file as it is; its whole chunks can be read."""
         self._file.close()
-
-
-def _read_totals(key: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return the stall totals in a state's words."""
-    field = layout.field("sm.stall_total")
-    return key[field.words].view(field.dtype)
 
 
 def _totals_after(chunk: Chunk, layout: Layout) -> np.ndarray:
@@ -270,55 +280,23 @@ def record(
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,
          max_cycles: int | None) -> int:  # fmt: skip
-    """Drive the simulator and hand its chunks from thread to thread; return the cycle reached.
-
-    Coding and compressing take about as long as each other, and together longer than the simulation; so the file lags by
-    a few chunks, and the simulation waits when the queues are full.
-    """
-    work: queue.Queue[Chunk | None] = queue.Queue(maxsize=2)
-    coded: queue.Queue[list[Frame] | None] = queue.Queue(maxsize=2)
-    failure: list[BaseException] = []
-
-    def code() -> None:
-        while (chunk := work.get()) is not None:
-            if not failure:
-                try:
-                    coded.put(writer.code(chunk))
-                except BaseException as error:
-                    failure.append(error)
-        coded.put(None)
-
-    def write() -> None:
-        while (frames := coded.get()) is not None:
-            if not failure:
-                try:
-                    for frame in frames:
-                        writer.write(*frame)
-                except BaseException as error:
-                    failure.append(error)
-
-    workers = [threading.Thread(target=target, name=f"rfview-{target.__name__}") for target in (code, write)]
-    for worker in workers:
-        worker.start()
+    """Drive the simulator and hand its chunks over; return the cycle reached, when all is written."""
+    crew: Crew[Chunk, Frame] = Crew(writer)
     limit = None if max_cycles is None else simulator.cycle + max_cycles
     reached = simulator.cycle
     started = False
     try:
-        while not failure:
+        while True:
             length = chunk_cycles if limit is None else min(chunk_cycles, limit - reached)
             # rows and memory are carried on from chunk to chunk: only the first keyframe needs them
             chunk = simulator.record_chunk(length, values=not started, lend=True) if length > 0 else None
             started = True
             if chunk is None or chunk.num_cycles == 0:
                 break
-            work.put(chunk)
+            crew.put(chunk)
             reached = chunk.first_cycle + chunk.num_cycles
             if simulator.fault is not None or (progress is not None and progress(reached)):
                 break
     finally:
-        work.put(None)
-        for worker in workers:
-            worker.join()
-    if failure:
-        raise failure[0]
+        crew.finish()
     return reached

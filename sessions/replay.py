@@ -18,7 +18,6 @@ from sessions import codec, format
 from sessions.changes import StoredChanges
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.format import Damage
-from sessions.layout import Layout
 from sessions.rowlog import RowLog
 from sessions.summaries import CHUNKS, Summaries
 from sessions.timeline import Timeline
@@ -37,32 +36,38 @@ class StoredChunk:
     key_rows = None
     key_memory = None
 
-    def __init__(self, content: dict[str, Any], layout: Layout, what: str):
+    def __init__(self, content: dict[str, Any], header: format.Header, what: str):
         self._content = content
         self._what = what
         self.first_cycle = int(content["first"])
         self.num_cycles = int(content["num"])
-        self._layout = layout
+        self._header = header
         # about what the changes take when they have been decoded
-        self.state_bytes = 12 * len(content.get("deltas", b""))
+        self.state_bytes = 12 * len(content.get("state", b""))
 
     @cached_property
-    def _key(self) -> np.ndarray:
-        words = np.frombuffer(codec.expand(self._content["key"], self._what), "<u4")
-        if len(words) != self._layout.num_words:
-            raise InputError(f"{self._what}: its keyframe has {len(words)} words, expected {self._layout.num_words}")
+    def _state(self) -> dict[str, list[Any]]:
+        return self._streams("state", codec.STATE)
+
+    @cached_property
+    def key(self) -> np.ndarray:
+        """Return (words,) u4 the state at the first cycle."""
+        return self._checked(self._make_key)
+
+    def _make_key(self) -> np.ndarray:
+        words = self._header.state.copy()
+        step, bits = (codec.unpack(self._state[name]) for name in ("key_step", "key_bits"))
+        words[np.cumsum(step)] ^= bits
         return words
 
     @cached_property
     def changes(self) -> StoredChanges:
         """Return the state changes."""
-        return self._read(lambda stored: StoredChanges(stored, self._key, self.first_cycle), "deltas")
+        return self._checked(lambda: StoredChanges(self._state, self.key, self.first_cycle, self.num_cycles))
 
-    key_sm = property(lambda self: self._key[: self._layout.sm_bytes // 4])
-    key_rf = property(lambda self: self._key[self._layout.sm_bytes // 4 :])
 
-    def _read(self, unpack: Any, name: str) -> Any:
-        return self._checked(lambda: unpack(codec.expand(self._content[name], self._what)))
+    def _streams(self, name: str, names: tuple[str, ...]) -> dict[str, list[Any]]:
+        return self._checked(lambda: codec.expand_streams(self._content[name], names, self._what))
 
     def _checked(self, decode: Callable[[], Any]) -> Any:
         try:
@@ -72,7 +77,7 @@ class StoredChunk:
 
     @cached_property
     def _log(self) -> RowLog:
-        return self._read(RowLog, "rows")
+        return self._checked(lambda: RowLog(self._streams("rows", codec.ROWS)))
 
     def row_writes(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (prefix counts per cycle of all writes, numbers of the row's writes, their (k, 32) u4 lanes)."""
@@ -86,7 +91,8 @@ class StoredChunk:
 
     @cached_property
     def _memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._read(lambda stored: (codec.unpack_log(stored["counts"]), *codec.unpack_words(stored)), "memory")
+        stored = self._streams("memory", codec.MEMORY)
+        return self._checked(lambda: (codec.unpack_log(stored["counts"]), *codec.unpack_words(stored)))
 
     row_end = property(lambda self: self._checked(lambda: self._log.end))
     row_index = property(lambda self: self._log.index)
@@ -154,7 +160,7 @@ class RecordedTimeline(Timeline):
         """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
         part = self._decoded.get(number)
         if part is None:
-            chunk: Any = StoredChunk(self._content(number), self.layout, self._name(number))
+            chunk: Any = StoredChunk(self._content(number), self.header, self._name(number))
             rows, memory = (partial(self._base, number, rows) for rows in (True, False))
             part = DecodedChunk(chunk, self.layout, rows, memory, partial(self._row, number))
             self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
@@ -263,7 +269,8 @@ class RecordedTimeline(Timeline):
     def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:
         """Read something in the log of rows written in the 8**level chunks before `number`."""
         name = self._name(number)
-        stored = codec.expand(self._content(number if level else number - 1)["row_sum" if level else "rows"], name)
+        blob = self._content(number if level else number - 1)["row_sum" if level else "rows"]
+        stored = codec.expand_streams(blob, codec.ROWS, name)
         try:
             return read(RowLog(stored))
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -272,7 +279,8 @@ class RecordedTimeline(Timeline):
     def _words(self, number: int, level: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (index, value) of the memory written in the 8**level chunks before `number`."""
         name = self._name(number)
-        stored = codec.expand(self._content(number if level else number - 1)["mem_sum" if level else "memory"], name)
+        blob = self._content(number if level else number - 1)["mem_sum" if level else "memory"]
+        stored = codec.expand_streams(blob, codec.MEMORY, name)
         try:
             return codec.unpack_words(stored)
         except (KeyError, TypeError, ValueError) as error:

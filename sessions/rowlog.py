@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sessions.codec import AFFINE, LANES, RAW, unpack, unpack_log, unzigzag
+from engine.chunk import AFFINE, LANES, RAW
+from sessions.codec import unpack, unpack_log, unzigzag
 
 
 class RowLog:

@@ -60,9 +60,9 @@ class Summariser:
         self._changed, self._rows, self._lines = (np.zeros(size, np.uint64) for size in sizes)
         self._slots = [plan.slot[kind] for kind in plan.kinds]
         self._part = np.empty(max(map(len, plan.kinds)) * (CHUNKS // 8 + 8 * CHUNKS), np.uint8)
-        from sessions import passes  # imports numba: what replays imports this module too
+        from sessions import sums  # imports numba: what replays imports this module too
 
-        self._passes = passes
+        self._sums = sums
 
     @property
     def is_full(self) -> bool:
@@ -72,11 +72,11 @@ class Summariser:
     def add(self, key: np.ndarray, extent: Extent, row_index: np.ndarray, mem_index: np.ndarray) -> None:
         """Add a chunk. key: state at its first cycle. extent: what its changing words come to."""
         plan, at = self.plan, self.count
-        self._passes.sum_up(key, plan.words, plan.slot, extent.words, extent.least, extent.most, self._low[at],
+        self._sums.sum_up(key, plan.words, plan.slot, extent.words, extent.least, extent.most, self._low[at],
                             self._high[at], self._changed, at)  # fmt: skip
         self._states[at] = extent.states
-        self._passes.mark_places(row_index, 1, self._rows, at)
-        self._passes.mark_places(mem_index, LINE_WORDS, self._lines, at)
+        self._sums.mark_places(row_index, 1, self._rows, at)
+        self._sums.mark_places(mem_index, LINE_WORDS, self._lines, at)
         self.count += 1
 
     def take(self, first: int) -> dict[str, Any]:
@@ -88,9 +88,9 @@ class Summariser:
             is_ranged = bool(slots[0] >= 0)
             if not is_ranged and not self._changed[kind].any():
                 continue
-            end = self._passes.pack_marks(kind, self._changed, count, self._part)
+            end = self._sums.pack_marks(kind, self._changed, count, self._part)
             if is_ranged:
-                end = self._passes.pack_ends(slots, count, self._low, self._high, end, self._part)
+                end = self._sums.pack_ends(slots, count, self._low, self._high, end, self._part)
             words.append(int(kind[0]))
             ranged.append(is_ranged)
             parts.append(codec.squeeze(self._part[:end].data))

@@ -189,7 +189,7 @@ class _Reader:
 
     def records(self, cycle: int) -> tuple[Any, Any]:
         """Return (sm, rf) at a cycle of the chunk; the clock's totals are those of the chunk's begin."""
-        words = np.concatenate([self._part.chunk.key_sm, self._part.chunk.key_rf])
+        words = self._part.chunk.key.copy()
         self._part.changes.apply(words, cycle - self.first)
         data = words.view(np.uint8)
         split = self.layout.sm_bytes

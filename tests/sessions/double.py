@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from engine import stalls, state
-from engine.chunk import Blocks, Chunk
+from engine.chunk import Blocks, Chunk, Rows
 from engine.errors import KernelFault
 from engine.snapshot import Snapshot
 
@@ -142,8 +142,7 @@ class Double:
             raise self.fault
         first, printed = self.cycle, len(self.printed)
         old = self._words()
-        split = self.sm_dtype.itemsize // 4
-        key = (old[:split].copy(), old[split:].copy(), self._rows.copy(), self._memory.copy())
+        key = (old.copy(), self._rows.copy(), self._memory.copy())
         log: dict[str, list] = {"row": [], "mem": []}
         ends: list[list[int]] = [[], [], []]
         index, value = [], []
@@ -161,8 +160,8 @@ class Double:
         row_end, mem_end = (np.array(end, np.uint32) for end in ends[1:])
         return Chunk(
             first, self.cycle - first, *key, Blocks.of_words(np.array(ends[0], np.uint32), join(index), join(value)),
-            row_end, np.array([row for row, _ in log["row"]], np.uint32),
-            np.array([values for _, values in log["row"]], np.uint32).reshape(-1, 32),
+            Rows.of_values(row_end, np.array([row for row, _ in log["row"]], np.uint32),
+                           np.array([values for _, values in log["row"]], np.uint32).reshape(-1, 32)),
             mem_end, np.array([word for word, _ in log["mem"]], np.uint32),
             np.array([word for _, word in log["mem"]], np.uint32), self.printed[printed:],
         )  # fmt: skip

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from engine import state
-from engine.chunk import Blocks
+from engine.chunk import Blocks, Rows
 from engine.errors import InputError
 from sessions import codec, format
 from sessions.changes import Changes, StoredChanges
-from sessions.encode import Encoder, pack_rows, pack_words
+from sessions.encode import Encoder, rows_of, sum_of, words_of
 from sessions.extent import BYTES
 from sessions.layout import Layout
 from sessions.record import Writer, partial_path, record
@@ -219,6 +219,13 @@ def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
     return Blocks(ends, index[begins] // 32 * 32, masks.astype(np.uint32), value)
 
 
+def unsparse(base: np.ndarray, stored: dict) -> np.ndarray:
+    """Return the keyframe that is stored by what differs from another state."""
+    words = base.copy()
+    words[np.cumsum(codec.unpack(stored["key_step"]))] ^= codec.unpack(stored["key_bits"])
+    return words
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_streams_come_back_as_they_were(seed: int) -> None:
     random_state = np.random.RandomState(seed)
@@ -235,11 +242,15 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     value = random_state.randint(0, 1 << 32, len(index), dtype=np.uint64).astype(np.uint32)
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
     watch = random_state.randint(0, 3, words).astype(np.uint8)
-    encoder = Encoder(layout.kinds, watch, layout.field(STATES).offsets)
+    base = np.where(random_state.randint(0, 2, words), key, 0).astype(np.uint32)
+    encoder = Encoder(layout.kinds, watch, layout.field(STATES).offsets, base)
     encoder.modes[:] = random_state.randint(0, codec.NUM_MODES, len(encoder.modes))
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
-    stored, extent = encoder.encode(key, blocks, 12345, learn=seed % 3 == 0)
-    again = StoredChanges(msgpack.unpackb(msgpack.packb(stored)), key, 12345)
+    blob, space, extent = encoder.encode(key, blocks, 12345, choose=seed % 3 == 0)
+    stored = codec.streams(bytes(blob), codec.STATE)
+    encoder.give_back(space)
+    assert (unsparse(base, stored) == key).all()
+    again = StoredChanges(stored, key, 12345, cycles)
     before = Changes.of_blocks(blocks)
     assert (np.sort(extent.words) == np.unique(index)).all()
     for word, least, most in zip(extent.words, extent.least, extent.most):
@@ -266,10 +277,12 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     rows = random_state.randint(0, 1 << 32, (len(index), 32), dtype=np.uint64).astype(np.uint32)
     rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
     rows[::3] = rows[::3, :1]
-    again = codec.unpack_rows(msgpack.unpackb(msgpack.packb(pack_rows(index, rows))))
-    assert (again[0] == index).all() and (again[1] == rows).all()
-    again = codec.unpack_words(msgpack.unpackb(msgpack.packb(pack_words(index, value))))
-    assert (again[0] == index).all() and (again[1] == value).all()
+    for blob in (sum_of(index, rows), rows_of(Rows.of_values(end, index, rows))):
+        again = codec.unpack_rows(codec.streams(bytes(blob), codec.ROWS))
+        assert (again[0] == index).all() and (again[1] == rows).all()
+    stored = codec.streams(bytes(words_of(index, value, end)), codec.MEMORY)
+    again = codec.unpack_words(stored)
+    assert (again[0] == index).all() and (again[1] == value).all() and (codec.unpack_log(stored["counts"]) == end).all()
 
 
 def test_the_first_chunk_must_bring_values(tmp_path: Path) -> None:

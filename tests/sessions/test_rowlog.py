@@ -20,7 +20,7 @@ def logs(recorded: Any) -> list[tuple[dict[str, Any], Any]]:
         content = recorded._content(number)
         for name in ("rows", "row_sum"):
             if name in content:
-                stored = codec.expand(content[name], name)
+                stored = codec.expand_streams(content[name], codec.ROWS, name)
                 found.append((stored, codec.unpack_rows(stored)))
     return found
 
