@@ -24,11 +24,6 @@ def bit64(index: Any) -> Any:
     return np.uint64(1 << int(index))
 
 
-def borrowed(array: Any) -> Any:
-    """Return the array without its owner: compiled code then counts no references as it passes it on."""
-    return array
-
-
 def words_at(address: Any, count: Any) -> Any:
     """Return `count` u4 words of memory as an array that owns nothing; the caller keeps their owner alive."""
     return np.ctypeslib.as_array((ctypes.c_uint32 * int(count)).from_address(int(address)))

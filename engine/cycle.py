@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine import far, hooks, journal
-from engine.bits import bit64, borrowed, ctz64
+from engine.bits import bit64, ctz64
 from engine.device import device
-from engine.jit import entry
+from engine.jit import step_entry
 from engine.registers import touch_inflight, wake
 from engine.stages import completion, ctas, fetch, issue, memory, write_back
 from engine.state import FOREVER, MAX_INFLIGHT, NONE8
@@ -16,7 +16,7 @@ NUM_CODES = 40
 STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
 
 
-@entry
+@step_entry
 def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, stop_cycle):
     """Run until `stop_cycle` or until something needs the caller; return one of the codes above.
 
@@ -24,8 +24,6 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
     Cycles in which nothing can happen are skipped: the next event is known, and every warp keeps its state until then.
     """
     sm, rf, spec, key, log = sms[0], rfs[0], specs[0], keys[0], logs[0]
-    rows, insts, arena = borrowed(rows), borrowed(insts), borrowed(arena)
-    regions, mem_index = borrowed(regions), borrowed(mem_index)
     while sm.cycle < stop_cycle:
         if sm.launch.running == 0:
             return LAUNCH_DONE

@@ -16,7 +16,7 @@ from engine.arithmetic import (
     integer, jit, permute_bytes,
 )
 from engine.isa import *  # noqa: F403  (opcode constants must be globals of this module for the compiler)
-from engine.jit import entry
+from engine.jit import step_entry
 from engine.lanes import handle, load, run, store
 from engine.rounding import (
     F64, convert, convert_pair, flush32, flush_half, float32, float64, half_lane, half_to_float, has, test_property,
@@ -543,7 +543,7 @@ def rare(op, rows, src, dst, mask, p0, aux, flags):
     return Z64
 
 
-@entry
+@step_entry
 def execute(key, inst, rows, src, dst, mask, p0, p1):
     """Compute one warp instruction; gives q0 | q1 << 32, the two predicate results.
 

@@ -88,9 +88,16 @@ def entry(function: Callable[..., Any]) -> Any:
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
+def step_entry(function: Callable[..., Any]) -> Any:
+    """Compile an `entry` of the machine: it allocates no arrays, so that references to its callers' need no counting."""
+    if OFF:
+        return entry(function)
+    return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+
+
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a helper as part of its callers; not cached on its own."""
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    """Compile a hook as the step would, but by itself and not cached."""
+    return numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
 
 
 @lru_cache
@@ -122,19 +129,6 @@ def _ctpop(typingctx: Any, x: Any) -> Any:
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def _borrowed(typingctx: Any, array: Any) -> Any:
-    """Forget an array's owner, so that passing it on counts no references; the caller keeps it alive."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        found = context.make_array(signature.args[0])(context, builder, args[0])
-        found.meminfo = found.meminfo.type(None)
-        found.parent = found.parent.type(None)
-        return found._getvalue()
-
-    return array(array), codegen
 
 
 @intrinsic
@@ -242,8 +236,8 @@ types.Record.mangling_args = property(_mangling_args)
 
 
 def _bind(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
-    """Let compiled code call a marked plain function."""
-    options = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    """Let compiled code call a marked plain function; like `step_entry` it counts no references."""
+    options = {"error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     overload(function, strict=False, jit_options=options)(choose)
 
 
@@ -251,7 +245,8 @@ if not OFF:
     overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
     overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
     overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
-    overload(bits.words_at)(lambda address, count: lambda address, count: _words_at(np.int64(address), np.int64(count)))
+    overload(bits.words_at, jit_options={"_nrt": True})(     # it returns an array, though one that nobody owns
+        lambda address, count: lambda address, count: _words_at(np.int64(address), np.int64(count)))  # fmt: skip
     overload(bits.prefetch)(lambda array, index: lambda array, index: _prefetch(array, np.uint64(index)))
     overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
         words, shadow, np.uint64(first)))  # fmt: skip
@@ -260,5 +255,4 @@ if not OFF:
                               _take32(words, shadow, np.uint64(first), np.uint64(mask), target, np.uint64(at)))  # fmt: skip
     else:
         overload(bits.take32)(lambda words, shadow, first, mask, target, at: _take32_by_word)
-    overload(bits.borrowed)(lambda array: lambda array: _borrowed(array))
     device.connect(_bind)

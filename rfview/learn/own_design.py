@@ -57,6 +57,7 @@ Rules
   .i are the same bits), `mask` the lanes that count. The whole program is at hand in arbitrate alone, which runs in every
   cycle that is not frozen.
   All that the design remembers is in its state: module variables would neither be recorded nor rewound.
+  Hooks make no arrays.
   A result may be accepted long before it is written: registers.release lets the scoreboard go on when your rule says so.
   next_event is asked before cycle sm.cycle: return it to have the cycle run, a later one to let idle cycles be skipped.
   What is counted per cycle is caught up in begin_cycle: events += (sm.cycle - rf.counted) * what held since then.

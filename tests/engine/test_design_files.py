@@ -168,6 +168,8 @@ def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
         (("return registers.first", "return 0.5 * registers.first"), "hook next_event: returns float64; every path"),
         (("return registers.first_bank_free(sm)", "return registers.first_bank_free(sm) if sm.cycle > 3 else None"),
          "hook next_event: returns OptionalType(int64); every path"),
+        (("return registers.first_bank_free(sm)", "return registers.np.zeros(3).size + registers.first_bank_free(sm)"),
+         "hook next_event: cannot do empty("),
         (("rf.latched[bank] = row + 1", "rf.latched[bank, 0] = row"), "hook write_back: "),
         (("event + HITS] += 1", "event + HITS] += 'x'"), "hook read: cannot do iadd(int64, Literal[str](x)) (my_rf"),
     ],
