@@ -96,6 +96,11 @@ def step_entry(function: Callable[..., Any]) -> Any:
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a helper as part of its callers; not cached on its own."""
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def step_jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a hook as the step would, but by itself and not cached."""
     return numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
 
