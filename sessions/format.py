@@ -6,41 +6,46 @@
     trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 56 45 4E 44 0D 0A                   ("RFVEND\\r\\n")
 
 Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run that was killed, a damaged
-index) is read by going from frame to frame up to the last whole one. `blob` is zstd (level 1) over msgpack; every map
-is read by field name and unknown names are ignored, so fields can be added without a new format number; `format` goes
-up when a field changes its meaning, and a reader refuses any other.
+index) is read by going from frame to frame up to the last whole one. Every map is read by field name and unknown names
+are ignored, so fields can be added without a new format number; `format` goes up when a field changes its meaning, and a
+reader refuses one that it does not know. Format 2, which differs in its blobs, can still be read (format2.py).
+
+A `blob` is zstd (level 1) over msgpack. `streams` are zstd over (count:u4 width:u4) of each, in the order given here, and
+then the bytes of each: unsigned numbers of width 0 (all zero), 1, 2 or 4 bytes, in byte planes: all low bytes, then all
+next bytes, and so on. All numbers are little endian.
 
 HEAD payload, a msgpack map
-    format       2
+    format       3
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
-                 buffers, launch_toml ...), first (cycle), memory (bytes of the arena at `first`, u4), rows (bytes of
-                 the recorded rows at `first`, 32 lanes of u4 each), chunk_cycles; all little endian
+                 buffers, launch_toml ...), first (cycle), chunk_cycles
+    state, memory, rows   zstd of u4: at `first`, the words of [sm recorded | rf], the arena, the recorded rows' 32 lanes
 dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or a nested dtype, "shape": [..] if any}]}
 
 CHNK payload, a msgpack map; c0 = first
     first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
     totals       stall totals at c0 (warp-cycles per stall code)
-    key          blob: the state at c0, bytes of [sm recorded | rf], of every chunk
-    deltas       blob {cycles, kinds, blocks, times, patterns, masks, gaps, ranks, modes, widths, planes, far, beyond}.
-                 The words that the run compared together, at most 32, are a block; blocks that are alike inside are of one
-                 kind; an event is one cycle in which a block changes. kinds: number of blocks of each kind; blocks: their
-                 first words, kind after kind, ascending in each, as zigzag differences; times: events of each. patterns:
-                 of each kind, how many different masks its events have; masks: these, low bit = first word of the block.
-                 Then per event, block after block: gaps: cycles since the block's event before, at first since c0; ranks:
-                 which of its kind's masks it has. A column is one place of the blocks of one kind; per column that
-                 changes, ascending by kind and place, modes and widths: how it is coded, and in how many bytes. planes:
-                 for each (mode, width), ascending, the codes of its columns, ascending, each column's in the order of the
-                 events, in byte planes. far: places, among all these codes, of those that are wider, as differences;
-                 beyond: what of them stands above their width. A code is by mode 0 new - old, 1 new xor old, 2 new,
-                 3 new - cycle (small for stamps of the running cycle); 0 and 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3
-                 ...), all modulo 2**32. A change in cycle offset i shows in the state at c0 + i + 1. Not in deltas:
-                 sm.cycle, and sm.stall_total, which grows in each cycle by the sm.state_count that the cycle leaves behind.
-    rows         blob {counts, index, kind, base, step, raw}: row writes in order; counts per cycle; index as zigzag
-                 differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step, 2 = 32 words in raw
-    memory       blob {counts, index, value}: u4 memory words written, in order, likewise
+    state        streams of what the run changes, in 14 parts:
+                 key_step, key_bits: the state at c0: the words that differ from the header's state, as steps from word to
+                 word, and how, xor-ed. The rest are the changes. The words that the run compared together, at most 32, are
+                 a block; blocks that are alike inside are of one kind; an event is one cycle in which a block changes.
+                 kinds, patterns: of each kind, how many blocks there are, and how many different masks their events have;
+                 blocks: their first words, kind after kind, ascending in each, as zigzag differences; times: events of
+                 each. masks: those of each kind, low bit = first word of the block. Then per event, block after block:
+                 gaps: cycles since the block's event before, at first since c0; ranks: which of its kind's masks it has.
+                 A column is one place of the blocks of one kind; per column that changes, ascending by kind and place,
+                 modes and widths: how it is coded, and in how many bytes. planes, bytes: for each (mode, width),
+                 ascending, the codes of its columns, ascending, each column's in the order of the events, in byte planes.
+                 far: places, among all these codes, of those that are wider, as differences; beyond: what of them stands
+                 above their width. A code is by mode 0 new - old, 1 new xor old, 2 new, 3 new - cycle (small for stamps of
+                 the running cycle); 0 and 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in
+                 cycle offset i shows in the state at c0 + i + 1. Never a change: sm.cycle, and sm.stall_total, which grows
+                 in each cycle by the sm.state_count that the cycle leaves behind.
+    rows         streams counts, index, kind, base, step, raw: row writes in order; counts per cycle; index as zigzag
+                 differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step (zigzag), 2 = 32 words in raw
+    memory       streams counts, index, value: u4 memory words written, in order, likewise
     level, row_sum, mem_sum   where the chunk's number k > 0 is a multiple of 8**level, level > 0 the highest such:
-                 blobs like rows and memory, without counts: every row and word written in chunks k - 8**level .. k - 1,
+                 streams as of rows and memory, counts empty: every row and word written in chunks k - 8**level .. k - 1,
                  with its value at c0. Values at any chunk's start are so reached in at most 7 steps per level of 8.
     row_writes, mem_writes, row_sums, mem_sums   entries in rows, memory, row_sum, mem_sum
     printed      [[cycle, text], ..] lines that the kernel printed
@@ -57,8 +62,7 @@ first cycle to the one behind its last. bits := for each place, ceil(c / 8) byte
     states       zstd of u8 sets of states of each warp slot, chunk by chunk, in byte planes
     rows, lines  zstd of bits: recorded rows written; memory written, word w being at place w / 32 modulo 1024
 
-Inside blobs a list of numbers is [count, width, planes]: unsigned, width 0 (all zero), 1, 2, 4 or 8 bytes; planes are
-all low bytes, then all next bytes, and so on.
+A number list in a map is [count, width, planes], like a stream, of widths up to 8.
 
 INDX payload, a msgpack map
     first, num, offset, row_writes, mem_writes, row_sums, mem_sums   number lists, one entry per chunk, inside a blob
@@ -79,7 +83,7 @@ import msgpack
 import numpy as np
 
 from engine.errors import InputError
-from sessions import codec
+from sessions import codec, format2
 from sessions.layout import Layout
 
 FORMAT = 3
@@ -171,7 +175,10 @@ def read_trailer(file: BinaryIO, size: int) -> int:
 
 @dataclass
 class Header:
-    """What a session file says about its run. state, memory: (words,) u4, rows: (n, 32) u4, all at cycle `first`."""
+    """What a session file says about its run, and its format number.
+
+    state, memory: (words,) u4, rows: (n, 32) u4, all at cycle `first`.
+    """
 
     layout: Layout
     info: dict[str, Any]
@@ -180,6 +187,7 @@ class Header:
     memory: np.ndarray
     rows: np.ndarray
     chunk_cycles: int
+    number: int = FORMAT
 
     def pack(self) -> bytes:
         """Return the HEAD payload."""
@@ -201,14 +209,18 @@ class Header:
             number = outer["format"]
             if number > FORMAT:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
-            if number < FORMAT:
+            if number < format2.NUMBER:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; record the run again")
             body = codec.expand(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
-            state, memory, rows = (np.frombuffer(codec.unsqueeze(outer[name]), "<u4") for name in VALUES)
-            if len(state) != layout.num_words:
-                raise ValueError(f"its first state has {len(state)} words, expected {layout.num_words}")
-            return Header(layout, body["info"], body["first"], state, memory, rows.reshape(-1, 32), body["chunk_cycles"])
+            if number == format2.NUMBER:
+                values = format2.header_values(body)
+            else:
+                values = {name: np.frombuffer(codec.unsqueeze(outer[name]), "<u4") for name in VALUES}
+                if len(values["state"]) != layout.num_words:
+                    raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
+            values["rows"] = values["rows"].reshape(-1, 32)
+            return Header(layout, body["info"], body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
         except (KeyError, TypeError, ValueError, msgpack.UnpackException, codec.ZstdError) as error:
             raise InputError(f"{path}: the header cannot be read ({error!r})") from None
 

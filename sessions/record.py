@@ -190,7 +190,7 @@ class Writer:
         if tag == format.SUMMARY:
             return tag, msgpack.packb(content)
         release = content.pop("release")
-        content |= {name: codec.squeeze(content[name], near=True) for name in PARTS if name in content}
+        content |= {name: codec.squeeze(content[name], near=name != "rows") for name in PARTS if name in content}
         release()
         return tag, content
 

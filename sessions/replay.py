@@ -14,7 +14,7 @@ import msgpack
 import numpy as np
 
 from engine.errors import InputError
-from sessions import codec, format
+from sessions import codec, format, format2
 from sessions.changes import StoredChanges
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.format import Damage
@@ -43,10 +43,12 @@ class StoredChunk:
         self.num_cycles = int(content["num"])
         self._header = header
         # about what the changes take when they have been decoded
-        self.state_bytes = 12 * len(content.get("state", b""))
+        self.state_bytes = 12 * len(content.get("state") or content.get("deltas", b""))
 
     @cached_property
     def _state(self) -> dict[str, list[Any]]:
+        if self._header.number == format2.NUMBER:
+            return format2.changes(self._content, self._what)
         return self._streams("state", codec.STATE)
 
     @cached_property
@@ -55,6 +57,8 @@ class StoredChunk:
         return self._checked(self._make_key)
 
     def _make_key(self) -> np.ndarray:
+        if self._header.number == format2.NUMBER:
+            return format2.keyframe(self._content, self._what)
         words = self._header.state.copy()
         step, bits = (codec.unpack(self._state[name]) for name in ("key_step", "key_bits"))
         words[np.cumsum(step)] ^= bits
@@ -67,7 +71,7 @@ class StoredChunk:
 
 
     def _streams(self, name: str, names: tuple[str, ...]) -> dict[str, list[Any]]:
-        return self._checked(lambda: codec.expand_streams(self._content[name], names, self._what))
+        return self._checked(lambda: _streams_of(self._header, self._content[name], names, self._what))
 
     def _checked(self, decode: Callable[[], Any]) -> Any:
         try:
@@ -99,6 +103,11 @@ class StoredChunk:
     mem_end = property(lambda self: self._memory[0])
     mem_index = property(lambda self: self._memory[1])
     mem_value = property(lambda self: self._memory[2])
+
+
+def _streams_of(header: format.Header, blob: bytes, names: tuple[str, ...], what: str) -> dict[str, list[Any]]:
+    """Return the streams of a blob; raises InputError naming `what` when it is damaged."""
+    return codec.expand(blob, what) if header.number == format2.NUMBER else codec.expand_streams(blob, names, what)
 
 
 class RecordedTimeline(Timeline):
@@ -270,7 +279,7 @@ class RecordedTimeline(Timeline):
         """Read something in the log of rows written in the 8**level chunks before `number`."""
         name = self._name(number)
         blob = self._content(number if level else number - 1)["row_sum" if level else "rows"]
-        stored = codec.expand_streams(blob, codec.ROWS, name)
+        stored = _streams_of(self.header, blob, codec.ROWS, name)
         try:
             return read(RowLog(stored))
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -280,7 +289,7 @@ class RecordedTimeline(Timeline):
         """Return (index, value) of the memory written in the 8**level chunks before `number`."""
         name = self._name(number)
         blob = self._content(number if level else number - 1)["mem_sum" if level else "memory"]
-        stored = codec.expand_streams(blob, codec.MEMORY, name)
+        stored = _streams_of(self.header, blob, codec.MEMORY, name)
         try:
             return codec.unpack_words(stored)
         except (KeyError, TypeError, ValueError) as error:
