@@ -14,8 +14,9 @@ Raw = TypeVar("Raw")
 Piece = TypeVar("Piece", contravariant=True)
 Frame = TypeVar("Frame")
 
-# pieces of work that may wait: enough that nobody waits for a single one, few enough to stay in the cache
-BACKLOG = 3
+# pieces that wait before the simulating thread lends a hand, and before it goes no further: enough that nobody waits for
+# a single one, few enough to stay in the cache
+BACKLOG, LIMIT = 3, 6
 
 
 class Work(Protocol[Piece, Frame]):
@@ -59,6 +60,8 @@ class Crew(Generic[Raw, Frame]):
                 if len(self._pieces) < BACKLOG:
                     break
                 frame = self._frames.popleft() if self._frames else None
+                if frame is None and len(self._pieces) < LIMIT:
+                    break
                 if frame is None:
                     self._changed.wait()
             if frame is not None:
