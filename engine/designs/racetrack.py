@@ -193,21 +193,35 @@ def arbitrate(sm, rf, spec, rows, insts):
     give_places(sm, rf)
     all_banks = bit64(sm.config.num_banks) - np.uint64(1)
     banks = all_banks & (np.uint64(sm.banks_requested) | np.uint64(rf.buffered) | ~np.uint64(rf.resting))
+    rf.resting = np.uint64(rf.resting) & ~banks
     shifting = np.uint64(0)
     while banks != 0:
         bank = ctz64(banks)
-        banks &= ~bit64(bank)
+        bit = bit64(bank)
+        banks &= ~bit
         if spec.forward != 0:
             forward(sm, rf, spec, rows, insts, bank)
-        if work(sm, rf, spec, rows, insts, bank) == SHIFT:
-            shifting |= bit64(bank)
+        if np.uint64(rf.aimed) & bit == 0 and find_head(sm, rf, spec, insts, bank) == 0:
+            come_to_rest(sm, rf, bank)
+        else:
+            done = work(sm, rf, spec, bank)
+            if done == SHIFTING:
+                shifting |= bit
+            elif done == READ:
+                serve(sm, rf, spec, rows, insts, bank)
         sm.bank[bank].queue = popcount(np.uint64(sm.bank[bank].requests))
     return refuse_others(sm, shifting)
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     """Read a register that is under its port; the tape moves only for the head of its queue (B5.1)."""
-    return read_aligned(sm, rf, spec, rows, warp, reg, out_row)
+    row = registers.main_row(sm, warp, reg)
+    tape = rf.tape[registers.default_bank(sm, warp, reg)]
+    if tape.step != STILL or tape.current != offset_of(sm, spec, row):
+        return SHIFT
+    registers.copy_row(rows, row, out_row)
+    sm.events[spec.first_event + RM_READS] += 1
+    return 0
 
 
 def on_issue(sm, rf, spec, rows, slot, inst):
@@ -257,15 +271,15 @@ def locate(sm, rf, spec, warp, reg, lane):
 @device
 def offset_of(sm, spec, row):
     """Return the offset at which the register of a physical slot lies under its port: o = m % (rows / ports)."""
-    position = row // np.int64(sm.config.num_banks) ^ np.int64(spec.mapping[row])
-    return position % num_offsets(sm, spec)
+    position = np.uint32(row) // np.uint32(sm.config.num_banks) ^ np.uint32(spec.mapping[row])
+    return np.int64(position % num_offsets(sm, spec))
 
 
 @device
 def num_offsets(sm, spec):
-    """Return how many registers share a port: the number of offsets of a tape."""
-    ports = np.int64(spec.ports)
-    return max(np.int64(1), (np.int64(sm.config.rows_per_bank) + ports - 1) // ports)
+    """Return how many registers share a port: the number of offsets of a tape. Unsigned, as that divides faster."""
+    ports = np.uint32(spec.ports)
+    return max(np.uint32(1), np.uint32((np.uint32(sm.config.rows_per_bank) + ports - np.uint32(1)) // ports))
 
 
 @device
@@ -312,34 +326,39 @@ def give_places(sm, rf):
 
 
 @device
-def work(sm, rf, spec, rows, insts, bank):
-    """Let one bank access, shift or wait for one cycle; return why its remaining reads were not served."""
+def come_to_rest(sm, rf, bank):
+    """Let a bank without work finish the step under way, then stand still."""
     tape = rf.tape[bank]
     port = sm.bank[bank]
+    tape.activity = IDLE
+    if tape.step != STILL:
+        go_on(sm, tape)
+        port.activity = BANK_BUSY
+    else:
+        rf.resting = np.uint64(rf.resting) | bit64(bank)
+        if port.until_cycle > sm.cycle:
+            port.until_cycle = sm.cycle
+    tape.target = tape.current
+    return 0
+
+
+@device
+def work(sm, rf, spec, bank):
+    """Let a bank with work shift or wait for one cycle; return SHIFTING, WAITING, or READ where its head is to be served."""
+    tape = rf.tape[bank]
     has_place = np.uint64(rf.selected) & bit64(bank) != 0
-    rf.resting = np.uint64(rf.resting) & ~bit64(bank)
-    if np.uint64(rf.aimed) & bit64(bank) == 0 and find_head(sm, rf, spec, insts, bank) == 0:
-        tape.activity = IDLE
-        if tape.step != STILL:
-            go_on(sm, tape)
-            port.activity = BANK_BUSY
-        else:
-            rf.resting = np.uint64(rf.resting) | bit64(bank)
-            if port.until_cycle > sm.cycle:
-                port.until_cycle = sm.cycle
-        tape.target = tape.current
-        return BANK_CONFLICT
     if has_place and spec.shift_cycles == 0:
         jump(sm, rf, spec, bank)
-    if has_place and tape.step == STILL and tape.current == tape.target:
-        return serve(sm, rf, spec, rows, insts, bank)
-    may_move = has_place or (spec.preshift != 0 and tape.current != tape.target) or tape.step != STILL
-    if not may_move or (spec.shift_cycles == 0 and tape.step == STILL):
-        tape.activity = WAITING
-        return BANK_CONFLICT
+    if tape.step == STILL:
+        is_there = tape.current == tape.target
+        if has_place and is_there:
+            return READ
+        if spec.shift_cycles == 0 or (not has_place and (is_there or spec.preshift == 0)):
+            tape.activity = WAITING
+            return WAITING
     tape.activity = SHIFTING if has_place else PRESHIFTING
     shift(sm, rf, spec, bank, has_place)
-    return SHIFT
+    return SHIFTING
 
 
 @device
@@ -373,14 +392,12 @@ def serve(sm, rf, spec, rows, insts, bank):
     if tape.wb_count != 0:
         write_tape(sm, rf, spec, rows, bank)
     else:
-        code = read_tape(sm, rf, spec, rows, insts, bank, registers.oldest_request(sm, bank))
-        if code != 0:
-            return code
+        read_tape(sm, spec, rows, insts, bank, registers.oldest_request(sm, bank))
         tape.activity = READ
     sm.bank[bank].until_cycle = sm.cycle + 1
     rf.selected = np.uint64(rf.selected) & ~bit64(bank)
     rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
-    return BANK_CONFLICT
+    return 0
 
 
 @device
@@ -407,7 +424,8 @@ def refuse_others(sm, shifting):
         flight.lost = flight.unread
         flight.code = SHIFT if shifting & bit64(highest) != 0 else BANK_CONFLICT
         flight.bank = highest
-        registers.touch_inflight(sm, unit.inflight)
+        if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back
+            registers.touch_inflight(sm, unit.inflight)
     sm.access_wait[SHIFT] += shifts
     sm.access_wait[BANK_CONFLICT] += conflicts
     sm.events[READ_CONFLICTS] += conflicts
@@ -434,28 +452,14 @@ def write_tape(sm, rf, spec, rows, bank):
 
 
 @device
-def read_tape(sm, rf, spec, rows, insts, bank, collector):
-    """Read the lowest operand that the collector of the oldest instruction wants from the bank."""
+def read_tape(sm, spec, rows, insts, bank, collector):
+    """Read the lowest operand that the collector of the oldest instruction wants from the bank: it is under its port."""
     flight = sm.inflight[sm.collector[collector].inflight]
     operand = registers.operand_in_bank(sm, collector, bank)
-    reg = np.int64(insts[flight.pc].src[operand])
-    out_row = np.int64(sm.config.first_collector_row) + collector * 6 + operand
-    code = read_aligned(sm, rf, spec, rows, np.int64(flight.warp), reg, out_row)
-    if code == 0:
-        registers.operand_served(sm, insts, collector, operand, bank)
-    return code
-
-
-@device
-def read_aligned(sm, rf, spec, rows, warp, reg, out_row):
-    """Copy the register under the port, or refuse where the tape stands elsewhere."""
-    row = registers.main_row(sm, warp, reg)
-    tape = rf.tape[registers.default_bank(sm, warp, reg)]
-    if tape.step != STILL or tape.current != offset_of(sm, spec, row):
-        return SHIFT
-    registers.copy_row(rows, row, out_row)
+    row = registers.main_row(sm, np.int64(flight.warp), np.int64(insts[flight.pc].src[operand]))
+    registers.copy_row(rows, row, np.int64(sm.config.first_collector_row) + collector * 6 + operand)
     sm.events[spec.first_event + RM_READS] += 1
-    return 0
+    return registers.operand_served(sm, insts, collector, operand, bank)
 
 
 @device
