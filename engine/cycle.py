@@ -8,7 +8,7 @@ from engine import far, hooks, journal
 from engine.bits import bit64, ctz64
 from engine.device import device
 from engine.jit import step_entry
-from engine.registers import touch_inflight, wake
+from engine.registers import touch_inflight
 from engine.stages import completion, ctas, fetch, issue, memory, write_back
 from engine.state import FOREVER, MAX_INFLIGHT, NONE8
 
@@ -113,14 +113,18 @@ def clear_refusals(sm):
 
 @device
 def wake_waiting(sm):
-    """Wake the warps that may wait for an instruction whose reads are refused for another reason than before."""
+    """Wake the warps that may wait for an instruction whose reads are refused for another reason than before.
+
+    Whether one is depends on the data, so that a branch on it would often be guessed wrong.
+    """
+    woken = np.uint64(0)
     used = np.uint64(sm.collectors_used)
     while used != 0:
         collector = ctz64(used)
         used &= ~bit64(collector)
         flight = sm.inflight[sm.collector[collector].inflight]
-        if flight.code != sm.code_before[collector]:
-            wake(sm, np.int64(flight.warp))
+        woken |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
+    sm.awake = np.uint64(sm.awake) | woken
     return 0
 
 

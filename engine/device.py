@@ -11,16 +11,17 @@ from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_bind: Callable[[Callable[..., Any], Callable[..., Any]], None] | None = None
-_pending: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+Bind = Callable[[Callable[..., Any], Callable[..., Any], bool], None]
+_bind: Bind | None = None
+_pending: list[tuple[Callable[..., Any], Callable[..., Any], bool]] = []
 
 
-def declare(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
+def declare(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool = False) -> None:
     """Let compiled code call `function`; `choose(*types)` returns the Python function to compile for it."""
     if _bind is None:
-        _pending.append((function, choose))
+        _pending.append((function, choose, is_inlined))
     else:
-        _bind(function, choose)
+        _bind(function, choose, is_inlined)
 
 
 def device(function: F) -> F:
@@ -29,7 +30,13 @@ def device(function: F) -> F:
     return function
 
 
-def connect(bind: Callable[[Callable[..., Any], Callable[..., Any]], None]) -> None:
+def inlined(function: F) -> F:
+    """Do the same, with the function's code in the place of each call: for what is called several times in every cycle."""
+    declare(function, lambda *types: function, is_inlined=True)
+    return function
+
+
+def connect(bind: Bind) -> None:
     """Give every marked function, past and future, to `bind` (called once, by engine.jit)."""
     global _bind
     _bind = bind

@@ -240,9 +240,10 @@ def _mangling_args(record: Any) -> tuple[str, tuple[str, ...]]:
 types.Record.mangling_args = property(_mangling_args)
 
 
-def _bind(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
+def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool) -> None:
     """Let compiled code call a marked plain function; like `step_entry` it counts no references."""
-    options = {"error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options = {"error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+               "forceinline": is_inlined}  # fmt: skip
     overload(function, strict=False, jit_options=options)(choose)
 
 

@@ -26,8 +26,10 @@ def main_row(sm, warp, reg):
 def default_bank(sm, warp, reg):
     """Return the bank of (warp, reg) under the configured mapping policy."""
     if sm.config.mapping == GPGPUSIM:
-        return (np.int64(warp) + np.int64(reg)) % sm.config.num_banks
-    return main_row(sm, warp, reg) % sm.config.num_banks
+        slot = np.int64(warp) + np.int64(reg)
+    else:
+        slot = main_row(sm, warp, reg)
+    return np.int64(np.uint32(slot) % np.uint32(sm.config.num_banks))      # unsigned, as that divides faster
 
 
 @device

@@ -33,7 +33,7 @@ import numpy as np
 from engine import registers
 from engine.bits import bit64, ctz64
 from engine.designs import Design, Parameter
-from engine.device import device
+from engine.device import device, inlined
 from engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
 from engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS
 
@@ -307,22 +307,29 @@ def flip(bits, index):
 @device
 def pair_of(sm, row):
     """Return the number of the hybrid-cell row that physical slot `row` belongs to."""
-    banks = np.int64(sm.config.num_banks)
-    return np.int64(row) // banks // 2 * banks + np.int64(row) % banks
+    banks = np.uint32(sm.config.num_banks)          # unsigned, as that divides faster
+    line = np.uint32(row) // banks
+    return np.int64(row) - np.int64(((line + np.uint32(1)) >> np.uint32(1)) * banks)
+
+
+@device
+def last_bit(sm, row):
+    """Return the last bit of the row of a bank in which physical slot `row` lies."""
+    return np.int64(np.uint32(row) // np.uint32(sm.config.num_banks) & np.uint32(1))
 
 
 @device
 def partner_of(sm, row):
     """Return the other slot of the pair of physical slot `row`."""
     banks = np.int64(sm.config.num_banks)
-    return np.int64(row) - banks if np.int64(row) // banks & 1 else np.int64(row) + banks
+    return np.int64(row) - banks if last_bit(sm, row) else np.int64(row) + banks
 
 
 @device
 def place_of(sm, rf, warp, reg):
     """Return SRAM or STT: the last bit of the register's row XOR the exchange flag of its pair."""
     row = registers.main_row(sm, warp, reg)
-    place = row // np.int64(sm.config.num_banks) & 1
+    place = last_bit(sm, row)
     return 1 - place if has(rf.exchanged, pair_of(sm, row)) else place
 
 
@@ -335,7 +342,7 @@ def is_in_stt(rf, warp, reg):
 @device
 def cells_of(sm, row, place):
     """Return the device row of the register in physical slot `row` whose place is known."""
-    return np.int64(row) if row // np.int64(sm.config.num_banks) & 1 == place else partner_of(sm, row)
+    return np.int64(row) if last_bit(sm, row) == place else partner_of(sm, row)
 
 
 @device
@@ -424,6 +431,8 @@ def note_moved(sm, rf, row):
 def in_access(sm, rf, pair):
     """Say whether a row of the pair is being read or written in this cycle, a slow write included."""
     accessed = np.uint64(rf.accessed)
+    if sm.config.mapping == registers.SEQUENTIAL:      # both of its rows are in one bank
+        accessed &= bit64(np.uint32(pair) % np.uint32(sm.config.num_banks))
     while accessed != 0:
         bank = ctz64(accessed)
         accessed &= ~bit64(bank)
@@ -438,9 +447,9 @@ def in_access(sm, rf, pair):
 @device
 def owner_of(sm, row):
     """Return warp * 256 + register of a physical slot, or -1 where no warp can have it."""
-    count = np.int64(sm.launch.registers)
-    warp = np.int64(row) // count
-    return warp * 256 + np.int64(row) % count if warp < sm.config.num_warps else np.int64(-1)
+    count = np.uint32(sm.launch.registers)
+    warp = np.int64(np.uint32(row) // count)
+    return warp * 256 + np.int64(row) - warp * np.int64(count) if warp < sm.config.num_warps else np.int64(-1)
 
 
 @device
@@ -458,11 +467,12 @@ def will_be_written(sm, spec, warp, reg):
     return spec.pending_writes == IN_FLIGHT or sm.inflight[producer].stage == COLLECT
 
 
-@device
+@inlined
 def may_start(sm, rf, spec, warp, reg):
-    """Say whether it is safe to exchange the pair of a destination whose place is STT now (HC-RF section IV-B)."""
-    if is_awaited(sm, warp, reg):
-        return False
+    """Say whether it is safe to exchange the pair of a destination (HC-RF section IV-B).
+
+    Its place is STT and no collector still has to read it, as the caller has seen.
+    """
     row = registers.main_row(sm, warp, reg)
     pair = pair_of(sm, row)
     if has(rf.moving, pair):
@@ -487,7 +497,7 @@ def oldest_candidate(sm, rf, spec):
     while warps != 0:
         warp = np.int64(ctz64(warps))
         warps &= ~bit64(warp)
-        regs = np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp])
+        regs = np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) & ~np.uint64(sm.warp[warp].sb_read)
         while regs != 0:
             reg = np.int64(ctz64(regs))
             regs &= ~bit64(reg)

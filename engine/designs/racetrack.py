@@ -32,7 +32,7 @@ import numpy as np
 from engine import registers
 from engine.bits import bit64, ctz64, popcount
 from engine.designs import Design, Parameter
-from engine.device import device
+from engine.device import device, inlined
 from engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
 from engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
 from engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_BANKS, MAX_ROWS
@@ -342,7 +342,7 @@ def come_to_rest(sm, rf, bank):
     return 0
 
 
-@device
+@inlined
 def work(sm, rf, spec, bank):
     """Let a bank with work shift or wait for one cycle; return SHIFTING, WAITING, or READ where its head is to be served."""
     tape = rf.tape[bank]
@@ -361,7 +361,7 @@ def work(sm, rf, spec, bank):
     return SHIFTING
 
 
-@device
+@inlined
 def find_head(sm, rf, spec, insts, bank):
     """Set the target to the head of a bank's queue: the oldest buffered write, else the oldest read; 0 if neither."""
     tape = rf.tape[bank]
@@ -506,7 +506,7 @@ def jump(sm, rf, spec, bank):
     return 0
 
 
-@device
+@inlined
 def shift(sm, rf, spec, bank, has_place):
     """Begin a step toward the target, or go on with the one under way, and show until when the bank is busy."""
     tape = rf.tape[bank]

@@ -34,7 +34,8 @@ def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[
 
 
 def _is_device(mark: ast.expr) -> bool:
-    return isinstance(mark, ast.Name) and mark.id == "device" or isinstance(mark, ast.Attribute) and mark.attr == "device"
+    name = mark.id if isinstance(mark, ast.Name) else mark.attr if isinstance(mark, ast.Attribute) else ""
+    return name in ("device", "inlined")
 
 
 def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], marked: set[str],
