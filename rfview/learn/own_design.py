@@ -64,7 +64,8 @@ Rules
   A design of delays alone leaves all values in their main rows. One that keeps a value elsewhere needs `locate`, and
   `read` must find it there too.
   Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of engine.bits work on them in both modes.
-  Helper functions of your own that hooks call are marked @device (from engine.device import device).
+  Helper functions of your own that hooks call are marked @device (from engine.device import device); @inlined,
+  from there too, is for small ones that are called several times in every cycle: it saves the call.
 
 --check first runs the design as plain Python, where an index out of bounds is seen, then compares memory with sram's.
 A design over another one (like rfc over sram) sets takes_main and calls hooks.NAME(sm, rf.mrf, spec.mrf, ...).
