@@ -347,13 +347,13 @@ def work(sm, rf, spec, bank):
     """Let a bank with work shift or wait for one cycle; return SHIFTING, WAITING, or READ where its head is to be served."""
     tape = rf.tape[bank]
     has_place = np.uint64(rf.selected) & bit64(bank) != 0
-    if has_place and spec.shift_cycles == 0:
+    if spec.shift_cycles == 0 and has_place:
         jump(sm, rf, spec, bank)
     if tape.step == STILL:
         is_there = tape.current == tape.target
-        if has_place and is_there:
+        if is_there and has_place:
             return READ
-        if spec.shift_cycles == 0 or (not has_place and (is_there or spec.preshift == 0)):
+        if is_there or spec.shift_cycles == 0 or (spec.preshift == 0 and not has_place):
             tape.activity = WAITING
             return WAITING
     tape.activity = SHIFTING if has_place else PRESHIFTING
@@ -385,7 +385,7 @@ def find_head(sm, rf, spec, insts, bank):
     return 1
 
 
-@device
+@inlined
 def serve(sm, rf, spec, rows, insts, bank):
     """Access the register under the port; the bank gives its place back."""
     tape = rf.tape[bank]
@@ -451,7 +451,7 @@ def write_tape(sm, rf, spec, rows, bank):
     return 0
 
 
-@device
+@inlined
 def read_tape(sm, spec, rows, insts, bank, collector):
     """Read the lowest operand that the collector of the oldest instruction wants from the bank: it is under its port."""
     flight = sm.inflight[sm.collector[collector].inflight]
@@ -515,12 +515,11 @@ def shift(sm, rf, spec, bank, has_place):
     if tape.step == STILL:
         tape.step = UP if tape.target > tape.current else DOWN
         tape.step_end_cycle = sm.cycle + cycles
-        if has_place:
-            tape.shifts += 1
-            sm.events[spec.first_event + SHIFTS] += 1
-        else:
-            tape.preshifts += 1
-            sm.events[spec.first_event + PRESHIFTS] += 1
+        ahead = 0 if has_place else 1           # added, as a branch on it would often be guessed wrong
+        tape.shifts += 1 - ahead
+        tape.preshifts += ahead
+        sm.events[spec.first_event + SHIFTS] += 1 - ahead
+        sm.events[spec.first_event + PRESHIFTS] += ahead
     after = np.int64(tape.current) + (1 if tape.step == UP else -1)
     until = np.int64(tape.step_end_cycle) + abs(np.int64(tape.target) - after) * cycles
     if port.until_cycle != until:
