@@ -157,7 +157,8 @@ def divide(a: Bounds, b: Bounds) -> Known:
     """Return the bounds of a / b where b is certainly not 0; division rounds, but never past a neighbour's result."""
     if bool(((b.low <= 0) & (b.high >= 0)).any()):
         return None
-    ends = [np.true_divide(*_align(left, right)) for left in (a.low, a.high) for right in (b.low, b.high)]
+    with np.errstate(over="ignore"):
+        ends = [np.true_divide(*_align(left, right)) for left in (a.low, a.high) for right in (b.low, b.high)]
     low, high = np.minimum.reduce(ends), np.maximum.reduce(ends)
     return Bounds(low, high) if np.isfinite(low).all() and np.isfinite(high).all() else None
 
