@@ -80,26 +80,31 @@ class StoredChunk:
             raise InputError(f"{self._what} is damaged ({error!r})") from None
 
     @cached_property
-    def _log(self) -> RowLog:
+    def log(self) -> RowLog:
+        """Return the row writes."""
         return self._checked(lambda: RowLog(self._streams("rows", codec.ROWS)))
+
+    def read_log(self, read: Callable[[RowLog], Any]) -> Any:
+        """Read something in the row writes; raises InputError where they are damaged."""
+        return self._checked(lambda: read(self.log))
 
     def row_writes(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (prefix counts per cycle of all writes, numbers of the row's writes, their (k, 32) u4 lanes)."""
         writes = np.flatnonzero(self.row_index == row)
-        return self.row_end, writes, self._checked(lambda: self._log.values(writes))
+        return self.row_end, writes, self._checked(lambda: self.log.values(writes))
 
     @cached_property
     def row_value(self) -> np.ndarray:
         """Return (k, 32) u4 what all row writes wrote."""
-        return self._checked(lambda: self._log.values(np.arange(len(self.row_index))))
+        return self._checked(lambda: self.log.values(np.arange(len(self.row_index))))
 
     @cached_property
     def _memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         stored = self._streams("memory", codec.MEMORY)
         return self._checked(lambda: (codec.unpack_log(stored["counts"]), *codec.unpack_words(stored)))
 
-    row_end = property(lambda self: self._checked(lambda: self._log.end))
-    row_index = property(lambda self: self._log.index)
+    row_end = property(lambda self: self._checked(lambda: self.log.end))
+    row_index = property(lambda self: self.log.index)
     mem_end = property(lambda self: self._memory[0])
     mem_index = property(lambda self: self._memory[1])
     mem_value = property(lambda self: self._memory[2])
@@ -262,7 +267,7 @@ class RecordedTimeline(Timeline):
             before = at - format.RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(place, before, at):
-                value = self._row_log(at, level, lambda log: log.last(row))
+                value = self._row_log(at, level, lambda log: log.last(row), keep=True)
                 if len(value):
                     return value[0]
             at = before
@@ -275,8 +280,13 @@ class RecordedTimeline(Timeline):
         written = self.summaries.rows_written(low, high)
         return written is None or bool((written & places).any())
 
-    def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:
-        """Read something in the log of rows written in the 8**level chunks before `number`."""
+    def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any], *, keep: bool = False) -> Any:
+        """Read something in the log of rows written in the 8**level chunks before `number`.
+
+        keep: a search comes to the chunk before next, or comes from there: have its log decoded once.
+        """
+        if keep and not level:
+            return self.decoded(number - 1).chunk.read_log(read)
         name = self._name(number)
         blob = self._content(number if level else number - 1)["row_sum" if level else "rows"]
         stored = _streams_of(self.header, blob, codec.ROWS, name)
