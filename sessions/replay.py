@@ -433,7 +433,7 @@ def describe(path: str | Path) -> dict[str, Any]:
     summary = timeline.end.get("summary") or {}
     facts = {
         "file": str(path),
-        "format": format.FORMAT,
+        "format": timeline.header.number,
         "bytes": size,
         "kernel": info.get("kernel"),
         "launches": info.get("num_launches"),

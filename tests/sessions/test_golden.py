@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions.replay import open_recording
+from sessions.replay import describe, open_recording
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).parent / "golden"
 @pytest.mark.parametrize("number", (2, 3))
 def test_every_format_opens_with_its_states(number: int) -> None:
     timeline = open_recording(GOLDEN / f"format{number}.rfs", check=True)
-    assert timeline.header.number == number and not timeline.warnings
+    assert timeline.header.number == describe(timeline.path)["format"] == number and not timeline.warnings
     shot = timeline.at(333)
     assert (timeline.first, timeline.last, shot.cycle) == (0, 400, 333)
     assert timeline.info["kernel"] == "vectoradd" and timeline.info["design"].startswith("stt")
