@@ -31,9 +31,9 @@ MEMORY = ("counts", "index", "value")
 _contexts = threading.local()
 
 
-def compress(content: Any, level: int = LEVEL, *, near: bool = False) -> bytes:
-    """Return a msgpack value under zstd; near: as byte planes want it."""
-    return squeeze(msgpack.packb(content, default=_plain), level, near=near)
+def compress(content: Any, level: int = LEVEL) -> bytes:
+    """Return a msgpack value under zstd."""
+    return squeeze(msgpack.packb(content, default=_plain), level)
 
 
 def squeeze(data: bytes | memoryview, level: int = LEVEL, *, near: bool = False) -> bytes:
@@ -119,12 +119,6 @@ def unpack(stored: list[Any], dtype: Any = np.uint32) -> np.ndarray:
     for place in range(1, width):
         found |= np.left_shift(planes[place], 8 * place, dtype=dtype)
     return found
-
-
-def zigzag(values: np.ndarray) -> np.ndarray:
-    """Return u4 codes of u4 differences so that small ones of either sign stay small."""
-    signed = values.view(np.int32)
-    return ((signed << 1) ^ (signed >> 31)).view(np.uint32)
 
 
 def unzigzag(codes: np.ndarray) -> np.ndarray:
