@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 Raw = TypeVar("Raw")
@@ -55,34 +56,37 @@ class Crew(Generic[Raw, Frame]):
         with self._changed:
             self._pieces.append(piece)
             self._changed.notify_all()
-        while self._error is None:
-            with self._changed:
-                if len(self._pieces) < BACKLOG:
-                    break
-                frame = self._frames.popleft() if self._frames else None
-                if frame is None and len(self._pieces) < LIMIT:
-                    break
-                if frame is None:
-                    self._changed.wait()
-            if frame is not None:
-                self._squeeze(frame)
-        self._complain()
+        self._help(self._may_go_on)
 
     def finish(self) -> None:
         """Return when all is written. Raises what went wrong."""
-        while self._error is None:
-            with self._changed:
-                self._is_over = True
-                self._changed.notify_all()
-                frame = self._frames.popleft() if self._frames else None
-                if frame is None:
-                    if not self._pieces and not self._is_coding and self._written == self._numbered:
-                        break
-                    self._changed.wait()
-            if frame is not None:
-                self._squeeze(frame)
-        self.stop()
-        self._complain()
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+        try:
+            self._help(lambda: not self._pieces and not self._is_coding and self._written == self._numbered)
+        finally:
+            self.stop()
+
+    def _may_go_on(self) -> bool:
+        return len(self._pieces) < (BACKLOG if self._frames else LIMIT)
+
+    def _help(self, may_stop: Callable[[], bool]) -> None:
+        """Compress what there is to compress, and wait, until one may stop or something has gone wrong, which is raised."""
+        try:
+            while self._error is None:
+                with self._changed:
+                    if may_stop():
+                        return
+                    frame = self._frames.popleft() if self._frames else None
+                    if frame is None and self._error is None:
+                        self._changed.wait()
+                if frame is not None:
+                    self._squeeze(frame)
+        except BaseException as error:      # Ctrl-C, maybe with a frame in hand: without it nothing more can be written
+            self._fail(error)
+            raise
+        raise self._error
 
     def stop(self) -> None:
         """End the threads after what they are doing now."""
@@ -93,10 +97,6 @@ class Crew(Generic[Raw, Frame]):
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
-
-    def _complain(self) -> None:
-        if self._error is not None:
-            raise self._error
 
     def _serve(self, codes: bool) -> None:
         """Compress; who also codes does that first, as long as its frames do not pile up."""
