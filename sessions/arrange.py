@@ -71,10 +71,10 @@ def order_slots(slots, slot_first, slot_of, place_of, word_at, present, order):
 
 
 @jit
-def place_slots(order, slot_first, slot_kind, slot_times, slot_next, first, times, kind_slots, begin):
+def place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_next, first, times, kind_slots, begin):
     """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind.
 
-    begin: (kinds x 32,) gets where each column's values may begin: there is room for all events of its kind.
+    begin: (kinds x 32,) gets where each column's values begin: those that have any have room for all events of their kind.
     """
     event = np.int64(0)
     for kind in range(len(kind_slots)):
@@ -86,16 +86,18 @@ def place_slots(order, slot_first, slot_kind, slot_times, slot_next, first, time
         first[place] = slot_first[slot]
         times[place] = slot_times[slot]
         kind_slots[np.uint64(slot_kind[slot])] += 1
-    place = 0
+    which = np.uint64(0)
     room = np.int64(0)
-    for kind in range(len(kind_slots)):
+    for kind in range(np.uint64(len(kind_slots))):
         events = np.int64(0)
+        touched = np.uint64(0)
         for _ in range(kind_slots[kind]):
-            events += times[place]
-            place += 1
-        for column in range(WIDTH):
-            begin[kind * WIDTH + column] = room
-            room += events
+            events += times[which]
+            touched |= np.uint64(slot_touched[np.uint64(order[which])])
+            which += np.uint64(1)
+        for place in range(np.uint64(WIDTH)):
+            begin[kind * np.uint64(WIDTH) + place] = room
+            room += events * np.int64((touched >> place) & np.uint64(1))
     return 0
 
 
@@ -221,7 +223,8 @@ def arrange(end, first, mask, value, kind_of, place_of, word_at, stamped, slot_o
     slots = index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, event_slot)
     order_slots(slots, slot_first, slot_of, place_of, word_at, present, order)
     order = order[: np.uint64(slots)]
-    place_slots(order, slot_first, slot_kind, slot_times, slot_next, stored_first, stored_times, kind_slots, begin)
+    place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_next, stored_first, stored_times, kind_slots,
+                begin)  # fmt: skip
     sort_events(end, mask, event_slot, slot_next, ordered)
     for column in range(np.uint64(len(begin))):
         column_next[column] = begin[column]

@@ -21,9 +21,10 @@ class Newest:
     """The newest value of every place written since some chunk, per level of 8 (see format.py, row_sum and mem_sum)."""
 
     def __init__(self, values: np.ndarray):
+        """Begin with these values, which are changed."""
         from sessions import sums  # imports numba: what replays imports this module too
 
-        self.values = values.copy()
+        self.values = values
         self._put = sums.put_rows if values.ndim == 2 else sums.put_words
         self._touched: list[list[np.ndarray]] = []
 
@@ -47,23 +48,19 @@ class Newest:
 
 
 class Coder:
-    """Makes the frames of a recording's chunks, one after the other, beginning with this one, which brings rows and memory.
+    """Makes the frames of a recording's chunks, one after the other, beginning with this one.
 
-    base: (words,) u4 the state at its beginning, by which every keyframe is given; rows, memory: these.
+    rows, memory: at its first cycle; they are made the coder's own. Its state is what every keyframe is given by.
     """
 
-    def __init__(self, first: Chunk, layout: Layout):
-        if first.key_rows is None or first.key_memory is None:
-            raise ValueError("the first chunk needs rows and memory")
+    def __init__(self, first: Chunk, layout: Layout, rows: np.ndarray, memory: np.ndarray):
         from sessions import encode  # imports numba: what replays imports this module too
 
         self._encode = encode
-        self.rows, self.memory = first.key_rows, first.key_memory
-        self.base = first.key.copy()
         plan = Plan.of(layout)
-        self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, self.base)
-        self._rows, self._memory = Newest(first.key_rows), Newest(first.key_memory)
-        self._summary = Summariser(plan, len(first.key_rows))
+        self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, first.key.copy())
+        self._rows, self._memory = Newest(rows), Newest(memory)
+        self._summary = Summariser(plan, len(rows))
         self._totals = layout.field("sm.stall_total")
         self._coded = self._learn_at = 0
 

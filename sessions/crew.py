@@ -17,7 +17,7 @@ Frame = TypeVar("Frame")
 
 # pieces that wait before the simulating thread lends a hand, and before it goes no further: enough that nobody waits for
 # a single one, few enough to stay in the cache
-BACKLOG, LIMIT = 3, 6
+BACKLOG, LIMIT = 3, 5
 
 
 class Work(Protocol[Piece, Frame]):

@@ -33,17 +33,18 @@ def word_kinds(layout: Layout) -> list[np.ndarray]:
     """Return the words of each kind, ascending: words that hold the same fields of different elements of arrays."""
     numbers: dict[str, int] = {}
     both = np.concatenate([_kinds(layout.sm_dtype, "sm", numbers), _kinds(layout.rf_dtype, "rf", numbers)])
-    quads = np.ascontiguousarray(both[: layout.num_words * 4].reshape(-1, 4).astype("<u2")).view("<u8").ravel()
+    quads = np.ascontiguousarray(both[: layout.num_words * 4].reshape(-1, 4)).view("<u8").ravel()
     kind = np.unique(quads, return_inverse=True)[1]
     order = np.argsort(kind, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
 def _kinds(dtype: np.dtype, path: str, numbers: dict[str, int]) -> np.ndarray:
-    """Return (itemsize,) a number for each byte, equal for the same word of the same field of any array element."""
+    """Return (itemsize,) u2: a number for each byte, equal for the same word of the same field of any array element."""
     if dtype.names is None:
-        return np.array([numbers.setdefault(f"{path}/{byte // 4}", len(numbers) + 1) for byte in range(dtype.itemsize)])
-    pattern = np.zeros(dtype.itemsize, np.int64)
+        found = [numbers.setdefault(f"{path}/{byte // 4}", len(numbers) + 1) for byte in range(dtype.itemsize)]
+        return np.array(found, "<u2")
+    pattern = np.zeros(dtype.itemsize, "<u2")
     for name in dtype.names:
         inner, offset = dtype.fields[name][:2]  # type: ignore[index]
         whole = np.tile(_kinds(inner.base, f"{path}.{name}", numbers), inner.itemsize // max(1, inner.base.itemsize))
