@@ -37,9 +37,11 @@ MOST_RUNGS = 16
 STRETCH_CHUNKS = 32
 REFINE_CYCLES = 1 << 17
 # A keyframe copies and compares the whole machine, at about 4 GB/s, and takes 0.5 ms besides; the next one is due when the
-# simulation has taken 50 times as long, so that keyframes cost about 2 %.
+# simulation has taken 50 times as long, so that keyframes cost about 2 %; where it took longer than that, as the first ones
+# do, for which the system has to clear memory, when it has taken 25 times as long as the keyframe, or MOST_REST_S.
 KEYFRAME_RATE = 4e9 / 50  # bytes of the machine per second of simulation
 KEYFRAME_BASE = 2 << 20  # bytes that take as long as the rest
+KEYFRAME_REST, MOST_REST_S = 25, 0.2
 
 
 class LiveTimeline(Timeline):
@@ -133,9 +135,12 @@ class LiveTimeline(Timeline):
             self.simulator.restore(self._frontier)
             self._frontier = None
         if self._due_s <= 0:
+            began = time.thread_time()
             checkpoint = self.simulator.checkpoint()
             self._keyframes.add(checkpoint)
-            self._due_s = (checkpoint.nbytes + KEYFRAME_BASE) / KEYFRAME_RATE
+            took_s = time.thread_time() - began
+            rest_s = min(KEYFRAME_REST * took_s, MOST_REST_S)
+            self._due_s = max((checkpoint.nbytes + KEYFRAME_BASE) / KEYFRAME_RATE, rest_s)
 
     def _record(self) -> None:
         """Simulate one more chunk at the frontier and keep it decoded."""
