@@ -131,6 +131,7 @@ def test_recording_without_skipping_changes_nothing() -> None:
 @pytest.mark.parametrize("rate", [1e30, 1e-30], ids=["keyframes everywhere", "only the first keyframe"])
 def test_live_rewinds_show_the_run_itself(case: Case, rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "KEYFRAME_RATE", rate)
+    monkeypatch.setattr(live, "KEYFRAME_REST", 0)
     expected, run = truth(case), simulator(case)
     timeline = LiveTimeline(run, chunk_cycles=256)
     while timeline.extend(700):
