@@ -124,20 +124,18 @@ def sort_events(end, mask, event_slot, slot_next, ordered):
 
 
 @jit
-def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, events, stamped, value, table, masks,
+def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, events, value, table, masks,
            kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
            run_column):  # fmt: skip
-    """Write every changed word's value into its column; number the masks of each kind of block; list the runs of one word.
+    """Write every changed word's value and cycle into its column; number the masks of each kind of block; list the runs.
 
-    order: slots in the order of storing. ordered: of sort_events, the first `events`. stamped: (kinds x 32,) bool, the
-    columns of which the cycles are wanted, too (a kind gets all or none). table: a power of 2 long. masks: gets those of all
-    kinds, kind_patterns how many each has. column_next: where each column's next value goes (moved on). gaps, ranks: per
-    event the cycles since the block's last, and the number of its mask. Returns the number of runs, or TABLE_FULL when there
-    are more masks than the table should take, and that of masks.
+    order: slots in the order of storing. ordered: of sort_events, the first `events`. table: a power of 2 long. masks: gets
+    those of all kinds, kind_patterns how many each has. column_next: where each column's next value goes (moved on). gaps,
+    ranks: per event the cycles since the block's last, and the number of its mask. A run is one word's values. Returns the
+    number of runs, or TABLE_FULL when there are more masks than the table should take, and that of masks.
     """
     one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
     begins = np.empty(WIDTH, np.uint32)
-    wanted = np.uint64(0)
     event, runs, last = np.uint64(0), np.uint64(0), np.uint64(events - 1)
     most = np.uint64(len(table) - 1)
     patterns = kind_first = np.int64(0)
@@ -149,9 +147,6 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
         if slot_kind[slot] != kind:
             kind = np.int64(slot_kind[slot])
             kind_first = patterns
-            wanted = np.uint64(0)
-            for place in range(np.uint64(WIDTH)):
-                wanted |= np.uint64(stamped[np.uint64(kind) * np.uint64(WIDTH) + place])
         column_first = np.uint64(kind) * np.uint64(WIDTH)
         for place in range(np.uint64(WIDTH)):
             begins[place] = column_next[column_first + place]
@@ -182,23 +177,14 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
             ranks[event] = pattern - kind_first
             before = cycle
             event += one
-            if wanted == 0:
-                while left != 0:
-                    column = column_first + np.uint64(ctz64(left))
-                    left &= left - one
-                    goes = np.uint64(column_next[column])
-                    column_next[column] = goes + one
-                    values[goes] = value[at]
-                    at += one
-            else:       # the cycles of all columns: to choose costs more
-                while left != 0:
-                    column = column_first + np.uint64(ctz64(left))
-                    left &= left - one
-                    goes = np.uint64(column_next[column])
-                    column_next[column] = goes + one
-                    values[goes] = value[at]
-                    cycles[goes] = cycle
-                    at += one
+            while left != 0:
+                column = column_first + np.uint64(ctz64(left))
+                left &= left - one
+                goes = np.uint64(column_next[column])
+                column_next[column] = goes + one
+                values[goes] = value[at]
+                cycles[goes] = cycle        # few columns need it, but to choose costs more
+                at += one
         touched = np.uint64(slot_touched[slot])
         while touched != 0:
             place = np.uint64(ctz64(touched))
@@ -212,7 +198,7 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
 
 
 @entry
-def arrange(end, first, mask, value, kind_of, place_of, word_at, stamped, slot_of, present, slot_first, slot_kind,
+def arrange(end, first, mask, value, kind_of, place_of, word_at, slot_of, present, slot_first, slot_kind,
             slot_times, slot_touched, event_slot, order, slot_next, stored_first, stored_times, ordered, table, masks,
             kind_slots, kind_patterns, begin, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
             run_column):  # fmt: skip
@@ -228,7 +214,7 @@ def arrange(end, first, mask, value, kind_of, place_of, word_at, stamped, slot_o
     sort_events(end, mask, event_slot, slot_next, ordered)
     for column in range(np.uint64(len(begin))):
         column_next[column] = begin[column]
-    runs, patterns = spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, len(first), stamped, value,
+    runs, patterns = spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, len(first), value,
                             table, masks, kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin,
                             run_end, run_column)  # fmt: skip
     return slots, runs, patterns

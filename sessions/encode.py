@@ -5,13 +5,11 @@ Only recording needs this: numba is imported here, and nothing that replays impo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from engine.chunk import Blocks, Rows
 from sessions.arrange import MOST_CYCLES, MOST_VALUES, TABLE_FULL, arrange
-from sessions.codec import MEMORY, PLANES, ROWS, STAMP, STATE, WIDTH, XOR
+from sessions.codec import MEMORY, PLANES, ROWS, STATE, WIDTH, XOR
 from sessions.extent import Extent
 from sessions.passes import LEARN_CODES, learn, split_rows, store_rows, store_state, store_words
 
@@ -53,17 +51,6 @@ def words_of(index: np.ndarray, value: np.ndarray, end: np.ndarray = NO_COUNTS) 
     return space.upto(store_words(end, index, value, space.sizes, space.out))
 
 
-@dataclass
-class Arranged:
-    """A chunk's changes in the order of storing, in the encoder's working space: how many blocks, runs of one word and
-    different masks there are.
-    """
-
-    slots: int
-    runs: int
-    patterns: int
-
-
 class Encoder:
     """Codes the states of one recording's chunks; keeps the modes that it has chosen, and its working space.
 
@@ -93,7 +80,6 @@ class Encoder:
         self._begin, self._column_next = np.empty((2, kinds * WIDTH), np.uint32)
         self._table = np.empty(1 << 12, np.int32)
         self.modes = np.full(kinds * WIDTH, XOR, np.uint8)
-        self._every_column = np.full(kinds * WIDTH, True)
         self._events = 0
         self._room(1 << 15)
         self._spaces: list[Space] = []
@@ -109,16 +95,16 @@ class Encoder:
                 np.empty(self._events * WIDTH + 1, np.uint32) for _ in range(4))  # fmt: skip
             self._cycles = np.empty(self._events * WIDTH, np.uint16)
 
-    def _arrange(self, blocks: Blocks, stamped: np.ndarray) -> Arranged:
-        """Bring the changes into the order of storing. stamped: (kinds x 32,) bool, columns whose cycles are wanted, too."""
+    def _arrange(self, blocks: Blocks) -> tuple[int, int, int]:
+        """Bring the changes into the order of storing: how many blocks, runs of one word and different masks there are."""
         while True:
             slots, runs, patterns = arrange(
-                *blocks.arrays(), self._kind_of, self._place_of, self._word_at, stamped, self._slot_of, self._present,
+                *blocks.arrays(), self._kind_of, self._place_of, self._word_at, self._slot_of, self._present,
                 *self._slot, self._event_slot, self._order, self._slot_next, self._first, self._times, self._ordered,
                 self._table, self._masks, self._kind_slots, self._kind_patterns, self._begin, self._column_next,
                 self._values, self._cycles, self._gaps, self._ranks, *self._run)  # fmt: skip
             if runs != TABLE_FULL:
-                return Arranged(slots, runs, patterns)
+                return slots, runs, patterns
             self._table = np.empty(4 * len(self._table), np.int32)
 
     def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, choose: bool) -> tuple[memoryview, Space, Extent]:
@@ -130,19 +116,19 @@ class Encoder:
         events, cycle = len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
         assert len(blocks.end) <= MOST_CYCLES and len(blocks.value) <= MOST_VALUES
         self._room(events)
-        made = self._arrange(blocks, self._every_column if choose else self.modes == STAMP)
-        runs = (made.runs, *self._run)
+        slots, num_runs, patterns = self._arrange(blocks)
+        runs = (num_runs, *self._run)
         if choose:
             learn(self._begin, self._column_next, *runs, key, self._values, self._cycles, cycle, self._codes, LOGS,
                   self.modes)  # fmt: skip
         states = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
         space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(self._kind_of))
         used = store_state(
-            key, self._base, cycle, made.slots, self._first, self._times, self._kind_slots, self._kind_patterns, self._masks,
-            made.patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes, self._values,
+            key, self._base, cycle, slots, self._first, self._times, self._kind_slots, self._kind_patterns, self._masks,
+            patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes, self._values,
             self._cycles, self._codes, self._far, self._beyond, self._watch, self._least, self._most,
             self._state_of, self._state_shift, states, space.sizes, space.out)  # fmt: skip
-        extent = Extent(self._run[0][: made.runs], self._least[: made.runs], self._most[: made.runs], states)
+        extent = Extent(self._run[0][: num_runs], self._least[: num_runs], self._most[: num_runs], states)
         return space.upto(used), space, extent
 
     def _space(self, num_bytes: int) -> Space:

@@ -184,7 +184,7 @@ def record(
 def _keep_memory() -> None:
     """Have the C library keep what a chunk needed for the next one; where it is not glibc, nothing is changed.
 
-    By itself it gives larger pieces back to the system, which has to clear every page again: a tenth of a recording's time.
+    By itself it gives larger pieces back to the system, which has to clear every page again.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
