@@ -55,12 +55,12 @@ class Layout:
 
         They are where they begin at the same word of a record of the same array, or within 32 words of it in a long one.
         """
-        keys: dict[tuple[int, int], int] = {}
         found = np.empty(self.num_words, np.int32)
-        for number, (begin, end, size) in enumerate(_arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)):
+        kinds = 0
+        for begin, end, size in _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4):
             inside = np.arange(end - begin) % size // (32 if size > 32 else 1)
-            for place in np.unique(inside):
-                found[begin:end][inside == place] = keys.setdefault((number, int(place)), len(keys))
+            found[begin:end] = kinds + inside
+            kinds += int(inside.max()) + 1
         return found
 
     def field(self, path: str) -> Field:

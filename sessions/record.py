@@ -108,10 +108,10 @@ class Writer:
             if tag == format.SUMMARY:
                 self.index.summary.append(offset)
 
-    def finish(self, end: dict[str, Any]) -> int:
-        """Write index and trailer; return the file's size in bytes."""
+    def finish(self, end: dict[str, Any], totals: np.ndarray) -> int:
+        """Write index and trailer; return the file's size in bytes. totals: stall totals behind the last chunk."""
         if self._last is not None:
-            self.index.totals.append(_totals_after(self._last, self.layout))
+            self.index.totals.append(totals.astype(np.int64))
         for frame in self._coder.summed_up() if self._coder is not None else ():
             self.write(self.squeeze(frame))
         self.index.end = end
@@ -123,14 +123,6 @@ class Writer:
     def close(self) -> None:
         """Close the file as it is; its whole chunks can be read."""
         self._file.close()
-
-
-def _totals_after(chunk: Chunk, layout: Layout) -> np.ndarray:
-    """Return the stall totals after a chunk."""
-    from sessions.decode import DecodedChunk
-
-    part = DecodedChunk(chunk, layout, lambda: np.empty(0), lambda: np.empty(0))
-    return part.stall_total()[-1].astype(np.int64)
 
 
 def partial_path(path: Path) -> Path:
@@ -167,7 +159,7 @@ def record(
         fault = None if simulator.fault is None else str(simulator.fault)
         finished = bool(simulator.finished)
         summary = simulator.summary() if finished and fault is None else None
-        size = writer.finish({"finished": finished, "fault": fault, "summary": summary})
+        size = writer.finish({"finished": finished, "fault": fault, "summary": summary}, simulator.sm["stall_total"])
         os.replace(partial, target)
     except OSError as error:
         writer.close()

@@ -33,8 +33,11 @@ def word_kinds(layout: Layout) -> list[np.ndarray]:
     """Return the words of each kind, ascending: words that hold the same fields of different elements of arrays."""
     numbers: dict[str, int] = {}
     both = np.concatenate([_kinds(layout.sm_dtype, "sm", numbers), _kinds(layout.rf_dtype, "rf", numbers)])
-    quads = np.ascontiguousarray(both[: layout.num_words * 4].reshape(-1, 4)).view("<u8").ravel()
-    kind = np.unique(quads, return_inverse=True)[1]
+    both = both[: layout.num_words * 4]
+    kind, quads = both[::4].copy(), both.view("<u8")
+    # most words are in one field: only those that several share have to be compared
+    shared = np.flatnonzero(quads != kind * np.uint64(0x0001000100010001))
+    kind[shared] = np.unique(quads[shared], return_inverse=True)[1] + len(numbers) + 1
     order = np.argsort(kind, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
@@ -44,29 +47,29 @@ def _kinds(dtype: np.dtype, path: str, numbers: dict[str, int]) -> np.ndarray:
     if dtype.names is None:
         found = [numbers.setdefault(f"{path}/{byte // 4}", len(numbers) + 1) for byte in range(dtype.itemsize)]
         return np.array(found, "<u2")
-    pattern = np.zeros(dtype.itemsize, "<u2")
-    for name in dtype.names:
-        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-        whole = np.tile(_kinds(inner.base, f"{path}.{name}", numbers), inner.itemsize // max(1, inner.base.itemsize))
-        pattern[offset : offset + inner.itemsize] = whole
-    return pattern
+    return _laid_out(dtype, 0, lambda inner, name, _: _kinds(inner, f"{path}.{name}", numbers))
 
 
 def byte_words(layout: Layout) -> np.ndarray:
     """Return (num_words,) bool: words that hold fields of less than four bytes, or parts of fields that lie across."""
     sizes = np.concatenate([_sizes(layout.sm_dtype), _sizes(layout.rf_dtype)])[: layout.num_words * 4]
-    return sizes.reshape(-1, 4).min(axis=1) < 4
+    return (sizes.reshape(-1, 4) < 4).view("<u4").ravel() != 0
 
 
 def _sizes(dtype: np.dtype) -> np.ndarray:
-    """Return (itemsize,) u1: the bytes of the field that each byte belongs to, 8 where there is none, 1 where odd."""
+    """Return (itemsize,) u2: the bytes of the field that each byte belongs to, 8 where there is none, 1 where odd."""
     if dtype.names is None:
-        return np.full(dtype.itemsize, dtype.itemsize, np.uint8)
-    pattern = np.full(dtype.itemsize, 8, np.uint8)
-    for name in dtype.names:
+        return np.full(dtype.itemsize, dtype.itemsize, "<u2")
+    return _laid_out(dtype, 8, lambda inner, _, offset: np.minimum(_sizes(inner), 8 if offset % 4 == 0 else 1))
+
+
+def _laid_out(dtype: np.dtype, gap: int, of: Callable[[np.dtype, str, int], np.ndarray]) -> np.ndarray:
+    """Return (itemsize,) u2 with of(element's dtype, name, offset) for each element of each field, `gap` between fields."""
+    pattern = np.full(dtype.itemsize, gap, "<u2")
+    for name in dtype.names or ():
         inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-        part = np.tile(_sizes(inner.base), inner.itemsize // max(1, inner.base.itemsize))
-        pattern[offset : offset + inner.itemsize] = part if offset % 4 == 0 else np.minimum(part, 1)
+        size = inner.base.itemsize
+        pattern[offset : offset + inner.itemsize].reshape(-1, size)[:] = of(inner.base, name, offset)
     return pattern
 
 
