@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from sessions.layout import Layout
 
 # names of glibc for what `_keep_memory` sets
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+# how long one of the recording threads may go on in Python before another one has its turn
+SWITCH_S = 5e-5
 # what is a blob of its own in a CHNK map
 PARTS = ("state", "rows", "memory", "row_sum", "mem_sum")
 
@@ -190,6 +193,9 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
          max_cycles: int | None) -> int:  # fmt: skip
     """Drive the simulator and hand its chunks over; return the cycle reached, when all is written."""
     crew: Crew[Chunk, Frame] = Crew(writer)
+    # compiled code that comes back must not wait 5 ms for the other thread's next pause
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_S)
     limit = None if max_cycles is None else simulator.cycle + max_cycles
     reached = simulator.cycle
     started = False
@@ -206,5 +212,8 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
             if simulator.fault is not None or (progress is not None and progress(reached)):
                 break
     finally:
-        crew.finish()
+        try:
+            crew.finish()
+        finally:
+            sys.setswitchinterval(usual)
     return reached
