@@ -13,6 +13,7 @@ from engine.chunk import Chunk
 from engine.snapshot import Snapshot
 from sessions.changes import Changes, StoredChanges
 from sessions.layout import Field, Layout
+from sessions.rowlog import ALL
 
 Value = TypeVar("Value")
 # values of a field that are taken from states before all of the chunk's are worked out at once
@@ -75,7 +76,7 @@ class DecodedChunk:
 
     chunk: of the engine (Chunk) or of a file (replay.StoredChunk). rows_base, memory_base: give the (recorded rows, 32)
     u4 rows and (words,) u4 memory at the chunk's first cycle; called only when values are asked for. row_base: gives one
-    row of these, if that takes less; a chunk of a file then has `row_writes`, too.
+    row of these, or some of its lanes, if that takes less; a chunk of a file then has `row_writes`, too.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class DecodedChunk:
         layout: Layout,
         rows_base: Callable[[], np.ndarray],
         memory_base: Callable[[], np.ndarray],
-        row_base: Callable[[int], np.ndarray] | None = None,
+        row_base: Callable[[int, slice], np.ndarray] | None = None,
     ):
         self.chunk = chunk
         self.layout = layout
@@ -243,14 +244,14 @@ class DecodedChunk:
                                        self._memory_base)  # fmt: skip
         return kept[1]
 
-    def row_column(self, row: int) -> np.ndarray:
-        """Return (num_cycles + 1, 32) u4: one row at each cycle of the chunk."""
+    def row_column(self, row: int, lanes: slice = ALL) -> np.ndarray:
+        """Return (num_cycles + 1, lanes) u4: one row, or some of its lanes, at each cycle of the chunk."""
         if self._row_base is None:
             writes = np.flatnonzero(self.chunk.row_index == row)
-            return _fill(self.chunk.row_end, writes, self.chunk.row_value[writes], self._rows_base()[row])
+            return _fill(self.chunk.row_end, writes, self.chunk.row_value[writes, lanes], self._rows_base()[row, lanes])
         stored: Any = self.chunk
-        ends, writes, values = stored.row_writes(row)
-        return _fill(ends, writes, values, self._row_base(row))
+        ends, writes, values = stored.row_writes(row, lanes)
+        return _fill(ends, writes, values, self._row_base(row, lanes))
 
     def memory_column(self, word: int) -> np.ndarray:
         """Return (num_cycles + 1,) u4: one memory word at each cycle of the chunk."""

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.chunk import LANES
 from engine.errors import InputError
 from engine.events import FIRST_DESIGN_EVENT
 from sessions import operations
@@ -34,6 +35,7 @@ from sessions.bounds import Bounds, Known, may_fail, may_hold, tried
 from sessions.layout import Field, suggest
 from sessions.names import register_of
 from sessions.operations import ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation, align, numbers
+from sessions.rowlog import ALL
 from sessions.summaries import CHUNKS
 from sessions.timeline import Timeline
 
@@ -484,11 +486,12 @@ class _Compiler:
         count = int(self.info.get("registers_per_thread", 64))
         if int(register[1]) >= max(count, 1):
             raise self.fail(where, f"register R{register[1]} is not allocated: the kernel has R0..R{count - 1}")
-        run = _register(self.timeline, self.uses, number, int(register[1]))
         lane = self._lane(steps)
+        lanes = ALL if lane is None else slice(lane, lane + 1)
+        run = _register(self.timeline, self.uses, number, int(register[1]), lanes)
         if lane is None:
             return Node(run, "i", 32, "lanes")
-        return Node(lambda start, stop: run(start, stop)[:, lane], "i")
+        return Node(lambda start, stop: run(start, stop)[:, 0], "i")
 
     def _lane(self, steps: list[tuple[ast.expr, str | int]]) -> int | None:
         """Return the lane that an index names, or None for all 32."""
@@ -676,14 +679,15 @@ class Slot:
         return first, warps
 
 
-def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
-    """Return the columns (n, 32) i8 of a warp's register, wherever the design keeps it; 0 in an empty slot."""
+def _register(timeline: Timeline, uses: Uses, warp: int, register: int, lanes: slice) -> Run:
+    """Return the columns (n, lanes) i8 of a warp's register, wherever the design keeps it; 0 in an empty slot."""
+    width = len(LANES[lanes])
     base = timeline.layout.field(f"sm.warp[{warp}].reg_base")
     resident = timeline.layout.field("sm.resident")
     uses.words += [base.words, resident.words]
     if not _in_main_file(timeline.info):
         uses.timed = True
-        return lambda start, stop: _located(timeline, warp, register, start, stop)
+        return lambda start, stop: _located(timeline, warp, register, start, stop)[:, lanes]
 
     uses.registers.append((base, register))
 
@@ -694,19 +698,19 @@ def _register(timeline: Timeline, uses: Uses, warp: int, register: int) -> Run:
         if known is not None:
             # the warp keeps its place in this chunk: its state need not be decoded
             if not known[1] >> warp & 1:
-                return np.zeros((stop - start, 32), np.int64)
-            return timeline.row_column(known[0] + register, start, stop).astype(np.int64)
+                return np.zeros((stop - start, width), np.int64)
+            return timeline.row_column(known[0] + register, start, stop, lanes).astype(np.int64)
         bases = timeline.column(base.path, start, stop).astype(np.int64)
         there = (timeline.column(resident.path, start, stop) >> np.uint64(warp)) & np.uint64(1) != 0
-        values = np.zeros((stop - start, 32), np.int64)
+        values = np.zeros((stop - start, width), np.int64)
         for row in np.unique(bases[there]):
             at = there & (bases == row)
-            values[at] = timeline.row_column(int(row) + register, start, stop)[at]
+            values[at] = timeline.row_column(int(row) + register, start, stop, lanes)[at]
         return values
 
     def run(start: int, stop: int) -> np.ndarray:
         pieces = [piece(low, high, number) for low, high, number in timeline.stretches(start, stop)]
-        return np.concatenate(pieces) if pieces else np.empty((0, 32), np.int64)
+        return np.concatenate(pieces) if pieces else np.empty((0, width), np.int64)
 
     return run
 

@@ -18,7 +18,7 @@ from sessions import codec, format, format2
 from sessions.changes import StoredChanges
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.format import Damage
-from sessions.rowlog import RowLog
+from sessions.rowlog import ALL, RowLog
 from sessions.summaries import CHUNKS, Summaries
 from sessions.timeline import Timeline
 
@@ -44,6 +44,7 @@ class StoredChunk:
         self._header = header
         # about what the changes take when they have been decoded
         self.state_bytes = 12 * len(content.get("state") or content.get("deltas", b""))
+        self._asked: tuple[Any, Any] = (None, None)
 
     @cached_property
     def _state(self) -> dict[str, list[Any]]:
@@ -84,14 +85,17 @@ class StoredChunk:
         """Return the row writes."""
         return self._checked(lambda: RowLog(self._streams("rows", codec.ROWS)))
 
-    def read_log(self, read: Callable[[RowLog], Any]) -> Any:
-        """Read something in the row writes; raises InputError where they are damaged."""
-        return self._checked(lambda: read(self.log))
+    def row_writes(self, row: int, lanes: slice = ALL) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (prefix counts per cycle of all writes, numbers of the row's writes, (k, lanes) u4 what they wrote).
 
-    def row_writes(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (prefix counts per cycle of all writes, numbers of the row's writes, their (k, 32) u4 lanes)."""
-        writes = np.flatnonzero(self.row_index == row)
-        return self.row_end, writes, self._checked(lambda: self.log.values(writes))
+        A search asks twice, for a chunk's own cycles and for what it leaves to the next one: the last answer is kept.
+        """
+        asked, kept = (row, lanes.start, lanes.stop), self._asked
+        if kept[0] != asked:
+            writes = np.flatnonzero(self.row_index == row)
+            # replaced, never changed: other threads may ask, too
+            self._asked = kept = asked, (self.row_end, writes, self._checked(lambda: self.log.values(writes, lanes)))
+        return kept[1]
 
     @cached_property
     def row_value(self) -> np.ndarray:
@@ -253,8 +257,8 @@ class RecordedTimeline(Timeline):
             at = before
         return array
 
-    def _row(self, number: int, row: int) -> np.ndarray:
-        """Return (32,) u4 lanes of one row at the start of a chunk."""
+    def _row(self, number: int, row: int, lanes: slice) -> np.ndarray:
+        """Return (lanes,) u4 of one row at the start of a chunk."""
         milestone = number - number % CHUNKS
         place = np.zeros(len(self.header.rows), bool)
         place[row] = True
@@ -262,16 +266,17 @@ class RecordedTimeline(Timeline):
         while at > milestone:
             kept = self._bases.get((True, at))
             if kept is not None:
-                return kept[row]
+                return kept[row, lanes]
             level = format.level_of(at)
             before = at - format.RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(place, before, at):
-                value = self._row_log(at, level, lambda log: log.last(row), keep=True)
+                value = (self._row_log(at, level, lambda log: log.last(row, lanes)) if level
+                         else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])  # fmt: skip
                 if len(value):
                     return value[0]
             at = before
-        return self._base(milestone, True)[row]
+        return self._base(milestone, True)[row, lanes]
 
     def _may_write(self, places: np.ndarray, low: int, high: int) -> bool:
         """Say whether chunks low..high-1 may write any of these rows."""
@@ -280,13 +285,8 @@ class RecordedTimeline(Timeline):
         written = self.summaries.rows_written(low, high)
         return written is None or bool((written & places).any())
 
-    def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any], *, keep: bool = False) -> Any:
-        """Read something in the log of rows written in the 8**level chunks before `number`.
-
-        keep: a search comes to the chunk before next, or comes from there: have its log decoded once.
-        """
-        if keep and not level:
-            return self.decoded(number - 1).chunk.read_log(read)
+    def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:
+        """Read something in the log of rows written in the 8**level chunks before `number`."""
         name = self._name(number)
         blob = self._content(number if level else number - 1)["row_sum" if level else "rows"]
         stored = _streams_of(self.header, blob, codec.ROWS, name)

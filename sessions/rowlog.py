@@ -11,6 +11,10 @@ from engine.chunk import AFFINE, LANES, RAW
 from sessions.codec import unpack, unpack_log, unzigzag
 
 
+# all lanes of a row
+ALL = slice(None)
+
+
 class RowLog:
     """Row writes in order; see format.py, rows and row_sum. Raises ValueError or KeyError where streams do not fit.
 
@@ -39,10 +43,10 @@ class RowLog:
         """Return for each write how many up to it have a step."""
         return np.cumsum(self._kind == AFFINE)
 
-    def values(self, writes: np.ndarray) -> np.ndarray:
-        """Return (n, 32) u4 lanes of some of the writes, given by their numbers."""
-        stored, kind = self._stored, self._kind[writes]
-        found = np.empty((len(writes), 32), np.uint32)
+    def values(self, writes: np.ndarray, lanes: slice = ALL) -> np.ndarray:
+        """Return (n, lanes) u4 of some of the writes, given by their numbers: all 32 lanes, or some of them."""
+        stored, kind, lane = self._stored, self._kind[writes], LANES[lanes]
+        found = np.empty((len(writes), len(lane)), np.uint32)
         whole, sloped = kind == RAW, kind == AFFINE
         raws = self._raws[writes]
         step = np.zeros(len(writes), np.uint32)
@@ -50,14 +54,14 @@ class RowLog:
             step[sloped] = unzigzag(_some(stored["step"], self._slopes[writes[sloped]] - 1))
         if not whole.all():
             base = _some(stored["base"], (writes - raws)[~whole])
-            found[~whole] = base[:, None] + LANES * step[~whole, None]
+            found[~whole] = base[:, None] + lane * step[~whole, None]
         if whole.any():
-            found[whole] = _some(stored["raw"], raws[whole] - 1, 32)
+            found[whole] = _some(stored["raw"], raws[whole] - 1, 32, lanes)
         return found
 
-    def last(self, row: int) -> np.ndarray:
-        """Return (1, 32) u4 what was written last to a row, (0, 32) where nothing was."""
-        return self.values(np.flatnonzero(self.index == row)[-1:])
+    def last(self, row: int, lanes: slice = ALL) -> np.ndarray:
+        """Return (1, lanes) u4 what was written last to a row, (0, lanes) where nothing was."""
+        return self.values(np.flatnonzero(self.index == row)[-1:], lanes)
 
     def newest(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (rows, (n, 32) u4) of the last writes of those rows that are set in `places`, (rows,) bool."""
@@ -67,11 +71,11 @@ class RowLog:
         return rows, self.values(last[rows])
 
 
-def _some(stored: list[Any], ranks: np.ndarray, size: int = 1) -> np.ndarray:
-    """Return some of the (n,) numbers, or (n, size) groups of numbers, that codec.pack stored."""
+def _some(stored: list[Any], ranks: np.ndarray, size: int = 1, places: slice = ALL) -> np.ndarray:
+    """Return some of the (n,) numbers that codec.pack stored, or of (n, size) groups the numbers at some places."""
     count, width, data = stored[:3]
-    shape = (len(ranks),) if size == 1 else (len(ranks), size)
+    shape = (len(ranks),) if size == 1 else (len(ranks), len(range(*places.indices(size))))
     if width == 0:
         return np.zeros(shape, np.uint32)
-    planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, ranks].astype(np.uint32)
+    planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, places][:, ranks].astype(np.uint32)
     return np.bitwise_or.reduce([plane << np.uint32(8 * place) for place, plane in enumerate(planes)]).reshape(shape)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.chunk import LANES
 from engine.errors import InputError
 from engine.snapshot import Snapshot
 from sessions.decode import DecodedChunk
 from sessions.layout import Layout
+from sessions.rowlog import ALL
 
 if TYPE_CHECKING:
     from sessions.summaries import Summaries
@@ -155,10 +157,13 @@ class Timeline(ABC):
         parts = [part.column(field)[cut] for part, cut in self._pieces(start, stop)]
         return np.concatenate(parts) if parts else np.empty((0, *field.shape), field.dtype)
 
-    def row_column(self, row: int, start: int, stop: int) -> np.ndarray:
-        """Return (stop - start, 32) u4 values of one recorded row (main register file, then the design's places)."""
-        parts = [part.row_column(row)[cut] for part, cut in self._pieces(start, stop)]
-        return np.concatenate(parts) if parts else np.empty((0, 32), np.uint32)
+    def row_column(self, row: int, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
+        """Return (stop - start, lanes) u4 values of one recorded row (main register file, then the design's places).
+
+        lanes: all 32, or some of them, which takes less.
+        """
+        parts = [part.row_column(row, lanes)[cut] for part, cut in self._pieces(start, stop)]
+        return np.concatenate(parts) if parts else np.empty((0, len(LANES[lanes])), np.uint32)
 
     def memory_column(self, word: int, start: int, stop: int) -> np.ndarray:
         """Return (stop - start,) u4 values of one memory word, counted from the arena's start."""

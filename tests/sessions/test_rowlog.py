@@ -35,6 +35,7 @@ def test_some_writes_equal_all_writes(recorded: Any) -> None:
         for size in (0, 1, len(index) // 2, len(index)):
             writes = np.sort(order.permutation(len(index))[:size])
             assert (log.values(writes) == value[writes]).all()
+            assert (log.values(writes, slice(9, 10)) == value[writes, 9:10]).all()
         rows = len(recorded.header.rows)
         places = order.randint(0, 2, rows).astype(bool)
         newest = np.zeros((rows, 32), np.uint32)
@@ -53,3 +54,5 @@ def test_a_row_is_what_the_machine_had(file: Path, recorded: Any, truth: list) -
     for row in (0, 7, 31):
         column = recorded.row_column(row, 0, CYCLES + 1)
         assert all((column[cycle] == truth[cycle].rows[row]).all() for cycle in range(CYCLES + 1))
+        assert (recorded.row_column(row, 0, CYCLES + 1, slice(31, 32)) == column[:, 31:]).all()
+        assert (recorded.row_column(row, 100, 700) == column[100:700]).all()
