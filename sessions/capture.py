@@ -34,7 +34,8 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     return record(machine, path, progress=session.progress, max_cycles=last - first)
 
 
-def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: Progress | None = None) -> RecordResult:
+def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: Progress | None = None,
+                compiling: Callable[[float, str], None] | None = None) -> RecordResult:  # fmt: skip
     """Record a fresh simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
 
     begin, end: "" is the run's begin or end; a condition is looked for from the begin on. Raises InputError for a place that
@@ -50,7 +51,7 @@ def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress
     timeline = session.timeline
     assert isinstance(timeline, LiveTimeline)
     simulator.restore(timeline.checkpoint_at(first))
-    return record(simulator, path, progress=progress, max_cycles=None if last is None else last - first)
+    return record(simulator, path, progress=progress, max_cycles=None if last is None else last - first, compiling=compiling)
 
 
 def _find(session: Session, place: str, option: str) -> int:

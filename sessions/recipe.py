@@ -332,7 +332,7 @@ def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
     target = Path(path)
     machine = _Checked(recipe.simulator(compiling), recipe)
     try:
-        return record(machine, target, progress=progress, max_cycles=recipe.cycles)
+        return record(machine, target, progress=progress, max_cycles=recipe.cycles, compiling=compiling)
     except _Differs:
         partial_path(target).unlink(missing_ok=True)
         raise

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,10 +141,12 @@ def record(
     chunk_cycles: int = 1024,
     progress: Callable[[int], bool | None] | None = None,
     max_cycles: int | None = None,
+    compiling: Callable[[float, str], None] | None = None,
 ) -> RecordResult:
     """Run `simulator` to its end, or for max_cycles, and write every cycle to `path`.
 
-    progress: called after each chunk with the cycle reached; return True to stop there. The file is written beside the
+    progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while code
+    is prepared, a share of 1 and what it is. The file is written beside the
     target as NAME.partial.rfs and renamed when whole, so a killed run leaves what it had, ready to open. A kernel fault
     ends the recording after the faulting cycle and is kept in it. Raises InputError when the file cannot be written.
     """
@@ -158,7 +161,7 @@ def record(
         raise InputError(f"{target}: cannot write the recording ({error.strerror})") from None
     first = simulator.cycle
     try:
-        cycles = _run(simulator, writer, chunk_cycles, progress, max_cycles)
+        cycles = _run(simulator, writer, chunk_cycles, progress, max_cycles, compiling)
         fault = None if simulator.fault is None else str(simulator.fault)
         finished = bool(simulator.finished)
         summary = simulator.summary() if finished and fault is None else None
@@ -190,8 +193,10 @@ def _keep_memory() -> None:
 
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,
-         max_cycles: int | None) -> int:  # fmt: skip
+         max_cycles: int | None, compiling: Callable[[float, str], None] | None) -> int:  # fmt: skip
     """Drive the simulator and hand its chunks over; return the cycle reached, when all is written."""
+    from sessions import warm  # imports numba: what replays imports this module too
+
     crew: Crew[Chunk, Frame] = Crew(writer)
     # compiled code that comes back must not wait 5 ms for the other thread's next pause
     usual = sys.getswitchinterval()
@@ -203,7 +208,8 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
         while True:
             length = chunk_cycles if limit is None else min(chunk_cycles, limit - reached)
             # rows and memory are carried on from chunk to chunk: only the first keyframe needs them
-            chunk = simulator.record_chunk(length, values=not started, lend=True) if length > 0 else None
+            with nullcontext() if started else warm.beside(compiling):
+                chunk = simulator.record_chunk(length, values=not started, lend=True) if length > 0 else None
             started = True
             if chunk is None or chunk.num_cycles == 0:
                 break

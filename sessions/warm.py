@@ -1,17 +1,34 @@
-"""Compile what a recording is coded with into the disk cache: `python -m sessions.warm`, as `rfview warm` does."""
+"""Compile what a recording is coded with into the disk cache: `python -m sessions.warm`, and in a child beside a run.
+
+Types, not values, make machine code: chunks of a machine that has not run a cycle are coded, and so no machine has to be
+compiled for it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from engine import jit
+from engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows
+from engine.warm import POLL_SECONDS, Progress, alone, smallest_run
 
-CYCLES = 2048       # of a bundled kernel: enough that every part of the coder is used
+CYCLES = 2
+# so many that the newest values of rows and memory are summed up, too
+CHUNKS = 9
+TYPICAL_SECONDS = 15.0
 
 
+@lru_cache
 def marker() -> Path:
     """Return the file whose presence says that the coder, as it is, has been compiled."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
@@ -24,24 +41,69 @@ def is_ready() -> bool:
     return jit.OFF or marker().exists()
 
 
-def note_ready() -> None:
-    """Remember that a recording has been made."""
-    try:
-        marker().touch()
-    except OSError:
+@contextmanager
+def beside(progress: Progress | None) -> Iterator[None]:
+    """Have the recorder compiled in a child process while the body runs, and be ready behind it.
+
+    numba's type inference holds the interpreter lock for seconds. A child that fails leaves the work to its caller.
+    progress: told of what is waited for behind the body.
+    """
+    if is_ready():
+        yield
         return
+    command = [sys.executable, "-m", "sessions.warm"]
+    quiet = subprocess.DEVNULL
+    try:
+        child = subprocess.Popen(command, cwd=Path(__file__).parent.parent, stdin=quiet, stdout=quiet, stderr=quiet)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+        behind = time.monotonic()
+        while child.poll() is None:
+            if progress is not None:
+                waited = time.monotonic() - behind
+                progress(waited / (waited + TYPICAL_SECONDS / 3), "compiling the recorder (first recording only)")
+            time.sleep(POLL_SECONDS)
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+
+
+def code_some(folder: Path) -> None:
+    """Bring chunks with a change, rows of each kind and a word through all that a recording does with them."""
+    from engine.simulator import Simulator
+    from sessions.layout import Layout
+    from sessions.record import Writer
+
+    spec, module = smallest_run()
+    simulator = Simulator(spec, module=module)
+    layout = Layout(simulator.sm_dtype, simulator.rf_dtype)
+    state = layout.field("sm.warp[0].pc")
+    key, totals = np.zeros(layout.num_words, np.uint32), np.zeros(len(layout.field("sm.stall_total").offsets), np.int64)
+    ends, once = np.ones(CYCLES, np.uint32), np.ones(1, np.uint32)
+    blocks = Blocks(ends, state.words[:1].astype(np.uint32), once, once)
+    kinds = np.array([UNIFORM, AFFINE, RAW], np.uint32)
+    rows = Rows(3 * ends, np.zeros(3, np.uint32), kinds, np.arange(1 + 2 + 32, dtype=np.uint32))
+    values = simulator.rows.u.copy(), simulator.arena.copy()
+    writer = Writer(folder / "warm.rfs", layout, simulator.info, CYCLES)
+    for number in range(CHUNKS):
+        writer.add(Chunk(CYCLES * number, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once))
+    writer.finish({}, totals)
 
 
 def main() -> int:
-    """Make a recording and throw it away."""
-    from engine import kernels
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
-    from sessions.record import record
-
-    with tempfile.TemporaryDirectory() as folder:
-        record(Simulator(load_launch_file(kernels.path("vectoradd"))), Path(folder) / "warm.rfs", max_cycles=CYCLES)
-    note_ready()
+    """Compile, once where several begin at the same time."""
+    with alone("recorder"):
+        if not is_ready():
+            with tempfile.TemporaryDirectory() as folder:
+                code_some(Path(folder))
+            try:
+                marker().touch()
+            except OSError:
+                return 0
     return 0
 
 

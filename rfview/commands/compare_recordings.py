@@ -90,5 +90,6 @@ def record_now(target: str, args: argparse.Namespace, path: Path) -> Path:
     settings = {key: value for key, value in options.settings_of(args.settings).items() if key.split(".")[0] in sections}
     with options.progress() as show:
         simulator = Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
-        record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"))
+        record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"),
+               compiling=show)
     return path

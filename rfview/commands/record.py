@@ -55,19 +55,15 @@ def recording(args: argparse.Namespace) -> int:
     output = output_of(args, f"{spec.name}.rfs", ".rfs")
     with options.progress() as report:
         from engine.simulator import Simulator
-        from sessions import warm
         from sessions.capture import record_part
         from sessions.record import record
 
         simulator = Simulator(spec, progress=report, **machine)
-        if not warm.is_ready():
-            report(None, "compiling the recorder (first recording only)")
         told = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
         if args.begin or args.end:
-            result = record_part(simulator, output, args.begin, args.end, told)
+            result = record_part(simulator, output, args.begin, args.end, told, report)
         else:
-            result = record(simulator, output, progress=told)
-        warm.note_ready()
+            result = record(simulator, output, progress=told, compiling=report)
     return say(args, output, result)
 
 

@@ -1,0 +1,64 @@
+"""The recorder is compiled beside the machine: what that compiles is all that a recording needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine import jit
+from sessions import arrange, passes, sums, warm
+from sessions.record import record
+from tests.sessions.double import Double
+
+
+def compiled(module: ModuleType) -> dict[str, list[Any]]:
+    """Return what each function of a module has been compiled for."""
+    return {name: list(part.signatures) for name, part in vars(module).items() if hasattr(part, "signatures")}
+
+
+@pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
+def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
+    modules = (arrange, passes, sums)
+    warm.code_some(tmp_path)
+    before = [compiled(module) for module in modules]
+    record(Double(9 * 1024 + 5), tmp_path / "x.rfs")
+    assert [compiled(module) for module in modules] == before
+    assert len(before[0]["arrange"]) == len(before[1]["store_state"]) == len(before[2]["pack_ends"]) == 1
+
+
+@pytest.fixture
+def child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[subprocess.Popen]:
+    """Put a child in the compile's place: one that sleeps as long as a file says, and ends badly."""
+    started: list[subprocess.Popen] = []
+    seconds = tmp_path / "seconds"
+    seconds.write_text("0.3")
+    real = subprocess.Popen
+
+    def start(command: list[str], **options: Any) -> subprocess.Popen:
+        assert command == [sys.executable, "-m", "sessions.warm"]
+        code = f"import time; time.sleep({seconds.read_text()}); raise SystemExit(3)"
+        started.append(real([sys.executable, "-c", code], **options))
+        return started[-1]
+
+    monkeypatch.setattr(warm.subprocess, "Popen", start)
+    monkeypatch.setattr(warm, "is_ready", lambda: False)
+    return started
+
+
+def test_it_is_waited_for_and_told_of(child: list[subprocess.Popen], tmp_path: Path) -> None:
+    told: list[tuple[float, str]] = []
+    result = record(Double(50), tmp_path / "x.rfs", compiling=lambda part, text: told.append((part, text)))
+    assert result.cycles == 50 and child[0].returncode == 3
+    assert told and all(0 <= part < 1 and "recorder" in text for part, text in told)
+
+
+def test_it_ends_with_a_run_that_ends_badly(child: list[subprocess.Popen], tmp_path: Path) -> None:
+    (tmp_path / "seconds").write_text("600")
+    with pytest.raises(KeyError), warm.beside(None):
+        raise KeyError
+    assert child[0].returncode is not None
