@@ -1,0 +1,23 @@
+"""The safe condition language: named machine state, parsed with `ast` (whitelist, never eval), evaluated as columns.
+
+    cycle  launch  launch.next_cta                     time, launch number, any field of the launch record
+    warp[3].pc  w3.pc  w3.state == wb_drain  w3.line   fields of a warp; stall names are constants; PTX line of the pc
+    w3.R12[5]  w3.R12  w3.P2  w3.P2[5]                 register of one lane / of 32 lanes; predicate mask / one lane
+    f32(w3.R12[0])  s32(...)  f64(lo, hi)  u64(lo, hi) the same bits as float, signed, double, 64-bit
+    bank[2].queue  collector[0].valid  pipe[0].inflight  scheduler[0].last_warp  sm.FIELD  rf.FIELD
+    mem[0x700000000000]  mem[A + 16]                   the u32 at a generic address; buffer names are their addresses
+    stall.long_scoreboard  total.long_scoreboard       warps in a state now; warp-cycles in it since the start
+    event.NAME                                         event counts
+    any(w.state == barrier)  all(..)  count(..)        over all warps w, banks b, collectors c, schedulers s, pipes p,
+    min(..)  max(..)  sum(..)                          or over lanes: any(w3.R12 > 5)
+    changed(x)                                         x differs from the cycle before
+    and or not  < <= == != >= > in  + - * / // %  & | ^ ~ << >>  abs min max popcount
+
+Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty warp slots are 0.
+"""
+
+from sessions.expressions.compiler import compile_expression
+from sessions.expressions.expression import Expression
+from sessions.expressions.names import FUNCTIONS, UNITS
+
+__all__ = ["FUNCTIONS", "UNITS", "Expression", "compile_expression"]

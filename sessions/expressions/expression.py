@@ -1,0 +1,80 @@
+"""A compiled condition or value over one timeline: its column over cycles, and what chunks may hold of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.errors import InputError
+from sessions.bounds import may_fail, may_hold
+from sessions.expressions.nodes import Node, Run, Uses
+from sessions.timeline import Timeline
+
+
+class Expression:
+    """A compiled condition or value over one timeline."""
+
+    def __init__(self, text: str, timeline: Timeline, node: Node, uses: Uses):
+        self.text = text
+        self.timeline = timeline
+        self.width = node.width
+        self._node = node
+        self._uses = uses
+        self._words = np.unique(np.concatenate(uses.words)) if uses.words else np.empty(0, np.int64)
+
+    def column(self, start: int, stop: int) -> np.ndarray:
+        """Return the values at cycles start..stop-1: (n,) or (n, width), of i8, f8 or bool."""
+        with np.errstate(all="ignore"):
+            values = self._node.run(start, stop)
+        return np.broadcast_to(values, (stop - start, *([self.width] if self.width else [])))
+
+    def check_single(self) -> None:
+        """Raise InputError when there is a value per warp or lane instead of one."""
+        if self.width:
+            raise InputError(f"`{self.text}` has {self.width} values per cycle; use any(...), all(...) or an index")
+
+    def truth(self, start: int, stop: int) -> np.ndarray:
+        """Return (n,) bool: where the condition holds; raises InputError when it has a value per warp or lane."""
+        self.check_single()
+        return self.column(start, stop) != 0
+
+    def changes(self, start: int, stop: int) -> np.ndarray:
+        """Return (n,) bool: where the value differs from the cycle before; never at the first cycle."""
+        return differing(lambda low, high: self.column(low, high), self.timeline.first, start, stop)
+
+    def may_hold(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: in which of the chunks low..high-1 the condition may hold; no means certainly not.
+
+        Like the two below, of all states from a chunk's first cycle to the one behind its last.
+        """
+        return may_hold(self._node.bounds(low, high), high - low)
+
+    def may_change(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: in which chunks the value may differ from one cycle to the next."""
+        known = self._node.bounds(low, high)
+        found = np.ones(high - low, bool) if known is None else np.broadcast_to(~known.is_fixed, high - low).copy()
+        uses, summaries = self._uses, self.timeline.summaries
+        if not uses.timed and summaries is not None and found.any():
+            changing = summaries.words_change(self._words, low, high)
+            changing |= summaries.memory_changes(uses.memory, low, high)
+            for base, register in uses.registers:
+                changing |= summaries.register_changes(base, register, low, high)
+            found &= changing
+        return found
+
+    def may_turn(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: in which chunks the condition may begin or cease to hold."""
+        known = self._node.bounds(low, high)
+        found = may_hold(known, high - low) & may_fail(known, high - low)
+        return found & self.may_change(low, high) if found.any() else found
+
+
+def differing(run: Run, first: int, start: int, stop: int) -> np.ndarray:
+    """Return where values differ from the cycle before; two NaNs count as equal."""
+    before = max(first, start - 1)
+    values = run(before, stop)
+    differ = values[1:] != values[:-1]
+    if values.dtype.kind == "f":
+        differ &= ~(np.isnan(values[1:]) & np.isnan(values[:-1]))
+    if differ.ndim > 1:
+        differ = differ.any(axis=tuple(range(1, differ.ndim)))
+    return differ if before < start else np.concatenate([np.zeros(min(1, stop - start), bool), differ])

@@ -1,0 +1,263 @@
+"""Names of the condition language: what the machine calls its parts, and where their values come from."""
+
+from __future__ import annotations
+
+import ast
+import re
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.events import FIRST_DESIGN_EVENT
+from sessions import operations
+from sessions.bounds import Bounds, Known
+from sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
+from sessions.expressions.registers import memory_word, register_columns
+from sessions.layout import suggest
+from sessions.names import register_of
+from sessions.rowlog import ALL
+from sessions.timeline import Timeline
+
+REGISTER = re.compile(r"R(\d+)\Z")       # a small letter would be taken for the PTX's own %r8
+PREDICATE = re.compile(r"P(\d+)\Z")
+SHORT = re.compile(r"([wbcsp])(\d*)\Z")
+UNITS = {"w": "warp", "b": "bank", "c": "collector", "s": "scheduler", "p": "pipe"}
+COUNTS = {"warp": "num_warps", "bank": "num_banks", "collector": "num_collectors", "scheduler": "num_schedulers"}
+FUNCTIONS = ("abs", "all", "any", "changed", "count", "f32", "f64", "max", "min", "popcount", "s32", "sum", "u64")
+
+
+class Names(ABC):
+    """Turns names with their fields and indices into nodes, for one timeline; notes in `uses` what they read."""
+
+    def __init__(self, text: str, timeline: Timeline):
+        self.text = text
+        self.timeline = timeline
+        self.info = timeline.info
+        self.uses = Uses()
+        self.stalls = {entry["name"]: int(entry["code"]) for entry in self.info.get("stalls", [])}
+        places = [*self.info.get("buffers", []), *self.info.get("symbols", [])]
+        self.places = {entry["name"]: entry for entry in places if isinstance(entry, dict) and "address" in entry}
+
+    def fail(self, node: ast.AST, message: str) -> InputError:
+        """Return the error for a part of the expression."""
+        at = getattr(node, "col_offset", 0) + 1
+        return InputError(f"expression `{self.text}`: position {at}: {message}")
+
+    @abstractmethod
+    def compile(self, node: ast.expr) -> Node:
+        """Compile any expression, as an index or an address may be."""
+
+    def _name(self, node: ast.Name) -> Node:
+        return self._chain(node)
+
+    def _attribute(self, node: ast.Attribute) -> Node:
+        return self._chain(node)
+
+    def _subscript(self, node: ast.Subscript) -> Node:
+        return self._chain(node)
+
+    def _chain(self, node: ast.expr) -> Node:
+        """Compile NAME, then any number of .NAME and [INDEX]."""
+        steps: list[tuple[ast.expr, str | int | ast.expr]] = []
+        part = node
+        while not isinstance(part, ast.Name):
+            if isinstance(part, ast.Attribute):
+                steps.append((part, part.attr))
+                part = part.value
+            elif isinstance(part, ast.Subscript):
+                steps.append((part, part.slice))
+                part = part.value
+            else:
+                raise self.fail(part, "only named state has fields and indices")
+        steps.reverse()
+        if part.id == "mem":
+            return self._memory(node, steps)
+        resolved: list[tuple[ast.expr, str | int]] = [
+            (where, step if isinstance(step, str) else self._index(step)) for where, step in steps  # type: ignore[arg-type]
+        ]
+        return self._resolve(part, part.id, resolved)
+
+    def _index(self, node: ast.expr) -> int:
+        """Return a constant whole number."""
+        part = self.compile(node)
+        if not part.constant or part.kind != "i":
+            raise self.fail(node, "an index must be a constant whole number")
+        return int(part.run(0, 1))
+
+    def _resolve(self, node: ast.Name, name: str, steps: list[tuple[ast.expr, str | int]]) -> Node:
+        """Compile a name with its fields and indices, indices being constants."""
+        if not steps:
+            return self._bare(node, name)
+        short = SHORT.match(name)
+        if short is not None:
+            unit = UNITS[short[1]]
+            return self._unit(node, unit, int(short[2]) if short[2] else None, steps)
+        if name in ("warp", *COUNTS, "pipe") and isinstance(steps[0][1], int):
+            return self._unit(node, name, int(steps[0][1]), steps[1:])
+        if name in ("stall", "total", "event", "events") and len(steps) == 1 and isinstance(steps[0][1], str):
+            return self._counter(steps[0][0], name, str(steps[0][1]))
+        if name in ("sm", "rf"):
+            return self._field(node, name, steps)
+        if name in (self.timeline.layout.sm_dtype.names or ()):
+            return self._field(node, f"sm.{name}", steps)
+        raise self._unknown(node, name)
+
+    def _bare(self, node: ast.Name, name: str) -> Node:
+        """Compile a name that stands alone."""
+        if name == "cycle":
+            self.uses.timed = True
+            return cycle_number(self.timeline)
+        if name == "launch":
+            return self._field(node, "sm.launch.index", [])
+        if name in self.stalls:
+            return fixed(np.int64(self.stalls[name]), "i")
+        if name in self.places:
+            return fixed(np.int64(self.places[name]["address"]), "i")
+        if name in (self.timeline.layout.sm_dtype.names or ()):
+            return self._field(node, f"sm.{name}", [])
+        raise self._unknown(node, name)
+
+    def _unknown(self, node: ast.AST, name: str) -> InputError:
+        known = ["cycle", "launch", "mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS, *self.stalls,
+                 *self.places, *(self.timeline.layout.sm_dtype.names or ()), *FUNCTIONS]  # fmt: skip
+        return self.fail(node, f"unknown name {name!r}{suggest(name, known)}")
+
+    def _unit(self, node: ast.expr, unit: str, number: int | None, steps: list[tuple[ast.expr, str | int]]) -> Node:
+        """Compile a field of one warp, bank, ... or, with number None, of all of them."""
+        count = self._count_of(unit)
+        if number is not None and not 0 <= number < count:
+            raise self.fail(node, f"there is no {unit} {number}, the machine has {unit} 0..{count - 1}")
+        if not steps or not isinstance(steps[0][1], str):
+            names = self.timeline.layout.sm_dtype[unit].base.names or ()
+            raise self.fail(node, f"name a field of {unit}: {', '.join(names)}")
+        where, name = steps[0][0], str(steps[0][1])
+        if unit == "warp":
+            special = self._warp_special(where, number, name, steps[1:])
+            if special is not None:
+                return special
+            record = "warp"
+            if name not in (self.timeline.layout.sm_dtype["warp"].base.names or ()):
+                cold = self.timeline.layout.sm_dtype["warp_cold"].base.names or ()
+                record = "warp_cold" if name in cold else "warp"
+                if record == "warp" and (place := register_of(self.info, name)):
+                    raise self.fail(where, f"%{name} is in {place}: name that register")
+                if record == "warp" and re.fullmatch(r"[rp]\d+", name):
+                    raise self.fail(where, f"unknown name {name!r}; did you mean {name.upper()}?")
+            unit = record
+        index = "*" if number is None else str(number)
+        return self._field(where, f"sm.{unit}[{index}]", steps, count if number is None else 0,
+                           f"{unit}s")  # fmt: skip
+
+    def _count_of(self, unit: str) -> int:
+        """Return how many of a unit the machine has."""
+        maximum = int(self.timeline.layout.sm_dtype[unit].shape[0])
+        key = COUNTS.get(unit)
+        if key is None:
+            return maximum
+        count = self.info.get(key, self.info.get("parameters", {}).get(f"sm.{key}", maximum))
+        return min(int(count), maximum)
+
+    def _warp_special(
+        self, where: ast.expr, number: int | None, name: str, steps: list[tuple[ast.expr, str | int]]
+    ) -> Node | None:
+        """Compile w.line, wN.R12 and wN.P2; None for ordinary fields."""
+        if name == "line":
+            pc = self._unit(where, "warp", number, [(where, "pc")])
+            program = self.info.get("program", [])
+            table = np.zeros(max((entry["pc"] for entry in program), default=0) + 2, np.int64)
+            for entry in program:
+                table[entry["pc"]] = entry["line"]
+            return apply(operations.lookup(table), pc, "i")
+        register, predicate = REGISTER.match(name), PREDICATE.match(name)
+        if register is None and predicate is None:
+            return None
+        if number is None:
+            raise self.fail(where, f"name one warp, for example w3.{name}")
+        if predicate is not None:
+            whole = self._field(where, f"sm.warp_cold[{number}].pred[{int(predicate[1])}]", [])
+            lane = self._lane(steps)
+            return whole if lane is None else apply(operations.lane_bit(lane), whole, "i")
+        assert register is not None
+        count = int(self.info.get("registers_per_thread", 64))
+        if int(register[1]) >= max(count, 1):
+            raise self.fail(where, f"register R{register[1]} is not allocated: the kernel has R0..R{count - 1}")
+        lane = self._lane(steps)
+        lanes = ALL if lane is None else slice(lane, lane + 1)
+        run = register_columns(self.timeline, self.uses, number, int(register[1]), lanes)
+        if lane is None:
+            return Node(run, "i", 32, "lanes")
+        return Node(lambda start, stop: run(start, stop)[:, 0], "i")
+
+    def _lane(self, steps: list[tuple[ast.expr, str | int]]) -> int | None:
+        """Return the lane that an index names, or None for all 32."""
+        if not steps:
+            return None
+        where, lane = steps[0]
+        if len(steps) > 1 or not isinstance(lane, int) or not 0 <= lane < 32:
+            raise self.fail(where, "expected one lane 0..31, for example w3.R12[0]")
+        return lane
+
+    def _counter(self, where: ast.expr, name: str, what: str) -> Node:
+        """Compile stall.X, total.X and event.X."""
+        if name in ("stall", "total"):
+            if what not in self.stalls:
+                raise self.fail(where, f"unknown stall {what!r}{suggest(what, self.stalls)}")
+            stored = "state_count" if name == "stall" else "stall_total"
+            return self._field(where, f"sm.{stored}[{self.stalls[what]}]", [])
+        events = {name: index for index, name in enumerate(self.info.get("events", []))}
+        events |= {name: FIRST_DESIGN_EVENT + index for index, name in enumerate(self.info.get("design_events", []))}
+        if what not in events:
+            raise self.fail(where, f"unknown event {what!r}{suggest(what, events)}")
+        return self._field(where, f"sm.events[{events[what]}]", [])
+
+    def _field(self, where: ast.AST, path: str, steps: list[tuple[ast.expr, str | int]], limit: int = 0,
+               over: str = "elements") -> Node:  # fmt: skip
+        """Compile a stored field; limit: how many elements of the first open dimension are real, 0 = all."""
+        path += "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for _, step in steps)
+        timeline = self.timeline
+        try:
+            found = timeline.layout.field(path)
+        except InputError as error:
+            raise self.fail(where, str(error)) from None
+        self.uses.words.append(found.words)
+        self.uses.timed |= bool(found.derived)
+        kind = "f" if found.dtype.kind == "f" else "i"
+        if limit and len(found.shape) > 1:
+            raise self.fail(where, f"{path} has several values per element; give an index")
+        width = int(np.prod(found.shape)) if found.shape else 0
+        width = min(width, limit) if limit else width
+
+        def run(start: int, stop: int) -> np.ndarray:
+            values = timeline.column(path, start, stop)
+            if width:
+                values = values.reshape(stop - start, -1)[:, :width]
+            return values.astype(np.float64 if kind == "f" else np.int64)
+
+        def bounds(low: int, high: int) -> Known:
+            known = None if timeline.summaries is None else timeline.summaries.bounds(found, low, high)
+            if known is None or not found.shape:
+                return known
+            parts = (None if part is None else part.reshape(high - low, -1)[:, :width]
+                     for part in (known.low, known.high, known.values))
+            return Bounds(*parts)  # type: ignore[arg-type]
+
+        return Node(run, kind, width, over, bounds=bounds, given=lambda values: values[path],
+                    fields={path: Node(run, kind, width, over, bounds=bounds)})  # fmt: skip
+
+    def _memory(self, node: ast.expr, steps: list[tuple[ast.expr, Any]]) -> Node:
+        """Compile mem[address]."""
+        if len(steps) != 1 or not isinstance(steps[0][1], ast.expr):
+            raise self.fail(node, "expected mem[ADDRESS]")
+        address = self._index(steps[0][1])
+        if address % 4:
+            raise self.fail(node, f"address {address:#x} is not a multiple of 4")
+        for entry in self.places.values():
+            if entry["address"] <= address < entry["address"] + entry["bytes"]:
+                word = int(entry["word"]) + (address - int(entry["address"])) // 4
+                self.uses.memory.append(word)
+                return Node(partial(memory_word, self.timeline, word), "i")
+        known = ", ".join(f"{name} at {entry['address']:#x}" for name, entry in self.places.items()) or "none"
+        raise self.fail(node, f"no buffer holds address {address:#x}; buffers: {known}")

@@ -1,0 +1,146 @@
+"""What a compiled expression is made of: nodes that give columns of values, and bounds of them by summaries alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sessions.bounds import Bounds, Known, tried
+from sessions.layout import Field
+from sessions.operations import Operation
+from sessions.timeline import Timeline
+
+Run = Callable[[int, int], np.ndarray]
+Estimate = Callable[[int, int], Known]
+Values = Mapping[str, np.ndarray]
+# fields that are tried together, value by value
+MOST_FIELDS = 3
+
+
+def nothing(low: int, high: int) -> Known:
+    """Return the bounds of what summaries do not tell."""
+    return None
+
+
+@dataclass(frozen=True)
+class Node:
+    """A compiled part of an expression.
+
+    run(start, stop): values at cycles start..stop-1: () for constants, (n,) or, with `width`, (n, width).
+    kind: 'i' whole numbers (i8), 'f' floats (f8), 'b' truth. over: what the width counts ('warps', 'lanes', ...).
+    bounds(low, high): what it may be in chunks low..high-1, by the timeline's summaries alone (see bounds.py).
+    given: works it out from values of `fields`, in their order, all of one cycle and one unit; None where that is not
+    enough. fields: the stored fields that it reads, by path.
+    """
+
+    run: Run
+    kind: str
+    width: int = 0
+    over: str = ""
+    constant: bool = False
+    bounds: Estimate = nothing
+    given: Callable[[Values], np.ndarray] | None = None
+    fields: Mapping[str, Node] = field(default_factory=dict)
+
+
+@dataclass
+class Uses:
+    """What an expression reads, for skipping chunks in which none of it changes.
+
+    words: state words. registers: (first slot of a warp, register in it). memory: words of the arena. timed: it may
+    change without them.
+    """
+
+    words: list[np.ndarray] = field(default_factory=list)
+    registers: list[tuple[Field, int]] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
+    timed: bool = False
+
+
+def fixed(value: Any, kind: str) -> Node:
+    """Return a constant."""
+    array = np.asarray(value)
+    known = Bounds.constant(value) if np.isfinite(value) else None
+    return Node(lambda start, stop: array, kind, constant=True, bounds=lambda low, high: known, given=lambda values: array)
+
+
+def cycle_number(timeline: Timeline) -> Node:
+    """Return the number of the cycle itself."""
+
+    def bounds(low: int, high: int) -> Known:
+        ends = np.array([*timeline.chunk_starts()[low : high + 1], timeline.last][: high - low + 1], np.int64)
+        return Bounds(ends[:-1], ends[1:])
+
+    return Node(lambda start, stop: np.arange(start, stop, dtype=np.int64), "i", bounds=bounds)
+
+
+def apply(operation: Operation, part: Node, kind: str) -> Node:
+    """Apply a one-operand operation element by element."""
+
+    def run(start: int, stop: int) -> np.ndarray:
+        return np.asarray(operation.run(part.run(start, stop)))
+
+    give = part.given
+    return Node(run, kind, part.width, part.over, part.constant, lambda low, high: operation.bounds(part.bounds(low, high)),
+                None if give is None else lambda values: np.asarray(operation.run(give(values))), part.fields)  # fmt: skip
+
+
+def is_plain(part: Node) -> bool:
+    """Say whether a part is a number or a field as it is stored: there is nothing to know beyond its bounds."""
+    return part.constant or any(one.run is part.run for one in part.fields.values())
+
+
+def narrowed(part: Node) -> Node:
+    """Return a comparison whose bounds are made narrower by trying the values that its few fields may have."""
+    give, fields = part.given, part.fields
+    if give is None or not 0 < len(fields) <= MOST_FIELDS:
+        return part
+
+    def bounds(low: int, high: int) -> Known:
+        known = part.bounds(low, high)
+        return tried(known, [one.bounds(low, high) for one in fields.values()], high - low,
+                     lambda values: give(dict(zip(fields, values, strict=True))))  # fmt: skip
+
+    return replace(part, bounds=bounds)
+
+
+def reduced(operation: Operation, part: Node, kind: str) -> Node:
+    """Reduce the second axis."""
+
+    def bounds(low: int, high: int) -> Known:
+        known = part.bounds(low, high)
+        if known is not None and known.low.ndim == 1:
+            known = Bounds(*(np.broadcast_to(end[:, None], (len(end), part.width)) for end in (known.low, known.high)))
+        return operation.bounds(known)
+
+    return Node(lambda start, stop: operation.run(part.run(start, stop)), kind, bounds=bounds)
+
+
+def changed(timeline: Timeline, part: Node) -> Node:
+    """Return where a value differs from the cycle before."""
+    first, width = timeline.first, part.width
+
+    def run(start: int, stop: int) -> np.ndarray:
+        before = max(first, start - 1)
+        shape = (stop - before, *([width] if width else []))
+        values = np.broadcast_to(part.run(before, stop), shape)
+        differ = np.zeros((stop - start, *shape[1:]), bool)
+        differ[len(differ) - (stop - before - 1) :] = values[1:] != values[:-1]
+        return differ
+
+    def bounds(low: int, high: int) -> Known:
+        # what changes in the last cycle of the chunk before shows in this one's first
+        before = max(0, low - 1)
+        known = part.bounds(before, high)
+        if known is None:
+            return None
+        differ = np.broadcast_to(known.low != known.high, (high - before, *known.low.shape[1:])).astype(np.int64)
+        shown = differ.copy()
+        shown[1:] |= differ[:-1]
+        shown = shown[low - before :]
+        return Bounds(np.zeros_like(shown), shown)
+
+    return Node(run, "b", part.width, part.over, bounds=bounds)
