@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.bits import bit64, ctz64, popcount, prefetch
-from engine.jit import entry, jit
+from engine.jit import jit
 from sessions.codec import WIDTH
+from sessions.compiled import entry
 
 TABLE_FULL = -1
 # so many events before a block's values are needed they are asked for

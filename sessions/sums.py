@@ -6,8 +6,9 @@ import numpy as np
 
 from engine.bits import bit64
 from engine.chunk import AFFINE, RAW
-from engine.jit import entry
+
 from sessions.codec import PLANES
+from sessions.compiled import entry
 
 
 @entry

@@ -6,14 +6,12 @@ compiled for it.
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -21,24 +19,19 @@ import numpy as np
 from engine import jit
 from engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows
 from engine.warm import POLL_SECONDS, Progress, alone, smallest_run
+from sessions.compiled import FOLDER
 
+# says by its presence that all is compiled
+READY = FOLDER / "ready"
 CYCLES = 2
 # so many that the newest values of rows and memory are summed up, too
 CHUNKS = 9
 TYPICAL_SECONDS = 15.0
 
 
-@lru_cache
-def marker() -> Path:
-    """Return the file whose presence says that the coder, as it is, has been compiled."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    return jit.CACHE_FOLDER / f"recorder-{digest}.ready"
-
-
 def is_ready() -> bool:
     """Say whether a recording compiles nothing."""
-    return jit.OFF or marker().exists()
+    return jit.OFF or READY.exists()
 
 
 @contextmanager
@@ -101,7 +94,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 code_some(Path(folder))
             try:
-                marker().touch()
+                READY.touch()
             except OSError:
                 return 0
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from engine import jit
-from sessions import arrange, passes, sums, warm
+from sessions import arrange, codes, streams, sums, warm
+from sessions.compiled import SOURCES
 from sessions.record import record
 from tests.sessions.double import Double
 
@@ -23,12 +25,23 @@ def compiled(module: ModuleType) -> dict[str, list[Any]]:
 
 @pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
 def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
-    modules = (arrange, passes, sums)
+    modules = (arrange, codes, streams, sums)
     warm.code_some(tmp_path)
     before = [compiled(module) for module in modules]
     record(Double(9 * 1024 + 5), tmp_path / "x.rfs")
     assert [compiled(module) for module in modules] == before
-    assert len(before[0]["arrange"]) == len(before[1]["store_state"]) == len(before[2]["pack_ends"]) == 1
+    entries = (before[0]["arrange"], before[1]["learn"], before[2]["store_state"], before[3]["pack_ends"])
+    assert [len(signatures) for signatures in entries] == [1, 1, 1, 1]
+
+
+def test_all_that_is_compiled_in_counts() -> None:
+    """An edit of any file with a compiled function, or of one whose numbers they use, must give a new cache entry."""
+    folder = Path(warm.__file__).parent
+    text = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
+    used = {part for name in SOURCES for part in re.findall(r"^from sessions\.(\w+) import", text[name], re.M)}
+    assert used <= set(SOURCES)
+    jitted = {name for name in text if re.search(r"^@(jit|entry)\b", text[name], re.M)}
+    assert jitted <= set(SOURCES)
 
 
 @pytest.fixture

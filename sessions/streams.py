@@ -1,4 +1,4 @@
-"""The compiled loops that bring values into codes and codes into streams; they hold no lock.
+"""The compiled loops that bring codes, rows and memory words into streams; they hold no lock.
 
 Numbers that index are unsigned where a loop is long: for signed ones the compiler must allow for negative ones, which count
 from the end, and then does one element at a time. `out` is bytes; `sizes`, (streams, 2) u4, gets count and width of each
@@ -9,79 +9,114 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import bit64, changed32, ctz64
+from engine.bits import changed32, ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
-from engine.jit import entry, jit
-from sessions.codec import NEW, NUM_MODES, PLANES, STAMP, WIDTH, XOR
-from sessions.extent import BYTES, WHOLE
+from engine.jit import jit
+from sessions.codec import NUM_MODES, PLANES, WIDTH
+from sessions.codes import code_runs, widen_runs
+from sessions.compiled import entry
 
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
 FAR_BYTES = 5
-# of a long column, so many codes tell how it is coded best
-LEARN_CODES = 256
 
 
-# from values to codes
-
-
-@jit
-def code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, base_cycle, codes):
-    """Write the codes of the values of each run under its column's mode (see format.py); key: (words,) u4 state before."""
-    one = np.uint32(1)
-    for run in range(np.uint64(runs)):
-        mode = modes[run_column[run]]
-        low, high = np.uint64(run_begin[run]), np.uint64(run_end[run])
-        old = key[run_word[run]]
-        if mode == XOR:
-            codes[low] = values[low] ^ old
-            for at in range(low + np.uint64(1), high):
-                codes[at] = values[at] ^ values[at - np.uint64(1)]
-        elif mode == NEW:
-            for at in range(low, high):
-                codes[at] = values[at]
-        elif mode == STAMP:
-            for at in range(low, high):
-                found = np.uint32(values[at] - (base_cycle + np.uint32(cycles[at])))
-                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
-        else:
-            found = np.uint32(values[low] - old)
-            codes[low] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
-            for at in range(low + np.uint64(1), high):
-                found = np.uint32(values[at] - values[at - np.uint64(1)])
-                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
-    return 0
+# single streams
 
 
 @jit
-def widen_runs(runs, run_word, run_begin, run_end, key, values, watch, low, high, state_of, state_shift, states):
-    """Write the least and greatest value of each run's word, the one before included; widen the states' sets.
+def put(values, count, out, at, sizes, stream):
+    """Put `count` u4 numbers as a stream at out[at..]: byte planes, low bytes first, as few as hold them all: 0, 1, 2 or 4.
 
-    watch: (words,) WHOLE, BYTES (each of a word's four by itself), or not at all. state_of: (words,) which warp slot's state
-    lies in a word, -1 = none; state_shift: where in it.
+    Returns the place behind.
     """
-    ones = np.uint32(0xFF)
-    for run in range(np.uint64(runs)):
-        word = run_word[run]
-        begin, end = np.uint64(run_begin[run]), np.uint64(run_end[run])
-        least = most = key[word]
-        if watch[word] == WHOLE:
-            for at in range(begin, end):
-                least = min(least, values[at])
-                most = max(most, values[at])
-        elif watch[word] == BYTES:
-            for shift in (np.uint32(0), np.uint32(8), np.uint32(16), np.uint32(24)):
-                least_byte, most_byte = (least >> shift) & ones, (most >> shift) & ones
-                for at in range(begin, end):
-                    least_byte = min(least_byte, (values[at] >> shift) & ones)
-                    most_byte = max(most_byte, (values[at] >> shift) & ones)
-                least = (least & ~(ones << shift)) | (least_byte << shift)
-                most = (most & ~(ones << shift)) | (most_byte << shift)
-        low[run] = least
-        high[run] = most
-        if state_of[word] >= 0:
-            for at in range(begin, end):
-                states[state_of[word]] |= bit64((values[at] >> state_shift[word]) & np.uint32(63))
-    return 0
+    size = np.uint64(count)
+    found = np.uint32(0)
+    for k in range(size):
+        found |= values[k]
+    width = np.uint64(0 if found == 0 else 1 if found < 1 << 8 else 2 if found < 1 << 16 else 4)
+    to = np.uint64(at)
+    for plane in range(width):
+        shift = np.uint32(8) * np.uint32(plane)
+        for k in range(size):
+            out[to + k] = np.uint8((values[k] >> shift) & np.uint32(255))
+        to += size
+    sizes[stream, 0] = size
+    sizes[stream, 1] = width
+    return np.int64(to)
+
+
+@jit
+def put_bytes(values, count, out, at, sizes, stream):
+    """Put `count` u1 numbers as a stream; returns the place behind."""
+    found = np.uint8(0)
+    size, to = np.uint64(count), np.uint64(at)
+    for k in range(size):
+        out[to + k] = values[k]
+        found |= values[k]
+    sizes[stream, 0] = size
+    sizes[stream, 1] = found != 0
+    return np.int64(to + size) if found != 0 else np.int64(at)
+
+
+@jit
+def put_steps(values, count, codes, out, at, sizes, stream):
+    """Put `count` u4 numbers as zigzag differences, the first from 0, by way of `codes`; returns the place behind."""
+    last = np.uint32(0)
+    for k in range(np.uint64(count)):
+        step = np.uint32(values[k] - last)
+        last = values[k]
+        codes[k] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
+    return put(codes, count, out, at, sizes, stream)
+
+
+@jit
+def put_counts(end, codes, out, at, sizes, stream):
+    """Put how many entries each cycle of a log has, from prefix counts; returns the place behind."""
+    last = np.uint32(0)
+    for k in range(np.uint64(len(end))):
+        codes[k] = end[k] - last
+        last = end[k]
+    return put(codes, len(end), out, at, sizes, stream)
+
+
+@jit
+def put_difference(words, base, out, at, sizes, stream):
+    """Put which words differ from those of `base`, as steps from word to word, and how, xor-ed; returns the place behind."""
+    size = np.uint64(len(words))
+    step, bits = np.empty(len(words), np.uint32), np.empty(len(words), np.uint32)
+    found = before = np.uint64(0)
+    for first in range(np.uint64(0), size, np.uint64(WIDTH)):
+        mask = np.uint64(0)
+        if first + np.uint64(WIDTH) <= size:
+            mask = np.uint64(changed32(words, base, first))
+        else:
+            for place in range(size - first):
+                mask |= np.uint64(words[first + place] != base[first + place]) << place
+        while mask != 0:
+            word = first + np.uint64(ctz64(mask))
+            mask &= mask - np.uint64(1)
+            step[found] = word - before
+            bits[found] = words[word] ^ base[word]
+            before = word
+            found += np.uint64(1)
+    at = put(step, found, out, at, sizes, stream)
+    return put(bits, found, out, at, sizes, stream + 1)
+
+
+@jit
+def put_kinds(kind_slots, kind_patterns, out, at, sizes, stream):
+    """Put how many blocks, and how many masks, the kinds have of which there are blocks; returns the place behind."""
+    blocks, patterns = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
+    kinds = np.uint64(0)
+    for kind in range(np.uint64(len(kind_slots))):
+        blocks[kinds] = kind_slots[kind]
+        patterns[kinds] = kind_patterns[kind]
+        kinds += np.uint64(kind_slots[kind] != 0)
+    at = put(blocks, kinds, out, at, sizes, stream)
+    return put(patterns, kinds, out, at, sizes, stream + 1)
+
+
+# the columns of a chunk
 
 
 @jit
@@ -178,102 +213,6 @@ def lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far,
     return listed
 
 
-# streams
-
-
-@jit
-def put(values, count, out, at, sizes, stream):
-    """Put `count` u4 numbers as a stream at out[at..]: byte planes, low bytes first, as few as hold them all: 0, 1, 2 or 4.
-
-    Returns the place behind.
-    """
-    size = np.uint64(count)
-    found = np.uint32(0)
-    for k in range(size):
-        found |= values[k]
-    width = np.uint64(0 if found == 0 else 1 if found < 1 << 8 else 2 if found < 1 << 16 else 4)
-    to = np.uint64(at)
-    for plane in range(width):
-        shift = np.uint32(8) * np.uint32(plane)
-        for k in range(size):
-            out[to + k] = np.uint8((values[k] >> shift) & np.uint32(255))
-        to += size
-    sizes[stream, 0] = size
-    sizes[stream, 1] = width
-    return np.int64(to)
-
-
-@jit
-def put_bytes(values, count, out, at, sizes, stream):
-    """Put `count` u1 numbers as a stream; returns the place behind."""
-    found = np.uint8(0)
-    size, to = np.uint64(count), np.uint64(at)
-    for k in range(size):
-        out[to + k] = values[k]
-        found |= values[k]
-    sizes[stream, 0] = size
-    sizes[stream, 1] = found != 0
-    return np.int64(to + size) if found != 0 else np.int64(at)
-
-
-@jit
-def put_steps(values, count, codes, out, at, sizes, stream):
-    """Put `count` u4 numbers as zigzag differences, the first from 0, by way of `codes`; returns the place behind."""
-    last = np.uint32(0)
-    for k in range(np.uint64(count)):
-        step = np.uint32(values[k] - last)
-        last = values[k]
-        codes[k] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
-    return put(codes, count, out, at, sizes, stream)
-
-
-@jit
-def put_counts(end, codes, out, at, sizes, stream):
-    """Put how many entries each cycle of a log has, from prefix counts; returns the place behind."""
-    last = np.uint32(0)
-    for k in range(np.uint64(len(end))):
-        codes[k] = end[k] - last
-        last = end[k]
-    return put(codes, len(end), out, at, sizes, stream)
-
-
-@jit
-def put_difference(words, base, out, at, sizes, stream):
-    """Put which words differ from those of `base`, as steps from word to word, and how, xor-ed; returns the place behind."""
-    size = np.uint64(len(words))
-    step, bits = np.empty(len(words), np.uint32), np.empty(len(words), np.uint32)
-    found = before = np.uint64(0)
-    for first in range(np.uint64(0), size, np.uint64(WIDTH)):
-        mask = np.uint64(0)
-        if first + np.uint64(WIDTH) <= size:
-            mask = np.uint64(changed32(words, base, first))
-        else:
-            for place in range(size - first):
-                mask |= np.uint64(words[first + place] != base[first + place]) << place
-        while mask != 0:
-            word = first + np.uint64(ctz64(mask))
-            mask &= mask - np.uint64(1)
-            step[found] = word - before
-            bits[found] = words[word] ^ base[word]
-            before = word
-            found += np.uint64(1)
-    at = put(step, found, out, at, sizes, stream)
-    return put(bits, found, out, at, sizes, stream + 1)
-
-
-@jit
-def put_kinds(kind_slots, kind_patterns, out, at, sizes, stream):
-    """Put how many blocks, and how many masks, the kinds have of which there are blocks; returns the place behind."""
-    blocks, patterns = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
-    kinds = np.uint64(0)
-    for kind in range(np.uint64(len(kind_slots))):
-        blocks[kinds] = kind_slots[kind]
-        patterns[kinds] = kind_patterns[kind]
-        kinds += np.uint64(kind_slots[kind] != 0)
-    at = put(blocks, kinds, out, at, sizes, stream)
-    return put(patterns, kinds, out, at, sizes, stream + 1)
-
-
 @jit
 def put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, stream):
     """Put modes, widths, planes, far and beyond of all columns that have codes (see format.py); returns the place behind.
@@ -322,46 +261,6 @@ def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_
     code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, np.uint32(first_cycle), codes)
     widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
     return put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, 9)
-
-
-@jit
-def byte_bits(codes, begin, count, logs, table):
-    """Return how many bits the bytes of some codes take, by how often each occurs in each plane.
-
-    logs: log2 of every number up to the largest count. table: (256,) zeros, left as such.
-    """
-    high = begin + count
-    total = logs[count] * np.float64(np.uint64(PLANES) * count)
-    for plane in range(PLANES):
-        shift = np.uint32(8 * plane)
-        for at in range(begin, high):
-            table[(codes[at] >> shift) & np.uint32(255)] += 1
-        for at in range(begin, high):
-            total -= logs[table[(codes[at] >> shift) & np.uint32(255)]]
-        for at in range(begin, high):
-            table[(codes[at] >> shift) & np.uint32(255)] = 0
-    return total
-
-
-@entry
-def learn(begin, column_next, runs, run_word, run_begin, run_end, run_column, key, values, cycles, first_cycle, codes, logs,
-          modes):  # fmt: skip
-    """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell."""
-    table = np.zeros(256, np.int32)
-    best = np.full(len(begin), np.inf)
-    trial = np.empty(len(modes), np.uint8)
-    for mode in range(NUM_MODES):
-        trial[:] = mode
-        code_runs(runs, run_word, run_begin, run_end, run_column, trial, key, values, cycles, np.uint32(first_cycle), codes)
-        for column in range(np.uint64(len(begin))):
-            low = np.uint64(begin[column])
-            count = min(np.uint64(column_next[column]) - low, np.uint64(len(logs) - 1))
-            if count != 0:
-                bits = byte_bits(codes, low, count, logs, table)
-                if bits < best[column]:
-                    best[column] = bits
-                    modes[column] = mode
-    return 0
 
 
 # rows and memory

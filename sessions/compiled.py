@@ -1,0 +1,27 @@
+"""The recorder's compiled entry points: kept on disk by a hash of all that they are compiled from.
+
+numba itself looks at the file of an entry point only, not at those whose functions and numbers go into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine import jit
+
+SOURCES = ("arrange", "codec", "codes", "compiled", "extent", "streams", "sums")
+FOLDER = jit.CACHE_FOLDER / f"recorder-{jit.source_hash(Path(__file__).with_name(f'{name}.py') for name in SOURCES)}"
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """Compile an entry point, cached on disk."""
+    if jit.OFF:
+        return jit.entry(function)
+    config: Any = jit.numba.config
+    usual, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
+    try:
+        return jit.entry(function)
+    finally:
+        config.CACHE_DIR = usual
