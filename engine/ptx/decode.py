@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from engine.program import Kernel
-from engine.ptx.allocate import colour_predicates
+from engine.ptx.allocate import colour_predicates, interference
 from engine.ptx.emit import drop_identity_moves, emit
 from engine.ptx.cleanup import clean_up
 from engine.ptx.layout import align_up, kernel_params
 from engine.ptx.lower import lower_kernel
+from engine.ptx.predicates import fit_predicates
 from engine.ptx.source import Source
 from engine.ptx.spill import TooFewRegisters, allocate_data
 from engine.ptx.syntax import Function, SyntaxModule
@@ -20,8 +21,9 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_reg
     program, shared_bytes = lower_kernel(source, module, entry)
     if optimize:
         clean_up(program)
+    graph = fit_predicates(program, interference(program), NUM_PREDICATES)
     try:
-        graph, data = allocate_data(program, max_registers)
+        graph, data = allocate_data(program, graph, max_registers)
     except TooFewRegisters as problem:
         raise source.error(entry.line, f"kernel '{entry.name}' {problem}") from None
     words = program.variables.words

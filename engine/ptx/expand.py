@@ -1,4 +1,7 @@
-"""Lowering of forms that are a few others in a row: sums of halves in 32 bits, min and max of three, conversions to tf32."""
+"""Lowering of forms that are a few others in a row.
+
+Sums of halves in 32 bits, min and max of three floats, of a warp's floats or with the signs multiplied, conversions to tf32.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,29 @@ def is_expanded(statement: Instruction) -> bool:
     base, *parts = statement.opcode.split(".")
     is_mixed = base in _HALVES and parts[-2:-1] == ["f32"] and parts[-1] in ("f16", "bf16")
     is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
+    if parts[-1:] == ["f32"] and (base == "redux" or "xorsign" in parts):
+        return True
     return is_mixed or is_of_three or base == "cvt" and parts[-2:] == ["tf32", "f32"]
 
 
 def lower_expanded(low: Lowering, statement: Instruction) -> None:
-    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, or cvt.{rna,rn}.tf32.f32."""
+    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, or cvt.{rna,rn}.tf32.f32."""
     base = statement.opcode.split(".")[0]
     steps = Steps(low, statement)
     if base in _HALVES:
         return sum_of_halves(steps)
     if base == "cvt":
         return to_tf32(steps)
+    if base == "redux":
+        return reduce_floats(steps)
+    if "xorsign" in statement.opcode:
+        return multiply_signs(steps)
     result, first, second, third = statement.operands
     steps.emit(statement.opcode, result, steps.value(statement.opcode, first, second), third)
+
+
+def refused(steps: Steps, nearest: str) -> Exception:
+    return steps.low.fail(f"unsupported instruction '{steps.whole.opcode}'; nearest supported form: '{nearest}'")
 
 
 def sum_of_halves(steps: Steps) -> None:
@@ -44,7 +57,7 @@ def to_tf32(steps: Steps) -> None:
     """Round a float to 10 bits of mantissa, ties away from zero or to even; the 13 bits below become 0."""
     mode = steps.whole.opcode.split(".")[1:-2]
     if mode not in (["rna"], ["rn"]) or len(steps.whole.operands) != 2:
-        raise steps.low.fail(f"unsupported instruction '{steps.whole.opcode}'; nearest supported form: 'cvt.rna.tf32.f32'")
+        raise refused(steps, "cvt.rna.tf32.f32")
     result, source = steps.whole.operands
     if mode == ["rna"]:
         half: Operand | int = 0x1000
@@ -53,3 +66,40 @@ def to_tf32(steps: Steps) -> None:
     rounded = steps.value("and.b32", steps.value("add.u32", source, half), 0xFFFFE000)
     is_nan = steps.value("testp.notanumber.f32", source, bits=1)
     steps.emit("selp.b32", result, 0x7FFFFFFF, rounded, is_nan)
+
+
+def reduce_floats(steps: Steps) -> None:
+    """Reduce as integers in the order of the floats, -0 below 0; a NaN is either end, and the answer's is canonical."""
+    parts = steps.whole.opcode.split(".")[1:-1]
+    is_known = parts[:1] == ["sync"] and parts[1:2] in (["min"], ["max"])
+    if not is_known or parts[2:] not in ([], ["abs"], ["NaN"], ["abs", "NaN"]) or len(steps.whole.operands) != 3:
+        raise refused(steps, "redux.sync.min.NaN.f32")
+    result, source, mask = steps.whole.operands
+    value = steps.value("mov.b32", source)
+    is_nan = steps.value("testp.notanumber.f32", value, bits=1)
+    if "abs" in parts:
+        value = steps.value("and.b32", value, 0x7FFFFFFF)
+    stand_in = 0x80000000 if ("min" in parts) == ("NaN" in parts) else 0x7FFFFFFF
+    key = steps.value("selp.b32", stand_in, in_order(steps, value), is_nan)
+    least = steps.value(f"redux.sync.{parts[1]}.s32", key, mask)
+    was_nan = steps.value("setp.eq.b32", least, stand_in, bits=1)
+    steps.emit("selp.b32", result, 0x7FFFFFFF, in_order(steps, least), was_nan)
+
+
+def in_order(steps: Steps, bits: Operand) -> Operand:
+    """Turn a float's bits into an integer of the same order, or back."""
+    flips = steps.value("shr.u32", steps.value("shr.s32", bits, 31), 1)
+    return steps.value("xor.b32", bits, flips)
+
+
+def multiply_signs(steps: Steps) -> None:
+    """Take the magnitude that min or max gives and the product of the signs."""
+    base, *parts = steps.whole.opcode.split(".")
+    if base not in ("min", "max") or parts[-3:] != ["xorsign", "abs", "f32"] or len(steps.whole.operands) != 3:
+        raise refused(steps, "min.xorsign.abs.f32")
+    result, *sources = steps.whole.operands
+    held = [steps.value("mov.b32", source) for source in sources]
+    sizes = [steps.value("abs.f32", value) for value in held]
+    size = steps.value(".".join([base, *parts[:-3], "f32"]), *sizes)
+    sign = steps.value("and.b32", steps.value("xor.b32", *held), 0x80000000)
+    steps.emit("or.b32", result, size, sign)

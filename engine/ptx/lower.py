@@ -17,7 +17,7 @@ from engine.ptx.control import (
 from engine.ptx.control_flow import reverse_post_order
 from engine.ptx.inline import lower_call
 from engine.ptx.layout import kernel_params, reachable, shared_layout
-from engine.ptx.matrix import lower_matrix
+from engine.ptx.matrix import lower_matrix, lower_transposition
 from engine.ptx.mbarrier import lower_mbarrier
 from engine.ptx.memory import lower_atomic, lower_load, lower_store, no_operation
 from engine.ptx.expand import is_expanded, lower_expanded
@@ -41,12 +41,12 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
     "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
-    "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix, "suld": lower_surface,
+    "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix, "movmatrix": lower_transposition, "suld": lower_surface,
     "sust": lower_surface, "mma": lower_tensor, "wmma": lower_tensor,
 }  # fmt: skip
 _UNSUPPORTED = {
     "sured": "surface", "suq": "surface", "istypep": "texture",
-    "wgmma": "tensor-core", "tcgen05": "tensor-core", "movmatrix": "tensor-core",
+    "wgmma": "tensor-core", "tcgen05": "tensor-core",
     "alloca": "dynamic stack", "stacksave": "dynamic stack", "stackrestore": "dynamic stack",
 }  # fmt: skip
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)

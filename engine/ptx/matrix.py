@@ -1,4 +1,4 @@
-"""Lowering of ldmatrix and stmatrix, which compilers use to exchange data too, to shuffles of row addresses and accesses.
+"""Lowering of ldmatrix, stmatrix and movmatrix, by which warps exchange data, to shuffles and accesses.
 
 Lanes 8 i to 8 i + 7 hold the addresses of matrix i's rows of 16 bytes; lane n moves the word n % 4 of row n / 4, or with
 .trans the column n / 4 of rows 2 (n % 4) and the next. GPUs have one instruction for all of it.
@@ -10,6 +10,7 @@ from engine.ptx.arithmetic import lower_mov, lower_table
 from engine.ptx.async_copy import fresh
 from engine.ptx.context import Lowering, describe
 from engine.ptx.memory import elements, lower_load, lower_store
+from engine.ptx.steps import Steps
 from engine.ptx.syntax import Address, Instruction, Name, Number, Operand, Vector
 
 _COUNTS = {"x1": 1, "x2": 2, "x4": 4}
@@ -30,6 +31,22 @@ def lower_matrix(low: Lowering, statement: Instruction) -> None:
     if not isinstance(address, Address) or len(items) != _COUNTS[rest[3]]:
         raise low.fail(f"'{statement.opcode}' moves {_COUNTS[rest[3]]} registers, found {describe(data)}")
     _Matrices(low, statement).run(is_load, is_transposed, items, address)
+
+
+def lower_transposition(low: Lowering, statement: Instruction) -> None:
+    """Lower movmatrix.sync.aligned.m8n8.trans.b16: a lane's half words come from two rows of the column that is its row."""
+    if statement.opcode != "movmatrix.sync.aligned.m8n8.trans.b16" or len(statement.operands) != 2:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
+                       "'movmatrix.sync.aligned.m8n8.trans.b16'")  # fmt: skip
+    result, source = statement.operands
+    steps = Steps(low, statement)
+    lane = steps.value("mov.u32", Name("%laneid"))
+    held_by = steps.value("bfi.b32", lane, steps.value("shr.u32", lane, 3), 3, 2)  # 8 (lane % 4) + lane / 8
+    upper = steps.value("shfl.sync.idx.b32", source, held_by, 31, -1)
+    lower = steps.value("shfl.sync.idx.b32", source, steps.value("add.u32", held_by, 4), 31, -1)
+    is_odd = steps.value("setp.ne.u32", steps.value("and.b32", lane, 4), 0, bits=1)
+    halves = steps.value("selp.b32", 0x7632, 0x5410, is_odd)
+    steps.emit("prmt.b32", result, upper, lower, halves)
 
 
 class _Matrices:

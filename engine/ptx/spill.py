@@ -19,16 +19,18 @@ class TooFewRegisters(PtxError):
     """Even with everything spilled, one instruction needs more registers than there are."""
 
 
-def allocate_data(program: VirtualProgram, limit: int) -> tuple[Interference, Colouring]:
-    """Colour the data registers within `limit`, spilling to local memory as needed. Raises TooFewRegisters."""
+def allocate_data(program: VirtualProgram, graph: Interference, limit: int) -> tuple[Interference, Colouring]:
+    """Colour the data registers within `limit`, spilling to local memory as needed. Raises TooFewRegisters.
+
+    graph: the program's interference; gives what it is after spilling, and the colours.
+    """
     kept: set[int] = set()
-    graph = interference(program)
     found = colour(graph, program.variables.words)
     rounds = 0
     while found.count > limit:
         rounds += 1
         # late rounds ask for lower pressure, since pairs and long vectors waste single registers
-        chosen = choose(program, graph, limit - rounds // 4, kept)
+        chosen = choose(program, graph, limit - rounds // 4, kept, program.variables.words)
         if not chosen:
             chosen = choose_uncoloured(program, graph, found, limit, kept)
         if not chosen or rounds > MAX_ROUNDS:
@@ -52,9 +54,12 @@ def costs(program: VirtualProgram) -> list[float]:
     return weights
 
 
-def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[int]) -> set[int]:
-    """Pick the cheapest variables, by cost per conflicting word, until no place has more than `limit` words live."""
-    words, weights = program.variables.words, costs(program)
+def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[int], words: list[int]) -> set[int]:
+    """Pick the cheapest variables, by cost per conflicting word, until no place has more than `limit` words live.
+
+    words: what each variable counts for, 0 where it is no candidate.
+    """
+    weights = costs(program)
     rank = {var: weights[var] / (1 + sum(words[o] for o in graph.neighbours[var])) for var in graph.order}
     chosen: set[int] = set()
     live_out = live_sets(program.blocks, len(words))[1]

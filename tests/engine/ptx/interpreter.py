@@ -136,9 +136,9 @@ def execute(thread: Thread, step: Step) -> None:
     elif op == isa.OP_SELP32:
         thread.write(step, thread.word(step, 0 if thread.condition(step, 0) else 2))
     elif op == isa.OP_SETP_U32:
-        less = thread.word(step, 0) < thread.word(step, 2)
-        assert step.aux == isa.CMP_LT
-        for key, value in zip(step.pdst, (less, not less)):
+        left, right = thread.word(step, 0), thread.word(step, 2)
+        holds = {isa.CMP_LT: left < right, isa.CMP_GT: left > right, isa.CMP_NE: left != right}[step.aux]
+        for key, value in zip(step.pdst, (holds, not holds)):
             thread.predicates[key] = value
     elif op == isa.OP_PRED:
         bits = sum(thread.condition(step, k) << k for k in range(len(step.psrc)))

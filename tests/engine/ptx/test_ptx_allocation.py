@@ -102,12 +102,25 @@ def test_64_bit_values_take_even_pairs():
         assert words == 1 or register % 2 == 0
 
 
-def test_more_than_32_predicates_at_once_are_refused():
-    lines = [f"setp.lt.u32 %q{k}, %r1, {k};" for k in range(33)]
-    lines += [f"@%q{k} st.global.u32 [%rd0], {k};" for k in range(33)]
+def test_more_than_32_predicates_at_once_are_held_in_registers():
+    lines = [f"setp.lt.u32 %q{k}, %r1, {k};" for k in range(40)]
+    lines += [f"@%q{k} setp.gt.u32 %q{k}|%q{k + 1}, %r1, {k // 2};" for k in range(0, 40, 3)]
+    lines += [f"@%q{k} st.global.u32 [%rd0], {k};" for k in range(40)]
     text = HEAD + "ld.param.u64 %rd0, [out];\nmov.u32 %r1, %tid.x;\n" + "\n".join(lines) + "\nret;\n}\n"
-    with pytest.raises(PtxError, match="33 predicate registers"):
-        _ = decode_module(text, "k.ptx").kernels["k"]
+    for limit in (63, 8):
+        kernel = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
+        assert kernel.predicates <= 32 and kernel.registers <= limit
+        assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(kernels(), st.sampled_from([63, 10]), st.sampled_from([4, 3]))
+def test_predicates_held_in_registers_make_the_same_stores(text, limit, predicates):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.ptx.decode.NUM_PREDICATES", predicates)
+        kernel = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
+    assert kernel.predicates <= predicates
+    assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)
 
 
 def test_a_copy_of_a_low_word_never_takes_the_high_word_of_the_pair() -> None:

@@ -143,6 +143,34 @@ def test_pairs_of_floats_and_relu_and_the_cluster_of_one_cta(tmp_path: Path) -> 
     assert set(words_after(tmp_path, body, data).tolist()) == {0x110}
 
 
+@pytest.mark.parametrize("has_nan", [False, True])
+def test_a_warp_reduces_floats(tmp_path: Path, has_nan: bool) -> None:
+    values = np.random.default_rng(3).normal(size=32).astype(np.float32)
+    values[4], values[9] = -0.0, np.nan if has_nan else 0.0
+    lanes = {"min": np.fmin, "max": np.fmax, "min.NaN": np.minimum, "max.NaN": np.maximum}
+    for name, function in lanes.items():
+        for parts, given in ((name, values), (name[:3] + ".abs" + name[3:], np.abs(values))):
+            got = words_after(tmp_path, f"mov.b32 %f1, %r2; redux.sync.{parts}.f32 %f2, %f1, -1; mov.b32 %r3, %f2;",
+                              values.view(np.uint32)).view(np.float32)  # fmt: skip
+            assert np.array_equal(got, np.full(32, function.reduce(given)), equal_nan=True)
+    all_nan = words_after(tmp_path, "mov.b32 %f1, %r2; redux.sync.max.f32 %f2, %f1, -1; mov.b32 %r3, %f2;",
+                          np.full(32, 0xFFC12345, np.uint32))  # fmt: skip
+    assert set(all_nan.tolist()) == {0x7FFFFFFF}
+
+
+def test_movmatrix_transposes_halves_across_the_lanes(tmp_path: Path) -> None:
+    matrix = np.arange(64, dtype=np.uint16).reshape(8, 8)
+    got = words_after(tmp_path, "movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2;", matrix.view(np.uint32).reshape(-1))
+    assert np.array_equal(got.view(np.uint16).reshape(8, 8), matrix.T)
+
+
+def test_min_and_max_with_the_product_of_the_signs(tmp_path: Path) -> None:
+    x = np.linspace(-2, 2, 32, dtype=np.float32)
+    got = words_after(tmp_path, "mov.b32 %f1, %r2; min.xorsign.abs.f32 %f2, %f1, 0fBF800000; mov.b32 %r3, %f2;",
+                      x.view(np.uint32)).view(np.float32)  # fmt: skip
+    assert got.tolist() == (np.minimum(np.abs(x), 1) * -np.sign(x)).tolist()
+
+
 @pytest.mark.parametrize("given", ["0", "4", "7", "12", "16", "%r6"])
 def test_an_async_copy_fills_up_with_zeros(tmp_path: Path, given: str) -> None:
     text = f"""{NEW}{REGISTERS} .shared .align 16 .b8 s[64]; mov.u32 %r5, s;
