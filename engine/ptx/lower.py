@@ -41,8 +41,9 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
     "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
-    "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix, "movmatrix": lower_transposition, "suld": lower_surface,
-    "sust": lower_surface, "mma": lower_tensor, "wmma": lower_tensor,
+    "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix,
+    "movmatrix": lower_transposition, "suld": lower_surface, "sust": lower_surface,
+    "mma": lower_tensor, "wmma": lower_tensor,
 }  # fmt: skip
 _UNSUPPORTED = {
     "sured": "surface", "suq": "surface", "istypep": "texture",
