@@ -14,6 +14,11 @@ def ctz64(x: Any) -> int:
     return (value & -value).bit_length() - 1
 
 
+def highest64(x: Any) -> int:
+    """Return the index of the highest set bit of a non-zero 64-bit mask."""
+    return int(x).bit_length() - 1
+
+
 def popcount(x: Any) -> int:
     """Return the number of set bits of a mask of at most 64 bits."""
     return int(x).bit_count()

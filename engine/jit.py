@@ -127,6 +127,16 @@ def _cttz(typingctx: Any, x: Any) -> Any:
 
 
 @intrinsic
+def _ctlz(typingctx: Any, x: Any) -> Any:
+    """Count leading zeros of 64 bits; the mask is never zero."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctlz(args[0], context.get_constant(types.boolean, True))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
 def _ctpop(typingctx: Any, x: Any) -> Any:
     """Count the set bits of 64 bits."""
 
@@ -249,6 +259,7 @@ def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: 
 
 if not OFF:
     overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
+    overload(bits.highest64)(lambda x: lambda x: 63 - _ctlz(np.uint64(x)))
     overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
     overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
     overload(bits.words_at, jit_options={"_nrt": True})(     # it returns an array, though one that nobody owns

@@ -228,27 +228,27 @@ def operand_served(sm, insts, collector, operand, bank):
     sm.events[RF_READS] += 1
     unread = np.int64(flight.unread) & ~(1 << operand)
     regs = np.uint64(0)
-    wanted = 0
+    banks = np.uint64(0)
     for slot in range(6):
         if (unread >> slot) & 1:
             regs |= bit64(inst.src[slot])
-            if unit.bank[slot] == bank:
-                wanted = 1
-    if wanted == 0:
+            banks |= bit64(unit.bank[slot])
+    if banks & bit64(bank) == 0:
         requests = np.uint64(entry.requests) & ~bit64(collector)
         entry.requests = requests
         if requests == 0:
             sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
-    return set_unread(sm, collector, unread, regs)
+    return set_unread(sm, collector, unread, regs, banks)
 
 
 @device
-def set_unread(sm, collector, unread, regs):
-    """Note which row slots, and with them which registers, a collector still has to read."""
+def set_unread(sm, collector, unread, regs, banks):
+    """Note which row slots, and with them which registers from which banks, a collector still has to read."""
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
     flight.unread = unread
     flight.unread_regs = regs
+    sm.collector_banks[collector] = banks
     if unread == 0:
         sm.reading = np.uint64(sm.reading) & ~bit64(collector)
     refresh_reads(sm, np.int64(flight.warp))

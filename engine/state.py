@@ -336,6 +336,7 @@ AUX = [
     ("booked_by", "u2", (MAX_SCHEDULERS,)),       # not selected, frozen; and the conditions under which it was booked
     ("elders", "u8", (MAX_WARPS,)),               # per warp: the warps dispatched before it
     ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
+    ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from
     ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
     ("reading", "u4"),                            # collectors that still wait for an operand
     ("code_before", "u1", (MAX_COLLECTORS,)),     # refusal of each collector's instruction in the cycle before

@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import registers
-from engine.bits import bit64, ctz64, popcount
+from engine.bits import bit64, ctz64, highest64, popcount
 from engine.designs import Design, Parameter
 from engine.device import device, inlined
 from engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
@@ -169,7 +169,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
         sm.access_wait[BANK_CONFLICT] += 1
         return BANK_CONFLICT
     port.written = 1
-    place = (np.int64(tape.wb_first) + np.int64(tape.wb_count)) % np.int64(spec.wb_entries)
+    place = entry_at(spec, tape, np.int64(tape.wb_count))
     entry = tape.wb[place]
     entry.since_cycle = sm.cycle
     entry.mask = mask
@@ -192,25 +192,23 @@ def arbitrate(sm, rf, spec, rows, insts):
     """Give free places in turn, then let every bank serve, shift or preshift (B5.2, B5.3)."""
     give_places(sm, rf)
     all_banks = bit64(sm.config.num_banks) - np.uint64(1)
-    banks = all_banks & (np.uint64(sm.banks_requested) | np.uint64(rf.buffered) | ~np.uint64(rf.resting))
-    rf.resting = np.uint64(rf.resting) & ~banks
-    shifting = np.uint64(0)
-    while banks != 0:
-        bank = ctz64(banks)
-        bit = bit64(bank)
-        banks &= ~bit
-        if spec.forward != 0:
-            forward(sm, rf, spec, rows, insts, bank)
-        if np.uint64(rf.aimed) & bit == 0 and find_head(sm, rf, spec, insts, bank) == 0:
-            come_to_rest(sm, rf, bank)
-        else:
-            done = work(sm, rf, spec, bank)
-            if done == SHIFTING:
-                shifting |= bit
-            elif done == READ:
-                serve(sm, rf, spec, rows, insts, bank)
-        sm.bank[bank].queue = popcount(np.uint64(sm.bank[bank].requests))
-    return refuse_others(sm, shifting)
+    working = all_banks & (np.uint64(sm.banks_requested) | np.uint64(rf.buffered) | ~np.uint64(rf.resting))
+    rf.resting = np.uint64(rf.resting) & ~working
+    if spec.forward != 0:
+        forward_all(sm, rf, spec, rows, insts, working)
+    working &= ~aim(sm, rf, spec, insts, working & ~np.uint64(rf.aimed))
+    selected = np.uint64(rf.selected)
+    if spec.shift_cycles == 0:
+        jump_all(sm, rf, spec, working & selected)
+    arrived, under_way = look_at_tapes(sm, rf, working)
+    serving = arrived & selected
+    moving = under_way | working & ~arrived & may_move(rf, spec)
+    move_all(sm, rf, spec, moving, moving & ~under_way)
+    while serving != 0:
+        bank = ctz64(serving)
+        serving &= serving - np.uint64(1)
+        serve(sm, rf, spec, rows, insts, bank)
+    return refuse_others(sm, moving)
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
@@ -258,7 +256,7 @@ def locate(sm, rf, spec, warp, reg, lane):
     tape = rf.tape[bank]
     for back in range(np.int64(tape.wb_count)):
         age = np.int64(tape.wb_count) - 1 - back
-        place = (np.int64(tape.wb_first) + age) % np.int64(spec.wb_entries)
+        place = entry_at(spec, tape, age)
         entry = tape.wb[place]
         if entry.warp == warp and entry.reg == reg and (np.int64(entry.mask) >> lane) & 1:
             return buffer_row(spec, bank, place)
@@ -286,6 +284,13 @@ def num_offsets(sm, spec):
 def buffer_row(spec, bank, place):
     """Return the value row of a write-buffer entry."""
     return np.int64(spec.first_row) + np.int64(bank) * MAX_ENTRIES + place
+
+
+@inlined
+def entry_at(spec, tape, age):
+    """Return the place of the entry that came `age` after the oldest in a bank's write buffer, which is a ring."""
+    place = np.int64(tape.wb_first) + age
+    return place if place < spec.wb_entries else place - np.int64(spec.wb_entries)
 
 
 @device
@@ -325,6 +330,19 @@ def give_places(sm, rf):
     return 0
 
 
+@inlined
+def aim(sm, rf, spec, insts, banks):
+    """Point the tapes of `banks` at the heads of their queues; return the banks that have none, which come to rest."""
+    idle = np.uint64(0)
+    while banks != 0:
+        bank = ctz64(banks)
+        banks &= banks - np.uint64(1)
+        if find_head(sm, rf, spec, insts, bank) == 0:
+            idle |= bit64(bank)
+            come_to_rest(sm, rf, bank)
+    return idle
+
+
 @device
 def come_to_rest(sm, rf, bank):
     """Let a bank without work finish the step under way, then stand still."""
@@ -332,7 +350,7 @@ def come_to_rest(sm, rf, bank):
     port = sm.bank[bank]
     tape.activity = IDLE
     if tape.step != STILL:
-        go_on(sm, tape)
+        go_on(sm, tape, next_offset(tape))
         port.activity = BANK_BUSY
     else:
         rf.resting = np.uint64(rf.resting) | bit64(bank)
@@ -343,22 +361,27 @@ def come_to_rest(sm, rf, bank):
 
 
 @inlined
-def work(sm, rf, spec, bank):
-    """Let a bank with work shift or wait for one cycle; return SHIFTING, WAITING, or READ where its head is to be served."""
-    tape = rf.tape[bank]
-    has_place = np.uint64(rf.selected) & bit64(bank) != 0
-    if spec.shift_cycles == 0 and has_place:
-        jump(sm, rf, spec, bank)
-    if tape.step == STILL:
-        is_there = tape.current == tape.target
-        if is_there and has_place:
-            return READ
-        if is_there or spec.shift_cycles == 0 or (spec.preshift == 0 and not has_place):
-            tape.activity = WAITING
-            return WAITING
-    tape.activity = SHIFTING if has_place else PRESHIFTING
-    shift(sm, rf, spec, bank, has_place)
-    return SHIFTING
+def look_at_tapes(sm, rf, banks):
+    """Return which of the banks stand at their target and which are within a step; show all as waiting for now."""
+    arrived = np.uint64(0)
+    under_way = np.uint64(0)
+    while banks != 0:
+        bank = ctz64(banks)
+        banks &= banks - np.uint64(1)
+        tape = rf.tape[bank]
+        arrived |= np.uint64(tape.current == tape.target) << np.uint64(bank)
+        under_way |= np.uint64(tape.step != STILL) << np.uint64(bank)
+        tape.activity = WAITING
+        sm.bank[bank].queue = popcount(np.uint64(sm.bank[bank].requests))
+    return arrived & ~under_way, under_way
+
+
+@inlined
+def may_move(rf, spec):
+    """Return the banks that may begin a step: all of them with preshift, else those with a place."""
+    if spec.shift_cycles == 0:
+        return np.uint64(0)
+    return np.uint64(rf.selected) if spec.preshift == 0 else ~np.uint64(0)
 
 
 @inlined
@@ -389,47 +412,59 @@ def find_head(sm, rf, spec, insts, bank):
 def serve(sm, rf, spec, rows, insts, bank):
     """Access the register under the port; the bank gives its place back."""
     tape = rf.tape[bank]
+    port = sm.bank[bank]
     if tape.wb_count != 0:
         write_tape(sm, rf, spec, rows, bank)
     else:
         read_tape(sm, spec, rows, insts, bank, registers.oldest_request(sm, bank))
         tape.activity = READ
-    sm.bank[bank].until_cycle = sm.cycle + 1
+        port.queue = popcount(np.uint64(port.requests))
+    port.until_cycle = sm.cycle + 1
     rf.selected = np.uint64(rf.selected) & ~bit64(bank)
     rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
     return 0
 
 
-@device
+@inlined
 def refuse_others(sm, shifting):
     """Mark every operand that has not been served in this cycle; an instruction shows the reason of its highest bank."""
-    conflicts = 0
-    shifts = 0
+    refused = np.int64(0)
+    shifts = np.int64(0)
     collectors = np.uint64(sm.reading)
     while collectors != 0:
         collector = ctz64(collectors)
-        collectors &= ~bit64(collector)
-        unit = sm.collector[collector]
-        flight = sm.inflight[unit.inflight]
-        highest = np.int64(0)
-        unread = np.uint64(flight.unread)
-        while unread != 0:
-            bank = np.int64(unit.bank[ctz64(unread)])
-            unread &= unread - np.uint64(1)
-            highest = max(highest, bank)
-            if shifting & bit64(bank) != 0:
-                shifts += 1
-            else:
-                conflicts += 1
+        collectors &= collectors - np.uint64(1)
+        slot = np.int64(sm.collector[collector].inflight)
+        flight = sm.inflight[slot]
+        banks = np.uint64(sm.collector_banks[collector])
+        operands = popcount(np.uint64(flight.unread))
+        refused += operands
+        if operands == popcount(banks):
+            shifts += popcount(banks & shifting)
+        else:
+            shifts += operands_in(sm, collector, np.uint64(flight.unread), shifting)
+        highest = highest64(banks)
         flight.lost = flight.unread
         flight.code = SHIFT if shifting & bit64(highest) != 0 else BANK_CONFLICT
         flight.bank = highest
         if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back
-            registers.touch_inflight(sm, unit.inflight)
+            registers.touch_inflight(sm, slot)
+    conflicts = refused - shifts
     sm.access_wait[SHIFT] += shifts
     sm.access_wait[BANK_CONFLICT] += conflicts
     sm.events[READ_CONFLICTS] += conflicts
     return 0
+
+
+@device
+def operands_in(sm, collector, operands, banks):
+    """Return how many of a collector's `operands` lie in `banks`, where one bank has several."""
+    count = 0
+    while operands != 0:
+        if banks & bit64(sm.collector[collector].bank[ctz64(operands)]) != 0:
+            count += 1
+        operands &= operands - np.uint64(1)
+    return count
 
 
 @device
@@ -440,7 +475,7 @@ def write_tape(sm, rf, spec, rows, bank):
     entry = tape.wb[place]
     row = registers.main_row(sm, np.int64(entry.warp), np.int64(entry.reg))
     registers.write_row(sm, rows, row, buffer_row(spec, bank, place), entry.mask)
-    tape.wb_first = (place + 1) % np.int64(spec.wb_entries)
+    tape.wb_first = place + 1 if place + 1 < spec.wb_entries else 0
     tape.wb_count -= 1
     if tape.wb_count == 0:
         rf.buffered = np.uint64(rf.buffered) & ~bit64(bank)
@@ -463,6 +498,16 @@ def read_tape(sm, spec, rows, insts, bank, collector):
 
 
 @device
+def forward_all(sm, rf, spec, rows, insts, banks):
+    """Let each of the banks serve a read from its write buffer if it can."""
+    while banks != 0:
+        bank = ctz64(banks)
+        banks &= banks - np.uint64(1)
+        forward(sm, rf, spec, rows, insts, bank)
+    return 0
+
+
+@device
 def forward(sm, rf, spec, rows, insts, bank):
     """Serve the head of the read queue from the newest buffered write of its register, if that has all lanes."""
     tape = rf.tape[bank]
@@ -474,7 +519,7 @@ def forward(sm, rf, spec, rows, insts, bank):
     reg = insts[flight.pc].src[operand]
     found = np.int64(-1)
     for age in range(np.int64(tape.wb_count)):
-        place = (np.int64(tape.wb_first) + age) % np.int64(spec.wb_entries)
+        place = entry_at(spec, tape, age)
         if tape.wb[place].warp == flight.warp and tape.wb[place].reg == reg:
             found = place
     if found < 0 or np.int64(flight.mask) & ~np.int64(tape.wb[found].mask) != 0:
@@ -490,54 +535,62 @@ def forward(sm, rf, spec, rows, insts, bank):
 
 
 @device
-def distance_of(tape):
-    """Return how many steps the tape is away from its target."""
-    return abs(np.int64(tape.target) - np.int64(tape.current))
-
-
-@device
-def jump(sm, rf, spec, bank):
-    """Bring a tape to its target at once (shift_cycles = 0); the steps are counted as if it had moved."""
-    tape = rf.tape[bank]
-    steps = distance_of(tape)
-    tape.current = tape.target
-    tape.shifts += steps
-    sm.events[spec.first_event + SHIFTS] += steps
+def jump_all(sm, rf, spec, banks):
+    """Bring tapes to their targets at once (shift_cycles = 0); the steps are counted as if they had moved."""
+    while banks != 0:
+        tape = rf.tape[ctz64(banks)]
+        banks &= banks - np.uint64(1)
+        steps = abs(np.int64(tape.target) - np.int64(tape.current))
+        tape.current = tape.target
+        tape.shifts += steps
+        sm.events[spec.first_event + SHIFTS] += steps
     return 0
 
 
 @inlined
-def shift(sm, rf, spec, bank, has_place):
-    """Begin a step toward the target, or go on with the one under way, and show until when the bank is busy."""
-    tape = rf.tape[bank]
-    port = sm.bank[bank]
+def move_all(sm, rf, spec, moving, beginning):
+    """Move tapes for one cycle, of these `beginning` a step; show until when the banks are busy.
+
+    What follows the data is computed, not branched on: branches on it would often be guessed wrong.
+    """
+    selected = np.uint64(rf.selected)
+    sm.events[spec.first_event + SHIFTS] += popcount(beginning & selected)
+    sm.events[spec.first_event + PRESHIFTS] += popcount(beginning & ~selected)
     cycles = np.int64(spec.shift_cycles)
-    if tape.step == STILL:
-        tape.step = UP if tape.target > tape.current else DOWN
-        tape.step_end_cycle = sm.cycle + cycles
-        ahead = 0 if has_place else 1           # added, as a branch on it would often be guessed wrong
-        tape.shifts += 1 - ahead
-        tape.preshifts += ahead
-        sm.events[spec.first_event + SHIFTS] += 1 - ahead
-        sm.events[spec.first_event + PRESHIFTS] += ahead
-    after = np.int64(tape.current) + (1 if tape.step == UP else -1)
-    until = np.int64(tape.step_end_cycle) + abs(np.int64(tape.target) - after) * cycles
-    if port.until_cycle != until:
-        port.since_cycle = sm.cycle
+    while moving != 0:
+        bank = ctz64(moving)
+        moving &= moving - np.uint64(1)
+        tape = rf.tape[bank]
+        port = sm.bank[bank]
+        has_place = np.int64(selected >> np.uint64(bank)) & 1
+        if tape.step == STILL:
+            tape.step = UP if tape.target > tape.current else DOWN
+            tape.step_end_cycle = sm.cycle + cycles
+            tape.shifts += has_place
+            tape.preshifts += 1 - has_place
+        tape.activity = SHIFTING if has_place != 0 else PRESHIFTING
+        after = next_offset(tape)
+        until = np.int64(tape.step_end_cycle) + abs(np.int64(tape.target) - after) * cycles
+        since = np.int64(port.since_cycle)
+        port.since_cycle = since if port.until_cycle == until else np.int64(sm.cycle)
         port.until_cycle = until
-    port.busy_code = SHIFT
-    port.activity = BANK_BUSY
-    return go_on(sm, tape)
+        port.busy_code = SHIFT
+        port.activity = BANK_BUSY
+        go_on(sm, tape, after)
+    return 0
 
 
-@device
-def go_on(sm, tape):
-    """End the step under way if this is its last cycle."""
+@inlined
+def next_offset(tape):
+    """Return where the tape stands after the step under way."""
+    return np.int64(tape.current) + (1 if tape.step == UP else -1)
+
+
+@inlined
+def go_on(sm, tape, after):
+    """End the step under way, which leads to offset `after`, if this is its last cycle."""
     if sm.cycle + 1 >= tape.step_end_cycle:
-        if tape.step == UP:
-            tape.current += 1
-        else:
-            tape.current -= 1
+        tape.current = after
         tape.step = STILL
     return 0
 
@@ -546,13 +599,11 @@ def go_on(sm, tape):
 def drop_entries(sm, rf, spec, rows, bank, warp):
     """Take the entries of a warp out of a bank's write buffer; younger ones move up."""
     tape = rf.tape[bank]
-    first = np.int64(tape.wb_first)
-    size = np.int64(spec.wb_entries)
     kept = np.int64(0)
     for age in range(np.int64(tape.wb_count)):
-        place = (first + age) % size
+        place = entry_at(spec, tape, age)
         if tape.wb[place].warp != warp:
-            target = (first + kept) % size
+            target = entry_at(spec, tape, kept)
             if target != place:
                 move_entry(sm, rf, spec, rows, bank, place, target)
             kept += 1

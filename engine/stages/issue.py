@@ -541,6 +541,7 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
     src_mask = np.int64(inst.src_mask)
     imm_mask = np.int64(inst.imm_mask)
     regs = np.uint64(0)
+    banks = np.uint64(0)
     for operand in range(6):
         unit.bank[operand] = NONE8
         if (src_mask >> operand) & 1:
@@ -548,6 +549,7 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
             regs |= bit64(reg)
             bank = hooks.bank_of(sm, rf, spec, warp, reg)
             unit.bank[operand] = bank
+            banks |= bit64(bank)
             sm.bank[bank].requests = np.uint64(sm.bank[bank].requests) | bit64(collector)
             sm.banks_requested = np.uint64(sm.banks_requested) | bit64(bank)
         elif (imm_mask >> operand) & 1:
@@ -557,6 +559,7 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
                 target[lane] = value
     flight.unread = src_mask
     flight.unread_regs = regs
+    sm.collector_banks[collector] = banks
     if src_mask != 0:
         sm.reading = np.uint64(sm.reading) | bit64(collector)
         refresh_reads(sm, warp)

@@ -117,6 +117,7 @@ class Bench:
         flight.unread_regs = 1 << bank
         self.sm.collectors_used = int(self.sm.collectors_used) | 1 << slot
         self.sm.collector_seq[slot] = self.sm.seq
+        self.sm.collector_banks[slot] = 1 << bank
         self.sm.reading = int(self.sm.reading) | 1 << slot
         self.sm.collectors_of[row] = int(self.sm.collectors_of[row]) | 1 << slot
         self.sm.bank[bank].requests = int(self.sm.bank[bank].requests) | 1 << slot
