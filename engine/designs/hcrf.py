@@ -95,7 +95,7 @@ STATE = (
     ("in_stt", "u8", (MAX_WARPS,)),       # per warp: registers whose place is STT, as their rows and flags have it
     ("open", "u8", (MAX_WARPS,)),         # per warp: destination registers in flight whose X-check has not passed yet
     ("merged", "u8", (MAX_WARPS,)),       # per warp: destinations with their other lanes read and merged (rmw)
-    ("checking", "u8"),                   # warps with a bit in `open`
+    ("asking", "u8"),                     # warps with a register both in `open` and in STT: an X-check to be made
     ("used", "u8"),                       # entries of `transfer` in use
     ("accessed", "u4"),                   # banks with something to forget in `bank` as the next cycle begins
     ("transfer", TRANSFER, (MAX_TRANSFERS,)),
@@ -149,12 +149,11 @@ ENERGY_PJ = {
 
 def begin_cycle(sm, rf, spec, rows):
     """End the transfers that are due (B3.1), forget the last cycle's accesses, show slow writes as busy banks."""
-    used = np.uint64(rf.used)
-    while used != 0:
-        entry = ctz64(used)
-        used &= ~bit64(entry)
-        if rf.transfer[entry].until_cycle <= sm.cycle:
-            end_transfer(sm, rf, rows, entry)
+    due = due_transfers(sm, rf)
+    while due != 0:
+        entry = ctz64(due)
+        due &= ~bit64(entry)
+        end_transfer(sm, rf, rows, entry)
     accessed = np.uint64(rf.accessed)
     while accessed != 0:
         bank = ctz64(accessed)
@@ -175,7 +174,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     row = registers.main_row(sm, warp, reg)
     pair = pair_of(sm, row)
     bank = registers.default_bank(sm, warp, reg)
-    place = STT if is_in_stt(rf, warp, reg) else SRAM
+    place = noted_place(rf, warp, reg)
     is_merged = np.uint64(rf.merged[warp]) & bit64(reg) != 0
     if has(rf.moving, pair):
         sm.access_wait[X_TRANSFER] += 1
@@ -204,19 +203,15 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     row = registers.main_row(sm, warp, reg)
     pair = pair_of(sm, row)
     bank = registers.default_bank(sm, warp, reg)
-    place = STT if is_in_stt(rf, warp, reg) else SRAM
-    if place == STT and has(rf.moving, pair):
+    place = noted_place(rf, warp, reg)
+    if has(rf.moving, pair) and place == STT:
         return X_TRANSFER
     registers.copy_row(rows, cells_of(sm, row, place), out_row)
     rf.accessed = np.uint64(rf.accessed) | bit64(bank)
     access = rf.bank[bank]
     access.read_pair = pair
-    if place == STT:
-        access.read_kind = T_ACCESS
-        sm.events[spec.first_event + T_READS] += 1
-    else:
-        access.read_kind = S_ACCESS
-        sm.events[spec.first_event + S_READS] += 1
+    access.read_kind = S_ACCESS + place            # added, as a branch on the place would often be guessed wrong
+    sm.events[spec.first_event + S_READS + place] += 1
     return 0
 
 
@@ -226,7 +221,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
     warp = np.int64(flight.warp)
     if spec.remap == ON and spec.early_remap != OFF and inst.dst_regs != 0 and covers(sm, warp, flight.mask):
         rf.open[warp] = np.uint64(rf.open[warp]) | np.uint64(inst.dst_regs)
-        rf.checking = np.uint64(rf.checking) | bit64(warp)
+        note_asking(rf, warp)
     return 0
 
 
@@ -242,21 +237,20 @@ def on_dispatch(sm, rf, spec, rows, warp):
             values[lane] = 0
         registers.touch_row(sm, row)
     rf.in_stt[warp] = in_stt
-    return 0
+    return note_asking(rf, warp)
 
 
 def on_exit(sm, rf, spec, rows, warp):
     """Forget what is noted for a warp that has ended; its results have all been written."""
     rf.open[warp] = 0
     rf.merged[warp] = 0
-    rf.checking = np.uint64(rf.checking) & ~bit64(warp)
-    return 0
+    return note_asking(rf, warp)
 
 
 def end_cycle(sm, rf, spec, rows):
     """Make the X-checks: of instructions issued in this cycle, and again of those that have not passed yet (B3.5)."""
     rf.check_again = 0
-    if rf.checking == 0:
+    if rf.asking == 0 and spec.early_remap != ISSUE_ONLY:
         return 0
     found = oldest_candidate(sm, rf, spec)
     while found >= 0:
@@ -268,7 +262,7 @@ def end_cycle(sm, rf, spec, rows):
     if spec.early_remap == ISSUE_ONLY:
         for warp in range(sm.config.num_warps):
             rf.open[warp] = 0
-        rf.checking = 0
+        rf.asking = 0
         rf.check_again = 0
     return 0
 
@@ -295,6 +289,18 @@ def locate(sm, rf, spec, warp, reg, lane):
 def has(bits, index):
     """Say whether bit `index` of an array of 64-bit words is set."""
     return np.uint64(bits[index >> 6]) & bit64(index & 63) != 0
+
+
+@device
+def due_transfers(sm, rf):
+    """Return the entries of `transfer` that end as this cycle begins, a bit each."""
+    due = np.uint64(0)
+    used = np.uint64(rf.used)
+    while used != 0:
+        entry = ctz64(used)
+        used &= ~bit64(entry)
+        due |= np.uint64(rf.transfer[entry].until_cycle <= sm.cycle) << np.uint64(entry)
+    return due
 
 
 @device
@@ -334,9 +340,9 @@ def place_of(sm, rf, warp, reg):
 
 
 @device
-def is_in_stt(rf, warp, reg):
-    """Say whether the place of a register is STT, as place_of does, from the note that end_transfer keeps."""
-    return np.uint64(rf.in_stt[warp]) & bit64(reg) != 0
+def noted_place(rf, warp, reg):
+    """Return the place of a register as place_of does, from the note that end_transfer keeps."""
+    return np.int64(np.uint64(rf.in_stt[warp]) >> np.uint64(reg)) & 1
 
 
 @device
@@ -402,7 +408,7 @@ def end_transfer(sm, rf, rows, entry):
     transfer = rf.transfer[entry]
     pair = np.int64(transfer.pair)
     banks = np.int64(sm.config.num_banks)
-    sram_row = pair // banks * 2 * banks + pair % banks
+    sram_row = pair + np.int64(np.uint32(pair) // np.uint32(banks)) * banks
     registers.write_row(sm, rows, sram_row + banks, sram_row, 0xFFFFFFFF)
     flip(rf.moving, pair)
     flip(rf.exchanged, pair)
@@ -424,6 +430,15 @@ def note_moved(sm, rf, row):
     owner = owner_of(sm, row)
     if owner >= 0:
         rf.in_stt[owner >> 8] = np.uint64(rf.in_stt[owner >> 8]) ^ bit64(owner & 255)
+        note_asking(rf, owner >> 8)
+    return 0
+
+
+@inlined
+def note_asking(rf, warp):
+    """Note whether a warp has an X-check to be made: it has to be asked after each change of `open` and `in_stt`."""
+    asks = np.uint64(np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) != 0)
+    rf.asking = np.uint64(rf.asking) & ~bit64(warp) | asks << np.uint64(warp)
     return 0
 
 
@@ -493,7 +508,7 @@ def oldest_candidate(sm, rf, spec):
     """Return warp * 256 + register of the oldest instruction in flight that may start a transfer now, or -1."""
     best = np.int64(-1)
     best_seq = np.int64(0)
-    warps = np.uint64(rf.checking)
+    warps = np.uint64(rf.asking)
     while warps != 0:
         warp = np.int64(ctz64(warps))
         warps &= ~bit64(warp)
@@ -511,11 +526,8 @@ def oldest_candidate(sm, rf, spec):
 @device
 def close(rf, warp, reg):
     """End the X-check of a destination."""
-    left = np.uint64(rf.open[warp]) & ~bit64(reg)
-    rf.open[warp] = left
-    if left == 0:
-        rf.checking = np.uint64(rf.checking) & ~bit64(warp)
-    return 0
+    rf.open[warp] = np.uint64(rf.open[warp]) & ~bit64(reg)
+    return note_asking(rf, warp)
 
 
 @device
