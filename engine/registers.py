@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.bits import bit64, ctz64, popcount
-from engine.device import device
+from engine.device import device, inlined
 from engine.events import READ_CONFLICTS, RF_READS, RF_WRITES, WRITE_CONFLICTS
 from engine.stalls import BANK_CONFLICT
 from engine.state import BANK_READ, BANK_WRITE, FOREVER, FREE, NONE8
@@ -29,7 +29,16 @@ def default_bank(sm, warp, reg):
         slot = np.int64(warp) + np.int64(reg)
     else:
         slot = main_row(sm, warp, reg)
-    return np.int64(np.uint32(slot) % np.uint32(sm.config.num_banks))      # unsigned, as that divides faster
+    return slot - line_of(sm, slot) * np.int64(sm.config.num_banks)
+
+
+@inlined
+def line_of(sm, slot):
+    """Return at which place of its bank a physical slot lies: slot // num_banks, without dividing by a power of two."""
+    banks = np.uint32(sm.config.num_banks)
+    if banks & (banks - np.uint32(1)) == 0:
+        return np.int64(np.uint32(slot) >> np.uint32(ctz64(banks)))
+    return np.int64(np.uint32(slot) // banks)
 
 
 @device

@@ -46,6 +46,7 @@ NO_ACCESS, S_ACCESS, T_ACCESS = 0, 1, 2
 MAX_TRANSFERS = 64
 PAIR_WORDS = (MAX_ROWS // 2 + MAX_BANKS // 2) // 64 + 1   # with an odd number of rows a bank has half a pair more
 T_WRITE_PS = 2800        # Table II, STT s-cell of the HC; a transfer writes the same MTJ
+MORE = 1 << 16           # of oldest_candidate
 PAPER_CYCLES = 4         # section III-B, Fig. 3(a): T-Write about 4x S-Write; the transfer drawn as long
 
 PARAMETERS = (
@@ -254,11 +255,11 @@ def end_cycle(sm, rf, spec, rows):
         return 0
     found = oldest_candidate(sm, rf, spec)
     while found >= 0:
-        warp = found >> 8
+        warp = (found >> 8) & 255
         reg = found & 255
         start_transfer(sm, rf, spec, warp, reg, 0)
         close(rf, warp, reg)
-        found = oldest_candidate(sm, rf, spec)
+        found = oldest_candidate(sm, rf, spec) if found & MORE != 0 else np.int64(-1)
     if spec.early_remap == ISSUE_ONLY:
         for warp in range(sm.config.num_warps):
             rf.open[warp] = 0
@@ -313,15 +314,13 @@ def flip(bits, index):
 @device
 def pair_of(sm, row):
     """Return the number of the hybrid-cell row that physical slot `row` belongs to."""
-    banks = np.uint32(sm.config.num_banks)          # unsigned, as that divides faster
-    line = np.uint32(row) // banks
-    return np.int64(row) - np.int64(((line + np.uint32(1)) >> np.uint32(1)) * banks)
+    return np.int64(row) - ((registers.line_of(sm, row) + 1) >> 1) * np.int64(sm.config.num_banks)
 
 
 @device
 def last_bit(sm, row):
     """Return the last bit of the row of a bank in which physical slot `row` lies."""
-    return np.int64(np.uint32(row) // np.uint32(sm.config.num_banks) & np.uint32(1))
+    return registers.line_of(sm, row) & 1
 
 
 @device
@@ -408,16 +407,13 @@ def end_transfer(sm, rf, rows, entry):
     transfer = rf.transfer[entry]
     pair = np.int64(transfer.pair)
     banks = np.int64(sm.config.num_banks)
-    sram_row = pair + np.int64(np.uint32(pair) // np.uint32(banks)) * banks
+    sram_row = pair + registers.line_of(sm, pair) * banks
     registers.write_row(sm, rows, sram_row + banks, sram_row, 0xFFFFFFFF)
     flip(rf.moving, pair)
     flip(rf.exchanged, pair)
     note_moved(sm, rf, sram_row)
     note_moved(sm, rf, sram_row + banks)
-    if has(rf.exchanged, pair):
-        rf.num_exchanged += 1
-    else:
-        rf.num_exchanged -= 1
+    rf.num_exchanged += 1 if has(rf.exchanged, pair) else -1
     rf.used = np.uint64(rf.used) & ~bit64(entry)
     rf.num_moving -= 1
     rf.bank[registers.default_bank(sm, transfer.warp, transfer.reg)].moving -= 1
@@ -445,18 +441,20 @@ def note_asking(rf, warp):
 @device
 def in_access(sm, rf, pair):
     """Say whether a row of the pair is being read or written in this cycle, a slow write included."""
-    accessed = np.uint64(rf.accessed)
     if sm.config.mapping == registers.SEQUENTIAL:      # both of its rows are in one bank
-        accessed &= bit64(np.uint32(pair) % np.uint32(sm.config.num_banks))
-    while accessed != 0:
-        bank = ctz64(accessed)
-        accessed &= ~bit64(bank)
-        access = rf.bank[bank]
-        if access.read_kind != NO_ACCESS and access.read_pair == pair:
-            return True
-        if access.write_kind != NO_ACCESS and access.write_pair == pair:
-            return True
-    return False
+        return accesses(rf, pair - registers.line_of(sm, pair) * np.int64(sm.config.num_banks), pair)
+    found = False
+    for bank in range(sm.config.num_banks):
+        found |= accesses(rf, bank, pair)
+    return found
+
+
+@inlined
+def accesses(rf, bank, pair):
+    """Say whether a row of the pair is being accessed through the port of a bank."""
+    access = rf.bank[bank]
+    is_read = (access.read_kind != NO_ACCESS) & (access.read_pair == pair)
+    return is_read | ((access.write_kind != NO_ACCESS) & (access.write_pair == pair))
 
 
 @device
@@ -505,9 +503,13 @@ def may_start(sm, rf, spec, warp, reg):
 
 @device
 def oldest_candidate(sm, rf, spec):
-    """Return warp * 256 + register of the oldest instruction in flight that may start a transfer now, or -1."""
+    """Return warp * 256 + register of the oldest instruction in flight that may start a transfer now, or -1.
+
+    With MORE added where others may start too: without it, there is no need to ask again after this one.
+    """
     best = np.int64(-1)
     best_seq = np.int64(0)
+    more = np.int64(0)
     warps = np.uint64(rf.asking)
     while warps != 0:
         warp = np.int64(ctz64(warps))
@@ -517,10 +519,13 @@ def oldest_candidate(sm, rf, spec):
             reg = np.int64(ctz64(regs))
             regs &= ~bit64(reg)
             seq = np.int64(sm.inflight[sm.warp_cold[warp].producer[reg]].seq)
-            if (best < 0 or seq < best_seq) and may_start(sm, rf, spec, warp, reg):
+            if best >= 0 and seq > best_seq:
+                more = np.int64(MORE)
+            elif may_start(sm, rf, spec, warp, reg):
+                more = np.int64(MORE) if best >= 0 else np.int64(0)
                 best = warp * 256 + reg
                 best_seq = seq
-    return best
+    return best | more
 
 
 @device

@@ -269,7 +269,7 @@ def locate(sm, rf, spec, warp, reg, lane):
 @device
 def offset_of(sm, spec, row):
     """Return the offset at which the register of a physical slot lies under its port: o = m % (rows / ports)."""
-    position = np.uint32(row) // np.uint32(sm.config.num_banks) ^ np.uint32(spec.mapping[row])
+    position = np.uint32(registers.line_of(sm, row)) ^ np.uint32(spec.mapping[row])
     return np.int64(position % num_offsets(sm, spec))
 
 

@@ -41,8 +41,8 @@ def begin_cycle(sm, rf, spec, rows):
     """Keep the pipeline frozen while a write is under way (B0.10); show banks that still write as busy."""
     if spec.stall == STALL_BANK:
         for bank in range(sm.config.num_banks):
-            if sm.bank[bank].until_cycle > sm.cycle:
-                sm.bank[bank].activity = BANK_BUSY
+            port = sm.bank[bank]
+            port.activity = BANK_BUSY if port.until_cycle > sm.cycle else port.activity
         return 0
     return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0
 
