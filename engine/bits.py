@@ -34,6 +34,20 @@ def words_at(address: Any, count: Any) -> Any:
     return np.ctypeslib.as_array((ctypes.c_uint32 * int(count)).from_address(int(address)))
 
 
+def copy32(source: Any, target: Any) -> int:
+    """Copy a row of 32 words; one vector at a time where the words are known not to depend on one another."""
+    target[:] = source
+    return 0
+
+
+def blend32(source: Any, target: Any, mask: Any) -> int:
+    """Copy the words of a mask from one row of 32 to another."""
+    for lane in range(32):
+        if (int(mask) >> lane) & 1:
+            target[lane] = source[lane]
+    return 0
+
+
 def prefetch(array: Any, index: Any) -> int:
     """Have the processor fetch array[index] into its cache, if it likes; an index out of bounds does no harm."""
     return 0

@@ -183,6 +183,36 @@ def _block_at(context: Any, builder: Any, signature: Any, args: Any, which: int,
 
 
 @intrinsic
+def _copy32(typingctx: Any, source: Any, target: Any) -> Any:
+    """Copy 32 words as one vector: all are loaded before any is stored, which word by word could not be."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        row = ir.VectorType(ir.IntType(32), 32)
+        first = context.get_constant(types.int64, 0)
+        source_at, target_at = (_block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
+        builder.store(builder.load(source_at, align=4), target_at, align=4)
+        return context.get_constant(types.int64, 0)
+
+    return types.int64(source, target), codegen
+
+
+@intrinsic
+def _blend32(typingctx: Any, source: Any, target: Any, mask: Any) -> Any:
+    """Copy the words of a mask by writing all 32, the others as they were."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        row, lanes = ir.VectorType(ir.IntType(32), 32), ir.VectorType(ir.IntType(1), 32)
+        first = context.get_constant(types.int64, 0)
+        source_at, target_at = (_block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
+        chosen = builder.bitcast(builder.trunc(args[2], ir.IntType(32)), lanes)
+        new, old = builder.load(source_at, align=4), builder.load(target_at, align=4)
+        builder.store(builder.select(chosen, new, old), target_at, align=4)
+        return context.get_constant(types.int64, 0)
+
+    return types.int64(source, target, types.uint64), codegen
+
+
+@intrinsic
 def _changed32(typingctx: Any, words: Any, shadow: Any, first: Any) -> Any:
     """Compare 32 words with 32 others in one vector instruction where the machine has it."""
 
@@ -264,6 +294,9 @@ if not OFF:
     overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
     overload(bits.words_at, jit_options={"_nrt": True})(     # it returns an array, though one that nobody owns
         lambda address, count: lambda address, count: _words_at(np.int64(address), np.int64(count)))  # fmt: skip
+    overload(bits.copy32)(lambda source, target: lambda source, target: _copy32(source, target))
+    overload(bits.blend32)(lambda source, target, mask: lambda source, target, mask: _blend32(
+        source, target, np.uint64(mask)))  # fmt: skip
     overload(bits.prefetch)(lambda array, index: lambda array, index: _prefetch(array, np.uint64(index)))
     overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
         words, shadow, np.uint64(first)))  # fmt: skip

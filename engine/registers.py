@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import bit64, ctz64, popcount
+from engine.bits import bit64, blend32, copy32, ctz64, popcount
 from engine.device import device, inlined
 from engine.events import READ_CONFLICTS, RF_READS, RF_WRITES, WRITE_CONFLICTS
 from engine.stalls import BANK_CONFLICT
@@ -44,22 +44,13 @@ def line_of(sm, slot):
 @device
 def copy_row(rows, source, target):
     """Copy all 32 lanes of one row."""
-    a = rows[source].u
-    b = rows[target].u
-    for lane in range(32):
-        b[lane] = a[lane]
-    return 0
+    return copy32(rows[source].u, rows[target].u)
 
 
 @device
 def copy_lanes(rows, source, target, lanes):
     """Copy the lanes of a mask from one row to another."""
-    a = rows[source].u
-    b = rows[target].u
-    for lane in range(32):
-        if (lanes >> lane) & 1:
-            b[lane] = a[lane]
-    return 0
+    return blend32(rows[source].u, rows[target].u, lanes)
 
 
 @device
@@ -85,16 +76,7 @@ def touch_row(sm, row):
 @device
 def write_row(sm, rows, row, value_row, mask):
     """Merge the lanes `mask` of latch row `value_row` into a recorded row, leaving the other lanes alone (B0.2)."""
-    a = rows[value_row].u
-    b = rows[row].u
-    lanes = np.int64(mask)
-    if lanes == 0xFFFFFFFF:
-        for lane in range(32):
-            b[lane] = a[lane]
-    else:
-        for lane in range(32):
-            if (lanes >> lane) & 1:
-                b[lane] = a[lane]
+    blend32(rows[value_row].u, rows[row].u, mask)
     return touch_row(sm, row)
 
 
@@ -214,13 +196,12 @@ def oldest_collector(sm, collectors):
 
 @device
 def operand_in_bank(sm, collector, bank):
-    """Return the lowest unread row slot that `collector` wants from `bank`."""
+    """Return the lowest unread row slot that `collector` wants from `bank`: there is one."""
     unit = sm.collector[collector]
-    unread = np.int64(sm.inflight[unit.inflight].unread)
+    in_bank = np.int64(0)
     for slot in range(6):
-        if (unread >> slot) & 1 and unit.bank[slot] == bank:
-            return slot
-    return 0
+        in_bank |= np.int64(unit.bank[slot] == bank) << slot
+    return ctz64(np.int64(sm.inflight[unit.inflight].unread) & in_bank)
 
 
 @device

@@ -413,7 +413,7 @@ def end_transfer(sm, rf, rows, entry):
     flip(rf.exchanged, pair)
     note_moved(sm, rf, sram_row)
     note_moved(sm, rf, sram_row + banks)
-    rf.num_exchanged += 1 if has(rf.exchanged, pair) else -1
+    rf.num_exchanged = np.int64(rf.num_exchanged) + (1 if has(rf.exchanged, pair) else -1)
     rf.used = np.uint64(rf.used) & ~bit64(entry)
     rf.num_moving -= 1
     rf.bank[registers.default_bank(sm, transfer.warp, transfer.reg)].moving -= 1
@@ -519,7 +519,7 @@ def oldest_candidate(sm, rf, spec):
             reg = np.int64(ctz64(regs))
             regs &= ~bit64(reg)
             seq = np.int64(sm.inflight[sm.warp_cold[warp].producer[reg]].seq)
-            if best >= 0 and seq > best_seq:
+            if best >= 0 and seq >= best_seq:
                 more = np.int64(MORE)
             elif may_start(sm, rf, spec, warp, reg):
                 more = np.int64(MORE) if best >= 0 else np.int64(0)

@@ -41,8 +41,8 @@ def begin_cycle(sm, rf, spec, rows):
     """Keep the pipeline frozen while a write is under way (B0.10); show banks that still write as busy."""
     if spec.stall == STALL_BANK:
         for bank in range(sm.config.num_banks):
-            port = sm.bank[bank]
-            port.activity = BANK_BUSY if port.until_cycle > sm.cycle else port.activity
+            port = sm.bank[bank]                # all ports are idle so far; computed, as a branch would be guessed wrong
+            port.activity = np.int64(port.until_cycle > sm.cycle) * BANK_BUSY
         return 0
     return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0
 
