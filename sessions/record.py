@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import time
@@ -17,13 +16,11 @@ import numpy as np
 
 from engine.chunk import Chunk
 from engine.errors import InputError
-from sessions import codec, format
+from sessions import codec, format, heap
 from sessions.coder import Coder, Frame
 from sessions.crew import Crew
 from sessions.layout import Layout
 
-# names of glibc for what `_keep_memory` sets
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 # how long one of the recording threads may go on in Python before another one has its turn
 SWITCH_S = 5e-5
 # what is a blob of its own in a CHNK map
@@ -152,7 +149,7 @@ def record(
     """
     target = Path(path)
     started = time.perf_counter()
-    _keep_memory()
+    heap.keep_freed()
     partial = partial_path(target)
     layout = Layout(simulator.sm_dtype, simulator.rf_dtype)
     try:
@@ -177,19 +174,6 @@ def record(
     chunks = len(writer.index.first)
     wall_s = time.perf_counter() - started
     return RecordResult(target, cycles - first, chunks, size, finished, fault, wall_s)
-
-
-def _keep_memory() -> None:
-    """Have the C library keep what a chunk needed for the next one; where it is not glibc, nothing is changed.
-
-    By itself it gives larger pieces back to the system, which has to clear every page again.
-    """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return
-    mallopt(M_MMAP_THRESHOLD, 32 << 20)
-    mallopt(M_TRIM_THRESHOLD, 256 << 20)
 
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,

@@ -15,9 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the file's header, size and state of health."""
-    from sessions import recipe, replay
+    from sessions import opening, recipe
 
-    facts = (recipe if recipe.is_recipe(args.file) else replay).describe(args.file)
+    facts = (recipe if recipe.is_recipe(args.file) else opening).describe(args.file)
     print(json.dumps(facts) if args.json else text_of(facts))
     return 0
 

@@ -502,7 +502,7 @@ class Driver:
         assert self.session is not None
         timeline = self.session.timeline
         if name and name not in self.session.family:
-            from sessions.replay import open_recording
+            from sessions.opening import open_recording
 
             opened = open_recording(name)
             try:

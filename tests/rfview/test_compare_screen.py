@@ -15,7 +15,7 @@ from rfview import cli
 from rfview.screens.compare import make_compare_app
 from sessions.compare import Comparison, report
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 

@@ -16,7 +16,7 @@ from rfview.screens.compare import make_compare_app
 from rfview.screens.overlay import OverSource
 from sessions.compare import Comparison
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 

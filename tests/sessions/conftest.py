@@ -10,7 +10,8 @@ import pytest
 from engine.snapshot import Snapshot
 from sessions.live import LiveTimeline
 from sessions.record import record
-from sessions.replay import RecordedTimeline, open_recording
+from sessions.opening import open_recording
+from sessions.replay import RecordedTimeline
 from tests.sessions.double import Double, snapshots
 
 CYCLES, CHUNK = 700, 40

@@ -16,7 +16,8 @@ from engine.stalls import LONG_SCOREBOARD
 from sessions.compare import Comparison, WarpName, report
 from sessions.live import LiveTimeline
 from sessions.record import record
-from sessions.replay import RecordedTimeline, open_recording
+from sessions.opening import open_recording
+from sessions.replay import RecordedTimeline
 from sessions.timeline import Timeline
 
 CYCLES = 2048

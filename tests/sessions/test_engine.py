@@ -11,7 +11,7 @@ import pytest
 from engine import kernels
 from sessions.live import LiveTimeline, open_live
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from sessions.session import Session, open_session
 
 pytestmark = pytest.mark.slow

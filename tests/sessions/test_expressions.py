@@ -125,7 +125,7 @@ def test_columns_equal_a_look_at_every_snapshot(both, truth: list, expression: A
 def both(file, request: pytest.FixtureRequest) -> list:
     """Return a recorded and a live timeline that stay open."""
     from sessions.live import LiveTimeline
-    from sessions.replay import open_recording
+    from sessions.opening import open_recording
     from tests.sessions.conftest import CHUNK
     from tests.sessions.double import Double
 

@@ -20,7 +20,7 @@ from sessions.encode import Encoder, rows_of, sum_of, words_of
 from sessions.extent import BYTES
 from sessions.layout import Layout
 from sessions.record import Writer, partial_path, record
-from sessions.replay import describe, open_recording
+from sessions.opening import describe, open_recording
 from sessions.summaries import STATES
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import RF_DTYPE, Double

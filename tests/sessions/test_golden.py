@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions.replay import describe, open_recording
+from sessions.opening import describe, open_recording
 
 GOLDEN = Path(__file__).parent / "golden"
 

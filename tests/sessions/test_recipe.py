@@ -17,7 +17,7 @@ from engine import kernels
 from engine.errors import InputError
 from sessions import codec, format, recipe
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from sessions.session import open_session
 
 CORPUS = Path(__file__).parent.parent / "corpus"

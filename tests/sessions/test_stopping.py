@@ -14,7 +14,7 @@ from engine.errors import InputError
 from sessions import accounts
 from sessions.live import LiveTimeline
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from sessions.session import Session
 from sessions.timeline import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES

@@ -14,7 +14,8 @@ from engine import stalls
 from sessions import format
 from sessions.expressions import compile_expression
 from sessions.record import record
-from sessions.replay import RecordedTimeline, open_recording
+from sessions.opening import open_recording
+from sessions.replay import RecordedTimeline
 from sessions.search import FIRST, INSIDE
 from sessions.session import Session
 from sessions.summaries import byte_words

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import InputError
 from sessions.live import LiveTimeline
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from sessions.timeline import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double

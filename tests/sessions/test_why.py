@@ -17,7 +17,7 @@ import pytest
 from engine import designs, hooks
 from engine.errors import InputError
 from engine.stalls import STALLS
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from sessions.session import Session, open_session
 from sessions.verbs import execute
 from sessions.why import Past, banks, explain

@@ -23,7 +23,7 @@ from engine.simulator import Simulator
 from engine.stalls import REFRESH
 from engine.state import BANK_BUSY, BANK_IDLE, BANK_READ, BANK_WRITE
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine
 

@@ -17,7 +17,7 @@ from engine.simulator import Simulator
 from engine.stalls import BANK_CONFLICT, STALLS, STT_WRITE, WB_DRAIN
 from engine.state import NONE8
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit

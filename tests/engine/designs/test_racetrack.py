@@ -24,7 +24,7 @@ from engine.simulator import Simulator
 from engine.state import MAX_INFLIGHT, NONE8
 from engine.tools import mapping
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine
 

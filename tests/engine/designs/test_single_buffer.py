@@ -13,7 +13,7 @@ from engine import isa
 from engine.designs import single_buffer
 from engine.stalls import WB_FULL
 from sessions.record import record
-from sessions.replay import open_recording
+from sessions.opening import open_recording
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
