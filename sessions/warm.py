@@ -38,7 +38,7 @@ def is_ready() -> bool:
 def beside(progress: Progress | None) -> Iterator[None]:
     """Have the recorder compiled in a child process while the body runs, and be ready behind it.
 
-    numba's type inference holds the interpreter lock for seconds. A child that fails leaves the work to its caller.
+    numba's type inference holds the interpreter lock for seconds. A child that fails leaves the work to this process.
     progress: told of what is waited for behind the body.
     """
     if is_ready():
@@ -47,6 +47,7 @@ def beside(progress: Progress | None) -> Iterator[None]:
     command = [sys.executable, "-m", "sessions.warm"]
     quiet = subprocess.DEVNULL
     try:
+        FOLDER.mkdir(parents=True, exist_ok=True)    # where nothing can be kept, a child would compile in vain
         child = subprocess.Popen(command, cwd=Path(__file__).parent.parent, stdin=quiet, stdout=quiet, stderr=quiet)
     except OSError:
         yield

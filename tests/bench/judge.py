@@ -17,13 +17,15 @@ def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
         rows += [row(f"simulation, wall time beside GPGPU-Sim: {name}", 1 / ratios["wall_to_peer"], "x", at_least=25),
                  row(f"simulation, SM-cycles/s beside GPGPU-Sim: {name}", ratios["speed_to_peer"], "x", at_least=25),
                  row(f"recording beside not recording: {name}", ratios["recording_to_plain"], "x", at_most=1.3),
-                 row(f"recording, processor time beside not recording: {name}", ratios["recording_cpu_to_plain"], "x")]
+                 row(f"recording, processor time beside not recording: {name}", ratios["recording_cpu_to_plain"], "x"),
+                 row(f"recording, rfview record beside rfview run: {name}", ratios["record_command_to_run_command"], "x")]
     if workloads:
         sizes = [work["recording"]["bytes_per_cycle"] for work in workloads.values()]
         rows.append(row("recording, geometric mean of the workloads", geometric_mean(sizes), "bytes per cycle", at_most=64))
     start = found.get("start", {})
     for name, what, goal in (("warm_run_vectoradd_s", "rfview run vectoradd, warm cache", 1),
-                             ("cold_run_hotspot_s", "rfview run hotspot, nothing compiled", 30)):
+                             ("cold_run_hotspot_s", "rfview run hotspot, nothing compiled", 30),
+                             ("cold_record_hotspot_s", "rfview record hotspot, nothing compiled", None)):
         if name in start:
             rows.append(row(what, start[name], "s", at_most=goal))
     if "registers" in found:

@@ -138,9 +138,11 @@ def workload(name: str, folder: Path, runs: int) -> dict[str, Any]:
     spec = load_launch_file(WORKLOADS / f"{name}.toml")
     plain, recorded = stepping(spec, runs), recording(spec, folder / f"{name}.rfs", runs)
     parts = phases(spec, folder / f"{name}.parts.rfs", runs)
+    whole = commands(str(WORKLOADS / f"{name}.toml"), folder / f"{name}.command.rfs", runs)
     cycles, wall = PEER[name]
     return {
         "plain": plain, "recording": recorded, "us_per_cycle": parts, "seek": seeking(folder / f"{name}.rfs"),
+        "commands": whole,
         "peer": {"cycles": cycles, "wall_s": wall, "sm_cycles_per_s": round(cycles / wall)},
         "ratios": {
             "cycles_to_peer": round(plain["cycles"] / cycles, 3),
@@ -148,8 +150,16 @@ def workload(name: str, folder: Path, runs: int) -> dict[str, Any]:
             "wall_to_peer": round(plain["stepping_s"] / wall, 4),
             "recording_to_plain": round(recorded["recording_s"] / plain["stepping_s"], 2),
             "recording_cpu_to_plain": round((parts["capture"] + parts["code"] + parts["write"]) / parts["plain"], 2),
+            "record_command_to_run_command": round(whole["record_s"] / whole["run_s"], 2),
         },
     }
+
+
+def commands(launch: str, path: Path, runs: int) -> dict[str, float]:
+    """Return the seconds that `rfview run` and `rfview record` take from the shell to their ends: medians, in turns."""
+    walls = [(child("run", launch), child("record", launch, "-o", str(path))) for _ in range(runs)]
+    run, record = (round(statistics.median(times), 3) for times in zip(*walls))
+    return {"run_s": run, "record_s": record}
 
 
 def some_recording(folder: Path) -> Path:
@@ -174,6 +184,8 @@ def starting(recorded: Path, with_cold: bool) -> dict[str, Any]:
         if with_cold:
             found["cold_run_hotspot_s"] = child("run", "hotspot", RFVIEW_CACHE_DIR=cache)
             found["warm_run_hotspot_s"] = child("run", "hotspot", RFVIEW_CACHE_DIR=cache)
+            with tempfile.TemporaryDirectory() as other:
+                found["cold_record_hotspot_s"] = child("record", "hotspot", "-o", f"{other}/x.rfs", RFVIEW_CACHE_DIR=other)
         else:
             found["warm_run_hotspot_s"] = child("run", "hotspot")
     child("run", "vectoradd")
