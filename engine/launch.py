@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import InputError
+from engine.pointers import Pointer, load_pointers, write_pointers
 from engine.textures import Texture, load_texture
 
 # C's and PTX's names of types, for those who write them here; NumPy has no bfloat16
@@ -53,13 +54,14 @@ class Arg:
 
     kind: 'value' | 'buffer' | 'symbol' | 'texture' | 'null' | 'bytes'.
     value: int, float, bool or bytes (None for addresses).
-    name: of the buffer, symbol or texture, else ''. offset: bytes added to its address.
+    name: of the buffer, symbol or texture, else ''. offset: bytes added to its address. pointers: addresses among bytes.
     """
 
     kind: str
     value: int | float | bool | bytes | None = None
     name: str = ""
     offset: int = 0
+    pointers: tuple[Pointer, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,11 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order."""
+    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within."""
 
     name: str
     array: np.ndarray = field(repr=False)
+    pointers: tuple[Pointer, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +196,18 @@ class _Table:
             self.fail(key, f"expected {expected}, got {_shown(value)}")
         return value
 
+    def inner(self, key: str, value: Any) -> _Table:
+        """Return a table that stands under `key`."""
+        return _Table(self.file, f"{self.key}.{key}", value)
+
+    def name_in(self, kind: str, known: Mapping[str, Any]) -> str:
+        """Return the value of the key `kind`, which must be among the [`kind`s.NAME] tables."""
+        name: str = self.text(kind)
+        if name not in known:
+            self.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'there is none'}), "
+                            f"got {name!r}{_did_you_mean(name, known)}")
+        return name
+
     def integer(self, key: str, low: int, high: int, default: Any = ...) -> Any:
         """Return an integer in low..high."""
         expected = f"an integer in {low}..{high}"
@@ -242,12 +257,13 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     module_path = folder / top.text("module", f"{path.stem}.ptx")
     if not module_path.is_file():
         top.fail("module", f"expected a PTX file, but there is no file {module_path}")
-    buffers = {name: Buffer(name, _load_array(table, folder)) for name, table in top.tables("buffers").items()}
-    symbols = {name: Buffer(name, _load_array(table, folder)) for name, table in top.tables("symbols").items()}
+    buffers, symbols = _load_memory(top, "buffers", folder), _load_memory(top, "symbols", folder)
     for name in symbols:
         if name in buffers:
             top.fail(f"symbols.{name}", "expected another name: a buffer has this one too")
     textures = _load_textures(top, buffers, symbols)
+    named: dict[str, Mapping[str, Any]] = {"buffer": buffers, "symbol": symbols, "texture": textures}
+    buffers, symbols = (_with_pointers(top, part, named) for part in ("buffers", "symbols"))
     metric = top.text("metric", "rmse")
     if metric not in METRICS:
         top.fail("metric", f"expected one of {', '.join(METRICS)}, got {metric!r}{_did_you_mean(metric, METRICS)}")
@@ -275,12 +291,14 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
         raise LaunchError(f"{file}: expected TOML: {error}") from None
     given = ({key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}
              for part, arrays in (("buffers", buffers), ("symbols", symbols)))
-    own, named = given
-    textures = _load_textures(top, own, named)
+    own, own_symbols = given
+    textures = _load_textures(top, own, own_symbols)
+    named: dict[str, Mapping[str, Any]] = {"buffer": own, "symbol": own_symbols, "texture": textures}
     return LaunchSpec(
         path=Path(file), name=name, module_path=Path(top.text("module", f"{name}.ptx")),
-        launches=_load_launches(top, own, named, textures),
-        buffers=own, symbols=named, expect={}, metric=top.text("metric", "rmse"),
+        launches=_load_launches(top, own, own_symbols, textures),
+        buffers=_with_pointers(top, "buffers", named), symbols=_with_pointers(top, "symbols", named), expect={},
+        metric=top.text("metric", "rmse"),
         order_dependent=top.take("order_dependent", (bool,), "true or false", False), description="",
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
     )
@@ -310,6 +328,19 @@ def _load_textures(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[
             table.fail("", "expected another name: a buffer or symbol has this one too")
         found[name] = load_texture(name, table, buffers)
     return found
+
+
+def _load_memory(top: _Table, part: str, folder: Path) -> dict[str, Buffer]:
+    """Return the [buffers.NAME] or [symbols.NAME] tables by name, without what they point to."""
+    return {name: Buffer(name, _load_array(table, folder, ("pointers",))) for name, table in top.tables(part).items()}
+
+
+def _with_pointers(top: _Table, part: str, named: Mapping[str, Mapping[str, Any]]) -> dict[str, Buffer]:
+    """Return buffers or symbols with the addresses in them, which may be of any other."""
+    given: Mapping[str, Buffer] = named[part.removesuffix("s")]
+    tables = top.tables(part)
+    return {name: Buffer(name, held.array, load_pointers(tables[name], held.array.nbytes, named))
+            for name, held in given.items()}
 
 
 def _load_launches(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer],
@@ -361,13 +392,15 @@ def _arg_table(launch: _Table, place: int, arg: Any) -> _Table:
 def _load_arg(table: _Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
     """Return one argument; exactly one of value, buffer, symbol, texture, null and bytes says what it is."""
     kinds = ("value", "buffer", "symbol", "texture", "null", "bytes")
-    table.allow(*kinds, "offset")
+    table.allow(*kinds, "offset", "pointers")
     given = [kind for kind in kinds if kind in table]
     if len(given) != 1:
         table.fail("", f"expected exactly one of {', '.join(kinds)}, got {' and '.join(given) or 'none'}")
     kind = given[0]
     if "offset" in table and kind not in ("buffer", "symbol"):
         table.fail("offset", "expected only beside buffer or symbol")
+    if "pointers" in table and kind != "bytes":
+        table.fail("pointers", "expected only beside bytes")
     if kind == "value":
         return Arg(kind, table.take(kind, (int, float, bool), "an integer, a float, true or false"))
     if kind == "null":
@@ -377,13 +410,11 @@ def _load_arg(table: _Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
     if kind == "bytes":
         text = table.take(kind, (str,), "a string of hexadecimal digits")
         try:
-            return Arg(kind, bytes.fromhex(text))
+            raw = bytes.fromhex(text)
         except ValueError:
             table.fail(kind, f"expected hexadecimal digits, two per byte, got {_shown(text)}")
-    name, known = table.text(kind), named[kind]
-    if name not in known:
-        table.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'there is none'}), "
-                         f"got {name!r}{_did_you_mean(name, known)}")
+        return Arg(kind, raw, pointers=load_pointers(table, len(raw), named))
+    name, known = table.name_in(kind, named[kind]), named[kind]
     if kind == "texture":
         return Arg(kind, name=name)
     return Arg(kind, name=name, offset=table.integer("offset", 0, known[name].array.nbytes, 0))
@@ -559,7 +590,9 @@ def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begi
         assert isinstance(arg.value, bytes)
         if len(arg.value) != decl.size:
             raise LaunchError(f"{begin}: expected {decl.size} bytes, got {len(arg.value)}")
-        return arg.value
+        raw = bytearray(arg.value)
+        write_pointers(raw, arg.pointers, buffer_address, address_bytes, begin)
+        return bytes(raw)
     kind, width = decl.type[0], int(decl.type[1:]) // 8
     if arg.kind in ("buffer", "symbol", "texture", "null"):
         if decl.size not in (8, address_bytes) or kind == "f":

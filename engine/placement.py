@@ -17,6 +17,7 @@ import numpy as np
 from engine.config import Config
 from engine.errors import InputError
 from engine.launch import Launch, LaunchSpec
+from engine.pointers import write_pointers
 from engine.program import INST, NO_PC, Kernel, Module
 from engine.textures import HEADER_BYTES, header
 
@@ -96,6 +97,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     arena = np.zeros(global_word + (end - GLOBAL_BASE) // 4, np.uint32)
     variables = tuple(_moved(variable, global_word) for variable in variables)
     _fill(arena, variables, spec, module, symbols)
+    _point(arena, variables, spec, {**symbols, **addresses}, width)
     insts = _link(kernels.values(), symbols)
     return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
                      local_words, global_word)  # fmt: skip
@@ -218,6 +220,17 @@ def _fill(
                 raw[offset : offset + 8] = address.to_bytes(8, "little")
             data = np.frombuffer(bytes(raw), np.uint8)
         space[at : at + len(data)] = data
+
+
+def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, addresses: Mapping[str, int],
+           address_bytes: int) -> None:  # fmt: skip
+    """Write the addresses that buffers and symbols hold."""
+    for variable in variables:
+        given = {"buffer": spec.buffers, "symbol": spec.symbols}.get(variable.kind, {}).get(variable.name)
+        if given is not None:
+            space = arena.view(np.uint8)[variable.word * 4 : variable.word * 4 + given.array.nbytes]
+            where = f"{spec.path}: {variable.kind}s.{variable.name}"
+            write_pointers(space, given.pointers, addresses, address_bytes, where)
 
 
 def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,

@@ -20,12 +20,13 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   shared_bytes = 0                # dynamic shared memory
   args = [{value = 16384}, {value = 2.0}, {buffer = "x"}, {buffer = "y"}]
                                   # also {buffer = "x", offset = 256}, {symbol = "t"}, {null = true}, {bytes = "0a0000"}
+                                  # a struct with a pointer: {bytes = "...", pointers = [{at = 8, buffer = "x"}]}
   [buffers.x]
   shape = [16384]
   dtype = "float32"
   random = {seed = 1, low = 0.0, high = 1.0}     # or zeros = true, value = 1.0, arange = true, or file = "x.npy"
   [buffers.y]
-  file = "y.npy"
+  file = "y.npy"                  # pointers = [{at = 0, buffer = "x", offset = 64}, ...] writes addresses into it
   [symbols.d_table]               # a .const or .global variable of the module
   file = "table.npy"
   [textures.image]                # for {texture = "image"} among args, or a .texref variable of this name

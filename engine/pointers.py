@@ -1,0 +1,61 @@
+"""Addresses inside arguments, buffers and symbols: what a launch file's `pointers` lists say; plain data, no numba.
+
+Kernels take structs with pointers by value and read arrays of pointers; where a buffer lies is known once all are placed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+
+KINDS = ("buffer", "symbol", "texture")
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """An address written over the bytes from `at` on: that of a buffer, symbol or texture, plus `offset` bytes."""
+
+    at: int
+    name: str
+    offset: int = 0
+
+
+def load_pointers(table: Any, size: int, named: Mapping[str, Mapping[str, Any]]) -> tuple[Pointer, ...]:
+    """Read the `pointers` of a table of engine/launch.py that describes `size` bytes; raises LaunchError through it.
+
+    named: the buffers, symbols and textures that there are, by kind and name.
+    """
+    form = 'a list of tables such as {at = 8, buffer = "x"}'
+    found = []
+    for place, item in enumerate(table.take("pointers", (list,), form, [])):
+        if not isinstance(item, dict):
+            table.fail(f"pointers[{place}]", f"expected a table such as {{at = 8, buffer = \"x\"}}, got {item!r}")
+        own = table.inner(f"pointers[{place}]", item)
+        own.allow("at", *KINDS, "offset")
+        given = [kind for kind in KINDS if kind in own]
+        if len(given) != 1:
+            own.fail("", f"expected exactly one of {', '.join(KINDS)}, got {' and '.join(given) or 'none'}")
+        name = own.name_in(given[0], named[given[0]])
+        high = 0 if given[0] == "texture" else named[given[0]][name].array.nbytes
+        at = own.integer("at", 0, max(size - 4, 0))
+        found.append(Pointer(at, name, own.integer("offset", 0, high, 0)))
+    return tuple(found)
+
+
+def write_pointers(space: Any, pointers: Iterable[Pointer], addresses: Mapping[str, int], address_bytes: int,
+                   where: str) -> None:  # fmt: skip
+    """Write addresses into `space`, mutable bytes from 0 on; raises InputError, which begins with `where`, beyond its end.
+
+    addresses: of buffers, symbols and textures by name. address_bytes: 4 where the module has 32-bit addresses.
+    """
+    for place, pointer in enumerate(pointers):
+        raw = (addresses[pointer.name] + pointer.offset).to_bytes(8, "little")[:address_bytes]
+        if pointer.at + len(raw) > len(space):
+            raise InputError(f"{where}: pointers[{place}].at: an address of {len(raw)} bytes at {pointer.at} reaches beyond "
+                             f"the end, {len(space)}")  # fmt: skip
+        space[pointer.at : pointer.at + len(raw)] = np.frombuffer(raw, np.uint8) if isinstance(space, np.ndarray) else raw
