@@ -60,33 +60,64 @@ def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[i
     words: what each variable counts for, 0 where it is no candidate.
     """
     weights = costs(program)
-    rank = {var: weights[var] / (1 + sum(words[o] for o in graph.neighbours[var])) for var in graph.order}
+    pairs = {var for var, count in enumerate(words) if count == 2}
+    rank: dict[int, float] = {}
+    counted = 0
+    for var in graph.order:
+        if words[var]:  # conflicts are among data variables or among predicates only
+            others = graph.neighbours[var]
+            rank[var] = weights[var] / (1 + len(others) + len(others & pairs))
+            counted |= 1 << var
     chosen: set[int] = set()
     live_out = live_sets(program.blocks, len(words))[1]
     for block, live_mask in zip(program.blocks, live_out, strict=True):
-        live = {var for var in members(live_mask) if words[var] and var in rank}
+        held = _Held(members(live_mask & counted), chosen, words)
         for inst in reversed(block.insts):
-            live.update(var for var in inst.writes() if words[var])
-            _relieve(live, chosen, inst, words, rank, limit, kept)
+            held.add(inst.writes())
+            _relieve(held, inst, rank, limit, kept)
             if inst.kills:
-                live.difference_update(inst.writes())
-            live.update(var for var in inst.reads() if words[var])
-            _relieve(live, chosen, inst, words, rank, limit, kept)
+                held.remove(inst.writes())
+            held.add(inst.reads())
+            _relieve(held, inst, rank, limit, kept)
     return chosen
 
 
-def _relieve(live: set[int], chosen: set[int], inst: VirtualInst, words: list[int], rank: dict[int, float], limit: int,
-             kept: set[int]) -> None:  # fmt: skip
+class _Held:
+    """The variables live at a place, and the words of those that are not chosen to be spilled."""
+
+    def __init__(self, live: list[int], chosen: set[int], words: list[int]) -> None:
+        self.live, self.chosen, self.words = set(live), chosen, words
+        self.weight = sum(words[var] for var in live if var not in chosen)
+
+    def add(self, variables: list[int]) -> None:
+        for var in variables:
+            if self.words[var] and var not in self.live:
+                self.live.add(var)
+                if var not in self.chosen:
+                    self.weight += self.words[var]
+
+    def remove(self, variables: list[int]) -> None:
+        for var in variables:
+            if var in self.live:
+                self.live.discard(var)
+                if var not in self.chosen:
+                    self.weight -= self.words[var]
+
+
+def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int, kept: set[int]) -> None:
     """Spill until the words live here fit; a spilled operand of `inst` itself still takes its place."""
-    own = set(inst.reads()) | set(inst.writes())
-    weight = sum(words[var] for var in live if var not in chosen or var in own)
-    while weight > limit:
-        candidates = [var for var in live if var not in chosen and var not in kept and var not in own and var in rank]
-        if not candidates:
+    words, chosen = held.words, held.chosen
+    own = {*inst.reads(), *inst.writes()}
+    weight = held.weight + sum(words[var] for var in own if var in chosen and var in held.live)
+    if weight <= limit:
+        return
+    candidates = [var for var in held.live if var not in chosen and var not in kept and var not in own and var in rank]
+    for worst in sorted(candidates, key=lambda var: rank[var] / words[var]):
+        if weight <= limit:
             return
-        worst = min(candidates, key=lambda var: rank[var] / words[var])
         chosen.add(worst)
         weight -= words[worst]
+        held.weight -= words[worst]
 
 
 def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colouring, limit: int,
