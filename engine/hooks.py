@@ -204,8 +204,8 @@ def default_arbitrate(sm, rf, spec, rows, insts):
             if code == 0:
                 served += 1
                 code = BANK_CONFLICT
-        registers.refuse_waiting(sm, bank, code)
-    return 0
+        registers.refuse_bank(sm, bank, code)
+    return registers.refuse_readers(sm)
 
 
 @device

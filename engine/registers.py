@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import bit64, blend32, copy32, ctz64, popcount
+from engine.bits import bit64, blend32, copy32, ctz64, highest64, popcount
 from engine.device import device, inlined
 from engine.events import READ_CONFLICTS, RF_READS, RF_WRITES, WRITE_CONFLICTS
 from engine.stalls import BANK_CONFLICT
@@ -197,11 +197,17 @@ def oldest_collector(sm, collectors):
 @device
 def operand_in_bank(sm, collector, bank):
     """Return the lowest unread row slot that `collector` wants from `bank`: there is one."""
+    return ctz64(operands_in_bank(sm, collector, bank))
+
+
+@inlined
+def operands_in_bank(sm, collector, bank):
+    """Return the unread row slots that `collector` wants from `bank`, a bit each; computed without a branch per slot."""
     unit = sm.collector[collector]
     in_bank = np.int64(0)
     for slot in range(6):
         in_bank |= np.int64(unit.bank[slot] == bank) << slot
-    return ctz64(np.int64(sm.inflight[unit.inflight].unread) & in_bank)
+    return np.int64(sm.inflight[unit.inflight].unread) & in_bank
 
 
 @device
@@ -258,6 +264,60 @@ def refresh_reads(sm, warp):
     return 0
 
 
+@inlined
+def refuse_bank(sm, bank, code):
+    """Note why a bank refuses the reads it has not served in this cycle, and book them; refuse_readers does the rest."""
+    left = popcount(np.uint64(sm.bank[bank].requests))
+    sm.bank[bank].queue = left
+    sm.refusal[bank] = code
+    return book_refused(sm, code, left)
+
+
+@inlined
+def book_refused(sm, code, operands):
+    """Count refused operands under their reason."""
+    sm.access_wait[code] += operands
+    sm.events[READ_CONFLICTS] += operands if code == BANK_CONFLICT else 0
+    return 0
+
+
+@device
+def refuse_readers(sm):
+    """Mark every operand that is still to be read as refused in this cycle; refuse_bank has been told why for each bank.
+
+    An instruction shows the reason of its highest bank.
+    """
+    collectors = np.uint64(sm.reading)
+    while collectors != 0:
+        collector = ctz64(collectors)
+        collectors &= collectors - np.uint64(1)
+        slot = np.int64(sm.collector[collector].inflight)
+        flight = sm.inflight[slot]
+        banks = np.uint64(sm.collector_banks[collector])
+        if popcount(banks) != popcount(np.uint64(flight.unread)):
+            book_further(sm, collector, np.uint64(flight.unread))
+        highest = highest64(banks)
+        flight.lost = flight.unread
+        flight.code = sm.refusal[highest]
+        flight.bank = highest
+        if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back
+            touch_inflight(sm, slot)
+    return 0
+
+
+@device
+def book_further(sm, collector, operands):
+    """Book what refuse_bank, which sees a collector but once, has not: its further operands in one bank."""
+    seen = np.uint64(0)
+    while operands != 0:
+        bank = np.int64(sm.collector[collector].bank[ctz64(operands)])
+        operands &= operands - np.uint64(1)
+        if seen & bit64(bank) != 0:
+            book_refused(sm, np.int64(sm.refusal[bank]), 1)
+        seen |= bit64(bank)
+    return 0
+
+
 @device
 def refuse_waiting(sm, bank, code):
     """Mark every operand that still wants `bank` as refused for `code` in this cycle."""
@@ -270,15 +330,9 @@ def refuse_waiting(sm, bank, code):
         requests &= requests - np.uint64(1)
         unit = sm.collector[collector]
         flight = sm.inflight[unit.inflight]
-        lost = np.int64(flight.lost)
-        unread = np.uint64(flight.unread)
-        while unread != 0:
-            slot = ctz64(unread)
-            unread &= unread - np.uint64(1)
-            if unit.bank[slot] == bank:
-                lost |= 1 << slot
-                refused += 1
-        flight.lost = lost
+        lost = operands_in_bank(sm, collector, bank)
+        refused += popcount(np.uint64(lost))
+        flight.lost = np.int64(flight.lost) | lost
         flight.code = code
         flight.bank = bank
         touch_inflight(sm, unit.inflight)

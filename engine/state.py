@@ -337,12 +337,14 @@ AUX = [
     ("elders", "u8", (MAX_WARPS,)),               # per warp: the warps dispatched before it
     ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
     ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from
+    ("refusal", "u1", (MAX_BANKS,)),              # why each bank that was asked refused reads in this cycle
     ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
     ("reading", "u4"),                            # collectors that still wait for an operand
     ("code_before", "u1", (MAX_COLLECTORS,)),     # refusal of each collector's instruction in the cycle before
     ("write_first", "u1", (2,)),                  # results in WRITE_BACK in the order of issue: ALU, memory; NONE8 = none
     ("write_last", "u1", (2,)),
     ("write_next", "u1", (MAX_INFLIGHT,)),
+    ("write_before", "u1", (MAX_INFLIGHT,)),
     ("settled", "u1"),                            # the last cycle was quiet from beginning to end
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
     ("scratch", "i8", (264,)),                    # of engine/access.py: addresses and lines of the LD/ST head

@@ -19,36 +19,35 @@ def queue_result(sm, slot):
     """Queue a finished instruction for its result bus, in the order of issue."""
     flight = sm.inflight[slot]
     bus = MEMORY if flight.unit == UNIT_LDST else ALU
-    before = np.int64(sm.write_last[bus])
-    if before != NONE8 and sm.inflight[before].seq > flight.seq:
-        before = np.int64(NONE8)
-        following = np.int64(sm.write_first[bus])
-        while sm.inflight[following].seq < flight.seq:
-            before = following
-            following = np.int64(sm.write_next[following])
-    if before == NONE8:
-        sm.write_next[slot] = sm.write_first[bus]
-        sm.write_first[bus] = slot
-    else:
-        sm.write_next[slot] = sm.write_next[before]
-        sm.write_next[before] = slot
-    if sm.write_next[slot] == NONE8:
-        sm.write_last[bus] = slot
+    before = np.int64(sm.write_last[bus])       # from the end: few that wait were issued later
+    while before != NONE8 and sm.inflight[before].seq > flight.seq:
+        before = np.int64(sm.write_before[before])
+    following = np.int64(sm.write_first[bus] if before == NONE8 else sm.write_next[before])
+    link(sm, bus, before, slot)
+    link(sm, bus, slot, following)
     word = np.int64(slot) >> 6
     sm.writing[word] = np.uint64(sm.writing[word]) | bit64(np.int64(slot) & 63)
     return 0
 
 
 @device
+def link(sm, bus, before, after):
+    """Let two results follow each other in a bus's queue; NONE8 stands for its ends."""
+    if before == NONE8:
+        sm.write_first[bus] = after
+    else:
+        sm.write_next[before] = after
+    if after == NONE8:
+        sm.write_last[bus] = before
+    else:
+        sm.write_before[after] = before
+    return 0
+
+
+@device
 def unqueue_result(sm, bus, before, slot):
     """Take a written result out of its queue; `before` is the one ahead of it, NONE8 for none."""
-    following = sm.write_next[slot]
-    if before == NONE8:
-        sm.write_first[bus] = following
-    else:
-        sm.write_next[before] = following
-    if following == NONE8:
-        sm.write_last[bus] = before
+    link(sm, bus, before, np.int64(sm.write_next[slot]))
     word = np.int64(slot) >> 6
     sm.writing[word] = np.uint64(sm.writing[word]) & ~bit64(np.int64(slot) & 63)
     return 0
