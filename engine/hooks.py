@@ -37,7 +37,7 @@ import numpy as np
 
 from engine import registers
 from engine.bits import bit64, ctz64
-from engine.device import declare, device
+from engine.device import declare, device, inlined
 from engine.stalls import BANK_CONFLICT
 from engine.state import FOREVER
 
@@ -208,7 +208,7 @@ def default_arbitrate(sm, rf, spec, rows, insts):
     return registers.refuse_readers(sm)
 
 
-@device
+@inlined
 def grant(sm, rf, spec, rows, insts, bank, collector):
     """Read the lowest operand that `collector` wants from `bank`; return 0, or the design's refusal."""
     flight = sm.inflight[sm.collector[collector].inflight]

@@ -226,9 +226,9 @@ def operand_served(sm, insts, collector, operand, bank):
     regs = np.uint64(0)
     banks = np.uint64(0)
     for slot in range(6):
-        if (unread >> slot) & 1:
-            regs |= bit64(inst.src[slot])
-            banks |= bit64(unit.bank[slot])
+        left = np.uint64((unread >> slot) & 1)      # shifted, as a branch on it would often be guessed wrong
+        regs |= left << np.uint64(inst.src[slot] & 63)
+        banks |= left << np.uint64(unit.bank[slot] & 31)
     if banks & bit64(bank) == 0:
         requests = np.uint64(entry.requests) & ~bit64(collector)
         entry.requests = requests

@@ -253,13 +253,14 @@ def end_cycle(sm, rf, spec, rows):
     rf.check_again = 0
     if rf.asking == 0 and spec.early_remap != ISSUE_ONLY:
         return 0
-    found = oldest_candidate(sm, rf, spec)
-    while found >= 0:
-        warp = (found >> 8) & 255
-        reg = found & 255
-        start_transfer(sm, rf, spec, warp, reg, 0)
-        close(rf, warp, reg)
-        found = oldest_candidate(sm, rf, spec) if found & MORE != 0 else np.int64(-1)
+    found = np.int64(MORE)
+    while found >= MORE:
+        found = oldest_candidate(sm, rf, spec)
+        if found >= 0:
+            warp = (found >> 8) & 255
+            reg = found & 255
+            start_transfer(sm, rf, spec, warp, reg, 0)
+            close(rf, warp, reg)
     if spec.early_remap == ISSUE_ONLY:
         for warp in range(sm.config.num_warps):
             rf.open[warp] = 0
@@ -401,7 +402,7 @@ def start_transfer(sm, rf, spec, warp, reg, is_late):
     return 0
 
 
-@device
+@inlined
 def end_transfer(sm, rf, rows, entry):
     """Let the STT s-cells have the SRAM bits and exchange the two registers."""
     transfer = rf.transfer[entry]
@@ -438,7 +439,7 @@ def note_asking(rf, warp):
     return 0
 
 
-@device
+@inlined
 def in_access(sm, rf, pair):
     """Say whether a row of the pair is being read or written in this cycle, a slow write included."""
     if sm.config.mapping == registers.SEQUENTIAL:      # both of its rows are in one bank
@@ -501,7 +502,7 @@ def may_start(sm, rf, spec, warp, reg):
     return ~np.uint64(rf.used) != 0
 
 
-@device
+@inlined
 def oldest_candidate(sm, rf, spec):
     """Return warp * 256 + register of the oldest instruction in flight that may start a transfer now, or -1.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine import hooks
-from engine.bits import bit64
+from engine.bits import bit64, ctz64
 from engine.device import device
-from engine.program import NUM_DST_ROWS, UNIT_LDST, WAIT_LONG
+from engine.program import UNIT_LDST, WAIT_LONG
 from engine.registers import touch_inflight, wake
 from engine.state import NONE8, WRITE_BACK, WRITTEN
 
@@ -106,19 +106,21 @@ def write_result(sm, rf, spec, rows, insts, slot):
     warp = np.int64(flight.warp)
     mask = flight.mask
     unwritten = np.int64(flight.unwritten)
+    left = np.uint64(unwritten)
     refused = 0
-    for row in range(NUM_DST_ROWS):
-        if (unwritten >> row) & 1:
-            unwritten &= ~(1 << row)
+    while left != 0:
+        row = ctz64(left)
+        left &= left - np.uint64(1)
+        unwritten &= ~(1 << row)
+        flight.unwritten = unwritten
+        reg = np.int64(insts[pc].dst[row])
+        value_row = sm.config.first_result_row + slot * 4 + row
+        code = hooks.write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot)
+        if code != 0:
+            unwritten |= 1 << row
             flight.unwritten = unwritten
-            reg = np.int64(insts[pc].dst[row])
-            value_row = sm.config.first_result_row + slot * 4 + row
-            code = hooks.write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot)
-            if code != 0:
-                unwritten |= 1 << row
-                flight.unwritten = unwritten
-                refused = code
-                flight.bank = hooks.bank_of(sm, rf, spec, warp, reg)
+            refused = code
+            flight.bank = hooks.bank_of(sm, rf, spec, warp, reg)
     touch_inflight(sm, slot)
     if refused != 0:
         return refuse(sm, slot, refused)
