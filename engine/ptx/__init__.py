@@ -57,9 +57,14 @@ def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimi
 
 
 def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True) -> Module:
-    """Read a PTX file; see decode_module. Raises PtxError if it cannot be read."""
+    """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or holds compiled code."""
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        raw = Path(path).read_bytes()
     except OSError as problem:
         raise PtxError(f"{path}: cannot read PTX: {problem.strerror or problem}") from None
+    if b"\0" in raw[:64]:
+        raise PtxError(f"{path}: expected the text of PTX, found compiled code (a cubin or fatbin?); nvcc -ptx writes PTX, "
+                       "cuobjdump -ptx takes it out of a program")  # fmt: skip
+    # nvrtcGetPTX counts the NUL that ends its string; an editor may have put a mark of its encoding before the text
+    text = raw.rstrip(b"\0").decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     return decode_module(text, str(path), max_registers=max_registers, optimize=optimize)

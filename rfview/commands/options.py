@@ -129,6 +129,9 @@ def launch_path(target: str) -> Path:
         beside = path.with_suffix(".toml")
         how = f"run {beside}" if beside.is_file() else "write a launch file beside it: rfview help launch"
         raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
+    if path.suffix == ".cu":
+        raise InputError(f"{target}: CUDA source: compile it with nvcc -ptx {target}, and write a launch file beside "
+                         "the PTX: rfview help launch")  # fmt: skip
     if path.suffix == ".toml" or os.sep in target or path.is_file():
         return path
     from engine import kernels

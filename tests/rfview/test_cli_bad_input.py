@@ -13,6 +13,11 @@ BAD = Path(__file__).parents[1] / "corpus" / "bad"
 EXPECTED = tomllib.loads((BAD / "EXPECTED.toml").read_text(encoding="utf-8"))
 
 
+def test_cuda_source_is_sent_to_its_compiler(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(BAD / "trap.cu")]) == 2
+    assert "nvcc -ptx" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_bad_case_ends_with_its_message_and_code(name: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import PtxError
+from engine.ptx import load_module
 from engine.ptx.parser import parse_module
 from engine.ptx.source import Source
 from engine.ptx.syntax import (
@@ -147,3 +148,13 @@ def test_errors_name_file_line_and_text(text, line, words):
 def test_text_without_a_version_is_no_ptx():
     with pytest.raises(PtxError, match="version"):
         parse_module(Source("\n", "m.ptx"))
+
+
+def test_files_of_other_habits_are_read_and_compiled_code_is_named(tmp_path):
+    text = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n"
+    for raw in (text + b"\0", text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text):
+        (tmp_path / "k.ptx").write_bytes(raw)
+        assert [inst["line"] for inst in load_module(tmp_path / "k.ptx").kernels["k"].insts] == [6]
+    (tmp_path / "k.cubin").write_bytes(b"\x7fELF\2\1\1A\7" + bytes(99))
+    with pytest.raises(PtxError, match="compiled code"):
+        load_module(tmp_path / "k.cubin")
