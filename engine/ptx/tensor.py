@@ -18,8 +18,9 @@ from engine.ptx.steps import Steps
 from engine.ptx.syntax import Address, Instruction, Name, Operand, Vector
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\Z")
-_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8}
-_SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",), "s8": ("s32",), "u8": ("s32",)}
+_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
+_SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
+         **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
 _SEGMENTS_OF_4 = 0x1C1F  # shfl's last operand: lane numbers count within groups of four
 _NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
@@ -56,7 +57,12 @@ def lower_tensor(low: Lowering, statement: Instruction) -> None:
     layouts = [part for part in parts if part in ("row", "col")]
     known = {"sync", "aligned", "load", "store", "mma", "a", "b", "c", "d", "global", "shared", "shared::cta", *types,
              *layouts}  # fmt: skip
-    known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
+    if "b1" in types:
+        known |= {"popc", *({"xor", "and"} & {parts[-2]})}
+    else:
+        known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
+    if base == "wmma" and {"s4", "u4", "b1"} & {*types}:  # their tiles in memory hold elements smaller than bytes
+        raise refused(low, statement)
     if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
         raise refused(low, statement)
     rows, columns, depth = map(int, shape.groups())
@@ -87,7 +93,7 @@ def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequenc
     sums = _SUMS[tile.a]
     is_whole = tile.rows % 8 == tile.columns % 8 == tile.depth % (4 * tile.packed) == 0
     # Volta's m8n8k4 of halves lays four small products side by side
-    if not is_whole or _BITS.get(tile.b) != _BITS[tile.a] or (tile.b != tile.a and "8" not in tile.a) or \
+    if not is_whole or _BITS.get(tile.b) != _BITS[tile.a] or (tile.b != tile.a and tile.a[0] not in "su") or \
             tile.result not in sums or tile.addend not in sums:
         raise refused(low, statement)
 
@@ -159,21 +165,34 @@ class _Product(_Lanes):
         return self.value("mov.b64", Vector([*moved]), bits=64)
 
     def split(self, word: Name, kind: str) -> list[Name]:
-        """Give the elements of a register as f32; f64 and packed bytes stay as they are."""
+        """Give the elements of a register as f32, four bits as two words of bytes; f64, packed bytes and bits stay."""
         if kind == "f16":
             halves = [self.new(16), self.new(16)]
             self.emit("mov.b32", Vector([*halves]), word)
             return [self.value("cvt.f32.f16", half) for half in halves]
         if kind == "bf16":
             return [self.value("shl.b32", word, 16), self.value("and.b32", word, 0xFFFF0000)]
+        if kind in ("s4", "u4"):
+            parts = [self.value("and.b32", part, 0x0F0F0F0F) for part in (word, self.value("shr.u32", word, 4))]
+            return parts if kind == "u4" else [self.signed(part) for part in parts]
         return [self.value("and.b32", word, 0xFFFFE000)] if kind == "tf32" else [word]
+
+    def signed(self, word: Name) -> Name:
+        """Extend the sign of four bits in each byte: their value less 16 where it is 8 or more, without a borrow."""
+        over = self.value("xor.b32", word, 0x88888888)
+        return self.value("xor.b32", self.value("sub.u32", over, 0x08080808), 0x80808080)
 
     def add_products(self, a: Sequence[Name], b: Sequence[Name], total: Name) -> Name:
         """Add the products of a register's elements."""
         tile = self.tile
+        if tile.a == "b1":
+            combine = self.whole.opcode.split(".")[-2]
+            return self.value("add.u32", total, self.value("popc.b32", self.value(f"{combine}.b32", a[0], b[0])))
         if tile.result == "s32":
             signs = ".".join(f"{kind[0]}32" for kind in (tile.a, tile.b))
-            return self.value(f"dp4a.{signs}", a[0], b[0], total)
+            for left, right in zip(a, b, strict=True):
+                total = self.value(f"dp4a.{signs}", left, right, total)
+            return total
         is_double = tile.a == "f64"
         for left, right in zip(a, b, strict=True):
             opcode = "fma.rn.f64" if is_double else "fma.rn.f32"

@@ -158,6 +158,32 @@ def test_a_warp_reduces_floats(tmp_path: Path, has_nan: bool) -> None:
     assert set(all_nan.tolist()) == {0x7FFFFFFF}
 
 
+@pytest.mark.parametrize("kinds, depth, end", [("s4.u4", 64, ""), ("u4.s4", 64, ".satfinite"), ("b1.b1", 256, ".xor.popc"),
+                                               ("b1.b1", 256, ".and.popc")])  # fmt: skip
+def test_matrix_products_of_four_bits_and_of_single_bits(tmp_path: Path, kinds: str, depth: int, end: str) -> None:
+    words = np.random.default_rng(5).integers(0, 2**32, (24, 8), dtype=np.uint32)  # 16 rows of A, 8 columns of B
+    lane, at = np.arange(32), np.arange(32) % 4
+    a = [words[lane // 4 + row, at + along] for along in (0, 4) for row in (0, 8)]
+    b = [words[16 + lane // 4, at + along] for along in (0, 4)]
+    data = np.stack([*a, *b, lane * 0, lane * 0], 1).astype(np.uint32)
+    text = f"""{NEW}{REGISTERS} mad.wide.u32 %rd2, %r1, 32, %rd1; ld.global.v4.u32 {{%r2, %r3, %r4, %r5}}, [%rd2];
+    ld.global.v2.u32 {{%r6, %r7}}, [%rd2+16]; mov.u32 %r8, 0;
+    mma.sync.aligned.m16n8k{depth}.row.col{end if "sat" in end else ""}.s32.{kinds}.s32{end if "popc" in end else ""}
+      {{%r8, %r9, %r10, %r11}}, {{%r2, %r3, %r4, %r5}}, {{%r6, %r7}}, {{%r8, %r8, %r8, %r8}};
+    st.global.v4.u32 [%rd2], {{%r8, %r9, %r10, %r11}}; ret;\n}}\n"""
+    got = run_kernel(tmp_path, text, data, 32)[:, :4].view(np.int32).reshape(8, 4, 2, 2).transpose(2, 0, 1, 3).reshape(16, 8)
+    bits = 1 if "b1" in kinds else 4
+    elements = (words[:, :, None] >> np.arange(0, 32, bits, dtype=np.uint32) & (1 << bits) - 1)
+    elements = elements.reshape(24, depth).astype(int)
+    left, right = ((part - 16 * (part > 7) if kind == "s4" else part)
+                   for kind, part in zip(kinds.split("."), (elements[:16], elements[16:]), strict=True))  # fmt: skip
+    if "popc" in end:
+        pairs = left[:, None] ^ right[None] if "xor" in end else left[:, None] & right[None]
+        assert np.array_equal(got, pairs.sum(-1))
+    else:
+        assert np.array_equal(got, left @ right.T)
+
+
 def test_movmatrix_transposes_halves_across_the_lanes(tmp_path: Path) -> None:
     matrix = np.arange(64, dtype=np.uint16).reshape(8, 8)
     got = words_after(tmp_path, "movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2;", matrix.view(np.uint32).reshape(-1))
