@@ -39,14 +39,14 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "trap": lower_trap, "brkpt": lower_trap, "nanosleep": lower_nanosleep, "prefetch": no_operation,
     "prefetchu": no_operation, "discard": no_operation, "applypriority": no_operation, "pmevent": no_operation,
     "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
-    "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query,
+    "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query, "suq": lower_texture_query,
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
     "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix,
     "movmatrix": lower_transposition, "suld": lower_surface, "sust": lower_surface,
     "mma": lower_tensor, "wmma": lower_tensor,
 }  # fmt: skip
 _UNSUPPORTED = {
-    "sured": "surface", "suq": "surface", "istypep": "texture",
+    "sured": "surface", "istypep": "texture",
     "wgmma": "tensor-core", "tcgen05": "tensor-core",
     "alloca": "dynamic stack", "stacksave": "dynamic stack", "stackrestore": "dynamic stack",
 }  # fmt: skip

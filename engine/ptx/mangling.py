@@ -16,8 +16,7 @@ _BUILTIN = {
 def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
     """Give the parts of a C++ name, and what its template arguments look like in a mangled name (None without any).
 
-    Parameter types behind the name are left out: `ns::reduce<256, float>(float *)` is ns, reduce and IL.256EfE. Arguments
-    that are templates themselves match anything.
+    Parameter types behind the name are left out: `ns::reduce<256, float>(float *)` is ns, reduce and IL.256EfE.
     """
     found = re.fullmatch(r"(?:void )?\s*([\w:]+)\s*(?:<(.*)>)?\s*(?:\(.*\))?\s*", text)
     if found is None:
@@ -25,20 +24,40 @@ def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
     parts = found[1].split("::")
     if not found[2]:
         return parts, None
-    arguments = [".*"] if "<" in found[2] else [_argument(part) for part in found[2].split(",")]
-    return parts, re.compile(f"{len(parts[-1])}{re.escape(parts[-1])}I{''.join(arguments)}E")
+    return parts, re.compile(f"{_named(parts[-1])}{_arguments(found[2])}")
+
+
+def _named(name: str) -> str:
+    return f"{len(name)}{re.escape(name)}"
+
+
+def _arguments(text: str) -> str:
+    """Give the pattern of what stands between < and >."""
+    found, depth = [""], 0
+    for char in text:
+        depth += (char == "<") - (char == ">")
+        if char == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += char
+    return f"I{''.join(map(_argument, found))}E"
 
 
 def _argument(text: str) -> str:
     """Give the pattern of one template argument: a type or a number."""
-    name = " ".join(text.replace("*", " * ").split())
+    outer, *inner = text.partition("<")
+    inside, _, rest = inner[1].rpartition(">")
+    name = " ".join(f"{outer} {rest}".replace("*", " * ").split())
     if re.fullmatch(r"-?\d+[uUlL]*", name):
         digits = name.rstrip("uUlL")
         return f"L[a-z]{digits.replace('-', 'n')}E"
     if name in ("true", "false"):
         return f"Lb{int(name == 'true')}E"
-    pointers = name.count("*")
     words = [word for word in name.split() if word != "*"]
-    mark = "P" * pointers + "K" * ("const" in words)
+    mark = "P" * name.count("*") + "K" * ("const" in words)
     base = " ".join(word for word in words if word != "const")
-    return mark + _BUILTIN.get(base, f"{len(base)}{re.escape(base)}")
+    if base in _BUILTIN and not inside:
+        return mark + _BUILTIN[base]
+    own = _named(base.split("::")[-1]) + (_arguments(inside) if inside else "")
+    # within a namespace N...E; a name or part of it that stood there before is a short S_, S0_ ...
+    return f"(?:{mark}(?:{own}|N\\w*?{own}E)|S\\w*?_)"

@@ -77,7 +77,7 @@ def texture_operand(low: Lowering, operand: object) -> tuple[object, list[object
 
 
 def lower_texture_query(low: Lowering, statement: Instruction) -> None:
-    """Lower txq: load a word of the texture's header."""
+    """Lower txq and suq: load a word of the texture's or surface's header."""
     from engine.ptx.memory import lower_load
     from engine.ptx.syntax import Address, Number
 

@@ -46,6 +46,8 @@ def test_a_kernel_is_found_by_its_cpp_name(tmp_path: Path, asked: str, found: st
 
 @pytest.mark.parametrize("asked, mangled", [
     ("reduce<512, float, true>", "_Z6reduceILj512EfLb1EEvPT0_"), ("k<const float *>", "_Z1kIPKfEvT_"),
+    ("a::each<a::b::Axpy<float>, float, 2>", "_ZN1a4eachINS_1b4AxpyIfEEfLi2EEEvT_PKT0_i"),
+    ("each<Pair<int, Of<int *, 3>>, Pair<int, Of<int *, 3>>>", "_Z4eachI4PairIi2OfIPiLi3EEES4_EvT_T0_"),
     ("k<unsigned int, -3>", "_Z1kIjLin3EEvv"), ("void k<float4>(float4)", "_Z1kI6float4EvT_"),
 ])  # fmt: skip
 def test_template_arguments_are_found_in_a_mangled_name(asked: str, mangled: str) -> None:

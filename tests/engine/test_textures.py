@@ -210,7 +210,7 @@ def test_levels_gradients_and_queries(tmp_path: Path) -> None:
     for opcode, extra in (("tex.level.2d.v4.f32.f32", ", %f3"), ("tex.grad.2d.v4.f32.f32", ", {%f1, %f2}, {%f3, %f4}")):
         assert (run(tmp_path, source(opcode, "%f1, %f2", extra=extra), where, texels, table()) == plain).all()
     query = source("tex.2d.v4.f32.f32", "%f1, %f2").replace("st.global.v4.f32 [%rd5], {%f10, %f11, %f12, %f13}", """
-        txq.width.b32 %r10, [%rd1]; txq.height.b32 %r11, [%rd1]; txq.normalized_coords.b32 %r12, [%rd1];
+        suq.width.b32 %r10, [%rd1]; txq.height.b32 %r11, [%rd1]; txq.normalized_coords.b32 %r12, [%rd1];
         st.global.v4.u32 [%rd5], {%r10, %r11, %r12, %r11}""")
     assert (run(tmp_path, query, where, texels, table(normalized=True)) == [5, 4, 1, 4]).all()
 
