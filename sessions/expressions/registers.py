@@ -15,6 +15,7 @@ from sessions.timeline import Timeline
 
 
 def memory_word(timeline: Timeline, word: int, start: int, stop: int) -> np.ndarray:
+    """Return the column (n,) i8 of a word of memory, counted from the arena's start."""
     return timeline.memory_column(word, start, stop).astype(np.int64)
 
 
