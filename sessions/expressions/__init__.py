@@ -5,7 +5,8 @@
     w3.R12[5]  w3.R12  w3.P2  w3.P2[5]                 register of one lane / of 32 lanes; predicate mask / one lane
     f32(w3.R12[0])  s32(...)  f64(lo, hi)  u64(lo, hi) the same bits as float, signed, double, 64-bit
     bank[2].queue  collector[0].valid  pipe[0].inflight  scheduler[0].last_warp  sm.FIELD  rf.FIELD
-    mem[0x700000000000]  mem[A + 16]                   the u32 at a generic address; buffer names are their addresses
+    mem[0x700000000000]  mem[A + 16]  A[4]             the u32 at a generic address; buffer names are their addresses,
+                                                       A[4] the fifth word of 32 bits, the same as mem[A + 16]
     stall.long_scoreboard  total.long_scoreboard       warps in a state now; warp-cycles in it since the start
     event.NAME                                         event counts
     any(w.state == barrier)  all(..)  count(..)        over all warps w, banks b, collectors c, schedulers s, pipes p,

@@ -91,6 +91,9 @@ class Names(ABC):
         """Compile a name with its fields and indices, indices being constants."""
         if not steps:
             return self._bare(node, name)
+        is_field = name in (self.timeline.layout.sm_dtype.names or ())
+        if name in self.places and not is_field and len(steps) == 1 and isinstance(steps[0][1], int):
+            return self._word_of(steps[0][0], name, steps[0][1])
         short = SHORT.match(name)
         if short is not None:
             unit = UNITS[short[1]]
@@ -101,8 +104,10 @@ class Names(ABC):
             return self._counter(steps[0][0], name, str(steps[0][1]))
         if name in ("sm", "rf"):
             return self._field(node, name, steps)
-        if name in (self.timeline.layout.sm_dtype.names or ()):
+        if is_field:
             return self._field(node, f"sm.{name}", steps)
+        if name in self.places:
+            raise self.fail(node, f"{name} is a buffer or symbol: {name}[5] is its word 5, of 32 bits, {name} its address")
         raise self._unknown(node, name)
 
     def _bare(self, node: ast.Name, name: str) -> Node:
@@ -256,8 +261,18 @@ class Names(ABC):
             raise self.fail(node, f"address {address:#x} is not a multiple of 4")
         for entry in self.places.values():
             if entry["address"] <= address < entry["address"] + entry["bytes"]:
-                word = int(entry["word"]) + (address - int(entry["address"])) // 4
-                self.uses.memory.append(word)
-                return Node(partial(memory_word, self.timeline, word), "i")
+                return self._word(int(entry["word"]) + (address - int(entry["address"])) // 4)
         known = ", ".join(f"{name} at {entry['address']:#x}" for name, entry in self.places.items()) or "none"
         raise self.fail(node, f"no buffer holds address {address:#x}; buffers: {known}")
+
+    def _word_of(self, where: ast.expr, name: str, index: int) -> Node:
+        """Compile NAME[INDEX]: a buffer's or symbol's word, whatever the elements are."""
+        entry = self.places[name]
+        if not 0 <= index < int(entry["bytes"]) // 4:
+            raise self.fail(where, f"{name} has {int(entry['bytes']) // 4} words of 32 bits, no word {index}")
+        return self._word(int(entry["word"]) + index)
+
+    def _word(self, word: int) -> Node:
+        """Return a word of memory, counted from the arena's start."""
+        self.uses.memory.append(word)
+        return Node(partial(memory_word, self.timeline, word), "i")

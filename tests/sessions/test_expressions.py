@@ -52,6 +52,7 @@ def scalars() -> st.SearchStrategy[tuple[str, Look]]:
         st.just(("rf.writes", lambda t, c: int(t[c].rf["writes"]))),
         st.just(("event.instructions", lambda t, c: int(t[c].sm["events"][0]))),
         st.integers(0, 127).map(lambda w: (f"mem[A + {4 * w}]", lambda t, c: int(t[c].memory[128 + w]))),
+        st.integers(0, 127).map(lambda w: (f"A[{w}]", lambda t, c: int(t[c].memory[128 + w]))),
         st.just((f"mem[{BASE + 1024:#x}]", lambda t, c: int(t[c].memory[384]))),
     )  # fmt: skip
 
@@ -176,6 +177,9 @@ def test_lines_belong_to_the_next_instruction(recorded, truth: list) -> None:
         ("mem[5]", ["multiple of 4"]),
         ("mem[0x1000]", ["no buffer", "A at 0x700000000000"]),
         ("mem[w3.pc]", ["constant"]),
+        ("A[100000]", ["A has", "words", "no word 100000"]),
+        ("A[-1]", ["no word -1"]),
+        ("A.pc", ["buffer", "A[5]"]),
         ("rf.write", ["writes"]),
         ("1 +", ["position"]),
         ("__import__('os').system('ls')", ["position"]),
