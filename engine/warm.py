@@ -55,18 +55,24 @@ def compile_in_child(design: str, progress: Progress) -> bool:
     progress(0.0, text)
     command = [sys.executable, "-m", "engine.warm", design]
     root = Path(__file__).parent.parent
-    begin = time.monotonic()
     try:
         with subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
-            while child.poll() is None:
-                time.sleep(POLL_SECONDS)
-                elapsed = time.monotonic() - begin
-                progress(elapsed / (elapsed + TYPICAL_SECONDS / 3), text)
-            succeeded = child.returncode == 0
+            succeeded = watch(child, lambda part: progress(part, text)) == 0
     except OSError:
         succeeded = False
     progress(1.0, text)
     return succeeded
+
+
+def watch(child: subprocess.Popen, report: Callable[[float], None], typical_s: float = TYPICAL_SECONDS) -> int:
+    """Wait for a child that compiles and return its exit code; report: told of 75 % after the typical time, never 100 %."""
+    began = time.monotonic()
+    while True:
+        try:
+            return child.wait(POLL_SECONDS)
+        except subprocess.TimeoutExpired:
+            elapsed = time.monotonic() - began
+            report(elapsed / (elapsed + typical_s / 3))
 
 
 def smallest_run() -> tuple[LaunchSpec, Module]:

@@ -74,7 +74,7 @@ class Recalled(Snapshot):
 class DecodedChunk:
     """A chunk with what is needed to answer questions about any cycle in first..first + num_cycles (both included).
 
-    chunk: of the engine (Chunk) or of a file (replay.StoredChunk). rows_base, memory_base: give the (recorded rows, 32)
+    chunk: of the engine (Chunk) or of a file (stored.StoredChunk). rows_base, memory_base: give the (recorded rows, 32)
     u4 rows and (words,) u4 memory at the chunk's first cycle; called only when values are asked for. row_base: gives one
     row of these, or some of its lanes, if that takes less; a chunk of a file then has `row_writes`, too.
     """

@@ -10,9 +10,9 @@ import numpy as np
 from engine.chunk import Blocks, Rows
 from sessions.arrange import MOST_CYCLES, MOST_VALUES, TABLE_FULL, arrange
 from sessions.codec import MEMORY, PLANES, ROWS, STATE, WIDTH, XOR
+from sessions.codes import LEARN_CODES, learn
 from sessions.extent import Extent
 from sessions.streams import split_rows, store_rows, store_state, store_words
-from sessions.codes import LEARN_CODES, learn
 
 NO_COUNTS = np.empty(0, np.uint32)
 LOGS = np.log2(np.maximum(np.arange(LEARN_CODES + 1), 1))

@@ -143,9 +143,9 @@ def record(
     """Run `simulator` to its end, or for max_cycles, and write every cycle to `path`.
 
     progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while code
-    is prepared, a share of 1 and what it is. The file is written beside the
-    target as NAME.partial.rfs and renamed when whole, so a killed run leaves what it had, ready to open. A kernel fault
-    ends the recording after the faulting cycle and is kept in it. Raises InputError when the file cannot be written.
+    is prepared, a share of 1 and what it is. The file is written beside the target as NAME.partial.rfs and renamed when
+    whole, so a killed run leaves what it had, ready to open. A kernel fault ends the recording after the faulting cycle
+    and is kept in it. Raises InputError when the file cannot be written.
     """
     target = Path(path)
     started = time.perf_counter()

@@ -6,7 +6,6 @@ import numpy as np
 
 from engine.bits import bit64
 from engine.chunk import AFFINE, RAW
-
 from sessions.codec import PLANES
 from sessions.compiled import entry
 

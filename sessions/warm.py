@@ -9,7 +9,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 
 from engine import jit
 from engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows
-from engine.warm import POLL_SECONDS, Progress, alone, smallest_run
+from engine.warm import Progress, alone, smallest_run, watch
 from sessions.compiled import FOLDER
 
 # says by its presence that all is compiled
@@ -54,12 +53,8 @@ def beside(progress: Progress | None) -> Iterator[None]:
         return
     try:
         yield
-        behind = time.monotonic()
-        while child.poll() is None:
-            if progress is not None:
-                waited = time.monotonic() - behind
-                progress(waited / (waited + TYPICAL_SECONDS / 3), "compiling the recorder (first recording only)")
-            time.sleep(POLL_SECONDS)
+        told = progress or (lambda part, text: None)
+        watch(child, lambda part: told(part, "compiling the recorder (first recording only)"), TYPICAL_SECONDS)
     finally:
         if child.poll() is None:
             child.kill()

@@ -6,7 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +15,6 @@ import engine
 from engine.errors import RfviewError
 from rfview.commands import options
 
-TYPICAL_SECONDS = 45.0  # of one design's compile, for the bar's pace only
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,20 +94,18 @@ def absolute(text: str) -> str:
 
 def compile_in_child(module: list[str], report: Callable[[float], None]) -> tuple[int, str]:
     """Run a module that compiles in a child process, reporting progress; return its exit code and output."""
-    began = time.monotonic()
+    from engine.warm import watch
+
     root = Path(str(engine.__file__)).parent.parent
-    child = subprocess.Popen([sys.executable, "-m", *module], cwd=root, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
-        while True:
-            elapsed = time.monotonic() - began
-            report(elapsed / (elapsed + TYPICAL_SECONDS / 3))   # 75 % after the typical time, never 100 %
-            try:
-                output, _ = child.communicate(timeout=0.2)
-                return child.returncode, output
-            except subprocess.TimeoutExpired:
-                continue
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.wait()
+    report(0.0)
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        child = subprocess.Popen([sys.executable, "-m", *module], cwd=root, stdin=subprocess.DEVNULL,
+                                 stdout=output, stderr=subprocess.STDOUT)
+        try:
+            code = watch(child, report)
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+        output.seek(0)
+        return code, output.read()
