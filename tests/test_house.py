@@ -20,9 +20,10 @@ ENGINE_FOR_VIEWS = {
     "engine.hooks", "engine.kernels", "engine.launch", "engine.panels", "engine.program", "engine.registers",
     "engine.snapshot", "engine.stalls", "engine.state", "engine.tools",
 }
-# The commands that run a machine themselves; they import the simulator inside a function.
+# The commands that run or compile a machine themselves; they import what loads numba inside a function.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}
+RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"engine.warm"}
 TOP_LEVEL = {
     ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "engine", "pyproject.toml", "rfview", "screenshots",
     "sessions", "tests",
