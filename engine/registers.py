@@ -234,12 +234,22 @@ def operand_served(sm, insts, collector, operand, bank):
         entry.requests = requests
         if requests == 0:
             sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
-    return set_unread(sm, collector, unread, regs, banks)
+    return note_unread(sm, collector, unread, regs, banks)
 
 
 @device
-def set_unread(sm, collector, unread, regs, banks):
-    """Note which row slots, and with them which registers from which banks, a collector still has to read."""
+def set_unread(sm, collector, unread, regs):
+    """Note which row slots, and with them which registers, a collector still has to read."""
+    unit = sm.collector[collector]
+    banks = np.uint64(0)
+    for slot in range(6):
+        banks |= np.uint64((unread >> slot) & 1) << np.uint64(unit.bank[slot] & 31)
+    return note_unread(sm, collector, unread, regs, banks)
+
+
+@inlined
+def note_unread(sm, collector, unread, regs, banks):
+    """Do so where the banks are known."""
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
     flight.unread = unread
@@ -291,17 +301,25 @@ def refuse_readers(sm):
     while collectors != 0:
         collector = ctz64(collectors)
         collectors &= collectors - np.uint64(1)
-        slot = np.int64(sm.collector[collector].inflight)
-        flight = sm.inflight[slot]
         banks = np.uint64(sm.collector_banks[collector])
-        if popcount(banks) != popcount(np.uint64(flight.unread)):
-            book_further(sm, collector, np.uint64(flight.unread))
+        operands = np.uint64(sm.inflight[np.int64(sm.collector[collector].inflight)].unread)
+        if popcount(banks) != popcount(operands):
+            book_further(sm, collector, operands)
         highest = highest64(banks)
-        flight.lost = flight.unread
-        flight.code = sm.refusal[highest]
-        flight.bank = highest
-        if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back
-            touch_inflight(sm, slot)
+        show_refusal(sm, collector, highest, np.int64(sm.refusal[highest]))
+    return 0
+
+
+@inlined
+def show_refusal(sm, collector, bank, code):
+    """Show that what a collector still has to read has been refused in this cycle, by one bank's reason."""
+    slot = np.int64(sm.collector[collector].inflight)
+    flight = sm.inflight[slot]
+    flight.lost = flight.unread
+    flight.code = code
+    flight.bank = bank
+    if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back
+        touch_inflight(sm, slot)
     return 0
 
 
@@ -315,30 +333,6 @@ def book_further(sm, collector, operands):
         if seen & bit64(bank) != 0:
             book_refused(sm, np.int64(sm.refusal[bank]), 1)
         seen |= bit64(bank)
-    return 0
-
-
-@device
-def refuse_waiting(sm, bank, code):
-    """Mark every operand that still wants `bank` as refused for `code` in this cycle."""
-    entry = sm.bank[bank]
-    requests = np.uint64(entry.requests)
-    entry.queue = popcount(requests)
-    refused = 0
-    while requests != 0:
-        collector = ctz64(requests)
-        requests &= requests - np.uint64(1)
-        unit = sm.collector[collector]
-        flight = sm.inflight[unit.inflight]
-        lost = operands_in_bank(sm, collector, bank)
-        refused += popcount(np.uint64(lost))
-        flight.lost = np.int64(flight.lost) | lost
-        flight.code = code
-        flight.bank = bank
-        touch_inflight(sm, unit.inflight)
-    sm.access_wait[code] += refused
-    if code == BANK_CONFLICT:
-        sm.events[READ_CONFLICTS] += refused
     return 0
 
 

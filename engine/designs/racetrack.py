@@ -434,21 +434,16 @@ def refuse_others(sm, shifting):
     while collectors != 0:
         collector = ctz64(collectors)
         collectors &= collectors - np.uint64(1)
-        slot = np.int64(sm.collector[collector].inflight)
-        flight = sm.inflight[slot]
         banks = np.uint64(sm.collector_banks[collector])
-        operands = popcount(np.uint64(flight.unread))
+        unread = np.uint64(sm.inflight[np.int64(sm.collector[collector].inflight)].unread)
+        operands = popcount(unread)
         refused += operands
         if operands == popcount(banks):
             shifts += popcount(banks & shifting)
         else:
-            shifts += operands_in(sm, collector, np.uint64(flight.unread), shifting)
+            shifts += operands_in(sm, collector, unread, shifting)
         highest = highest64(banks)
-        flight.lost = flight.unread
-        flight.code = SHIFT if shifting & bit64(highest) != 0 else BANK_CONFLICT
-        flight.bank = highest
-        if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back
-            registers.touch_inflight(sm, slot)
+        registers.show_refusal(sm, collector, highest, SHIFT if shifting & bit64(highest) != 0 else BANK_CONFLICT)
     conflicts = refused - shifts
     sm.access_wait[SHIFT] += shifts
     sm.access_wait[BANK_CONFLICT] += conflicts

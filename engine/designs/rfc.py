@@ -758,7 +758,7 @@ def keep_waiting(sm, collector, inst, asked, unread):
                 sm.bank[bank].requests = requests
                 if requests == 0:
                     sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
-    return registers.set_unread(sm, collector, unread, regs, wanted)
+    return registers.set_unread(sm, collector, unread, regs)
 
 
 @device

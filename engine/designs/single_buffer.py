@@ -118,8 +118,8 @@ def arbitrate(sm, rf, spec, rows, insts):
         if limit == 0 or served < limit:
             busy = sm.bank[bank].until_cycle > sm.cycle
             served += serve_bank(sm, rf, spec, rows, insts, bank, busy)
-        registers.refuse_waiting(sm, bank, BANK_CONFLICT)
-    return 0
+        registers.refuse_bank(sm, bank, BANK_CONFLICT)
+    return registers.refuse_readers(sm)
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
