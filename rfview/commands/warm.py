@@ -16,7 +16,6 @@ from engine.errors import RfviewError
 from rfview.commands import options
 
 
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("designs", nargs="*", metavar="DESIGN", help="designs to compile (default: all)")

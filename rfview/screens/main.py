@@ -42,6 +42,10 @@ VIEWS: tuple[type[PanelView], ...] = (
 )
 
 
+# actions that mean something before there is a session
+WITHOUT_SESSION = ("quit", "help", "close")
+
+
 class MainScreen(Deeds, Screen[None]):
     """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats."""
 
@@ -208,10 +212,10 @@ class MainScreen(Deeds, Screen[None]):
         """Take a key, in the order typed: it may belong to a prompt or window that was opened by a key before it."""
         if key == "ctrl+q":
             self.act(Pressed("quit"))
-        elif not self.is_open and self.scene.now is not None and key != "ctrl+c":
-            self.typed_early.append((key, character))       # the screen is there already, a moment before the session
         elif self.app.screen is not self:
             self.app.screen.post_message(events.Key(key, character))
+        elif not self.is_open and not self._is_for_now(key, character):
+            self.typed_early.append((key, character))       # the screen is there already, before the session
         elif self.prompt.is_open:
             line = self.prompt.take(key, character)
             if line is not None:
@@ -222,6 +226,12 @@ class MainScreen(Deeds, Screen[None]):
             self.act(Pressed("close"))
         else:
             self._key_of_an_action(key, character)
+
+    def _is_for_now(self, key: str, character: str | None) -> bool:
+        """Say whether a key is for a session that is still being opened, which takes long where code is compiled."""
+        is_text = any(typed and typed in ":/" for _, typed in self.typed_early)
+        name = self.keys.table.get((token_of(key, character),))
+        return key == "ctrl+c" or (self.scene.now is None and not is_text and name in WITHOUT_SESSION)
 
     def _key_of_an_action(self, key: str, character: str | None) -> None:
         pending = self.keys.shown
@@ -237,7 +247,7 @@ class MainScreen(Deeds, Screen[None]):
 
     def act(self, pressed: Pressed) -> None:
         """Do an action; until a session is open only those that need none."""
-        if not self.is_open and pressed.action not in ("quit", "help", "close"):
+        if not self.is_open and pressed.action not in WITHOUT_SESSION:
             return
         if pressed.action != "play" and self.playing and pressed.action not in ("faster", "slower"):
             self.stop_playing()

@@ -87,6 +87,22 @@ def test_replay_without_colour(recording: Path, home: dict[str, str]) -> None:
         assert "38;2;" not in terminal.raw and "48;2;" not in terminal.raw
 
 
+def test_keys_typed_while_a_run_is_opened_are_not_lost(home: dict[str, str]) -> None:
+    with Terminal(["debug", "vectoradd"], environ=home) as terminal:
+        terminal.wait(lambda text: bool(text.strip()))
+        terminal.send("s:goto +10\rs")
+        terminal.wait("cycle 12 ", 120)
+        terminal.send("q")
+        assert terminal.end() == 0
+
+
+def test_an_opening_can_be_left(home: dict[str, str]) -> None:
+    with Terminal(["debug", "vectoradd"], environ=home) as terminal:
+        terminal.wait(lambda text: bool(text.strip()))
+        terminal.send("sq")
+        assert terminal.end() == 0
+
+
 def test_debug_in_a_real_terminal(home: dict[str, str]) -> None:
     # the machine's cache of compiled code stays the user's own: it takes minutes to make
     environ = {key: value for key, value in home.items() if key == "XDG_STATE_HOME"}
