@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: measure speed, size, opening, seeks, searches, start-up and registers; print one JSON object.
+"""`python -m tests.bench`: measure speed, size, opening, seeks, searches, start-up, keys, registers; print one JSON object.
 
 `rows` has each number beside its goal and whether it is met; the rest is what they were taken from.
 """
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.launch import load_launch_file
-from tests.bench import measure, rewinding, searching
+from tests.bench import designs, measure, rewinding, screen, searching
 from tests.bench.judge import judge
 
-PARTS = ("workloads", "long", "live", "start", "registers")
+PARTS = ("workloads", "designs", "bundled", "long", "live", "start", "screen", "registers")
 
 
 def main() -> int:
@@ -35,6 +35,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         if "workloads" in args.parts:
             result["workloads"] = workloads(names, Path(folder), args.runs)
+        if "designs" in args.parts:
+            say("designs: their first run compiles")
+            rows += designs.rows(args.runs)
+        if "bundled" in args.parts:
+            say("sizes of recordings of all bundled kernels")
+            result["bundled_bytes_per_cycle"] = measure.bundled(Path(folder))
         if "long" in args.parts:
             rows += long(Path(folder), args)
         if "live" in args.parts:
@@ -43,6 +49,9 @@ def main() -> int:
         if "start" in args.parts:
             say("starting")
             result["start"] = measure.starting(measure.some_recording(Path(folder)), not args.no_cold)
+        if "screen" in args.parts:
+            say("the screen")
+            rows += screen.rows(measure.some_recording(Path(folder)), args.runs)
     if "registers" in args.parts:
         say("registers")
         result["registers"] = measure.registers()

@@ -22,6 +22,9 @@ def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
     if workloads:
         sizes = [work["recording"]["bytes_per_cycle"] for work in workloads.values()]
         rows.append(row("recording, geometric mean of the workloads", geometric_mean(sizes), "bytes per cycle", at_most=64))
+    if "bundled_bytes_per_cycle" in found:
+        rows.append(row("recording, geometric mean of the bundled kernels",
+                        geometric_mean(found["bundled_bytes_per_cycle"].values()), "bytes per cycle", at_most=64))
     start = found.get("start", {})
     for name, what, goal in (("warm_run_vectoradd_s", "rfview run vectoradd, warm cache", 1),
                              ("cold_run_hotspot_s", "rfview run hotspot, nothing compiled", 30),

@@ -155,6 +155,18 @@ def workload(name: str, folder: Path, runs: int) -> dict[str, Any]:
     }
 
 
+def bundled(folder: Path) -> dict[str, float]:
+    """Return the bytes per cycle of a recording of each bundled kernel, under sram and gto."""
+    from engine import kernels
+    from engine.simulator import Simulator
+    from sessions.record import record
+
+    path = folder / "bundled.rfs"
+    found = {name: record(Simulator(load_launch_file(kernels.path(name))), path).bytes_per_cycle for name in kernels.names()}
+    path.unlink()
+    return {name: round(size, 2) for name, size in found.items()}
+
+
 def commands(launch: str, path: Path, runs: int) -> dict[str, float]:
     """Return the seconds that `rfview run` and `rfview record` take from the shell to their ends: medians, in turns."""
     walls = [(child("run", launch), child("record", launch, "-o", str(path))) for _ in range(runs)]
