@@ -180,14 +180,14 @@ def test_the_first_frame_comes_before_the_session_is_open() -> None:
                 break
         assert app.scene.now is None and app.scene.badge.text == "opening 25%" and app.scene.message == "compiling sram"
         assert "WARPS" in app.screen_text()
-        await app.pilot.press("s", "e", "tab")
         await app.pilot.press("question_mark")
         await app.pilot.pause()
         assert app.app.screen is not app.app.main
-        await app.pilot.press("escape")
+        await app.pilot.press("escape", "s", "s")
+        assert app.scene.now is None
         go.set()
         await app.settle()
-        assert app.cycle == 0 and "recorded: 399 cycles" in app.scene.message
+        assert app.cycle == 2
 
     drive(test, opener=open_it)
 
