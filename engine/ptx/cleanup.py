@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from engine import isa
+from engine.ptx.bitsets import members
 from engine.ptx.control_flow import dominates, immediate_dominators, loop_depths, tree_depths
 from engine.ptx.liveness import live_sets
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
@@ -180,18 +181,17 @@ def drop_dead(program: VirtualProgram) -> None:
     while changed:
         changed = False
         _, live_out = live_sets(blocks, size)
-        for block, live in zip(blocks, live_out, strict=True):
+        for block, live_after in zip(blocks, live_out, strict=True):
+            live = set(members(live_after))
             kept = []
             for inst in reversed(block.insts):
                 writes = inst.writes()
-                if inst.is_removable and writes and not any(live >> var & 1 for var in writes):
+                if inst.is_removable and writes and live.isdisjoint(writes):
                     changed = True
                     continue
                 if inst.kills:
-                    for var in writes:
-                        live &= ~(1 << var)
-                for var in inst.reads():
-                    live |= 1 << var
+                    live.difference_update(writes)
+                live.update(inst.reads())
                 kept.append(inst)
             kept.reverse()
             block.insts = kept

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from engine.program import Kernel
-from engine.ptx.allocate import colour_predicates, interference
+from engine.ptx.allocate import colour_predicates
 from engine.ptx.emit import drop_identity_moves, emit
 from engine.ptx.cleanup import clean_up
+from engine.ptx.interference import interference
 from engine.ptx.layout import align_up, kernel_params
 from engine.ptx.lower import lower_kernel
 from engine.ptx.predicates import fit_predicates

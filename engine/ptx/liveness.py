@@ -6,29 +6,28 @@ because reconvergence never mixes lanes.
 
 from __future__ import annotations
 
+from engine.ptx.bitsets import bits_of
 from engine.ptx.control_flow import predecessors
-from engine.ptx.virtual import Block, VirtualInst
+from engine.ptx.virtual import Block
 
 
 def live_sets(blocks: list[Block], size: int) -> tuple[list[int], list[int]]:
     """Give (live in, live out) of each block as bit sets of variables."""
-    bit = [1 << index for index in range(size)]
-    gen, keep = [0] * len(blocks), [0] * len(blocks)
-    everything = (1 << size) - 1
+    gen, killed = [0] * len(blocks), [0] * len(blocks)
     for index, block in enumerate(blocks):
-        used = killed = 0
+        used: set[int] = set()
+        ended: set[int] = set()
         for inst in reversed(block.insts):
             if inst.kills:
-                for var in inst.writes():
-                    used &= ~bit[var]
-                    killed |= bit[var]
-            for var in inst.reads():
-                used |= bit[var]
-        gen[index], keep[index] = used, everything ^ killed
-    return _solve(blocks, gen, keep)
+                written = inst.writes()
+                used.difference_update(written)
+                ended.update(written)
+            used.update(inst.reads())
+        gen[index], killed[index] = bits_of(used, size), bits_of(ended, size)
+    return _solve(blocks, gen, killed)
 
 
-def _solve(blocks: list[Block], gen: list[int], keep: list[int]) -> tuple[list[int], list[int]]:
+def _solve(blocks: list[Block], gen: list[int], killed: list[int]) -> tuple[list[int], list[int]]:
     live_in, live_out = list(gen), [0] * len(blocks)
     before = predecessors([block.successors for block in blocks])
     work = list(range(len(blocks)))
@@ -40,7 +39,7 @@ def _solve(blocks: list[Block], gen: list[int], keep: list[int]) -> tuple[list[i
         for target in blocks[index].successors:
             out |= live_in[target]
         live_out[index] = out
-        now = gen[index] | (out & keep[index])
+        now = gen[index] | (out & ~killed[index])
         if now != live_in[index]:
             live_in[index] = now
             for pred in before[index]:
@@ -50,23 +49,13 @@ def _solve(blocks: list[Block], gen: list[int], keep: list[int]) -> tuple[list[i
     return live_in, live_out
 
 
-def step_back(inst: VirtualInst, live: int) -> int:
-    """Give what is live before `inst` from what is live after it."""
-    if inst.kills:
-        for var in inst.writes():
-            live &= ~(1 << var)
-    for var in inst.reads():
-        live |= 1 << var
-    return live
-
-
 def reached_sets(blocks: list[Block], suspects: int) -> list[int]:
     """Give, at each block's start, which of `suspects` (variables read without a sure definition) may be defined."""
+    size = suspects.bit_length()
     made = [0] * len(blocks)
     for index, block in enumerate(blocks):
-        for inst in block.insts:
-            for var in inst.writes():
-                made[index] |= (1 << var) & suspects
+        written = {var for inst in block.insts for var in inst.writes() if var < size}
+        made[index] = suspects & bits_of(written, size)
     start = [0] * len(blocks)
     changed = True
     while changed:

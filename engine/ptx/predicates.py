@@ -7,7 +7,8 @@ be spilled to local memory afterwards. GPUs' compilers pack several into a regis
 from __future__ import annotations
 
 from engine import isa
-from engine.ptx.allocate import Interference, colour_predicates, interference
+from engine.ptx.allocate import colour_predicates
+from engine.ptx.interference import Interference, interference
 from engine.ptx.spill import choose
 from engine.ptx.virtual import VirtualInst, VirtualProgram
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.ptx.allocate import members
+from engine.ptx.bitsets import bits_of, members
 from engine.ptx.liveness import live_sets
 from engine.ptx.virtual import VirtualProgram
 
@@ -23,10 +23,7 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
     start = 0
     for block, before, after in zip(program.blocks, live_in, live_out, strict=True):
         last = start + len(block.insts) - 1
-        written = 0
-        for inst in block.insts:
-            for var in inst.writes():
-                written |= 1 << var
+        written = bits_of({var for inst in block.insts for var in inst.writes()}, len(variables.names))
         passing = before & after & ~written
         staying = passing & through
         for var in members(through & ~staying):

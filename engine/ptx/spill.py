@@ -5,9 +5,11 @@ from __future__ import annotations
 from engine import isa
 from engine.errors import PtxError
 from engine.program import SPACE_LOCAL, UNIT_LDST, WAIT_FIXED, WAIT_LONG
-from engine.ptx.allocate import Colouring, Interference, colour, interference, members
+from engine.ptx.allocate import Colouring, colour
+from engine.ptx.bitsets import bits_of, members
 from engine.ptx.cleanup import definition_counts, is_sinkable
 from engine.ptx.control_flow import immediate_dominators, loop_depths, tree_depths
+from engine.ptx.interference import Interference, interference
 from engine.ptx.layout import align_up
 from engine.ptx.liveness import live_sets
 from engine.ptx.virtual import VirtualInst, VirtualProgram
@@ -60,14 +62,9 @@ def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[i
     words: what each variable counts for, 0 where it is no candidate.
     """
     weights = costs(program)
-    pairs = {var for var, count in enumerate(words) if count == 2}
-    rank: dict[int, float] = {}
-    counted = 0
-    for var in graph.order:
-        if words[var]:  # conflicts are among data variables or among predicates only
-            others = graph.neighbours[var]
-            rank[var] = weights[var] / (1 + len(others) + len(others & pairs))
-            counted |= 1 << var
+    # conflicts are among data variables or among predicates only
+    rank = {var: weights[var] / (1 + int(graph.weights[var])) for var in graph.order if words[var]}
+    counted = bits_of(rank, len(words))
     chosen: set[int] = set()
     live_out = live_sets(program.blocks, len(words))[1]
     for block, live_mask in zip(program.blocks, live_out, strict=True):
@@ -127,7 +124,7 @@ def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colou
     chosen: set[int] = set()
     for var in graph.order:
         if words[var] and found.registers[var] + words[var] > limit:
-            group = [o for o in {var, *graph.neighbours[var]} if o not in kept and o not in chosen and words[o]]
+            group = [o for o in (var, *graph.neighbours[var].tolist()) if o not in kept and o not in chosen and words[o]]
             if group:
                 chosen.add(min(group, key=lambda o: weights[o] / (1 + len(graph.neighbours[o]))))
     return chosen
