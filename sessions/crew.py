@@ -6,6 +6,7 @@ So two cores are both busy all the time, whichever part of the work is the longe
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -18,6 +19,36 @@ Frame = TypeVar("Frame")
 # pieces that wait before the simulating thread lends a hand, and before it goes no further: enough that nobody waits for
 # a single one, few enough to stay in the cache
 BACKLOG, LIMIT = 3, 5
+# how long one thread may go on in Python before another one has its turn
+SWITCH_S = 5e-5
+
+
+class _Turns:
+    """Python's time for a turn, the process's own: short from the first crew's begin to the last one's end.
+
+    Compiled code that comes back must not wait the usual 5 ms for another thread's next pause.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._crews = 0
+        self._usual = SWITCH_S
+
+    def begin(self) -> None:
+        with self._lock:
+            if self._crews == 0:
+                self._usual = sys.getswitchinterval()
+                sys.setswitchinterval(SWITCH_S)
+            self._crews += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._crews -= 1
+            if self._crews == 0:
+                sys.setswitchinterval(self._usual)
+
+
+_turns = _Turns()
 
 
 class Work(Protocol[Piece, Frame]):
@@ -48,6 +79,7 @@ class Crew(Generic[Raw, Frame]):
         coder, squeezer = (threading.Thread(target=self._serve, args=(codes,), name="rfview-recorder", daemon=True)
                            for codes in (True, False))  # fmt: skip
         self._threads = [coder, squeezer] if (os.cpu_count() or 1) > 2 else [coder]
+        _turns.begin()
         for thread in self._threads:
             thread.start()
 
@@ -66,7 +98,7 @@ class Crew(Generic[Raw, Frame]):
         try:
             self._help(lambda: not self._pieces and not self._is_coding and self._written == self._numbered)
         finally:
-            self.stop()
+            self._stop()
 
     def _may_go_on(self) -> bool:
         return len(self._pieces) < (BACKLOG if self._frames else LIMIT)
@@ -88,7 +120,7 @@ class Crew(Generic[Raw, Frame]):
             raise
         raise self._error
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         """End the threads after what they are doing now."""
         with self._changed:
             self._is_over = True
@@ -97,6 +129,7 @@ class Crew(Generic[Raw, Frame]):
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
+        _turns.end()
 
     def _serve(self, codes: bool) -> None:
         """Compress; who also codes does that first, as long as its frames do not pile up."""

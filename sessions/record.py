@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -21,8 +20,6 @@ from sessions.coder import Coder, Frame
 from sessions.crew import Crew
 from sessions.layout import Layout
 
-# how long one of the recording threads may go on in Python before another one has its turn
-SWITCH_S = 5e-5
 # what is a blob of its own in a CHNK map
 PARTS = ("state", "rows", "memory", "row_sum", "mem_sum")
 
@@ -182,9 +179,6 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
     from sessions import warm  # imports numba: what replays imports this module too
 
     crew: Crew[Chunk, Frame] = Crew(writer)
-    # compiled code that comes back must not wait 5 ms for the other thread's next pause
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_S)
     limit = None if max_cycles is None else simulator.cycle + max_cycles
     reached = simulator.cycle
     started = False
@@ -202,8 +196,5 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
             if simulator.fault is not None or (progress is not None and progress(reached)):
                 break
     finally:
-        try:
-            crew.finish()
-        finally:
-            sys.setswitchinterval(usual)
+        crew.finish()
     return reached

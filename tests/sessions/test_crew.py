@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 import threading
 import time
 
@@ -85,3 +86,13 @@ def test_what_goes_wrong_is_told_and_ends_the_threads(cores: int, step: str, mon
         run(work)
     assert len(work.written) < PIECES - 10 and not threads()
     assert work.written == [(piece, part) for piece in range(PIECES) for part in range(piece % 3)][: len(work.written)]
+
+
+def test_the_process_gets_its_turns_back_from_crews_that_overlap() -> None:
+    usual = sys.getswitchinterval()
+    one: Crew[int, tuple[int, int]] = Crew(Trace())
+    other: Crew[int, tuple[int, int]] = Crew(Trace())
+    one.finish()
+    assert sys.getswitchinterval() < usual
+    other.finish()
+    assert sys.getswitchinterval() == usual
