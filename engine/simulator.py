@@ -28,7 +28,9 @@ from engine.stalls import NO_CTA
 from engine.stages.regions import region_table
 
 CHUNK_CYCLES = 1024
-Progress = Callable[[float, str], None]
+Progress = Callable[[float | None, str], None]
+# a module of so many lines takes seconds to load
+LONG_MODULE = 5_000
 
 
 @lru_cache
@@ -60,8 +62,9 @@ class Simulator:
     """One SM running one launch file under one register-file design.
 
     spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
-    progress(fraction, text) is called while compiled code is prepared. module: decoded already, instead of the launch
-    file's. Raises InputError for anything that cannot run.
+    progress(fraction, text) is called while a long module is loaded, and while compiled code is prepared; a fraction of None
+    says that nobody knows how far it is. module: decoded already, instead of the launch file's. Raises InputError for
+    anything that cannot run.
     """
 
     def __init__(
@@ -118,7 +121,13 @@ class Simulator:
         limit = int(self.config["kernel.max_registers"])
         self.module = self._given_module or ptx.load_module(self.spec.module_path, max_registers=limit)
         self.main_rows = int(self.config["sm.num_banks"]) * int(self.config["sm.rows_per_bank"])
+        lines = self.module.text.count("\n")
+        is_long = self._given_module is None and lines > LONG_MODULE
+        if is_long and self._progress is not None:
+            self._progress(None, f"loading {self.spec.name}: {lines:,} lines of PTX")
         self.placement: Placement = place(self.spec, self.module, self.config, self.main_rows)
+        if is_long and self._progress is not None:
+            self._progress(None, f"running {self.spec.name}")
 
     def _allocate(self) -> None:
         """Make the state records, value rows and the arena."""

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from engine import jit, kernels, warm
 from engine.errors import InputError, RfviewError
 from engine.launch import load_launch_file
-from engine.simulator import Simulator
+from engine.simulator import Progress, Simulator
 from engine.state import SCHEDULERS
 from engine.tools import plain_trial
-from engine.warm import Progress
 
 CHECKED = ("vectoradd", "reduction", "hotspot")     # bound by memory; barriers; partial writes that a wrong mask spoils
 PATIENCE = 50           # a design that takes so many times sram's cycles is taken to hang

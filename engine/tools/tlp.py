@@ -50,7 +50,7 @@ def curve(
     preset: str = "fermi",
     settings: Mapping[str, Any] | None = None,
     max_cycles: int = 100_000_000,
-    progress: Callable[[float, str], None] | None = None,
+    progress: Callable[[float | None, str], None] | None = None,
     module: Module | None = None,
 ) -> list[Point]:
     """Profile N = 1 .. as many CTAs as fit (by the largest launch) and return a point for each. Raises KernelFault."""

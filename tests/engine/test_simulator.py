@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import engine.simulator
 from engine import kernels
 from engine.errors import InputError, KernelFault
 from engine.launch import load_launch_file
@@ -185,3 +186,11 @@ def test_unwritten_registers_and_shared_memory_are_zero() -> None:
     machine = Machine(program, ctas=20, warps=1)
     machine.simulator.run()
     assert np.array_equal(machine.simulator.buffers()["data"], np.zeros(1024, np.uint32))
+
+
+def test_who_loads_a_long_module_hears_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.simulator, "LONG_MODULE", 10)
+    told: list[tuple[float | None, str]] = []
+    Simulator(load_launch_file(kernels.path("vectoradd")), progress=lambda *what: told.append(what))
+    assert [fraction for fraction, _ in told] == [None, None]
+    assert told[0][1].startswith("loading vectoradd: ") and told[0][1].endswith(" lines of PTX")
