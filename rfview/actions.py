@@ -130,6 +130,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("zoom_out", ("-",), "zoom-out", "TIMELINE, overview: a longer stretch", SCREEN),
     Action("palette", ("ctrl+p",), "palette", "every action by name", SCREEN, "palette"),
     Action("screenshot", ("Y",), "screenshot", "this screen into a file, .svg or .txt", SCREEN, "screenshot"),
+    Action("message", ("M",), "message", "the last message in full", SCREEN),
     Action("copy", ("y",), "copy", "copy the way to here", SCREEN),
     Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
 )
@@ -138,7 +139,7 @@ BY_NAME = {action.name: action for action in ACTIONS}
 FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "play", "why", "break_here", "timeline",
           "command", "help", "mark", "registers", "statistics", "watch_here", "zoom", "palette")
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
-FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "next_issue", "next_stall", "continue", "mark", "why", "close", "help")
+FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "close", "next_issue", "next_stall", "continue", "mark", "why", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
 EVENTS_OF_DESIGNS = {"hcrf": "next_transfer", "rfc": "next_flush", "edram": "next_refresh", "racetrack": "next_shift"}
 KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",

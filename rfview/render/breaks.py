@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from bisect import bisect_left, bisect_right
 
 from rfview.render.scene import BreakView, Scene
@@ -9,6 +10,7 @@ from rfview.render.text import Line, Row, fill, number, title
 
 STRIP = 24          # cells of the picture of the whole run
 WIDE = 84           # from here on it has room
+NONE = "none: b sets one at the focused warp's instruction, w watches the focused thing; a adds any"
 
 
 def nearest(point: BreakView, cycle: int) -> tuple[int | None, int | None]:
@@ -39,8 +41,7 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
         heading.at(width - STRIP - 1, "where in the run", "tinfo")
     lines = [heading.line()]
     if not scene.breakpoints:
-        lines.append(Row(width).add("   none: b sets one at the focused warp's instruction, w watches the focused thing; ",
-                                    "dim").add("a adds any", "text").line())
+        lines += [Row(width).add(f"   {part}", "dim").line() for part in textwrap.wrap(NONE, max(12, width - 6))]
     for index, point in enumerate(scene.breakpoints):
         lines += _point(scene, point, width, columns, index == selected)
     lines += [Row(width).line(), title(width, "MARKS", "m and a letter sets one, ' and the letter goes there")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from rfview.render.operation import with_lines
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import number
 from sessions.why import Chain, Past, Target, explain
@@ -48,7 +49,9 @@ def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
     chain = chain_of(scene, warp)
     if chain is None:
         return [], []
-    links = [Link(link.sentence, link.evidence, link.code, link.since, link.until, link.warp, False, link.target)
+    program = scene.info.get("program", ())
+    links = [Link(with_lines(link.sentence, program), with_lines(link.evidence, program), link.code, link.since,
+                  link.until, link.warp, False, link.target)
              for link in chain.links]
     resource = chain.resource
     if resource is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.render.operation import compact_text
+from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, fill, title
 
@@ -45,7 +45,7 @@ def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
         at = index == pc and (machine.resident >> scene.warp) & 1
         row = Row(width, "focus" if at else "")
         row.add("▸" if at else " ", "bold").add(f"{entry['line']:>4} ", "bold" if at else "faint")
-        text = str(entry["text"])
+        text = with_lines(str(entry["text"]), program)
         room = width - row.x - 3
         shown = text if width >= 48 and len(text) <= room else compact_text(text)
         row.add(shown[:room], "bold" if at else "dim" if index < pc else "text")

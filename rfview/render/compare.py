@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from rfview.render.operation import compact_text
 from rfview.render.scene import Look, looks
-from rfview.render.text import BARS, Line, Row, blank, fill, number, title
+from rfview.render.text import BARS, Line, Row, blank, cut, fill, number, title
 
 CYCLE, INSTRUCTION = "cycle", "instruction"
 ROLES = ("bold", "dim")
@@ -153,7 +154,7 @@ def status_line(picture: ComparePicture, width: int) -> Line:
 def message_line(picture: ComparePicture, width: int) -> Line:
     """Return what was said last."""
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
-    return Row(width).add(" ").add(picture.message, role).line()
+    return Row(width).add(" ").add(cut(picture.message, width - 2), role).line()
 
 
 def hint_line(hints: Sequence[tuple[str, str]], width: int) -> Line:
@@ -212,7 +213,8 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
         first = column_of(picture, picture.first_count, columns)
         if first < here:
             marks.to(LABEL + 1 + first).add("◆", "bad")
-    text = f"instruction {number(picture.runs[0].count)}, B {signed(picture.lag)} cycles"
+    cycles = "cycle" if picture.lag in (1, -1) else "cycles"
+    text = f"instruction {number(picture.runs[0].count)}, B {signed(picture.lag)} {cycles}"
     if here + len(text) + 3 > columns:
         marks.right(LABEL + 1 + here, text + " ", "dim").to(LABEL + 1 + here).add("▲", "bold")
     else:
@@ -252,7 +254,8 @@ def instruction_lines(picture: ComparePicture, width: int, rows: int) -> list[Li
         here = entry.n == picture.n
         row = Row(width, "focus" if here else "")
         row.add(" ▸" if here else "  ", "bold").right(7, number(entry.n), "dim")
-        row.at(9, entry.text[: room - 1], "bold" if here else "text")
+        name = entry.text if len(entry.text) < room else cut(compact_text(entry.text), room - 1)
+        row.at(9, name, "bold" if here else "text")
         for end, cycle, role in ((9 + room + 11, entry.cycle_a, "bold"), (9 + room + 21, entry.cycle_b, "dim")):
             row.right(end, "–" if cycle is None else number(cycle), role)
         changed = before is not None and entry.lag is not None and entry.lag != before

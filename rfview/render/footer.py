@@ -8,6 +8,7 @@ from rfview.render.overlay import text_of
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, number
 
+MORE = "  M shows all"        # behind a message that does not fit
 MESSAGE_ROLES = {"info": "dim", "error": "bad", "good": "p:good"}
 
 
@@ -21,21 +22,29 @@ def prompt_text(scene: Scene) -> str:
 def render_event(scene: Scene, width: int, height: int = 1) -> list[Line]:
     """Return the last event: where a jump came from, why a move stopped, or what went wrong; on the right a note.
 
-    Of a stretch of the run that is looked at as a whole: its statistics.
+    Of a stretch of the run that is looked at as a whole: its statistics. What does not fit is cut, and the key said that
+    shows it.
 
      cycle 8,802: issued by w31, instruction 190                                  B overlaid: hrf gto, +42 cycles
     """
     row = Row(width).add(" ")
     note = text_of(scene.over) if scene.over is not None else scene.note
     room = width - 2 - (len(note) + 2 if note else 0)
-    if scene.fault and scene.cycle == scene.last and scene.message_kind != "error":
-        row.add(cut(f"kernel stopped: {scene.fault}", room), "bad")
-    else:
-        text, role = scene.message, MESSAGE_ROLES.get(scene.message_kind, "dim")
-        if scene.brush is not None and scene.message_kind != "error" and (scene.brush.is_open or not text):
-            text, role = scene.brush.text, "text"
+    text, role = event_of(scene)
+    if len(text) <= room or room < 3 * len(MORE):
         row.add(cut(text, room), role)
+    else:
+        row.add(cut(text, room - len(MORE)), role).add(MORE, "faint")
     return [row.right(width - 1, note, "bold" if scene.over is not None else "faint").line()]
+
+
+def event_of(scene: Scene) -> tuple[str, str]:
+    """Return the event row's whole text and its colour."""
+    if scene.fault and scene.cycle == scene.last and scene.message_kind != "error":
+        return f"kernel stopped: {scene.fault}", "bad"
+    if scene.brush is not None and scene.message_kind != "error" and (scene.brush.is_open or not scene.message):
+        return scene.brush.text, "text"
+    return scene.message, MESSAGE_ROLES.get(scene.message_kind, "dim")
 
 
 def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tuple[int, int, str, str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from engine import state as layout
@@ -12,6 +14,7 @@ SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p"
 UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LDST"}
 PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "SFU", layout.PIPE_LDST: "LDST"}
 NONE = layout.NONE8
+PLACE = re.compile(r"(-> |\b(?:at|to) PC )(\d+)(?!:)\b")
 _short: dict[str, str] = {}
 
 
@@ -61,6 +64,16 @@ def compact_text(text: str) -> str:
         guard += " "
     mnemonic, _, operands = rest.partition(" ")
     return f"{guard}{short_op(mnemonic):<5} {operands.replace(', ', ' ')}".rstrip()
+
+
+def with_lines(text: str, program: Sequence[Any]) -> str:
+    """Return an instruction or a sentence that names places in the program by PTX line, as CODE does, not by pc."""
+
+    def by_line(match: re.Match[str]) -> str:
+        pc = int(match[2])
+        return f"{match[1].replace('PC ', '')}line {program[pc]['line']}" if pc < len(program) else match[0]
+
+    return PLACE.sub(by_line, text)
 
 
 def producer_of(machine: Machine, warp: int) -> int | None:

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import Pipes, Scene
-from rfview.render.text import Line, Row, fill, number, plural, title
+from rfview.render.text import Line, Row, cut, fill, number, plural, title
 from rfview.render.timeline import ruler
-from sessions.pipeline import COLLECTING, DECODED, EMPTY, FETCHED, ISSUED, LETTERS, REFUSED, WORDS, Life
+from sessions.pipeline import (
+    COLLECTING,
+    DECODED,
+    DONE,
+    EMPTY,
+    EXECUTING,
+    FETCHED,
+    IN_MEMORY,
+    ISSUED,
+    LETTERS,
+    REFUSED,
+    WORDS,
+    WRITING,
+    Life,
+)
 
 WIDE = 100
 GUTTER = 6          # cells before the first column: the register that goes from or to the chosen instruction
 QUIET = (DECODED, COLLECTING)
 STRONG = (FETCHED, ISSUED)
+LEGEND = ((FETCHED, "fetched"), (DECODED, "behind another"), (ISSUED, "issues"), (COLLECTING, "collects operands"),
+          (REFUSED, "bank refused"), (EXECUTING, "executes"), (IN_MEMORY, "in memory"), (WRITING, "writes"),
+          (DONE, "leaves"))
 
 
 def label_of(width: int) -> int:
@@ -53,7 +71,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     A row is one execution of an instruction, left to right is time, the lit column is the cursor. F fetched and decoded,
     - behind an older one, then why the warp waits, by the state's glyph, I issues, C collects operands, x a bank refused
     one, E in its unit, M in memory, W writes its result, r leaves. ▸ instructions whose results the chosen one reads,
-    with the register; ◂ those that read its result.
+    with the register; ◂ those that read its result. Where rows are left, the last one says what the letters are.
     """
     pipes = scene.pipes
     focus = scene.panel == "pipeline"
@@ -71,7 +89,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         lines.append(_row(scene, pipes, place, width, place == at, marks.get(place, "")))
     if not pipes.rows:
         lines.append(Row(width).add(f"   w{pipes.warp} holds no instruction in these cycles", "dim").line())
+    is_roomy = len(lines) < height - 2
     lines = fill(lines, width, height - 1)
+    if is_roomy:
+        lines[-1] = _legend(scene, width)
     return [*lines, _foot(scene, pipes, at, width)][:height] if height > 2 else lines[:height]
 
 
@@ -98,7 +119,9 @@ def _row(scene: Scene, pipes: Pipes, place: int, width: int, is_chosen: bool, ma
     base = "bold" if is_chosen else "text"
     row = Row(width, "focus" if is_chosen else "").add("▸" if is_chosen else " ", "bold")
     row.right(6, number(life.n), "dim").to(7)
-    row.add((str(entry["text"]) if entry else "?")[: label - GUTTER - 8], base).to(label - GUTTER)
+    room = label - GUTTER - 8
+    text = with_lines(str(entry["text"]), scene.info.get("program", ())) if entry else "?"
+    row.add(text if len(text) <= room else cut(compact_text(text), room), base).to(label - GUTTER)
     row.add(mark[: GUTTER - 1], "key").to(label)
     cells = cells_of(scene, pipes, life)
     cursor = pipes.column(scene.cycle)
@@ -133,6 +156,16 @@ def _cell(scene: Scene, code: int) -> tuple[str, str]:
     if code == REFUSED:
         return LETTERS[code], "hi:bank_conflict"
     return LETTERS[code], "st:issued" if code == ISSUED else "dim" if code in QUIET else "bold" if code in STRONG else "text"
+
+
+def _legend(scene: Scene, width: int) -> Line:
+    """Return what the letters are, as many as fit."""
+    row = Row(width)
+    for code, word in LEGEND:
+        if row.x + len(word) + 4 > width:
+            break
+        row.add(" ").add(*_cell(scene, code)).add(f" {word} ", "dim")
+    return row.line()
 
 
 def _foot(scene: Scene, pipes: Pipes, at: int, width: int) -> Line:

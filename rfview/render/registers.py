@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.render.scene import Machine, Scene
-from rfview.render.text import Line, Row, fill, title
+from rfview.render.text import Line, Row, cut, fill, title
 from sessions.names import names_at
 
 FORMATS = ("auto", "hex", "int", "uint", "float")
@@ -103,7 +103,7 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
     row = Row(width, "focus" if focus else "")
     pending = (machine.sb_write[scene.warp] >> reg) & 1
     row.add("▸" if focus else " ", "bold").add(f"R{reg:<3}", "bold" if focus else "text")
-    row.add("□" if pending else " ", "fg:long_scoreboard").add(f" {name[: NAME_CELLS - 2]}", "dim").to(6 + NAME_CELLS)
+    row.add("□" if pending else " ", "fg:long_scoreboard").add(f" {cut(name, NAME_CELLS - 2)}", "dim").to(6 + NAME_CELLS)
     values = _values(machine, scene.warp, reg)
     if values is None:
         return row.add("–", "faint").line()

@@ -28,7 +28,7 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
                              " counting ...", "dim")
         lines.append(row.line())
         return fill(lines, width, height)
-    lines += [_summary(found, width), _energy(found, width), Row(width).line()]
+    lines += [_summary(found, width), *_energy(found, width), Row(width).line()]
     left = _states(scene, found, width if width < 92 else width // 2 - 1)
     right = _events(found, width if width < 92 else width - width // 2 - 1)
     if width < 92:
@@ -53,17 +53,20 @@ def _summary(found: Statistics, width: int) -> Line:
     return row.add("   ").add("balanced ✓" if good else "UNBALANCED ✕", "good" if good else "bad").line()
 
 
-def _energy(found: Statistics, width: int) -> Line:
+def _energy(found: Statistics, width: int) -> list[Line]:
+    """Return the energy and what it is the sum of, in two rows where one is too short."""
     row = Row(width)
     if not found.energy_pj:
-        return row.add(" energy: not known for this run", "dim").line()
-    row.add(" RF energy ", "dim").add(f"{found.energy_pj['total']:,.1f} pJ", "bold").add(" =", "dim")
-    parts = [f" {name} {value:,.1f}" for name, value in found.energy_pj.items() if name != "total"]
-    row.add(" +".join(parts), "text")
+        return [row.add(" energy: not known for this run", "dim").line()]
+    row.add(" RF energy ", "dim").add(f"{found.energy_pj['total']:,.1f} pJ", "bold")
+    parts = " =" + " +".join(f" {name} {value:,.1f}" for name, value in found.energy_pj.items() if name != "total")
+    is_one = row.x + len(parts) <= width
+    if is_one:
+        row.add(parts, "text")
     for name, value in (("power", f"{found.power_mw:.2f} mW"), ("energy·delay", f"{found.energy_delay_js:.3e} Js")):
         if row.x + len(name) + len(value) + 4 <= width:
             row.add(f"   {name} ", "dim").add(value, "text")
-    return row.line()
+    return [row.line()] if is_one else [row.line(), Row(width).to(4).add(parts, "text").line()]
 
 
 def _states(scene: Scene, found: Statistics, width: int) -> list[Line]:

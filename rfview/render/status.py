@@ -7,6 +7,8 @@ from rfview.render.text import Line, Row, number, percent
 
 BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
 
+SHED = ("preset", "rfview", "launch", "scheduler", "kernel", "design")      # in this order, where a row is too short
+
 
 def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
     """Return the status row.
@@ -17,13 +19,17 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
     and power of the register file over the last 1,024 cycles; Σ: the warp slots in exactly one state, ✓ when that is all
     of them and warp-cycles and energy add up, else a red ✕ behind what does not.
     """
-    row = Row(width, "band").add(" rfview", "title")
-    gap = 2 if width >= 100 else 1
-    _what(row, scene, width, gap)
     tail = _tail(scene, width)
     tail_width = sum(len(text) for text, _ in tail)
     place = _place(scene, width)
     place_width = sum(len(text) for text, _ in place)
+    for left_out in range(len(SHED) + 1):       # where in time is never cut off
+        row = Row(width, "band")
+        _what(row, scene, width, SHED[:left_out])
+        if row.x + place_width + 2 <= width:
+            break
+    if row.x + place_width + 1 > width:
+        place = place[:-1]
     wanted = 54 if width >= 120 else 42 if width >= 100 else 26
     row.to(max(row.x + 1, min(wanted, width - place_width - tail_width - 3)))
     row.parts(*place)
@@ -32,8 +38,11 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
     return [row.line()]
 
 
-def _what(row: Row, scene: Scene, width: int, gap: int) -> None:
-    """Write kernel, launch, design, scheduler and preset, as far as there is room."""
+def _what(row: Row, scene: Scene, width: int, without: tuple[str, ...]) -> None:
+    """Write kernel, launch, design, scheduler and preset, as far as there is room; without: what has to go, by SHED."""
+    gap = 2 if width >= 100 else 1
+    if "rfview" not in without:
+        row.add(" rfview", "title")
     info = scene.info
     kernel = str(info.get("kernel", scene.title))
     if scene.now is not None and info.get("launches"):
@@ -43,16 +52,20 @@ def _what(row: Row, scene: Scene, width: int, gap: int) -> None:
     else:
         launch = None
     room = 16 if width >= 120 else 14 if width >= 100 else 9
-    row.to(row.x + gap).add(kernel if len(kernel) <= room else kernel[: room - 1] + "…", "text")
-    if launch is not None and width >= 120:
+    if "kernel" not in without:
+        row.to(row.x + gap).add(kernel if len(kernel) <= room else kernel[: room - 1] + "…", "text")
+    if launch is not None and width >= 120 and "launch" not in without:
         block = 1
         for size in launch["block"]:
             block *= int(size)
         row.add(f" {_grid(launch['grid'])} · {block}", "text")
     design = str(info.get("design", ""))
+    if "design" in without:
+        return
     row.to(row.x + gap).add(design if len(design) <= 14 else design[:13] + "…", "title")
     scheduler, preset = str(info.get("scheduler", "")), str(info.get("preset", ""))
-    row.add(f" {scheduler}" + (f" · {preset}" if preset and width >= 100 else ""), "tinfo")
+    if "scheduler" not in without:
+        row.add(f" {scheduler}" + (f" · {preset}" if preset and width >= 100 and "preset" not in without else ""), "tinfo")
 
 
 def _grid(grid: list[int]) -> str:

@@ -101,7 +101,7 @@ def title(width: int, name: str, info: str = "", *, focus: bool = False, right: 
     """Return a panel's title row: a band, `▌` when the panel has the keys, the name, then facts in grey."""
     row = Row(width, "band").add("▌" if focus else " ", "title").add(name, "title")
     if info:
-        row.add("  ").add(info if len(info) <= width - row.x - 1 else info[: max(0, width - row.x - 2)] + "…", "tinfo")
+        row.add("  ").add(cut(info, width - row.x - 1), "tinfo")
     if right:
         row.right(width - 1, right, "tinfo")
     return row.line()

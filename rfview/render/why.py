@@ -113,8 +113,9 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     lines = lines[: height - 1]
     lines += [blank] * (height - 1 - len(lines))
     hints = Row(width, "popup")
-    for key, word in (("1–8", "link"), ("j k", "choose"), ("Enter", "go to its first cycle"), ("y", "copy as text"),
-                      ("Esc", "close")):
+    count = sum(not link.conclusion for link in links)
+    for key, word in ((f"1–{count}" if count > 1 else "1", "link"), ("j k", "choose"), ("Enter", "go to its first cycle"),
+                      ("y", "copy as text"), ("Esc", "close")):
         hints.add(" ").add(key, "key").add(f" {word} ", "tinfo")
     return [*lines, hints.line()]
 

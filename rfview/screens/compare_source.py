@@ -10,6 +10,7 @@ import numpy as np
 from engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.multiples import Band, MultiplesPicture
+from rfview.render.operation import with_lines
 from sessions.compare import Comparison, Issue, IssueLog, WarpName, report
 from sessions.session import Session
 from sessions.timeline import Timeline
@@ -235,7 +236,8 @@ class CompareSource:
         found = []
         for n in sorted({*sides[0], *sides[1]}):
             a, b = sides[0].get(n), sides[1].get(n)
-            texts = [" ".join(program[issue.pc]["text"].split()) for issue in (a, b) if issue is not None]
+            entries = [program[issue.pc] for issue in (a, b) if issue is not None]
+            texts = [with_lines(" ".join(entry["text"].split()), program) for entry in entries]
             text = texts[0] if len({*texts}) == 1 else " | ".join(texts)
             found.append(Instruction(n, text, a.cycle if a else None, b.cycle if b else None))
         return tuple(found)
@@ -271,7 +273,8 @@ class CompareSource:
         chain = why(Session(timeline), slot, cycle + 1)
         if not chain.links:
             return ((-1, chain.state),)
-        return tuple((link.code, link.sentence) for link in chain.links)
+        program = self.timelines[late].info["program"]
+        return tuple((link.code, with_lines(link.sentence, program)) for link in chain.links)
 
     def _strip(self, pair: tuple[Issue | None, Issue | None], instructions: tuple[Instruction, ...]) -> Strip:
         """Return the focused warp's states in both runs around the cursor's instruction, aligned at the one before."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rfview.actions import ACTIONS, KeyReader, Pressed
@@ -11,7 +12,7 @@ from rfview.render import overview as overview_lines
 from rfview.render import pipeline as pipeline_lines
 from rfview.render import timeline as timeline_lines
 from rfview.render import warps as warp_lines
-from rfview.render.footer import prompt_text
+from rfview.render.footer import event_of, prompt_text
 from rfview.render.layout import ALONE, PANELS, TITLES, Place, is_tiny, layout, shown
 from rfview.render.registers import FORMATS
 from rfview.render.scene import Scene
@@ -264,11 +265,19 @@ class Deeds(Moves):
         except InputError as error:
             self.say(str(error), "error")
 
-    def open_text(self, lines: tuple[str, ...]) -> None:
+    def do_message(self, pressed: Pressed) -> None:
+        """Show what the event row says, all of it."""
+        text = event_of(self.scene)[0]
+        if text:
+            self.open_text(tuple(textwrap.wrap(text, max(20, min(108, self.app.size.width - 8)))), "MESSAGE")
+        else:
+            self.say("no message now")
+
+    def open_text(self, lines: tuple[str, ...], name: str = "ANSWER") -> None:
         """Show several lines in a window."""
         from rfview.screens.windows import TextWindow
 
-        self.app.push_screen(TextWindow(lines))
+        self.app.push_screen(TextWindow(lines, name))
 
     # the screen
 
@@ -496,6 +505,9 @@ class Deeds(Moves):
     def clicked(self, place: Place, x: int, y: int, double: bool) -> None:
         """Focus what was clicked; twice: zoom, or in CODE a breakpoint."""
         panel = place.panel
+        if panel == "event":
+            self.do_message(Pressed("message"))
+            return
         if panel == "overview":
             columns = place.width - 2 * overview_lines.MARGIN
             self.driver.ask("goto", overview_lines.cycle_of(self.scene, x - overview_lines.MARGIN, columns))

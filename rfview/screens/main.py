@@ -43,7 +43,7 @@ VIEWS: tuple[type[PanelView], ...] = (
 
 
 # actions that mean something before there is a session
-WITHOUT_SESSION = ("quit", "help", "close")
+WITHOUT_SESSION = ("quit", "help", "close", "message")
 
 
 class MainScreen(Deeds, Screen[None]):

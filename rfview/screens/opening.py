@@ -17,9 +17,10 @@ def waiting(title: str) -> Scene:
 
 def first_facts(scene: Scene) -> dict[str, Any]:
     """Return what the view of a session's first scene begins with: the focused warp, and a sentence where there is none."""
-    resident = scene.now.resident if scene.now else 0
-    warp = (resident & -resident).bit_length() - 1 if resident else 0
-    return {"warp": warp, "message": scene.message or greeting(scene)}
+    machine = scene.now
+    here = [warp for warp in range(machine.num_warps) if machine.resident >> warp & 1] if machine else []
+    runs = [warp for warp in here if machine and scene.look(machine.state[warp]).name != "finished"]
+    return {"warp": (runs or here or [0])[0], "message": scene.message or greeting(scene)}
 
 
 def greeting(scene: Scene) -> str:

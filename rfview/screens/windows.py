@@ -137,9 +137,9 @@ class WhyWindow(Popup):
 class TextWindow(Popup):
     """Lines of text, scrolled with j and k."""
 
-    def __init__(self, text: tuple[str, ...]):
+    def __init__(self, text: tuple[str, ...], name: str = "ANSWER"):
         super().__init__(None, (max(40, min(116, max(map(len, text), default=0) + 4)), max(6, min(34, len(text) + 2))))
-        self.text = text
+        self.text, self.heading = text, name
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the part in sight."""
@@ -147,7 +147,7 @@ class TextWindow(Popup):
         first = max(0, min(self.selected, len(self.text) - rows))
         shown = [Row(width).add(" ").add(text, "text").line() for text in self.text[first : first + rows]]
         more = "j k scroll   " if len(self.text) > rows else ""
-        return [title(width, "ANSWER", "", focus=True, right=f"{more}Esc closes"), *fill(shown, width, rows)]
+        return [title(width, self.heading, "", focus=True, right=f"{more}Esc closes"), *fill(shown, width, rows)]
 
     def count(self) -> int:
         """Return the lines."""

@@ -126,6 +126,7 @@ CASES: dict[str, Case] = {
     "zoom_in": ((), lambda app: app.scene.overview.edges[-1] - app.scene.overview.edges[0] < 300),
     "zoom_out": ((), lambda app: app.scene.overview.edges[-1] == 399),
     "palette": ((), lambda app: app.app.screen is not app.app.main),
+    "message": shows("MESSAGE", "nothing to search for yet", before=("n",)),
     "screenshot": says("written: gemm_tile-sram-150.svg"),
     "copy": says("copied: rfview replay"),
 }

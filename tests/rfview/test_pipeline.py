@@ -26,7 +26,7 @@ def test_rows_links_and_keys(size: tuple[int, int]) -> None:
         await app.settle()
         await app.press("3", "o", "P")
         text = app.screen_text()
-        assert "PIPELINE  w3   1 column = 1 cycle" in text and "▸   10 add.s64" in text
+        assert "PIPELINE  w3   1 column = 1 cycle" in text and "▸   10 add" in text
         assert "R0+ ▸" in text and "R2+ ▸" in text and "w3's 10th" in text and "R0 R1 of its 8th, R2 R3 of its" in text
         row = next(line for line in text.splitlines() if "▸   10" in line)
         assert "↓↓↓" in row

@@ -16,7 +16,7 @@ from rfview.render import stalls as stall_lines
 from rfview.render.chain import links_of
 from rfview.render.layout import PANELS, is_tiny, layout, shown
 from rfview.render.lenses import banks, panels
-from rfview.render.scene import Machine, Scene
+from rfview.render.scene import Badge, Machine, Scene
 from rfview.screens.source import SceneSource
 from sessions.accounts import problems
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
@@ -101,6 +101,16 @@ def test_the_status_row_names_the_run_and_where_it_stands(scene: Scene) -> None:
     assert "cycle 150" in status.render(scene, 80)[0].plain
 
 
+@pytest.mark.parametrize("width", [20, 30, 40, 50, 60, 79, 80, 100, 120])
+def test_the_status_row_never_cuts_off_where_in_time(scene: Scene, width: int) -> None:
+    long = {**scene.info, "design": "single_buffer", "scheduler": "switch_on_stall", "kernel": "_ZN7cutlass6KernelINS_4gemm"}
+    for found in (scene, scene.at(info=long, badge=Badge("busy", "simulating 1.4 M/s"))):
+        row = status.render(found, width)[0].plain
+        assert len(row) == width
+        assert "cycle 150" in row or width < 40
+        assert width < 60 or "37.6 %" in row
+
+
 def test_an_unbalanced_sum_is_red_and_says_so(scene: Scene) -> None:
     timeline = FakeTimeline()
     snapshot = timeline.at(150)
@@ -158,7 +168,7 @@ def test_every_state_has_a_reason_that_fits(name: str) -> None:
 def test_a_miss_is_followed_to_its_line_and_its_return() -> None:
     found = scene_with("long_scoreboard")
     said = text(why.render(found, 58, 8))
-    assert "for R12" in said and "ld.global at PC 0 writes it" in said and "missed L1" in said
+    assert "for R12" in said and "ld.global at line 112 writes it" in said and "missed L1" in said
     assert "back at" in said and "L2 cache" in said
 
 
@@ -337,7 +347,9 @@ def test_events_and_faults_stand_in_the_event_row(scene: Scene) -> None:
     fault = scene.at(fault="w3 reads 4 bytes at 0x10", last=150)
     line = footer.render_event(fault, 80)[0]
     assert "kernel stopped: w3 reads" in line.plain and line.spans[1][1] == "bad"
-    assert len(footer.render_event(scene.at(message="x" * 500), 80)[0].plain) == 80
+    for size in (20, 40, 80, 120):
+        assert len(footer.render_event(scene.at(message="x" * 500), size)[0].plain) == size
+    assert footer.render_event(scene.at(message="lost " * 50), 80)[0].plain.rstrip().endswith("…  M shows all")
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -166,8 +166,8 @@ def _leaves(machine: Machine, width: int) -> Line:
     warp = int(record["left_warp"])
     here = machine.sm["warp"]["is_active"][warp] == LEAVING
     row.add(f"w{warp} ", "bold" if here else "text").add(reason(machine, warp) if here else "gone", "text")
-    text = f"flush {record['left_live']} live  drop {record['left_dead']} dead"
-    row.at(27, text, "st:rfc_flush" if here else "dim")
+    text = f"flush {record['left_live']} live drop {record['left_dead']} dead"
+    row.at(26, text, "st:rfc_flush" if here else "dim").add(" ")
     return row.right(width - 1, number(int(record["left_cycle"])), "faint").line()
 
 

@@ -1,0 +1,135 @@
+"""Where the screen is too small: nothing that matters is cut off, and what is cut off can be had by a key that is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rfview.actions import footer_hints
+from rfview.render import compare, operation, pipeline, registers
+from rfview.render.footer import hints_that_fit
+from rfview.render.text import Line, title
+from rfview.screens.opening import first_facts
+from sessions import open_session
+from tests.rfview.pilots import Driven, drive
+
+FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
+LONG = "kernel stopped: " + " ".join(f"word{n}" for n in range(60)) + " and the end"
+
+
+def plain(lines: list[Line]) -> str:
+    return "\n".join(line.plain for line in lines)
+
+
+@pytest.mark.parametrize("by_mouse", [False, True])
+def test_a_message_that_does_not_fit_is_shown_in_full(by_mouse: bool) -> None:
+    async def test(app: Driven) -> None:
+        app.app.main.say(LONG, "error")
+        await app.drain()
+        row = app.screen_text().splitlines()[-2]
+        assert "…  M shows all" in row and "the end" not in row
+        if by_mouse:
+            await app.pilot.click("#panel-event", offset=(5, 0))
+            await app.settle()
+        else:
+            await app.press("M")
+        assert "MESSAGE" in app.window_text() and "the end" in app.window_text()
+        await app.press("escape", "s")
+        assert app.cycle == 151
+
+    drive(test, size=(80, 24))
+
+
+def test_every_window_and_view_says_how_it_is_left() -> None:
+    async def test(app: Driven) -> None:
+        for key in ("B", "#", "e", "K", "v", "O"):
+            await app.press(key)
+            assert "Esc" in app.window_text(), key
+            await app.press("escape")
+
+    drive(test, size=(80, 24))
+    for panel in ("timeline", "pipeline", "registers"):
+        assert "close" in [action for *_, action in hints_that_fit(footer_hints(panel, 80), 80)], panel
+
+
+def test_the_list_of_breakpoints_says_in_full_how_to_get_one() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("B")
+        said = " ".join(app.window_text().split())
+        assert "w watches the focused thing; a adds any" in said and "Enter next" in said
+
+    drive(test, size=(80, 24))
+
+
+def test_statistics_name_every_part_of_the_energy() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.go(5000)
+        await app.press("#")
+        said = app.window_text()
+        assert all(part in said for part in ("dynamic", "leakage", "refresh", " mW")), said
+
+    for size in ((80, 24), (120, 40)):
+        drive(test, size=size, opener=lambda report: open_session(FIRST))
+
+
+def test_places_in_the_program_are_lines_as_in_code() -> None:
+    program = [{"line": 31}, {"line": 37}]
+    assert operation.with_lines("@P0 bra -> 1", program) == "@P0 bra -> line 37"
+    assert operation.with_lines("ld.global at PC 0 writes it", program) == "ld.global at line 31 writes it"
+    assert operation.with_lines("at PC 1: bar.sync 0, line 37", program) == "at PC 1: bar.sync 0, line 37"
+    assert operation.with_lines("@P0 bra -> 9", program) == "@P0 bra -> 9"
+
+
+def test_code_why_and_pipeline_name_the_same_line() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.go(5000)
+        await app.press("1", "2", "o")
+        assert "@P0 bra   -> line 52" in app.screen_text()
+        await app.press("e")
+        assert "@P0 bra -> line 52, line 37" in app.window_text() and "1–5 link" in app.window_text()
+        await app.press("escape", "P")
+        assert "@P0 bra -> line 52" in app.screen_text()
+
+    drive(test, opener=lambda report: open_session(FIRST))
+
+
+def test_a_name_that_is_cut_says_so() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.go(900)
+        await app.press("1", "2", "o", "r")
+        said = plain(registers.render(app.scene, 80, 20))
+        assert "%rd1.lo…" in said and "%rd6.l" not in said
+        await app.press("P")
+        said = plain(pipeline.render(app.scene, 80, 20))
+        assert "mul   R0 R0 4" in said and "C collects operands" in said
+
+    drive(test, size=(80, 24), opener=lambda report: open_session(FIRST))
+    assert title(40, "REGISTER FILE", "racetrack memory, 8 ports per bank").plain.rstrip().endswith("…")
+    assert "por…" not in title(40, "REGISTER FILE", "racetrack memory, 8 ports per bank").plain
+
+
+def test_the_first_warp_in_focus_is_one_that_runs() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.go("35%")
+        assert app.scene.look(app.scene.now.state[0]).name == "finished"
+        warp = first_facts(app.scene)["warp"]
+        assert warp == 1 and app.scene.look(app.scene.now.state[warp]).name != "finished"
+
+    drive(test, opener=lambda report: open_session(FIRST))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_narrow_comparisons_keep_both_cycles(width: int) -> None:
+    runs = tuple(compare.RunFacts(letter, "sram gto", "", {}, 99, 9) for letter in "AB")
+    entry = compare.Instruction(1, "mov.u32 R0, %ctaid.x", 1234, 5678)
+    picture = compare.ComparePicture(runs, 9, warp="w1", n=1, instructions=(entry,), lag=1, message="word " * 40)
+    row = compare.instruction_lines(picture, width, 3)[2].plain
+    assert "1,234" in row and "5,678" in row and "+4,444" in row
+    assert "B +1 cycle" in plain(compare.curve_lines(picture, 80, 2)) and "+1 cycles" not in plain(
+        compare.curve_lines(picture, 80, 2))
+    assert compare.message_line(picture, width).plain.rstrip().endswith("…")
