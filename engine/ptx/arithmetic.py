@@ -80,12 +80,24 @@ def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info:
             inst.psrc.append(var)
             inst.psrc_negate.append(negated)
             continue
+        if len(inst.psrc) < info.num_psrc and place == len(info.src_types) and isinstance(operand, Number):
+            inst.psrc.append(constant_predicate(low, bool(operand.value)))
+            inst.psrc_negate.append(False)
+            continue
         if place >= len(info.src_types):
             raise low.fail(f"expected a predicate register, found {describe(operand)}")
         low.fill(inst, _SLOT_OF[place], operand, info.src_types[place], is_loose)
         place += 1
     if place != len(info.src_types):
         raise low.fail(f"'{statement.opcode}' has too many predicate operands")
+
+
+def constant_predicate(low: Lowering, value: bool) -> int:
+    """Make a predicate that is always `value`."""
+    inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
+    inst.aux, inst.wait_class, inst.pdst = isa.PRED_TRUE if value else isa.PRED_FALSE, WAIT_FIXED, [low.temp(1).var]
+    low.emit(inst)
+    return inst.pdst[0]
 
 
 def fill_destination(low: Lowering, inst: VirtualInst, info: isa.OpInfo, operand: object) -> VirtualInst | None:

@@ -38,6 +38,7 @@ class Lowering:
     carry: int = NONE
     num_temps: int = 0
     last_line: int = 0
+    counts_bytes: bool = False  # whether the kernel's barriers count the bytes of copies
     places: dict[int, Place] = field(default_factory=dict)
     shared: dict[str, Place] = field(default_factory=dict)
 

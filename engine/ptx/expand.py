@@ -1,13 +1,14 @@
 """Lowering of forms that are a few others in a row.
 
-Sums of halves in 32 bits, min and max of three floats, of a warp's floats or with the signs multiplied, conversions to tf32.
+Sums of halves in 32 bits, min and max of three floats, of a warp's floats or with the signs multiplied, conversions to tf32,
+saturated integers side by side, lop3 with a predicate.
 """
 
 from __future__ import annotations
 
 from engine.ptx.context import Lowering
 from engine.ptx.steps import Steps
-from engine.ptx.syntax import Instruction, Operand
+from engine.ptx.syntax import Instruction, Name, Operand, Pair
 
 _HALVES = {"add": 1, "sub": 1, "fma": 2}  # how many sources are halves; they come first
 
@@ -19,17 +20,21 @@ def is_expanded(statement: Instruction) -> bool:
     is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
     if parts[-1:] == ["f32"] and (base == "redux" or "xorsign" in parts):
         return True
+    if base == "cvt" and parts[:1] == ["pack"] or base == "lop3" and parts[-2:-1] in (["and"], ["or"], ["xor"]):
+        return True
     return is_mixed or is_of_three or base == "cvt" and parts[-2:] == ["tf32", "f32"]
 
 
 def lower_expanded(low: Lowering, statement: Instruction) -> None:
-    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, or cvt.{rna,rn}.tf32.f32."""
+    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, and their like."""
     base = statement.opcode.split(".")[0]
     steps = Steps(low, statement)
     if base in _HALVES:
         return sum_of_halves(steps)
     if base == "cvt":
-        return to_tf32(steps)
+        return pack_integers(steps) if statement.opcode.startswith("cvt.pack") else to_tf32(steps)
+    if base == "lop3":
+        return logic_and_predicate(steps)
     if base == "redux":
         return reduce_floats(steps)
     if "xorsign" in statement.opcode:
@@ -103,3 +108,33 @@ def multiply_signs(steps: Steps) -> None:
     size = steps.value(".".join([base, *parts[:-3], "f32"]), *sizes)
     sign = steps.value("and.b32", steps.value("xor.b32", *held), 0x80000000)
     steps.emit("or.b32", result, size, sign)
+
+
+def pack_integers(steps: Steps) -> None:
+    """Clamp two integers to their narrow type, a above b, in the lowest bits; those of c follow above them."""
+    kinds = {f"{sign}{bits}": (sign, bits) for sign in "us" for bits in (2, 4, 8, 16)}
+    parts = steps.whole.opcode.split(".")[2:]
+    sign, bits = kinds.get(parts[1] if len(parts) > 1 else "", ("u", 8))
+    wanted = ["sat", f"{sign}{bits}", "s32"] + ["b32"] * (bits < 16)
+    if parts != wanted or len(steps.whole.operands) != len(wanted):
+        raise refused(steps, "cvt.pack.sat.u8.s32.b32")
+    result, first, second, *rest = steps.whole.operands
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if sign == "s" else (0, (1 << bits) - 1)
+    upper, lower = (steps.value("min.s32", steps.value("max.s32", item, least), most) for item in (first, second))
+    above: Operand | int = steps.value("shl.b32", rest[0], 2 * bits) if rest else 0
+    packed = steps.value("bfi.b32", upper, steps.value("bfi.b32", lower, above, 0, bits), bits, bits)
+    steps.emit("mov.b32", result, packed)
+
+
+def logic_and_predicate(steps: Steps) -> None:
+    """Lower lop3.{and,or,xor}.b32 d|p, a, b, c, table, q: p combines q with whether d is anything but 0."""
+    operands = steps.whole.operands
+    if len(operands) != 6 or not isinstance(operands[0], Pair):
+        raise steps.low.fail("expected 'lop3.or.b32 d|p, a, b, c, table, q'")
+    value = steps.value("lop3.b32", *operands[1:5])
+    operation, result, chosen = steps.whole.opcode.split(".")[1], operands[0].first, operands[0].second
+    if not isinstance(result, Name) or not isinstance(chosen, Name):
+        raise steps.low.fail(f"'{steps.whole.opcode}' gives a register and a predicate")
+    steps.emit(f"setp.ne.{operation}.b32", chosen, value, 0, operands[5])
+    if result.text != "_":
+        steps.emit("mov.b32", result, value)

@@ -9,6 +9,7 @@ from engine.program import WAIT_FIXED
 from engine.ptx.arithmetic import lower_cvta, lower_mov, lower_table
 from engine.ptx.async_copy import is_async_copy, lower_async_copy
 from engine.ptx.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
+from engine.ptx.bulk_copy import is_bulk_copy, lower_bulk_copy
 from engine.ptx.context import Frame, Lowering
 from engine.ptx.control import (
     control_inst, lower_barrier, lower_branch, lower_fence, lower_indexed_branch, lower_nanosleep, lower_return,
@@ -18,11 +19,12 @@ from engine.ptx.control_flow import reverse_post_order
 from engine.ptx.inline import lower_call
 from engine.ptx.layout import kernel_params, reachable, shared_layout
 from engine.ptx.matrix import lower_matrix, lower_transposition
-from engine.ptx.mbarrier import lower_mbarrier
+from engine.ptx.mbarrier import lower_mbarrier, mentions_bytes
 from engine.ptx.memory import lower_atomic, lower_load, lower_store, no_operation
 from engine.ptx.expand import is_expanded, lower_expanded
 from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
 from engine.ptx.simd import is_packed, lower_packed
+from engine.ptx.small_floats import is_small_float, lower_small_float
 from engine.ptx.source import Source
 from engine.ptx.syntax import (
     BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
@@ -30,6 +32,7 @@ from engine.ptx.syntax import (
 from engine.ptx.surface import lower_surface
 from engine.ptx.tensor import lower_tensor
 from engine.ptx.texture import drop_unread_components, lower_texture, lower_texture_query
+from engine.ptx.video import is_video, lower_video
 from engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
 _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
@@ -59,6 +62,7 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     for param in kernel_params(source, entry):
         low.names.table[param.name] = Place("param", param.offset)
     functions, mentioned = reachable(module, entry)
+    low.counts_bytes = any(function.body is not None and mentions_bytes(function.body) for function in functions)
     places, low.shared, shared_bytes = shared_layout(module, functions, mentioned)
     for variable in module.variables.values():
         if id(variable) in places:
@@ -144,12 +148,18 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif base in _UNSUPPORTED:
         advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else ""
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported{advice}")
+    elif is_bulk_copy(statement.opcode):
+        lower_bulk_copy(low, statement)
     elif base == "cp":
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
+    elif is_small_float(statement.opcode):
+        lower_small_float(low, statement)
     elif is_expanded(statement):
         lower_expanded(low, statement)
     elif is_packed(statement.opcode):
         lower_packed(low, statement, lower_table_or_mov)
+    elif is_video(statement.opcode):
+        lower_video(low, statement)
     else:
         lower_table(low, statement)
 

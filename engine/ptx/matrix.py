@@ -21,6 +21,8 @@ def lower_matrix(low: Lowering, statement: Instruction) -> None:
     base, *parts = statement.opcode.split(".")
     is_transposed = "trans" in parts
     rest = [part for part in parts if part not in ("trans", "shared", "shared::cta")]
+    if rest[2:4] and rest[2] in _COUNTS:  # the count may stand before the shape
+        rest[2:4] = rest[3:1:-1]
     is_known = len(rest) == 5 and rest[:3] == ["sync", "aligned", "m8n8"] and rest[3] in _COUNTS and rest[4] == "b16"
     if not is_known or len(statement.operands) != 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "

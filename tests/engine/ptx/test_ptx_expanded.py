@@ -1,0 +1,185 @@
+"""Instructions that become several: video, 8-bit floats, packed integers, bulk copies with barriers that count bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import PtxError
+from engine.ptx import decode_module
+from tests.engine.ptx.test_ptx_dialects import NEW, REGISTERS, run_kernel, words_after
+
+pytestmark = pytest.mark.nojit
+WORDS = np.random.RandomState(7).randint(0, 2**32, 32, np.uint64).astype(np.uint32)
+SMALL = {"e4m3x2": (3, 7, 448.0), "e5m2x2": (2, 15, 57344.0)}
+
+
+def part(word: int, first: int, bits: int, signed: bool) -> int:
+    value = word >> first & (1 << bits) - 1
+    return value - (signed and value >> bits - 1) * (1 << bits)
+
+
+def clamped(value: int, bits: int, signed: bool) -> int:
+    return min(max(value, -(1 << bits - 1)), (1 << bits - 1) - 1) if signed else min(max(value, 0), (1 << bits) - 1)
+
+
+# opcode and operands behind the result, with a word x and its neighbour y = x * 3 + 1; what it gives
+VIDEO = [
+    ("vadd.u32.u32.u32 %r3, %r2.b1, %r4.h1;", lambda x, y: part(x, 8, 8, False) + part(y, 16, 16, False)),
+    ("vsub.s32.s32.s32.sat %r3, %r2, %r4;", lambda x, y: clamped(part(x, 0, 32, True) - part(y, 0, 32, True), 32, True)),
+    ("vsub.s32.u32.u32.add %r3, %r2.b3, %r4.b0, 7;", lambda x, y: (x >> 24) - (y & 255) + 7),
+    ("vabsdiff.u32.s32.s32.max %r3, %r2.h0, %r4.h1, %r5;",
+     lambda x, y: max(abs(part(x, 0, 16, True) - part(y, 16, 16, True)), x >> 16)),
+    ("vmin.s32.s32.s32 %r3.b2, %r2.b1, %r4.b1, %r5;",
+     lambda x, y: (x >> 16) & 0xFF00FFFF | (min(part(x, 8, 8, True), part(y, 8, 8, True)) & 255) << 16),
+    ("vshl.u32.u32.u32.wrap %r3, %r2, %r4;", lambda x, y: x << (y & 31)),
+    ("vshr.s32.s32.u32.clamp %r3, %r2, %r4.b0;", lambda x, y: part(x, 0, 32, True) >> min(y & 255, 32)),
+    ("vmad.s32.s32.u32.shr7 %r3, %r2.h1, %r4.h0, %r5;",
+     lambda x, y: part(x, 16, 16, True) * (y & 65535) + (x >> 16) >> 7),
+    ("vset.s32.u32.lt.add %r3, %r2.b0, %r4.b0, %r5;", lambda x, y: (part(x, 0, 8, True) < (y & 255)) + (x >> 16)),
+    ("vset4.u32.u32.ge.add %r3, %r2, %r4, 5;",
+     lambda x, y: 5 + sum(part(x, k, 8, False) >= part(y, k, 8, False) for k in (0, 8, 16, 24))),
+    ("vadd2.s32.s32.s32.sat %r3, %r2, %r4, 0;",
+     lambda x, y: sum((clamped(part(x, k, 16, True) + part(y, k, 16, True), 16, True) & 65535) << k for k in (0, 16))),
+    ("vavrg4.s32.s32.s32 %r3, %r2, %r4, 0;",
+     lambda x, y: sum(((lambda t: t + (t >= 0) >> 1)(part(x, k, 8, True) + part(y, k, 8, True)) & 255) << k
+                      for k in (0, 8, 16, 24))),
+    ("cvt.pack.sat.s8.s32.b32 %r3, %r6, %r7, %r2;",
+     lambda x, y: (clamped(part(x, 0, 32, True) >> 20, 8, True) & 255) << 8
+     | clamped(part(y, 0, 32, True) >> 24, 8, True) & 255 | x << 16),
+    ("cvt.pack.sat.u16.s32 %r3, %r2, %r7;",
+     lambda x, y: clamped(part(x, 0, 32, True), 16, False) << 16 | clamped(part(y, 0, 32, True) >> 24, 16, False)),
+    ("setp.ne.u32 %p2, %r5, 0; lop3.xor.b32 %r3|%p1, %r2, %r4, %r5, 0x80, %p2; @%p1 mov.u32 %r3, 1;",
+     lambda x, y: 1 if (x & y & x >> 16 != 0) != (x >> 16 != 0) else x & y & x >> 16),
+    ("lop3.or.b32 _|%p1, %r2, 1, 0, 0xc0, 0; selp.u32 %r3, 5, 6, %p1;", lambda x, y: 5 if x & 1 else 6),
+    ("setp.gt.and.u32 %p1, %r2, %r4, 1; selp.u32 %r3, 5, 6, %p1;", lambda x, y: 5 if x > y else 6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body, want", VIDEO, ids=[body.split()[0] for body, _ in VIDEO])
+def test_an_instruction_of_several_steps(tmp_path: Path, body: str, want) -> None:  # noqa: ANN001
+    setup = "mad.lo.u32 %r4, %r2, 3, 1; shr.u32 %r5, %r2, 16; shr.s32 %r6, %r2, 20; shr.s32 %r7, %r4, 24;\n"
+    got = words_after(tmp_path, setup + body, WORDS.copy())
+    pairs = [(int(x), (int(x) * 3 + 1) & 0xFFFFFFFF) for x in WORDS]
+    assert got.tolist() == [want(x, y) & 0xFFFFFFFF for x, y in pairs]
+
+
+def values_of(kind: str) -> np.ndarray:
+    """List the values of a format's codes 0..127; those beyond the largest finite one are NaN."""
+    mantissa, bias, largest = SMALL[kind]
+    codes = np.arange(128)
+    exponent, fraction = codes >> mantissa, codes & (1 << mantissa) - 1
+    normal = (1 + fraction / 2**mantissa) * 2.0 ** (exponent - bias)
+    values = np.where(exponent == 0, fraction * 2.0 ** (1 - bias - mantissa), normal)
+    return np.where(values > largest, np.nan, values)
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_floats_become_the_nearest_of_8_bits(tmp_path: Path, kind: str) -> None:
+    values = values_of(kind)
+    finite = values[np.isfinite(values)]
+    between = (finite[1:] + finite[:-1]) / 2  # every tie, and a little to both sides of it
+    near = [np.nextafter(between.astype(np.float32), np.float32(end)) for end in (0, np.inf)]
+    data = np.concatenate([finite, between, *near, [1e9, np.inf, np.nan, 1e-30]]).astype(np.float32)
+    data = np.concatenate([data, -data])
+    data = np.resize(data, -(-len(data) // 32) * 32)
+    size = np.abs(data.astype(np.float64))
+    gap = np.abs(np.minimum(size, finite[-1])[:, None] - finite)
+    odd = np.arange(len(finite)) & 1
+    codes = np.where(np.isnan(data), 127, np.argmin(gap * 2 + np.where(gap == gap.min(1, keepdims=True), odd * 1e-30, 0), 1))
+    ties = (gap == gap.min(1, keepdims=True)).sum(1) > 1
+    codes = np.where(ties & (codes & 1 == 1), codes + 1, codes)
+    want = np.where(np.isnan(data), 127, codes | np.where(np.signbit(data), 128, 0))
+    body = (f"mov.b32 %f1, %r2; neg.f32 %f2, %f1; cvt.rn.satfinite.{kind}.f32 %h1, %f2, %f1; "
+            f"cvt.rn.satfinite.relu.{kind}.f32 %h2, %f2, %f1; mov.b32 %r3, {{%h1, %h2}};")  # fmt: skip
+    for first in range(0, len(data), 32):
+        got = words_after(tmp_path, body, data[first:first + 32].view(np.uint32).copy())
+        wanted = want[first:first + 32]
+        is_nan = wanted == 127
+        assert ((got & 255) == wanted).all()
+        assert ((got >> 8 & 255) == np.where(is_nan, 127, wanted ^ 128)).all()
+        assert ((got >> 16 & 255) == np.where((wanted & 128 > 0) & ~is_nan, 0, wanted)).all()
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_floats_of_8_bits_become_halves(tmp_path: Path, kind: str) -> None:
+    values = values_of(kind)
+    if kind == "e5m2x2":
+        values[124] = np.inf
+    codes = np.arange(256, dtype=np.uint32)
+    body = f"cvt.u16.u32 %h1, %r2; cvt.rn.f16x2.{kind} %r3, %h1;"
+    for first in range(0, 256, 32):
+        some = codes[first:first + 32]
+        got = words_after(tmp_path, body, some | (some ^ 128) << 8)
+        halves = got.view(np.float16).reshape(-1, 2)
+        want = values[some & 127] * np.where(some & 128, -1.0, 1.0)
+        assert np.array_equal(halves[:, 0], want.astype(np.float16), equal_nan=True)
+        assert np.array_equal(np.signbit(halves[:, 0])[~np.isnan(want)], np.signbit(want)[~np.isnan(want)])
+        assert np.array_equal(halves[:, 1], -want.astype(np.float16), equal_nan=True)
+
+
+COPY = """ .shared .align 16 .b8 s[1024]; .shared .align 8 .b64 bar; .reg .pred %q;
+    mov.u32 %r5, bar; mov.u32 %r6, s; setp.eq.u32 %q, %r1, 0;
+    @%q mbarrier.init.shared::cta.b64 [bar], COUNT; bar.sync 0;
+    BEGIN
+WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0; @!%p2 bra WAIT;
+    sub.u32 %r7, 63, %r1; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r6; ld.shared.u32 %r3, [%r7];"""
+BULK = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 256, [%r5];"
+BEGINNINGS = {
+    "one arrival that expects": (1, f"@%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256; @%q {BULK}"),
+    "copied first": (1, f"@%q {BULK} @%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 256;"),
+    "expected apart": (64, f"@%q mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 256; @%q {BULK} "
+                           "mbarrier.arrive.shared::cta.b64 %rd5, [bar];"),
+    "two copies": (2, "@%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256; setp.eq.u32 %p3, %r1, 32; @%p3 "
+                      "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s+128], [%rd1+128], 128, [%r5]; "
+                      "@%q cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 128, [%r5]; "
+                      "@%p3 mbarrier.arrive.shared::cta.b64 _, [bar];"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", BEGINNINGS)
+def test_a_bulk_copy_completes_the_barrier_that_counts_its_bytes(tmp_path: Path, way: str) -> None:
+    count, begin = BEGINNINGS[way]
+    data = np.random.RandomState(8).randint(0, 2**31, 64).astype(np.uint32)
+    got = words_after(tmp_path, COPY.replace("COUNT", str(count)).replace("BEGIN", begin), data, 64)
+    assert got.tolist() == data[::-1].tolist()
+
+
+def test_a_token_of_a_barrier_that_counts_bytes_waits_for_its_own_phase(tmp_path: Path) -> None:
+    body = """ .shared .align 8 .b64 bar; .reg .b64 %t<3>;
+    mbarrier.init.shared.b64 [bar], 2; mbarrier.arrive.shared.b64 %t1, [bar];
+    mbarrier.test_wait.shared.b64 %p1, [bar], %t1; selp.u32 %r3, 1, 0, %p1;
+    mbarrier.pending_count.b64 %r5, %t1; mad.lo.u32 %r3, %r5, 1000, %r3;
+    mbarrier.arrive.expect_tx.shared.b64 %t2, [bar], 48; mbarrier.test_wait.shared.b64 %p1, [bar], %t1;
+    @%p1 add.u32 %r3, %r3, 10; mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 48;
+    mbarrier.test_wait.shared.b64 %p1, [bar], %t2; @%p1 add.u32 %r3, %r3, 100;"""
+    assert words_after(tmp_path, body, np.zeros(1, np.uint32), 1).tolist() == [2100]
+
+
+def test_bulk_copies_back_to_global_memory_and_reductions(tmp_path: Path) -> None:
+    body = f"""{NEW}{REGISTERS} .shared .align 16 .b8 s[512];
+    mov.u32 %r4, s; shl.b32 %r5, %r1, 2; add.u32 %r4, %r4, %r5; add.u32 %r6, %r2, 5; st.shared.u32 [%r4], %r6; bar.sync 0;
+    setp.eq.u32 %p1, %r1, 3;
+    @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1+256], [s], 128;
+    @%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1+256], [s+128], 128;
+    @%p1 cp.async.bulk.commit_group; @%p1 cp.async.bulk.wait_group.read 0; ret;\n}}\n"""
+    data = np.arange(96, dtype=np.uint32)
+    got = run_kernel(tmp_path, body, data, 64)
+    assert got.tolist() == [*range(64), *(2 * k + 42 for k in range(32))]
+
+
+@pytest.mark.parametrize("body, words", [
+    ("vadd.u32.u32 %r1, %r2, %r3;", "needs the types"), ("vadd.u32.u32.u32.shr7 %r1, %r2, %r3;", "vadd.u32.u32.u32"),
+    ("vadd.u32.u32.u32 %r1, %r2, %r3, %r4;", "needs 3 operands"), ("vadd4.u32.u32.u32 %r1, %r2.b3210, %r3, %r4;", "b3210"),
+    ("vmin2.s32.s32.s32.sat.max %r1, %r2, %r3, %r4;", "side by side"), ("cvt.pack.sat.u8.s32 %r1, %r2, %r3;", "cvt.pack"),
+    ("cvt.rn.e4m3x2.f32 %h1, %f1, %f2;", "satfinite"), ("lop3.or.b32 %r1, %r2, %r3, %r4, 3, %p1;", "d|p"),
+    ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];",
+     "tensor maps"),
+    ("cp.async.bulk.shared::cluster.global.bulk_group [%r1], 4, 16;", "bulk copy takes"),
+    ("cp.async.bulk.shared::cluster.local [%r1], [%rd1], 16;", "unsupported instruction"),
+])  # fmt: skip
+def test_other_forms_are_refused(body: str, words: str) -> None:
+    with pytest.raises(PtxError, match=words):
+        decode_module(f"{NEW}{REGISTERS}{body} ret; }}\n", "m.ptx").kernels["k"]
