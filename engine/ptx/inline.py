@@ -69,8 +69,8 @@ def inline(low: Lowering, function: Function, returns: list[object], arguments: 
     """Lower the body of `function` in place, its parameters bound to the caller's."""
     if any(frame.function is function for frame in low.frames) or len(low.frames) > MAX_DEPTH:
         chain = " -> ".join([frame.function.name for frame in low.frames] + [function.name])
-        raise low.fail(f"recursive call cannot be inlined: {chain}; write it as a loop over an array that is its stack, or as "
-                       "a template whose depth is known")  # fmt: skip
+        raise low.fail(f"recursive call cannot be inlined: {chain}; write it as a loop with an array as its stack, or as a "
+                       "template whose depth is known")  # fmt: skip
     if len(low.items) > MAX_ITEMS:
         raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
