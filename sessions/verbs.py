@@ -306,6 +306,9 @@ def _info(session: Session, text: str) -> Answer:
     if name not in reports.TOPICS:
         raise InputError(f"info {topic}: no such table{suggest(topic, reports.TOPICS)}; there are "
                          f"{', '.join(reports.TOPICS)}")  # fmt: skip
+    if rest and name != "registers":
+        raise InputError(f"info {text}: `info {topic}` takes nothing after it; for a warp: "
+                         "`info registers 3`, `print w3.state`")
     report, data = reports.TOPICS[name](session, rest.strip())
     return Answer(report, {"cycle": session.cycle, name: plain(data)})
 

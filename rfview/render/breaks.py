@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from bisect import bisect_left, bisect_right
 
+from rfview.render.operation import with_lines
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, fill, number, title
 
@@ -73,7 +74,7 @@ def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, 
     room = columns[0] - 8 - row.x
     text, program = point.text, scene.info.get("program", ())
     if point.kind == "pc" and point.pc is not None and point.pc < len(program):
-        text += f"  {program[point.pc]['text']}"
+        text = with_lines(f"{text}  {program[point.pc]['text']}", program)
     if point.ignore:
         text = f"{text[: room - 12]}  passes {point.ignore}"
     row.add(text if len(text) <= room else text[: room - 1] + "…", "text" if point.enabled else "dim")

@@ -80,7 +80,7 @@ class ComparePicture:
     lock: CYCLE or INSTRUCTION. warp: the focused warp in words. n: its instruction at the cursor. curve: (instructions,
     lag) per point, ascending. first_count: how many instructions had issued at the first divergence. lag: B's at A's
     cursor, counted over the whole machine. reasons: (stall code or -1, text) links. totals: (state name, A, B)
-    warp-cycles. facts: (label, A, B, ratio) texts.
+    warp-cycles. facts: (label, A, B, ratio) texts. cut: the letters of the runs that are not held to their ends.
     """
 
     runs: tuple[RunFacts, RunFacts]
@@ -102,6 +102,7 @@ class ComparePicture:
     message_kind: str = "info"
     busy: str = ""
     page: int = 0
+    cut: str = ""
 
     def at(self, **changes: Any) -> ComparePicture:
         """Return the picture with some facts replaced."""
@@ -148,6 +149,9 @@ def status_line(picture: ComparePicture, width: int) -> Line:
     ratio = f"×{b.last / a.last:.3f}" if a.last else ""
     ends = f"B ends {signed(b.last - a.last)} {ratio}"
     short = f"{ends}  {picture.memory}"
+    if picture.cut:
+        short = f"{' and '.join(picture.cut)} {'is' if len(picture.cut) == 1 else 'are'} cut before the end"
+        ratio = f"{'+'.join(picture.cut)} cut"
     return row.right(width - 1, short if width - row.x > len(short) + 2 else ratio, "tinfo").line()
 
 
@@ -393,7 +397,8 @@ def totals_lines(picture: ComparePicture, width: int, height: int) -> list[Line]
 
 def facts_lines(picture: ComparePicture, width: int, height: int) -> list[Line]:
     """Return cycles, IPC, energy and accesses of both runs with their ratios."""
-    head = Row(width, "band").add(" ").add("THE RUNS", "title").right(width - 22, "A", "title")
+    head = Row(width, "band").add(" ").add("THE RUNS", "title")
+    head.add("  as far as held" if picture.cut else "", "tinfo").right(width - 22, "A", "title")
     out = [head.right(width - 10, "B", "tinfo").right(width - 1, "B/A", "tinfo").line()]
     for label, a, b, ratio in picture.facts:
         row = Row(width).add(" ").add(label[: width - 36], "text").right(width - 22, a, "bold").right(width - 10, b, "dim")

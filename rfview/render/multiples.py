@@ -16,7 +16,8 @@ MOST_ROWS = 8       # of a band, where few runs leave room
 class Band:
     """One run. rate: instructions per cycle in equal stretches of instructions. main: commonest blocking state there.
 
-    ipc: of the whole run. energy: µJ of the register file or None. slower: cycles over the first run's.
+    ipc: of the whole run. energy: µJ of the register file or None. slower: cycles over the first run's,
+    None where one of the two is not recorded to its end.
     """
 
     run: RunFacts
@@ -24,7 +25,8 @@ class Band:
     main: tuple[int, ...]
     ipc: float
     energy: float | None
-    slower: float
+    slower: float | None
+    has_ended: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,9 @@ def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, he
     run, ground = band.run, "focus" if index == picture.selected else ""
     row = Row(width, ground).add(" ▸ " if index == picture.selected else "   ", "bold")
     row.add(f"{run.letter} {run.name}"[:20], "bold")
-    row.right(33, number(run.cycle), "text").right(42, number(run.last), "dim").right(49, f"{band.slower:.3f}", "text")
+    row.right(33, number(run.cycle), "text")
+    row.right(42, number(run.last) + ("" if band.has_ended else "+"), "dim")
+    row.right(49, "–" if band.slower is None else f"{band.slower:.3f}", "text")
     row.right(57, f"{band.ipc:.3f}", "text").right(66, "–" if band.energy is None else f"{band.energy:.2f}", "text")
     columns = max(0, width - 70)
     cursor = min(columns - 1, picture.count * columns // max(1, picture.common)) if columns else -1

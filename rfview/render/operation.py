@@ -14,7 +14,7 @@ SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p"
 UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LDST"}
 PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "SFU", layout.PIPE_LDST: "LDST"}
 NONE = layout.NONE8
-PLACE = re.compile(r"(-> |\b(?:at|to) PC )(\d+)(?!:)\b")
+PLACE = re.compile(r"(-> |(?<![.\w])pc )(\d+)(?!:)\b", re.I)
 _short: dict[str, str] = {}
 
 
@@ -71,7 +71,8 @@ def with_lines(text: str, program: Sequence[Any]) -> str:
 
     def by_line(match: re.Match[str]) -> str:
         pc = int(match[2])
-        return f"{match[1].replace('PC ', '')}line {program[pc]['line']}" if pc < len(program) else match[0]
+        arrow = match[1] if match[1] == "-> " else ""
+        return f"{arrow}line {program[pc]['line']}" if pc < len(program) else match[0]
 
     return PLACE.sub(by_line, text)
 

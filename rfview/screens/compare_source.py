@@ -11,7 +11,7 @@ from engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
-from sessions.compare import Comparison, Issue, IssueLog, WarpName, report
+from sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, report
 from sessions.session import Session
 from sessions.timeline import Timeline
 from sessions.why import why
@@ -56,6 +56,7 @@ class CompareSource:
         self._facts = tuple(_facts(data))
         same = comparison.memory_equal()
         self._memory = {True: "memory equal ✓", False: "memory differs ✕", None: ""}[same]
+        self._cut = tuple(letter for letter, timeline in zip("AB", self.timelines, strict=True) if not has_ended(timeline))
         logs = comparison.logs
         self._first_count = logs[0].before(self._first.cycle) if self._first is not None else None
 
@@ -212,7 +213,7 @@ class CompareSource:
             (self._run(0, pair[0]), self._run(1, pair[1])), self.comparison.common, self.lock, self._warp_text(), self.n,
             instructions, self._curve, self._first_count, self._lag(), self._reasons(late, cycle), late,
             self._strip(pair, instructions), self._totals, self._facts, self._memory, self.message, self.kind,
-            page=self.page,
+            page=self.page, cut="".join(self._cut),
         )  # fmt: skip
 
     def _lag(self) -> int | None:
@@ -408,7 +409,8 @@ class MultiplesSource:
             run = RunFacts(report.LETTERS[index % 26], report.label(timeline.info), self.targets[index], timeline.info,
                            timeline.last, cycle, None, log.before(cycle),
                            tuple(timeline.states(cycle, cycle + 1)[0].tolist()))  # fmt: skip
-            bands.append(Band(run, *fixed, timeline.last / base if base else 1.0))
+            known = base and has_ended(timeline) and has_ended(self.timelines[0])
+            bands.append(Band(run, *fixed, timeline.last / base if known else None, has_ended(timeline)))
         kernel = str(self.timelines[0].info["kernel"])
         return MultiplesPicture(tuple(bands), self.common, self.count, self.lock, self.selected, kernel, self.message,
                                 self.kind)  # fmt: skip

@@ -6,11 +6,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import RfviewError
 from rfview.messages import Answered, Arrived, Busy, Failed, Said
+from rfview.render.operation import with_lines
 from rfview.render.scene import Badge
 from rfview.render.text import plural
 from rfview.screens.overlay import OverSource
@@ -227,7 +228,7 @@ class Driver:
             self.source.compare = self.session.came_from
         text, kind = "", "info"
         if stop is not None and (jump or stop.reason not in ("step", "goto")):
-            text = _sentence(stop, self._from)
+            text = with_lines(_sentence(stop, self._from), self.session.info.get("program", ()))
             kind = "error" if stop.reason == "fault" else "info"
         self._arrive(text, kind)
 
@@ -275,8 +276,7 @@ class Driver:
         assert self.session is not None
         extra = request.extra
         stop = self.session.run_to(request.value, extra["warp"], extra["forward"], extra["count"])
-        entry = self.session.info["program"][request.value]
-        self._land(replace(stop, text=stop.text.replace(f"at pc {request.value}", f"at line {entry['line']}")), jump=True)
+        self._land(stop, jump=True)
 
     def _do_change(self, request: Request) -> None:
         assert self.session is not None
@@ -319,7 +319,9 @@ class Driver:
             self._arrive(f"breakpoint {same[0].number} removed")
             return
         point = self.session.add_breakpoint("pc", pc, warp=warp)
-        self._arrive(f"breakpoint {point.number}: {point.text}; c and C go there", "good")
+        program = self.session.info["program"]
+        text = with_lines(f"{point.text}, {program[pc]['text']}", program)
+        self._arrive(f"breakpoint {point.number}: {text}; c and C go there", "good")
 
     def _do_break_switch(self, request: Request) -> None:
         assert self.session is not None

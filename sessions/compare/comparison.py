@@ -59,6 +59,12 @@ class Lead:
         return self.cycle_b - self.cycle_a
 
 
+def has_ended(timeline: Timeline) -> bool:
+    """Say whether a timeline holds its run's end: not while it goes on, nor after a fault, nor where it is cut."""
+    end = getattr(timeline, "end", {"finished": True})
+    return bool(timeline.closed and not timeline.fault and end.get("finished"))
+
+
 class Comparison:
     """Timelines a and b of the same program and grid, recorded or live; nothing is simulated beyond what they hold.
 
@@ -92,8 +98,7 @@ class Comparison:
         for name, timeline in (("A", self.a), ("B", self.b)):
             if timeline.first:
                 notes.append(f"{name} begins at cycle {timeline.first:,}")
-            end = getattr(timeline, "end", None)
-            if end is not None and not end.get("finished"):
+            if timeline.closed and not has_ended(timeline):
                 notes.append(f"{name} ends at cycle {timeline.last:,}, before its kernel does")
         return notes
 
@@ -175,7 +180,7 @@ class Comparison:
 
     def memory_equal(self) -> bool | None:
         """Say whether both runs end with the same buffers and symbols; None while one has not ended."""
-        if not (self.a.closed and self.b.closed):
+        if not (has_ended(self.a) and has_ended(self.b)):
             return None
         return same_buffers(self.a, self.b, self.a.last, self.b.last)
 

@@ -90,6 +90,7 @@ def test_the_pair_opens_at_the_first_divergence_with_its_reason(size: tuple[int,
         here = next(entry for entry in picture.instructions if entry.n == expected.n)
         assert (here.cycle_a, here.cycle_b) == (expected.a.cycle, expected.b.cycle)
         assert picture.reasons and picture.reasons[0][1] in shown.text
+        assert "memory equal" not in shown.text and ("A and B are cut" in shown.text or "A+B cut" in shown.text)
         for part in ("LEAD / LAG", "THE WARP IN BOTH", "WARP SLOTS AT THE CURSORS", "sram gto", "stt gto"):
             assert part in shown.text
         lines = shown.app.screen.lines

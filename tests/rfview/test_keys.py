@@ -128,7 +128,7 @@ def test_breakpoints_are_toggled_listed_switched_and_hit_both_ways() -> None:
         await app.press("f5", "shift+f5")
         assert app.cycle == forward
         await app.press("B")
-        assert f"pc {pc}" in app.window_text()
+        assert f"line {112 + pc}" in app.window_text()
         await app.press("space")
         assert not app.session.breakpoints[1].enabled and "disabled" in app.window_text()
         await app.press("delete")

@@ -73,6 +73,7 @@ def test_json_has_one_object_per_command(session: Session) -> None:
         ("step -4", ["at least 1"]),
         ("info wraps", ["warps"]),
         ("info registers", ["name a warp"]),
+        ("info warps 12", ["takes nothing after it", "info registers 3"]),
         ("info registers 63", ["warp slot 63"]),
         ("break", ["expected"]),
         ("break pc", ["expected"]),
