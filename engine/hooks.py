@@ -57,10 +57,10 @@ def _function(names: Any, default: Callable[..., Any]) -> Callable[..., Any]:
 
 def hook(default: Callable[..., Any]) -> Callable[..., Any]:
     """Turn a default into a call site that picks the design's function by the type of `spec`, the third argument."""
-    bound: dict[str, Callable[..., Any]] = {}
+    bound: dict[tuple[str, ...], Callable[..., Any]] = {}
 
     def call(sm: Any, rf: Any, spec: Any, *rest: Any) -> Any:
-        marker = spec.dtype.names[0]
+        marker = spec.dtype.names[:2]      # the name, and the hash of the sources: an edited file is another design
         if marker not in bound:
             bound[marker] = _function(spec.dtype.names, default)
         return bound[marker](sm, rf, spec, *rest)

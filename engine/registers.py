@@ -238,12 +238,26 @@ def operand_served(sm, insts, collector, operand, bank):
 
 
 @device
-def set_unread(sm, collector, unread, regs):
-    """Note which row slots, and with them which registers, a collector still has to read."""
+def set_unread(sm, inst, collector, unread):
+    """Let a collector wait for the row slots `unread` alone: operands left out take no bank, as the design gives them.
+
+    Their values are put into rows first_collector_row + collector * 6 + operand. on_issue may do so with a hit.
+    """
     unit = sm.collector[collector]
+    regs = np.uint64(0)
     banks = np.uint64(0)
     for slot in range(6):
-        banks |= np.uint64((unread >> slot) & 1) << np.uint64(unit.bank[slot] & 31)
+        left = np.uint64((unread >> slot) & 1)
+        regs |= left << np.uint64(inst.src[slot] & 63)
+        banks |= left << np.uint64(unit.bank[slot] & 31)
+    gone = np.uint64(sm.collector_banks[collector]) & ~banks
+    while gone != 0:
+        bank = ctz64(gone)
+        gone &= gone - np.uint64(1)
+        requests = np.uint64(sm.bank[bank].requests) & ~bit64(collector)
+        sm.bank[bank].requests = requests
+        if requests == 0:
+            sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
     return note_unread(sm, collector, unread, regs, banks)
 
 

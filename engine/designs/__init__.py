@@ -31,9 +31,10 @@ BUILT_IN = ("sram", "stt", "hcrf", "hrf", "rfc", "single_buffer", "edram", "race
 class Parameter:
     """A number of a design: default, unit, and the table it comes from (or "assumed: why").
 
-    choices: for words, in the order of the integers that the design sees. convert: for values that are neither words
-    nor plain numbers; turns a setting's text into the value kept in info (a list fills an array field, a word leaves the
-    field at 0) and raises ValueError saying what it expects; it must give back a value that is converted already.
+    low, high: the least and the greatest value there may be, by default 0 and what dtype holds. choices: for words, in
+    the order of the integers that the design sees. convert: for values that are neither words nor plain numbers; turns a
+    setting's text into the value kept in info (a list fills an array field, a word leaves the field at 0) and raises
+    ValueError saying what it expects; it must give back a value that is converted already.
     """
 
     name: str
@@ -44,6 +45,8 @@ class Parameter:
     choices: tuple[str, ...] = ()
     dtype: str = "i4"
     convert: Callable[[Any], Any] | None = None
+    low: float = 0
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -341,9 +344,27 @@ def _convert(key: str, parameter: Parameter, text: Any) -> Any:
         value = word if word is not None else type(parameter.default)(text)
     except ValueError:
         raise InputError(f"{key}={text}: expected a number like {parameter.default} ({parameter.unit})") from None
-    if value < 0:
-        raise InputError(f"{key}={text}: must not be negative")
+    if not parameter.low <= value <= greatest(parameter):        # nor is nan
+        raise InputError(f"{key}={text}: {_expected(parameter, value)}")
     return value
+
+
+def greatest(parameter: Parameter) -> float:
+    """Return the greatest value that a parameter may have: its own, or what its field in the spec record holds."""
+    if parameter.high is not None:
+        return parameter.high
+    kind = np.dtype(parameter.dtype or "f8")
+    return float(np.iinfo(kind).max) if kind.kind in "iu" else float("inf")
+
+
+def _expected(parameter: Parameter, value: float) -> str:
+    """Say which values a parameter may have, to one that it may not."""
+    if parameter.high is not None:
+        return f"expected {parameter.low:,} to {parameter.high:,} ({parameter.unit})"
+    if value < parameter.low:
+        return f"expected {parameter.low:,} or more ({parameter.unit})" if parameter.low else "must not be negative"
+    most = greatest(parameter)
+    return f"expected at most {most:,.0f} ({parameter.unit})" if value > most else f"expected a number ({parameter.unit})"
 
 
 def locates(chain: Iterable[str]) -> bool:
@@ -375,7 +396,7 @@ _RECORDS: dict[str, Any] = {}
 def spec_record(spec: Mapping[str, Any], first_row: int) -> Any:
     """Rebuild a design's parameter record from the chain and the plain values that a run's info holds; kept for reuse."""
     chain = list(spec["chain"])
-    key = repr((chain, sorted(spec["values"].items()), first_row))
+    key = repr((chain, [id(find(name)) for name in chain], sorted(spec["values"].items()), first_row))
     if key not in _RECORDS:
         variant = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
         built = build(variant, spec["values"], "recorded")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from engine import designs
 from engine.events import EVENTS
 from engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
 
@@ -24,6 +25,8 @@ PER = ("bank", "warp")                    # what the first dimension counts: ent
 def slips(design: Any) -> Iterator[str]:
     """Yield a sentence for everything in a Design that contradicts itself or the machine."""
     yield from _stall_slips(design.stalls)
+    for parameter in design.parameters:
+        yield from _parameter_slips(parameter)
     own = [name for name, _ in design.events]
     known = {name for name, _ in EVENTS}
     if len(own) > MOST_EVENTS:
@@ -38,6 +41,21 @@ def slips(design: Any) -> Iterator[str]:
             yield f"energy_pj of {name!r}, which is no event{_hint(name, {*own, *known})}"
     for panel in design.panels:
         yield from _panel_slips(design, panel)
+
+
+def _parameter_slips(parameter: Any) -> Iterator[str]:
+    """Yield what is wrong with a parameter's default, which nobody would look at again."""
+    what, default = f"parameter {parameter.name!r}", parameter.default
+    if parameter.choices:
+        if default not in parameter.choices:
+            yield f"{what}: the default {default!r} is none of its choices {', '.join(parameter.choices)}"
+    elif parameter.convert is None:
+        if not isinstance(default, (int, float)):
+            yield f"{what}: the default {default!r} is no number; words need choices=(..), other values convert="
+        elif isinstance(default, float) and parameter.dtype and np.dtype(parameter.dtype).kind in "iu":
+            yield f'{what}: the default {default} is no whole number, as which the hooks would see it; add dtype="f8"'
+        elif not parameter.low <= default <= designs.greatest(parameter):
+            yield f"{what}: the default {default} is not in {parameter.low} to {designs.greatest(parameter):.0f}"
 
 
 def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:

@@ -697,7 +697,7 @@ def check_tags(sm, rf, spec, rows, slot, inst):
     if spec.read_allocate != 0:
         waiting = unread
     if unread != asked:
-        keep_waiting(sm, collector, inst, asked, unread)
+        registers.set_unread(sm, inst, collector, unread)
     rf.waiting[collector] = waiting
     if waiting != 0:
         rf.merging = np.int64(rf.merging) | (np.int64(1) << collector)
@@ -738,27 +738,6 @@ def capture(sm, rf, spec, rows, warp, entry, out_row):
             source = np.int64(hooks.locate(sm, rf.mrf, spec.mrf, warp, place.reg, lane))
         rows[out_row].u[lane] = rows[source].u[lane]
     return 0
-
-
-@device
-def keep_waiting(sm, collector, inst, asked, unread):
-    """Take the operands that were served from the queues of their banks."""
-    unit = sm.collector[collector]
-    regs = np.uint64(0)
-    wanted = np.uint64(0)
-    for operand in range(6):
-        if (unread >> operand) & 1:
-            regs |= bit64(inst.src[operand])
-            wanted |= bit64(unit.bank[operand])
-    for operand in range(6):
-        if ((asked & ~unread) >> operand) & 1:
-            bank = np.int64(unit.bank[operand])
-            if wanted & bit64(bank) == 0:
-                requests = np.uint64(sm.bank[bank].requests) & ~bit64(collector)
-                sm.bank[bank].requests = requests
-                if requests == 0:
-                    sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
-    return registers.set_unread(sm, collector, unread, regs)
 
 
 @device

@@ -35,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(rows) if args.json else list_text(rows))
     else:
         facts = facts_of(designs.design(designs.parse_variant(args.name)[0]))
-        print(json.dumps(facts) if args.json else design_text(facts))
+        called = args.name.partition("[")[0].strip()
+        called = _as_path(called) if designs.files.is_file(called) else called
+        print(json.dumps(facts) if args.json else design_text(facts, called))
     return 0
 
 
@@ -69,7 +71,7 @@ def facts_of(design: Any) -> dict[str, Any]:
         "paper_scheduler": design.paper_scheduler, "paper_preset": design.paper_preset,
         "parameters": [
             {"name": p.name, "default": p.default, "unit": p.unit, "meaning": p.meaning, "source": p.source,
-             "choices": list(p.choices)}
+             "choices": list(p.choices), "low": p.low, "high": p.high}
             for p in design.parameters
         ],
     }
@@ -82,17 +84,27 @@ def list_text(rows: list[dict[str, Any]]) -> str:
     return "\n".join([*lines, "", f"`rfview designs {rows[-1]['name']}` lists its parameters"])
 
 
-def design_text(facts: dict[str, Any]) -> str:
-    """Return a design's parameters as a table, and how to set one."""
+def _values(parameter: dict[str, Any]) -> str:
+    """Return a parameter's default and which values it may have: "3 (1 to 12)", "on (off | on)"."""
+    default, low, high = parameter["default"], parameter["low"], parameter["high"]
+    if parameter["choices"]:
+        return f"{default} ({' | '.join(parameter['choices'])})"
+    if high is not None:
+        return f"{default} ({low} to {high})"
+    return f"{default} ({low} or more)" if low else str(default)
+
+
+def design_text(facts: dict[str, Any], called: str) -> str:
+    """Return a design's parameters as a table, and how to set one; called: the name or path that it was asked for by."""
     lines = [f"{facts['name']}: {facts['title']}", f"  {facts['source']}", ""]
-    rows = [("parameter", "default or choices", "unit", "meaning", "source")]
-    rows += [(p["name"], " | ".join(p["choices"]) or str(p["default"]), p["unit"], p["meaning"], p["source"])
+    rows = [("parameter", "default", "unit", "meaning", "source")]
+    rows += [(p["name"], _values(p), p["unit"], p["meaning"], p["source"])
              for p in facts["parameters"]]
     if len(rows) == 1:
         return "\n".join([*lines, "  no parameters of its own"])
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     lines += ["  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]) for row in rows]
     first = facts["parameters"][0]
-    lines += ["", f"  set one with --design '{facts['name']}[{first['name']}={first['default']}]' or "
+    lines += ["", f"  set one with --design '{called}[{first['name']}={first['default']}]' or "
                   f"--set {facts['name']}.{first['name']}={first['default']}"]
     return "\n".join(lines)

@@ -63,6 +63,34 @@ def test_a_new_file_runs_with_its_own_state_events_stalls_and_energy(own: Path) 
     assert "slow_write" in [stall["name"] for stall in slow.simulator.info["stalls"]]
 
 
+FORWARDING = """
+
+
+def on_issue(sm, rf, spec, rows, slot, inst):
+    flight = sm.inflight[slot]
+    unread = np.int64(flight.unread)
+    for operand in range(6):
+        row = registers.main_row(sm, flight.warp, inst.src[operand])
+        if (unread >> operand) & 1 and rf.latched[registers.default_bank(sm, flight.warp, inst.src[operand])] == row + 1:
+            registers.copy_row(rows, row, sm.config.first_collector_row + np.int64(flight.collector) * 6 + operand)
+            unread &= ~(np.int64(1) << operand)
+    return registers.set_unread(sm, inst, np.int64(flight.collector), unread)
+"""
+
+
+def test_a_design_gives_operands_without_a_bank(own: Path) -> None:
+    latched = run(str(own))
+    text = own.read_text().replace("from engine import reg", "import numpy as np\nfrom engine import reg")
+    own.write_text(text + FORWARDING)
+    files._load.cache_clear()
+    given = run(str(own))
+    assert given.simulator.buffers()["data"].tolist() == [3 ** 5]
+    assert given.count("rf_reads") == latched.count("rf_reads") - latched.count("latch_hits")
+    assert given.simulator.cycle < latched.simulator.cycle
+    last = given.snapshots[-1].sm
+    assert not last["banks_requested"] and not last["bank"]["requests"].any()
+
+
 def test_over_it_another_design(own: Path) -> None:
     found = Machine(program(), warps=2, data=[0], design=f"rfc[main={own}]", scheduler="two_level").run()
     assert found.simulator.built.chain == ("rfc", "my_rf")
@@ -116,6 +144,9 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
         (('"kind": "table"', '"kind": "map"'), "panel 'latched rows, from 1': kind 'map', expected one of grid"),
         (('"field": "latched"', '"field": "latch"'), "no field 'latch' in the state; did you mean 'latched'"),
         (('"field": "latched"', '"field": "latched", "glyf": "x"'), "a table has no 'glyf'; it takes kind, title"),
+        (('"write_cycles", 2,', '"write_cycles", 2.5,'), "the default 2.5 is no whole number, as which the hooks"),
+        (('"write_cycles", 2,', '"write_cycles", -2,'), "'write_cycles': the default -2 is not in 0 to 2147483647"),
+        (('"write_cycles", 2,', '"write_cycles", "two",'), "the default 'two' is no number; words need choices"),
         (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' is there already"),
         (("    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it\n    return 0\n", ""),
          "a path ends without a return"),
@@ -128,6 +159,23 @@ def test_a_slip_is_named_with_its_place(own: Path, change: tuple[str, str], says
     with pytest.raises(InputError) as error:
         designs.build(str(own), {}, "")
     assert says in str(error.value) and "my_rf" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [("0", "=0: expected 1 to 12 (cycles)"), ("13", "=13: expected 1 to 12 (cycles)"),
+     ("x", "=x: expected a number like 2 (cycles)")],
+)
+def test_a_parameter_says_which_values_it_takes(own: Path, value: str, says: str) -> None:
+    own.write_text(own.read_text().replace('keeps its bank busy"),', 'keeps its bank busy", low=1, high=12),'))
+    with pytest.raises(InputError) as error:
+        designs.build(f"{own}[write_cycles={value}]", {}, "")
+    assert str(error.value) == f"my_rf.write_cycles{says}"
+    own.write_text(own.read_text().replace("low=1, high=12", "low=1"))
+    with pytest.raises(InputError, match="write_cycles=0: expected 1 or more"):
+        designs.build(f"{own}[write_cycles=0]", {}, "")
+    with pytest.raises(InputError, match="write_cycles=9999999999: expected at most 2,147,483,647"):
+        designs.build(f"{own}[write_cycles=9999999999]", {}, "")
 
 
 def test_no_such_file_and_no_second_new_one(own: Path, tmp_path: Path) -> None:
