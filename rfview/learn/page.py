@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 
 from rfview.learn.tour import Shown
-from rfview.render.text import Line, Row, blank, plural, progress
+from rfview.render.text import Line, Row, blank, hint_row, plural, progress
 
 
 def has_passed(shown: Shown, cycle: int) -> bool:
@@ -71,8 +71,5 @@ def _foot(shown: Shown, width: int, chosen: int, answered: bool, said: str) -> L
         hints = [("Enter", "jumps there")]
     else:
         hints = [("Enter", "next page" if shown.number < shown.count else "end of the tour")]
-    row = Row(width, "band")
-    for keys, word in (*hints, ("Esc", "leave the tour"), ("Backspace", "page before"), ("K", "what is this")):
-        if row.x + len(keys) + len(word) + 3 <= width - len(said):
-            row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
-    return row.right(width - 1, said, "tinfo").line()
+    return hint_row(width, (*hints, ("Esc", "leave the tour"), ("Backspace", "page before"), ("K", "what is this")), "band",
+                    said)

@@ -15,6 +15,7 @@ from typing import Any
 from engine.errors import InputError
 from rfview.learn import sources
 from rfview.render.lens import LENSES, base_design
+from rfview.render.operation import with_lines
 
 WIDTH = 96
 RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # says nothing to a reader of the screen
@@ -211,6 +212,7 @@ def of_instruction(scene: Any) -> Iterator[Term]:
               if term.name.startswith(("latency.", "initiation."))
               and any(term.name.split(".")[1].startswith(word) for word in classes)]
     name = ("SP", "SFU", "LDST", "CTRL")[unit]
-    yield Term(entry["text"], f"instruction, PTX line {entry['line']}", f"executed by the {name} unit",
+    text = with_lines(entry["text"], scene.info["program"])
+    yield Term(text, f"instruction, PTX line {entry['line']}", f"executed by the {name} unit",
                "PTX instruction set; executed literally, each operation rounded by itself")
     yield from chosen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rfview.render.text import Line, Row, cut, fill, title
+from rfview.render.text import Line, Row, cut, fill, hint_row, title
 
 NAME_CELLS = 16
 
@@ -26,7 +26,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
     row = Row(width).add(" scheduler ", "dim").add("‹ ", "key").add(scheduler, "bold").add(" ›", "key")
     row.add("  as now" if kept else "", "dim")
     lines.append(row.at(min(38, width // 2), "then to ", "dim").add(follow, "bold").line())
-    lines.append(_hints(width, (("Enter", "run"), ("← →", "scheduler"), ("m", "other place"), ("Esc", "close"))))
+    lines.append(hint_row(width, (("Enter", "run"), ("← →", "scheduler"), ("m", "other place"), ("Esc", "close"))))
     return fill(lines, width, height)
 
 
@@ -40,7 +40,7 @@ def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int
     """
     lines = [title(width, "ANOTHER KERNEL", "on this machine, from cycle 0", focus=True)]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 2)
-    lines.append(_hints(width, (("Enter", "run"), ("f", "a launch file by name"), ("Esc", "close"))))
+    lines.append(hint_row(width, (("Enter", "run"), ("f", "a launch file by name"), ("Esc", "close"))))
     return fill(lines, width, height)
 
 
@@ -54,10 +54,3 @@ def _rows(rows: Sequence[tuple[str, str, str]], selected: int, width: int, heigh
         row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold").add(f"{sign} ", "good")
         lines.append(row.add(f"{name:<{NAME_CELLS}} ", "bold").add(cut(text, width - row.x - 1), "text").line())
     return fill(lines, width, height)
-
-
-def _hints(width: int, hints: Sequence[tuple[str, str]]) -> Line:
-    row = Row(width)
-    for keys, word in hints:
-        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
-    return row.line()

@@ -12,7 +12,7 @@ from typing import Any
 
 from rfview.render.operation import compact_text
 from rfview.render.scene import Look, looks
-from rfview.render.text import BARS, Line, Row, blank, cut, fill, number, title
+from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title
 
 CYCLE, INSTRUCTION = "cycle", "instruction"
 ROLES = ("bold", "dim")
@@ -134,7 +134,7 @@ def paint(picture: ComparePicture, width: int, height: int, hints: Sequence[tupl
     else:
         blocks = [reason_lines(picture, width, 6), totals_block(picture, width, max(3, body - 6))]
     lines = [line for block in blocks for line in block]
-    return [status_line(picture, width), *fill(lines, width, body), message_line(picture, width), hint_line(hints, width)]
+    return [status_line(picture, width), *fill(lines, width, body), message_line(picture, width), hint_row(width, hints)]
 
 
 def status_line(picture: ComparePicture, width: int) -> Line:
@@ -159,16 +159,6 @@ def message_line(picture: ComparePicture, width: int) -> Line:
     """Return what was said last."""
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     return Row(width).add(" ").add(cut(picture.message, width - 2), role).line()
-
-
-def hint_line(hints: Sequence[tuple[str, str]], width: int) -> Line:
-    """Return the keys, as many as fit."""
-    row = Row(width)
-    for keys, word in hints:
-        if row.x + len(keys) + len(word) + 3 > width:
-            break
-        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
-    return row.line()
 
 
 def column_of(picture: ComparePicture, count: int, columns: int) -> int:
@@ -250,7 +240,7 @@ def instruction_lines(picture: ComparePicture, width: int, rows: int) -> list[Li
     name = f"{picture.warp}, instruction {number(picture.n)}" if picture.warp else "NO WARP"
     out = [title(width, name, lock)]
     room = width - 40
-    head = Row(width).right(7, "n", "faint").at(9, "instruction", "faint")
+    head = Row(width).right(7, "n", "faint").at(9, "instruction"[: max(0, room - 1)], "faint")
     head.right(9 + room + 11, "A", "bold").right(9 + room + 21, "B", "dim").right(width - 1, "B−A", "faint")
     out.append(head.line())
     before = None

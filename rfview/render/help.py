@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from rfview.actions import CATEGORIES, help_rows
 from rfview.render.scene import Look, Scene
-from rfview.render.text import Line, Row, blank
+from rfview.render.text import Line, Row, blank, hint_row
 
 READING: tuple[tuple[str, str, str], ...] = (
     ("13", "changed", "changed in this cycle"),
@@ -169,7 +169,5 @@ def head(width: int, needle: str, searching: bool) -> Line:
 
 def foot(width: int, more: bool) -> Line:
     """Return the last row."""
-    row = Row(width, "band")
-    for keys, word in (("/", "search"), ("j k PgUp PgDn", "scroll"), ("y", "copy key table"), ("Esc", "close")):
-        row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
-    return row.right(width - 1, "more below" if more else "", "tinfo").line()
+    hints = (("/", "search"), ("j k PgUp PgDn", "scroll"), ("y", "copy key table"), ("Esc", "close"))
+    return hint_row(width, hints, "band", "more below" if more else "")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rfview.render.compare import CYCLE, RunFacts, hint_line
-from rfview.render.text import BARS, Line, Row, fill, number
+from rfview.render.compare import CYCLE, RunFacts
+from rfview.render.text import BARS, Line, Row, fill, hint_row, number
 
 MOST_ROWS = 8       # of a band, where few runs leave room
 
@@ -55,7 +55,7 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
-            Row(width).add(" ").add(picture.message, role).line(), hint_line(hints, width)]  # fmt: skip
+            Row(width).add(" ").add(picture.message, role).line(), hint_row(width, hints)]  # fmt: skip
 
 
 def status_line(picture: MultiplesPicture, width: int) -> Line:

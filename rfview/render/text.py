@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 BARS = " ▁▂▃▄▅▆▇█"
+LEAVING = ("Esc", "q")     # keys of hints that are never left out
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
@@ -105,6 +106,17 @@ def title(width: int, name: str, info: str = "", *, focus: bool = False, right: 
     if right:
         row.right(width - 1, right, "tinfo")
     return row.line()
+
+
+def hint_row(width: int, hints: Sequence[tuple[str, str]], ground: str = "", right: str = "") -> Line:
+    """Return keys with a word each, as many whole ones as fit beside what stands on the right; the one that leaves stays."""
+    row = Row(width, ground)
+    sizes = [len(keys) + len(word) + 3 for keys, word in hints]
+    for index, (keys, word) in enumerate(hints):
+        kept = sum(size for size, (key, _) in zip(sizes[index + 1 :], hints[index + 1 :], strict=True) if key in LEAVING)
+        if row.x + sizes[index] + kept <= width - len(right):
+            row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+    return row.right(width - 1, right, "tinfo").line()
 
 
 def fill(lines: Sequence[Line], width: int, height: int) -> list[Line]:

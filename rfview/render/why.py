@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.render.chain import Link, chain_of, links_of
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, cut, fill, number, title
+from rfview.render.text import Line, Row, cut, fill, hint_row, number, title
 
 
 def heading(scene: Scene) -> str:
@@ -112,12 +112,10 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     blank = Row(width, "popup").line()
     lines = lines[: height - 1]
     lines += [blank] * (height - 1 - len(lines))
-    hints = Row(width, "popup")
     count = sum(not link.conclusion for link in links)
-    for key, word in ((f"1–{count}" if count > 1 else "1", "link"), ("j k", "choose"), ("Enter", "go to its first cycle"),
-                      ("y", "copy as text"), ("Esc", "close")):
-        hints.add(" ").add(key, "key").add(f" {word} ", "tinfo")
-    return [*lines, hints.line()]
+    hints = ((f"1–{count}" if count > 1 else "1", "link"), ("j k", "choose"), ("Enter", "go to its first cycle"),
+             ("y", "copy as text"), ("Esc", "close"))
+    return [*lines, hint_row(width, hints, "popup")]
 
 
 def _bar(link: Link, now: int, first: int, span: int, width: int, here: int) -> list[tuple[str, str]]:

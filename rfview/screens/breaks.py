@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.render import breaks
-from rfview.render.text import Line, Row
+from rfview.render.text import Line, hint_row
 from rfview.screens.windows import Popup
 
 HINTS = (("a", "add"), ("w", "watch"), ("Space", "on/off"), ("Enter", "next"), ("Del", "remove"), ("l", "long stall"),
-         ("o", "once"), ("i", "condition"), ("+ -", "pass over"), ("u", "unbalanced"), ("c C", "continue ±"))
-LEAVE = ("Esc", "close")
+         ("o", "once"), ("i", "condition"), ("+ -", "pass over"), ("u", "unbalanced"), ("c C", "continue ±"),
+         ("Esc", "close"))
 
 
 class BreaksWindow(Popup):
@@ -29,12 +29,7 @@ class BreaksWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list and the keys."""
-        hints = Row(width)
-        for keys, word in (*HINTS, LEAVE):
-            left = width if (keys, word) == LEAVE else width - len(" ".join(LEAVE)) - 2
-            if hints.x + len(keys) + len(word) + 3 <= left:
-                hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
-        return [*breaks.render(self.main.scene, width, height - 1, self.selected), hints.line()]
+        return [*breaks.render(self.main.scene, width, height - 1, self.selected), hint_row(width, HINTS)]
 
     def count(self) -> int:
         """Return breakpoints and marks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.render import statistics
-from rfview.render.text import Line, Row, cut, fill, number
+from rfview.render.text import Line, Row, cut, fill, hint_row, number
 from rfview.screens.windows import Popup
 from sessions.reports import value_text
 from sessions.statistics import Statistics
@@ -67,12 +67,11 @@ class StatisticsWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the table and the keys."""
-        hints = Row(width)
-        for keys, word in (("h l", "left end"), ("H L", "right end"), ("j k", "scroll"), ("s S", "step"), ("y", "copy")):
-            hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
+        hints = (("h l", "left end"), ("H L", "right end"), ("j k", "scroll"), ("s S", "step"), ("y", "copy"),
+                 ("Esc", "close"))
         names = tuple(f"{name} {number(cycle)}" for name, cycle in self.ends())
         body = statistics.render(self.main.scene, self.found, (names[0], names[1]), width, height - 1, self.selected)
-        return [*body, hints.line()]
+        return [*body, hint_row(width, hints)]
 
     def count(self) -> int:
         """Return how far it can be scrolled."""
@@ -125,10 +124,8 @@ class TraceWindow(Popup):
         first = max(0, min(len(self.order) - rows, self.selected - rows // 2))
         lines = [self.row(width, index, ends, at == self.selected)
                  for at, index in enumerate(self.order) if first <= at < first + rows]
-        hints = Row(width)
-        for keys, word in (("Enter", "go there"), ("o", "sort by the next column"), ("y", "copy"), ("Esc", "close")):
-            hints.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
-        return [heading.line(), names.line(), *fill(lines, width, rows), hints.line()]
+        hints = (("Enter", "go there"), ("o", "sort by the next column"), ("y", "copy"), ("Esc", "close"))
+        return [heading.line(), names.line(), *fill(lines, width, rows), hint_row(width, hints)]
 
     def columns(self, width: int) -> list[int]:
         """Return where each expression's column begins."""

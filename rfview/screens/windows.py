@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -140,15 +141,25 @@ class TextWindow(Popup):
     def __init__(self, text: tuple[str, ...], name: str = "ANSWER"):
         super().__init__(None, (max(40, min(116, max(map(len, text), default=0) + 4)), max(6, min(34, len(text) + 2))))
         self.text, self.heading = text, name
+        self.folded = list(text)
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the part in sight."""
         rows = height - 1
-        first = max(0, min(self.selected, len(self.text) - rows))
-        shown = [Row(width).add(" ").add(text, "text").line() for text in self.text[first : first + rows]]
-        more = "j k scroll   " if len(self.text) > rows else ""
+        self.folded = [part for line in self.text for part in _folded(line, width - 2)]
+        first = max(0, min(self.selected, len(self.folded) - rows))
+        shown = [Row(width).add(" ").add(line, "text").line() for line in self.folded[first : first + rows]]
+        more = "j k scroll   " if len(self.folded) > rows else ""
         return [title(width, self.heading, "", focus=True, right=f"{more}Esc closes"), *fill(shown, width, rows)]
 
     def count(self) -> int:
         """Return the lines."""
-        return len(self.text)
+        return len(self.folded)
+
+
+def _folded(line: str, room: int) -> list[str]:
+    """Return a line in parts that fit, each as far in as the line is; the window may have become narrower since."""
+    if len(line) <= room:
+        return [line]
+    margin = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, max(12, room), subsequent_indent=margin, drop_whitespace=True) or [line]

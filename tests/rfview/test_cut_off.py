@@ -9,7 +9,7 @@ import pytest
 from rfview.actions import footer_hints
 from rfview.render import compare, operation, pipeline, registers
 from rfview.render.footer import hints_that_fit
-from rfview.render.text import Line, title
+from rfview.render.text import Line, hint_row, title
 from rfview.screens.opening import first_facts
 from sessions import open_session
 from tests.rfview.pilots import Driven, drive
@@ -51,6 +51,27 @@ def test_every_window_and_view_says_how_it_is_left() -> None:
     drive(test, size=(80, 24))
     for panel in ("timeline", "pipeline", "registers"):
         assert "close" in [action for *_, action in hints_that_fit(footer_hints(panel, 80), 80)], panel
+
+
+def test_keys_are_named_whole_and_the_one_that_leaves_stays() -> None:
+    hints = (("j k", "choose"), ("Enter", "go to its first cycle"), ("y", "copy"), ("Esc", "close"))
+    for width in range(8, 60):
+        said = hint_row(width, hints).plain
+        assert len(said) == width and ("Esc close" in said) == (width >= 11)
+        assert said.count("go") == said.count("go to its first cycle") and said.count("Enter") == said.count("Enter go")
+    assert hint_row(60, hints, right="more").plain.endswith("more ")
+
+
+def test_a_window_of_text_is_folded_anew_when_it_becomes_narrower() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("K")
+        whole = "".join(app.app.screen.text).replace(" ", "")
+        await app.pilot.resize_terminal(50, 24)
+        await app.drain()
+        assert all(len(line) <= 46 for line in app.app.screen.folded)
+        assert "".join(app.app.screen.folded).replace(" ", "") == whole and "j k scroll" in app.window_text()
+
+    drive(test, size=(120, 40))
 
 
 def test_the_list_of_breakpoints_says_in_full_how_to_get_one() -> None:
@@ -145,6 +166,7 @@ def test_narrow_comparisons_keep_both_cycles(width: int) -> None:
     entry = compare.Instruction(1, "mov.u32 R0, %ctaid.x", 1234, 5678)
     picture = compare.ComparePicture(runs, 9, warp="w1", n=1, instructions=(entry,), lag=1, message="word " * 40)
     row = compare.instruction_lines(picture, width, 3)[2].plain
+    assert compare.instruction_lines(picture, width, 3)[1].plain.split()[-3:] == ["A", "B", "B−A"]
     assert "1,234" in row and "5,678" in row and "+4,444" in row
     assert "B +1 cycle" in plain(compare.curve_lines(picture, 80, 2)) and "+1 cycles" not in plain(
         compare.curve_lines(picture, 80, 2))
