@@ -20,6 +20,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.pointers import Pointer, load_pointers, write_pointers
+from engine.repeats import written_out
 from engine.textures import Texture, load_texture
 
 # C's and PTX's names of types, for those who write them here; NumPy has no bfloat16
@@ -350,8 +351,8 @@ def _load_launches(top: _Table, buffers: Mapping[str, Buffer], symbols: Mapping[
     if not items:
         top.fail("launch", "expected one or more [[launch]] tables, got none")
     launches = []
-    for number, item in enumerate(items, 1):
-        table = _Table(top.file, f"launch[{number}]", item)
+    for table in (each for number, item in enumerate(items, 1)
+                  for each in written_out(_Table(top.file, f"launch[{number}]", item))):
         table.allow("kernel", "grid", "block", "shared_bytes", "args")
         block = _extent(table, "block", MAX_BLOCK)
         if math.prod(block) > MAX_THREADS_PER_CTA:
@@ -392,6 +393,8 @@ def _arg_table(launch: _Table, place: int, arg: Any) -> _Table:
 def _load_arg(table: _Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
     """Return one argument; exactly one of value, buffer, symbol, texture, null and bytes says what it is."""
     kinds = ("value", "buffer", "symbol", "texture", "null", "bytes")
+    if "step" in table:
+        table.fail("step", "expected only in a launch with repeat")
     table.allow(*kinds, "offset", "pointers")
     given = [kind for kind in kinds if kind in table]
     if len(given) != 1:
@@ -487,9 +490,15 @@ def _load_npy(table: _Table, file: Path) -> np.ndarray:
         table.fail("file", f"{file} cannot be read: {error.strerror or error}")
     except (ValueError, EOFError, MemoryError) as error:
         table.fail("file", f"expected a .npy file, but {file} is none: {error}")
-    native = array.dtype.newbyteorder("=")
+    array, native = np.ascontiguousarray(array), array.dtype.newbyteorder("=")
+    if native.kind == "c":  # real and imaginary parts side by side, as float2 and double2 are
+        array = array.astype(native).reshape(*array.shape, 1).view(f"f{native.itemsize // 2}")
+        native = array.dtype
+    elif native.kind == "b":
+        array, native = array.view(np.uint8), np.dtype(np.uint8)
     if native.name not in DTYPES:
-        table.fail("file", f"expected elements of {', '.join(DTYPES)}, but {file} holds {array.dtype}")
+        advice = "; np.save(FILE, array.view(np.uint8)) saves structs as bytes" if native.names else ""
+        table.fail("file", f"expected elements of {', '.join(DTYPES)}, but {file} holds {array.dtype}{advice}")
     if array.size == 0:
         table.fail("file", f"expected at least one element, but {file} holds none")
     return np.ascontiguousarray(array, dtype=native)

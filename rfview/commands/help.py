@@ -21,6 +21,8 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   args = [{value = 16384}, {value = 2.0}, {buffer = "x"}, {buffer = "y"}]
                                   # also {buffer = "x", offset = 256}, {symbol = "t"}, {null = true}, {bytes = "0a0000"}
                                   # a struct with a pointer: {bytes = "...", pointers = [{at = 8, buffer = "x"}]}
+                                  # in a loop: repeat = 8 here, or [[launch]] repeat = 8 and [[launch.each]] for several;
+                                  # {buffer = ["a", "b"]} takes in turn, {value = 0, step = 1} counts
                                   # Triton's kernels end with one or two scratch pointers of their own: {null = true}
   [buffers.x]
   shape = [16384]
