@@ -136,8 +136,8 @@ ACTIONS: tuple[Action, ...] = (
 )
 BY_NAME = {action.name: action for action in ACTIONS}
 
-FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "play", "why", "break_here", "timeline",
-          "command", "help", "mark", "registers", "statistics", "watch_here", "zoom", "palette")
+FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "why", "break_here", "timeline", "command",
+          "help", "play", "mark", "registers", "statistics", "watch_here", "zoom", "palette")
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
 FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "close", "next_issue", "next_stall", "continue", "mark", "why", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
@@ -197,6 +197,7 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
     elif panel in ("timeline", "pipeline"):
         names = FOOTER_TIMELINE
     words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
+             "next_issue": "issue" if width < 100 else "issue ±",
              "next_change": "change ±", "close": "close"}
     out = []
     for name in names:

@@ -9,6 +9,7 @@ from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, number
 
 MORE = "  M shows all"        # behind a message that does not fit
+KEPT = ("close", "help")        # the way out, and the key that names all others
 MESSAGE_ROLES = {"info": "dim", "error": "bad", "good": "p:good"}
 
 
@@ -48,13 +49,14 @@ def event_of(scene: Scene) -> tuple[str, str]:
 
 
 def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tuple[int, int, str, str, str]]:
-    """Return (start, end, keys, word, action) for the hints that fit as a whole; the words go first when all do not."""
+    """Return (start, end, keys, word, action) for the hints that fit as a whole; those KEPT stay."""
     out = []
     x = 1
-    for keys, word, action in hints:
+    for place, (keys, word, action) in enumerate(hints):
         size = len(keys) + 1 + len(word)
-        if x + size > width - 1:
-            break
+        kept = sum(len(key) + len(name) + 3 for key, name, later in hints[place + 1 :] if later in KEPT)
+        if x + size + kept > width - 1:
+            continue
         out.append((x, x + size, keys, word, action))
         x += size + 2
     return out
@@ -63,7 +65,7 @@ def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tu
 def render_keys(hints: Sequence[tuple[str, str, str]], width: int) -> list[Line]:
     """Return the footer.
 
-     s S step ±1  ) ( ±10  c C continue ±  i I issue ±  Space play  e why  b break  m mark  : command  ? help
+     s S step ±1  ) ( ±10  c C continue ±  i I issue ±  e why  b break  a timeline  : command  ? help
     """
     row = Row(width, "band")
     for start, _, keys, word, _ in hints_that_fit(hints, width):

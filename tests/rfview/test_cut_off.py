@@ -50,7 +50,11 @@ def test_every_window_and_view_says_how_it_is_left() -> None:
 
     drive(test, size=(80, 24))
     for panel in ("timeline", "pipeline", "registers"):
-        assert "close" in [action for *_, action in hints_that_fit(footer_hints(panel, 80), 80)], panel
+        for width in (40, 80, 120):
+            assert "close" in [action for *_, action in hints_that_fit(footer_hints(panel, width), width)], panel
+    for width in (40, 60, 80, 100, 120, 160):
+        shown = hints_that_fit(footer_hints("warps", width), width)
+        assert "help" in [action for *_, action in shown] and shown[-1][1] < width
 
 
 def test_keys_are_named_whole_and_the_one_that_leaves_stays() -> None:
