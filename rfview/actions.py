@@ -189,13 +189,19 @@ def is_reverse(action: Action) -> bool:
 
 
 def footer_hints(panel: str, width: int, has_register_file: bool = True,
-                 own: Mapping[str, str] | None = None, design: str = "") -> list[tuple[str, str, str]]:
-    """Return (keys, word, action) in the order of use; the painter keeps those that fit. design: without its variant."""
+                 own: Mapping[str, str] | None = None, design: str = "",
+                 is_alone: bool = False) -> list[tuple[str, str, str]]:  # fmt: skip
+    """Return (keys, word, action) in the order of use; the painter keeps those that fit.
+
+    design: without its variant. is_alone: the panel takes the whole screen, and there is a way out of that.
+    """
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
         names = FOOTER_REGISTERS
     elif panel in ("timeline", "pipeline"):
         names = FOOTER_TIMELINE
+    elif is_alone:
+        names = (*tuple(names)[:2], "close", *tuple(names)[2:])
     words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
              "next_issue": "issue" if width < 100 else "issue ±",
              "next_change": "change ±", "close": "close"}

@@ -30,8 +30,8 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     session._reach(last)
     for cycle in (first, last):
         session.timeline.check(cycle)
-    machine, _ = _machine_at(session.timeline, first, {}, session.progress)
-    return record(machine, path, progress=session.progress, max_cycles=last - first)
+    machine, _ = _machine_at(session.timeline, first, {}, session.progress, session.compiling)
+    return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
 
 
 def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: Progress | None = None,

@@ -156,7 +156,7 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
     settings, pokes = _sorted(timeline.info, right)
     if settings:
         raise InputError("follow: only registers can be followed; `fork` changes parameters")
-    machine, _ = _machine_at(timeline, cycle, {}, session.progress)
+    machine, _ = _machine_at(timeline, cycle, {}, session.progress, session.compiling)
     for warp, reg, lanes, value in pokes:
         for lane in lanes:
             machine.poke(warp, reg, lane, value)

@@ -106,7 +106,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
     settings, pokes = _sorted(timeline.info, changes or {})
     if cycle == timeline.last and timeline.closed:
         raise InputError(f"fork {name}: the run ends here, at cycle {cycle:,}; go back first")
-    simulator, done = _machine_at(timeline, cycle, settings, session.progress)
+    simulator, done = _machine_at(timeline, cycle, settings, session.progress, session.compiling)
     for warp, reg, lanes, value in pokes:
         for lane in lanes:
             old = simulator.poke(warp, reg, lane, value)
@@ -117,7 +117,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
     given = "".join(f" {key}={value}" for key, value in (changes or {}).items())
     branch.branch = Branch(name, _name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
     branch.family = session.family
-    branch.progress = session.progress
+    branch.progress, branch.compiling = session.progress, session.compiling
     session.family[name] = branch
     return branch
 
@@ -186,16 +186,17 @@ def _bits(key: str, value: Any) -> int:
 
 
 Progress = Callable[[int], bool | None]
+Compiling = Callable[[float, str], None]
 
 
 def _machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
-                progress: Progress | None) -> tuple[Any, list[Change]]:  # fmt: skip
+                progress: Progress | None, compiling: Compiling | None = None) -> tuple[Any, list[Change]]:  # fmt: skip
     """Return a simulator of its own at a cycle of the timeline with the settings in force, and what they changed."""
     if isinstance(timeline, LiveTimeline):
         base = timeline.simulator
         checkpoint = timeline.checkpoint_at(cycle)
     elif isinstance(timeline, RecordedTimeline):
-        base = simulate_again(timeline, cycle, progress)
+        base = simulate_again(timeline, cycle, progress, compiling)
         checkpoint = base.checkpoint()
     else:
         raise InputError("fork: this session has no machine to go on with")
@@ -211,9 +212,11 @@ def _machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
     return machine, [Change(key, before[key], after[key]) for key in settings]
 
 
-def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | None = None) -> Any:
+def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | None = None,
+                   compiling: Compiling | None = None) -> Any:  # fmt: skip
     """Return a simulator that has run what a recording holds up to `cycle`, equal to the recorded state bit for bit.
 
+    compiling: told how far compiling the machine is, where that is needed.
     Raises InputError when the recording lacks what is needed, when this version's machine runs otherwise, or when
     `progress` asks to stop.
     """
@@ -221,7 +224,7 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | 
         raise InputError(f"fork: this recording begins at cycle {timeline.first:,}; only one that begins at 0 can be "
                          "simulated again")  # fmt: skip
     try:
-        machine = simulator_of(timeline)
+        machine = simulator_of(timeline, progress=compiling)
         while machine.cycle < cycle and not machine.finished:
             machine.step(min(STEP_CYCLES, cycle - machine.cycle))
             if progress is not None and progress(machine.cycle):
@@ -248,8 +251,8 @@ def _same_state(machine: Any, timeline: RecordedTimeline, cycle: int) -> bool:
     return bool(machine.snapshot().same_as(timeline.at(cycle)))
 
 
-def simulator_of(timeline: RecordedTimeline) -> Any:
-    """Return a simulator at cycle 0 of the run that a recording holds, from what the recording embeds."""
+def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
+    """Return a simulator at cycle 0 of the run that a recording holds, from what it embeds; more: as of simulator_like."""
     info, memory = timeline.info, timeline.header.memory
     if not info.get("launch_toml") or not info.get("ptx"):
         raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
@@ -259,7 +262,7 @@ def simulator_of(timeline: RecordedTimeline) -> Any:
         return {variable["name"]: _content(memory, variable) for variable in info[part]}
 
     spec = launch_of_text(info["launch_toml"], info.get("name") or "recording", arrays("buffers"), arrays("symbols"))
-    return simulator_like(info, spec)
+    return simulator_like(info, spec, **more)
 
 
 def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, **more: Any) -> Any:

@@ -48,9 +48,10 @@ class Session:
     """The verbs over a live or recorded timeline; every move returns a `Stop` and clamps at the ends.
 
     cycle: the cursor. marks: named places. breakpoints: by number. came_from: where the last jump began, or None.
-    progress: called now and then during long moves with the cycle reached; return True to stop there. On live timelines
-    a move past the end simulates as far as needed. branch: where this session was forked, None where it was not. family:
-    all sessions that were forked from one another, by name; "main" is the first. flow: what `follow` found last.
+    progress: called now and then during long moves with the cycle reached; return True to stop there. compiling: told
+    (share, text) while code is compiled that a branch of a recording needs. On live timelines a move past the end
+    simulates as far as needed. branch: where this session was forked, None where it was not. family: all sessions
+    that were forked from one another, by name; "main" is the first. flow: what `follow` found last.
     capturing: (file, first cycle) of the recording that `capture` began, None where there is none.
     """
 
@@ -61,6 +62,7 @@ class Session:
         self.breakpoints: dict[int, Breakpoint] = {}
         self.came_from: int | None = None
         self.progress: Callable[[int], bool | None] | None = None
+        self.compiling: Callable[[float, str], None] | None = None
         self._next_number = 1
         self._history: list[int] = [self.cycle]
         self._history_is_step = False

@@ -45,7 +45,7 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
     made = Session(LiveTimeline(machine), session.marks)
     name = _free_name(session, machine.info["design"].replace("+", "."), machine.scheduler)
     made.branch = Branch(name, _name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")
-    made.progress, made.family = session.progress, session.family
+    made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
     slot, text = _follow(session, made, warp)
     session.family[name] = made
     return Swapped(made, slot, text)
@@ -67,7 +67,7 @@ def load(session: Session, target: str) -> Session:
                         settings=_chosen(base, base.built.chain), max_cycles=base.max_cycles, seed=base.seed,
                         progress=base._progress)  # fmt: skip
     made = Session(LiveTimeline(machine))
-    made.progress = session.progress
+    made.progress, made.compiling = session.progress, session.compiling
     return made
 
 
@@ -81,7 +81,7 @@ def _base(session: Session) -> Any:
     try:
         if timeline.first:
             raise InputError(f"it begins at cycle {timeline.first:,}")
-        return simulator_of(timeline)
+        return simulator_of(timeline, progress=session.compiling)
     except InputError as error:
         why = str(error).removeprefix("fork: ")
         raise InputError(f"swap: a recording holds one design, and this one cannot be run again with another: {why}; "

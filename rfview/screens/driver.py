@@ -108,7 +108,7 @@ class Driver:
             self.post(Failed(f"{error}" or type(error).__name__, error))
             self._working = False
             return
-        self.session.progress = self._progress
+        self.session.progress, self.session.compiling = self._progress, self._compiling
         self.session.came_from = None       # where the session was opened is no jump of the user's
         self.source = SceneSource(self.session)
         self.source.columns = self.columns
@@ -122,7 +122,7 @@ class Driver:
 
     def _take(self, session: Session) -> None:
         """Go on with another branch of the session."""
-        session.progress = self._progress
+        session.progress, session.compiling = self._progress, self._compiling
         self.session, before = session, self.source
         self.source = SceneSource(session)
         self.source.columns = self.columns
@@ -136,6 +136,11 @@ class Driver:
         share = next((fact for fact in facts if isinstance(fact, float)), None)
         text = next((fact for fact in facts if isinstance(fact, str)), "opening")
         self.post(Busy(f"opening {share:.0%}" if share is not None else "opening", text))
+
+    def _compiling(self, share: float, text: str) -> None:
+        """Report how far compiling is that a request needs: a recording's machine, another design."""
+        self._busy_shown = True
+        self.post(Busy(f"compiling {share:.0%}", text))
 
     def _next(self) -> Request | None:
         """Return the next request with equal ones behind it joined; look for breakpoint hits while there is none."""

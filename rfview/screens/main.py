@@ -122,7 +122,7 @@ class MainScreen(Deeds, Screen[None]):
         for place in self.places:
             view = self.views[place.panel]
             if place.panel == "footer":
-                view.show_hints(hints(scene, width, self.keys.own), width)  # type: ignore[attr-defined]
+                view.show_hints(hints(scene, width, self.keys.own, self.zoomed), width)  # type: ignore[attr-defined]
             else:
                 view.show(frame.paint(scene, place))
 

@@ -30,9 +30,9 @@ def greeting(scene: Scene) -> str:
     return f"recorded: {scene.last - scene.first:,} cycles; s S step, G end, c C breakpoints, e why; ? help"
 
 
-def hints(scene: Scene, width: int, own: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return the footer's hints for the focused panel and this design; own: keys of the user's."""
+def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = False) -> list[tuple[str, str, str]]:
+    """Return the footer's hints for the focused panel and this design; own: keys of the user's; is_alone: Esc leaves it."""
     has_stalls = any(look.is_register_file for look in scene.looks.values())
     common = [scene.look(code).is_register_file for code in scene.common]
     design = base_design(str(scene.info.get("design", "")))
-    return actions.footer_hints(scene.panel, width, has_stalls and any(common), own, design)
+    return actions.footer_hints(scene.panel, width, has_stalls and any(common), own, design, is_alone)

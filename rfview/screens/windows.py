@@ -49,7 +49,9 @@ class Popup(ModalScreen[None]):
         self.paint()
 
     def paint(self) -> None:
-        """Give the window its size and lines."""
+        """Give the window its size and lines; a scene may arrive before the window is there."""
+        if not self.query(WindowView):
+            return
         edge = self.EDGE if self.strips.palette.grounds["popup"] else 0     # without grounds one cell beside it misleads
         width = min(self.wanted[0], self.app.size.width - edge)
         height = min(self.wanted[1], self.app.size.height - 2)

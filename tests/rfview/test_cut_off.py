@@ -48,6 +48,11 @@ def test_every_window_and_view_says_how_it_is_left() -> None:
             assert "Esc" in app.window_text(), key
             await app.press("escape")
 
+        await app.press("z")
+        assert app.app.main.zoomed and "Esc close" in app.screen_text().splitlines()[-1]
+        await app.press("escape")
+        assert not app.app.main.zoomed and "Esc close" not in app.screen_text()
+
     drive(test, size=(80, 24))
     for panel in ("timeline", "pipeline", "registers"):
         for width in (40, 80, 120):

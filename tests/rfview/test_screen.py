@@ -42,6 +42,19 @@ def test_sizes(size: tuple[int, int], panels: list[str]) -> None:
     drive(test, size=size)
 
 
+def test_a_scene_may_arrive_before_a_window_is_there() -> None:
+    async def test(app: Driven) -> None:
+        for line in ("info warps", "step", "info stalls", "info time", "break cycle 200"):
+            app.app.driver.ask("command", line)     # each opens a window or moves on, faster than a window opens
+        await app.settle()
+        app.app.main.open_text(("one", "two"))
+        app.app.main.after_arrival()
+        await app.settle()
+        assert "one" in app.window_text() and app.app.failure is None
+
+    drive(test)
+
+
 def test_a_terminal_that_is_too_small_shows_one_panel_and_says_so() -> None:
     async def test(app: Driven) -> None:
         assert shown(app.app.main.places) == ["warps", "overview"]

@@ -275,3 +275,17 @@ def test_unchanged_branches_of_bundled_kernels_end_as_their_parents(kernel: str,
     session.goto("37%")
     branch = session.fork("same")
     assert_same_from(finish(branch.timeline), session.timeline, session.cycle, step=997)
+
+
+def test_branches_of_recordings_tell_how_far_compiling_is(small: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    from engine import warm
+
+    record(simulator(small), tmp_path / "a.rfs", max_cycles=400)
+    monkeypatch.setattr(warm, "is_ready", lambda dtype: False)
+    monkeypatch.setattr(warm, "compile_in_child", lambda design, progress: progress(0.5, f"compiling {design}"))
+    session = open_session(tmp_path / "a.rfs")
+    told: list[tuple[float, str]] = []
+    session.compiling = lambda share, text: told.append((share, text))
+    session.goto(100)
+    branch = session.fork("b1")
+    assert set(told) == {(0.5, "compiling sram")} and branch.compiling is session.compiling
