@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,10 @@ NAMES = {")": "right_parenthesis", "(": "left_parenthesis", "}": "right_curly_br
          "]": "right_square_bracket", "[": "left_square_bracket", "$": "dollar_sign", "'": "apostrophe", ".": "full_stop",
          ",": "comma", "<": "less_than_sign", ">": "greater_than_sign", "/": "slash", ":": "colon", "?": "question_mark",
          "+": "plus", "-": "minus", "%": "percent_sign", " ": "space", "=": "equals_sign", "#": "number_sign"}
+
+
+# how long a test waits for an app that works: compiling a machine takes a minute
+PATIENCE_S = 240.0
 
 
 class Driven:
@@ -51,15 +56,17 @@ class Driven:
                     await asyncio.wait_for(handled.wait(), 0.3)
 
     async def settle(self) -> None:
-        """Wait until nothing goes on."""
-        for _ in range(5000):
+        """Wait until nothing goes on, at most PATIENCE_S."""
+        end = time.monotonic() + PATIENCE_S
+        while self.app.is_running and time.monotonic() < end:
             await self.drain()
             if self.app.main.scene.now is not None and self.app.driver.is_idle:
                 await self.drain()
                 if self.app.driver.is_idle:
                     return
             await asyncio.sleep(0.001)
-        raise AssertionError("the app did not come to rest")
+        raise AssertionError(f"the app did not come to rest: running {self.app.is_running}, idle {self.app.driver.is_idle}, "
+                             f"message {self.scene.message!r}")
 
     async def press(self, *keys: str) -> None:
         """Press keys, characters or key names."""
