@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine import __version__, designs, events, isa, jit
+from engine.designs import origin
 
 if TYPE_CHECKING:
     from engine.placement import Variable
@@ -36,7 +37,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "design_source": design.source,
         "design_spec": {
             "chain": list(simulator.built.chain), "values": dict(simulator.built.values),
-            "locates": designs.locates(simulator.built.chain),
+            "locates": designs.locates(simulator.built.chain), **origin.of_chain(simulator.built.chain),
         },
         "scheduler": simulator.scheduler,
         "preset": simulator.config.preset,

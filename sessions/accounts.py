@@ -37,10 +37,12 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
     Raises InputError when the run's design is not installed here.
     """
     from engine import designs
+    from engine.designs import origin
 
     if not info.get("clock_mhz"):
         return None
     spec = info["design_spec"]
+    origin.require(spec, "the energy")
     run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]))
     return designs.energy(tuple(spec["chain"]), run)
 

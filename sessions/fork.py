@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine import designs
+from engine.designs import origin
 from engine.errors import InputError, RfviewError
 from sessions.live import LiveTimeline
 from sessions.replay import RecordedTimeline
@@ -85,9 +87,17 @@ class Branch:
 
 def changeable(info: Mapping[str, Any]) -> list[str]:
     """Return the parameters of a run that can change while it runs."""
-    tables = MACHINE | {design: DESIGNS.get(design, ()) for design in info["design_spec"]["chain"]}
+    tables = MACHINE | {design: DESIGNS.get(design) or _own(design) for design in info["design_spec"]["chain"]}
     names = [(name, *name.split(".", 1)) for name in info["parameters"]]
     return [name for name, section, key in names if section in ENTRY_CYCLES or key in tables.get(section, ())]
+
+
+def _own(name: str) -> tuple[str, ...]:
+    """Return the parameters that a foreign design says can change in mid-run; none of one that is not at hand."""
+    try:
+        return tuple(entry.name for entry in designs.design(name).parameters if entry.is_live)
+    except InputError:
+        return ()
 
 
 def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) -> Session:
@@ -153,6 +163,11 @@ def _sorted(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple[dict[s
         elif key in allowed:
             settings[key] = value
         elif key in info["parameters"]:
+            owner = key.split(".")[0]
+            origin.require(info["design_spec"], f"fork: changing {key}")
+            if owner in info["design_spec"]["chain"] and owner not in designs.BUILT_IN:
+                raise InputError(f"fork: {key} does not say that it can change in mid-run, Parameter(.., is_live=True); "
+                                 f"else run again with --set {key}={value}")  # fmt: skip
             raise InputError(f"fork: {key} decides how the machine is laid out and cannot change in mid-run; run again "
                              f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")  # fmt: skip
         else:
@@ -234,6 +249,8 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | 
         raise
     except RfviewError as error:
         raise InputError(f"fork: simulating the recording again stopped: {error}") from None
+    if not same and (other := origin.edited(timeline.info["design_spec"])):
+        raise InputError(f"fork: simulated again, the recording's cycle {cycle:,} is not what was recorded: {other}")
     if not same:
         mine, theirs = machine.info, timeline.info
         raise InputError(
@@ -273,6 +290,7 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, **more: Any) -> An
     from engine import ptx
     from engine.simulator import Simulator
 
+    origin.require(info["design_spec"], "simulating it again")
     source = info["ptx"][0]
     module = ptx.decode_module(source["text"], source["path"],
                                max_registers=int(info["parameters"]["kernel.max_registers"]))  # fmt: skip

@@ -35,6 +35,7 @@ import msgpack
 import numpy as np
 
 from engine.chunk import Chunk
+from engine.designs import origin as design_origin
 from engine.errors import InputError, KernelFault
 from sessions import codec, format
 from sessions.record import RecordResult, partial_path, record
@@ -114,6 +115,7 @@ class Recipe:
         """Return a simulator at cycle 0; imports numba. Raises InputError where this version lacks what the run needs."""
         from sessions.fork import simulator_like
 
+        design_origin.require(self.info["design_spec"], f"{self.path}: simulating it again")
         machine = simulator_like(self.info, self.spec(), max_cycles=self.info["max_cycles"], progress=progress)
         machine.info["launch_toml"] = self.info["launch_toml"]
         return machine
@@ -318,6 +320,8 @@ class _Checked:
         else:
             what = f"ended at cycle {machine.cycle:,}, before keyframe cycle {cycle:,}"
         since = f"all keyframes up to cycle {self._agreed:,} agree" if self._agreed >= 0 else "not even its start agrees"
+        if other := design_origin.edited(self._recipe.info["design_spec"]):
+            raise _Differs(f"{self._recipe.path}: simulated again, the run {what}; {since}: {other}")
         raise _Differs(f"{self._recipe.path}: simulated again, the run {what}; {since}. This version cannot fill the "
                        f"recipe: {self._recipe.origin(machine)}")  # fmt: skip
 

@@ -34,7 +34,8 @@ class Parameter:
     low, high: the least and the greatest value there may be, by default 0 and what dtype holds. choices: for words, in
     the order of the integers that the design sees. convert: for values that are neither words nor plain numbers; turns a
     setting's text into the value kept in info (a list fills an array field, a word leaves the field at 0) and raises
-    ValueError saying what it expects; it must give back a value that is converted already.
+    ValueError saying what it expects; it must give back a value that is converted already. is_live: the hooks look it up
+    each time and keep nothing that depends on it, so that `fork .. set` may change it in mid-run.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Parameter:
     convert: Callable[[Any], Any] | None = None
     low: float = 0
     high: float | None = None
+    is_live: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ SLOW_WRITE = FIRST_FOREIGN_CODE        # a stall code of one's own: 32 to 39
 
 # What can be set: --design 'FILE.py[write_cycles=3]'. In the hooks: spec.write_cycles.
 PARAMETERS = (
-    Parameter("write_cycles", 2, "cycles", "assumed: to be seen", "how long a write keeps its bank busy"),
+    Parameter("write_cycles", 2, "cycles", "assumed: to be seen", "how long a write keeps its bank busy",
+              low=1, high=64, is_live=True),
 )
 
 # What the design remembers, in the hooks `rf`. All of it is recorded, shown and rewound; keep state nowhere else.

@@ -10,6 +10,7 @@ import functools
 import os
 import subprocess
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from engine.errors import InputError, RfviewError
 from engine.launch import load_launch_file
 
 RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))    # kernel, scheduler, cycles: a few hundred a second
+PATIENCE_S = 20         # a cycle that takes longer than this is taken to have no end
 REFUSING = ("begin_cycle", "read", "write_back", "issue_check", "on_leave")
 
 
@@ -45,7 +47,13 @@ def main(variant: str) -> int:
         machine = None
         try:
             machine = Simulator(load_launch_file(kernels.path(kernel)), design=variant, scheduler=scheduler)
-            machine.step(cycles)
+            for _ in range(cycles):
+                where = (threading.get_ident(), path, kernel, scheduler, machine.cycle)
+                watch = threading.Timer(PATIENCE_S, _give_up, where)
+                watch.daemon = True
+                watch.start()
+                machine.step(1)
+                watch.cancel()
         except RfviewError as error:
             print(error)
             return 1
@@ -56,6 +64,14 @@ def main(variant: str) -> int:
             print(f"{type(error).__name__}{place}: {error}; {kernel}, {scheduler}, {when}")
             return 1
     return 0
+
+
+def _give_up(thread: int, path: str, kernel: str, scheduler: str, cycle: int) -> None:
+    """End this process, saying where in the design's file the main thread goes round and round."""
+    own = [frame for frame in traceback.extract_stack(sys._current_frames()[thread]) if frame.filename == path]
+    place = f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
+    print(f"no end{place} after {PATIENCE_S} s; {kernel}, {scheduler}, cycle {cycle:,}", flush=True)
+    os._exit(1)
 
 
 def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:

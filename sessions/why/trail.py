@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine import state as layout
-from engine.stalls import MAX_CODES
+from engine.designs import origin
+from engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES
 from sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
 from sessions.why.past import Flight, Moment, Past
 
@@ -149,6 +150,9 @@ class Trail:
 
         if not designs.explain(self, moment, refusal):
             banks.explain(self, moment, refusal)
+            if refusal.code >= FIRST_FOREIGN_CODE and (said := origin.missing(moment.info["design_spec"], "more than this")):
+                last = self.links[-1]
+                self.links[-1] = replace(last, evidence="; ".join(filter(None, (last.evidence, said))))
 
     def waited(self, moment: Moment, warp: int) -> str:
         """Return "14 cycles, since 1,204" of a warp's present state."""

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from engine import designs, jit, warm
-from engine.designs import files
+from engine.designs import files, origin
 from engine.errors import InputError
+from sessions import fork
 from sessions.record import record
+from sessions.session import open_session
+from sessions.verbs import execute
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
@@ -24,6 +27,13 @@ def forget(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(files.ENVIRONMENT, raising=False)
     yield
     designs._ADDED.clear()
+    files._load.cache_clear()
+
+
+def start_anew() -> None:
+    """Forget every design file, as a process that starts."""
+    designs._ADDED.clear()
+    designs.module.cache_clear()
     files._load.cache_clear()
 
 
@@ -123,6 +133,30 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
     assert done.returncode == 0 and done.stdout == "True\n", done.stderr
 
 
+def test_what_needs_a_design_file_names_it(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(program(), warps=2, data=[0], design=str(own))
+    spec = machine.simulator.info["design_spec"]
+    assert spec["files"]["my_rf"]["file"] == "my_rf.py", "the same in whatever folder"
+    assert not origin.missing(spec, "x") and not origin.edited(spec)
+    assert "files" not in Machine(program(), data=[0]).simulator.info["design_spec"]
+    record(machine.simulator, tmp_path / "run.rfs")
+    assert fork.changeable(machine.simulator.info)[-1] == "my_rf.write_cycles"
+    text = own.read_text()
+    monkeypatch.setenv(files.ENVIRONMENT, str(own))
+    for old, new, is_another in (("= row + 1", "= 1 + row", True), ('"""Write the', '"""Put the', False)):
+        own.write_text(text.replace(old, new))
+        start_anew()
+        assert ("my_rf.py is not as it was then" in origin.edited(spec)) == is_another
+    monkeypatch.delenv(files.ENVIRONMENT)
+    start_anew()
+    session = open_session(str(tmp_path / "run.rfs"))
+    session.goto("50%")
+    named = r"needs the design file my_rf\.py, with which this was run: name it, as in RFVIEW_DESIGNS=\./my_rf\.py"
+    for line in ("info accounts", "fork x set my_rf.write_cycles=4"):
+        with pytest.raises(InputError, match=named):
+            execute(session, line)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -145,7 +179,7 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
         (('"field": "latched"', '"field": "latch"'), "no field 'latch' in the state; did you mean 'latched'"),
         (('"field": "latched"', '"field": "latched", "glyf": "x"'), "a table has no 'glyf'; it takes kind, title"),
         (('"write_cycles", 2,', '"write_cycles", 2.5,'), "the default 2.5 is no whole number, as which the hooks"),
-        (('"write_cycles", 2,', '"write_cycles", -2,'), "'write_cycles': the default -2 is not in 0 to 2147483647"),
+        (('"write_cycles", 2,', '"write_cycles", -2,'), "'write_cycles': the default -2 is not in 1 to 64"),
         (('"write_cycles", 2,', '"write_cycles", "two",'), "the default 'two' is no number; words need choices"),
         (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' is there already"),
         (("    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it\n    return 0\n", ""),
@@ -167,7 +201,7 @@ def test_a_slip_is_named_with_its_place(own: Path, change: tuple[str, str], says
      ("x", "=x: expected a number like 2 (cycles)")],
 )
 def test_a_parameter_says_which_values_it_takes(own: Path, value: str, says: str) -> None:
-    own.write_text(own.read_text().replace('keeps its bank busy"),', 'keeps its bank busy", low=1, high=12),'))
+    own.write_text(own.read_text().replace("high=64", "high=12"))
     with pytest.raises(InputError) as error:
         designs.build(f"{own}[write_cycles={value}]", {}, "")
     assert str(error.value) == f"my_rf.write_cycles{says}"
@@ -176,6 +210,15 @@ def test_a_parameter_says_which_values_it_takes(own: Path, value: str, says: str
         designs.build(f"{own}[write_cycles=0]", {}, "")
     with pytest.raises(InputError, match="write_cycles=9999999999: expected at most 2,147,483,647"):
         designs.build(f"{own}[write_cycles=9999999999]", {}, "")
+
+
+def test_a_hook_without_end_is_named(own: Path) -> None:
+    own.write_text(own.read_text().replace("    row = reg", "    while True:\n        row = 0\n    row = reg"))
+    code = "import sys; from engine.tools import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, str(own)], capture_output=True, text=True, check=False,
+                          cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})  # fmt: skip
+    assert done.returncode == 1 and "no end in write_back (my_rf.py, line " in done.stdout, done.stderr
+    assert "after 0.5 s; vectoradd, lrr, cycle " in done.stdout
 
 
 def test_no_such_file_and_no_second_new_one(own: Path, tmp_path: Path) -> None:
