@@ -164,7 +164,7 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"'{statement.opcode}' needs a destination and a source")
     dst, src = statement.operands
     if isinstance(src, Name) and src.text.startswith("%") and low.names.find(src.text) is None:
-        src = in_own_cluster(src)
+        src = in_own_cluster(low, src)
         statement = Instruction(statement.line, statement.opcode, [dst, src], statement.guard, statement.guard_negate)
     if isinstance(dst, Vector) and len(dst.items) > 1:
         unpack(low, statement, dst.items, src)
@@ -180,9 +180,11 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
         lower_table(low, statement)
 
 
-def in_own_cluster(name: Name) -> Name | Number:
+def in_own_cluster(low: Lowering, name: Name) -> Name | Number:
     """Give what a cluster's special register holds where every cluster is one CTA; other names as they are."""
     base, _, axis = name.text.partition(".")
+    if base in _CLUSTER_PLACES or base in _CLUSTER_FACTS:
+        low.check_clusters()
     if base in _CLUSTER_PLACES:
         return Name(f"{_CLUSTER_PLACES[base]}.{axis}")
     return Number("int", _CLUSTER_FACTS[base]) if base in _CLUSTER_FACTS else name

@@ -17,9 +17,7 @@ def lower_map_address(low: Lowering, statement: Instruction) -> None:
     """Lower mapa: the address in the only CTA of the cluster is the address itself."""
     if len(statement.operands) != 3:
         raise low.fail(f"'{statement.opcode}' needs a result, an address and a CTA")
-    count = low.frames[0].function.ctas_per_cluster
-    if count > 1:
-        raise low.fail(f"this kernel asks for clusters of {count} CTAs; clusters of one are supported")
+    low.check_clusters()
     bits = "u64" if statement.opcode.endswith("u64") else "u32"
     _step(low, statement, f"mov.{bits}", *statement.operands[:2])
 
@@ -28,6 +26,7 @@ def lower_cta_rank(low: Lowering, statement: Instruction) -> None:
     """Lower getctarank: every address is the own CTA's, number 0."""
     if len(statement.operands) != 2:
         raise low.fail(f"'{statement.opcode}' needs a result and an address")
+    low.check_clusters()
     _step(low, statement, "mov.u32", statement.operands[0], Number("int", 0))
 
 

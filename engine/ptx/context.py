@@ -79,6 +79,12 @@ class Lowering:
             inst.set_row(slot, row)
         return inst
 
+    def check_clusters(self) -> None:
+        """Refuse what tells the CTAs of a cluster apart, or lets them wait for each other, where there are several."""
+        count = self.frames[0].function.ctas_per_cluster
+        if count > 1:
+            raise self.fail(f"this kernel asks for clusters of {count} CTAs; clusters of one are supported")
+
     def branch(self, label: int, guard: int = NONE, negate: bool = False) -> VirtualInst:
         """Emit a branch to a label."""
         inst = VirtualInst(OP_BRA if guard >= 0 else OP_BRA_UNI, "bra", self.line)

@@ -99,6 +99,7 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
 
 def lower_cluster_barrier(low: Lowering, statement: Instruction, parts: list[str]) -> None:
     """Lower barrier.cluster where every cluster is one CTA: arriving does nothing, waiting is bar.sync 0."""
+    low.check_clusters()
     if parts[1:2] == ["wait"]:
         lower_barrier(low, Instruction(statement.line, "bar.sync", [Number("int", 0)], statement.guard,
                                        statement.guard_negate))  # fmt: skip

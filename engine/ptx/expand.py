@@ -12,6 +12,8 @@ from engine.ptx.syntax import Instruction, Name, Operand, Pair
 
 _HALVES = {"add": 1, "sub": 1, "fma": 2}  # how many sources are halves; they come first
 
+_LARGEST = {kind + pair: size for kind, size in (("f16", 0x477FE000), ("bf16", 0x7F7F0000)) for pair in ("", "x2")}
+
 
 def is_expanded(statement: Instruction) -> bool:
     """Say whether an instruction is lowered here."""
@@ -19,6 +21,8 @@ def is_expanded(statement: Instruction) -> bool:
     is_mixed = base in _HALVES and parts[-2:-1] == ["f32"] and parts[-1] in ("f16", "bf16")
     is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
     if parts[-1:] == ["f32"] and (base == "redux" or "xorsign" in parts):
+        return True
+    if base == "cvt" and "satfinite" in parts and parts[-2] in _LARGEST and parts[-1] == "f32":
         return True
     if base == "cvt" and parts[:1] == ["pack"] or base == "lop3" and parts[-2:-1] in (["and"], ["or"], ["xor"]):
         return True
@@ -31,6 +35,8 @@ def lower_expanded(low: Lowering, statement: Instruction) -> None:
     steps = Steps(low, statement)
     if base in _HALVES:
         return sum_of_halves(steps)
+    if base == "cvt" and "satfinite" in statement.opcode and ".tf32" not in statement.opcode:
+        return to_finite_halves(steps)
     if base == "cvt":
         return pack_integers(steps) if statement.opcode.startswith("cvt.pack") else to_tf32(steps)
     if base == "lop3":
@@ -108,6 +114,18 @@ def multiply_signs(steps: Steps) -> None:
     size = steps.value(".".join([base, *parts[:-3], "f32"]), *sizes)
     sign = steps.value("and.b32", steps.value("xor.b32", *held), 0x80000000)
     steps.emit("or.b32", result, size, sign)
+
+
+def to_finite_halves(steps: Steps) -> None:
+    """Clamp floats to the largest finite halves of a type, then convert; a NaN stays one."""
+    parts = steps.whole.opcode.split(".")
+    result, *sources = steps.whole.operands
+    largest = _LARGEST[parts[-2]]
+    clamped: list[Operand] = []
+    for source in sources:
+        below = steps.value("min.NaN.f32", source, steps.value("mov.b32", largest))
+        clamped.append(steps.value("max.NaN.f32", below, steps.value("mov.b32", largest | 0x80000000)))
+    steps.emit(".".join(part for part in parts if part != "satfinite"), result, *clamped)
 
 
 def pack_integers(steps: Steps) -> None:

@@ -146,7 +146,8 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif is_async_copy(statement.opcode):
         lower_async_copy(low, statement)
     elif base in _UNSUPPORTED:
-        advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else ""
+        advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else \
+            "; give the array a size that is known when it is compiled" if "stack" in _UNSUPPORTED[base] else ""
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported{advice}")
     elif is_bulk_copy(statement.opcode):
         lower_bulk_copy(low, statement)

@@ -70,6 +70,8 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
             known = sorted({*SPACES, *TYPE_BYTES, *_IGNORED, *operations, "v2", "v4"})
             near = difflib.get_close_matches(part, known, n=1, cutoff=0.0)[0]
             raise low.fail(f"unsupported modifier '.{part}' of '{statement.opcode}'; nearest supported: '.{near}'")
+    if access.type == "b128":
+        raise low.fail(f"'{statement.opcode}': accesses of 128 bits as one are not supported; use two of 64 bits or a lock")
     if access.type not in TYPE_BYTES or TYPE_BYTES[access.type] not in (1, 2, 4, 8):
         raise low.fail(f"'{statement.opcode}' needs a type of 8 to 64 bits such as .u32")
     return access

@@ -247,6 +247,8 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("call nobody, ();", ["unknown function 'nobody'"]),
     ("call %rd1, ();", ["no function whose address is taken"]),
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
+    ("alloca.u64 %rd1, 32;", ["dynamic stack", "a size that is known"]),
+    ("ld.global.b128 %rd1, [%rd2];", ["128 bits", "use two of 64 bits"]),
     ("mbarrier.arrive_drop.shared.b64 %rd2, [%rd1];", ["lose threads"]),
 ])
 def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):

@@ -120,6 +120,26 @@ def test_floats_of_8_bits_become_halves(tmp_path: Path, kind: str) -> None:
         assert np.array_equal(halves[:, 1], -want.astype(np.float16), equal_nan=True)
 
 
+@pytest.mark.parametrize("kind, largest", [("f16", 65504.0), ("bf16", float.fromhex("0x1.fep127"))])
+def test_floats_become_finite_halves(tmp_path: Path, kind: str, largest: float) -> None:
+    data = np.array([1e9, -3e38, 65519, -65520, np.inf, -np.inf, 1.5, np.float32(3.4e38)], np.float32)
+    body = f"mov.b32 %f1, %r2; cvt.rn.satfinite.{kind}x2.f32 %r4, %f1, %f1; cvt.rn.satfinite.{kind}.f32 %h1, %f1; "
+    body += f"mov.b32 {{%h2, %h3}}, %r4; cvt.f32.{kind} %f2, %h1; cvt.f32.{kind} %f3, %h3; mov.b32 %r3, %f2; "
+    body += "setp.neu.f32 %p1, %f2, %f3; @%p1 mov.u32 %r3, 0;"
+    got = words_after(tmp_path, body, data.view(np.uint32).copy(), 8).view(np.float32)
+    clamped = np.clip(data, -largest, largest)
+    assert np.allclose(got, clamped, rtol=2.0 ** (-11 if kind == "f16" else -8)) and np.isfinite(got).all()
+
+
+@pytest.mark.parametrize("body", ["mov.u32 %r3, %cluster_ctarank;", "mov.u32 %r3, %clusterid.x;", "barrier.cluster.arrive;",
+                                  "mapa.shared::cluster.u32 %r3, %r2, 1;"])  # fmt: skip
+def test_what_needs_several_ctas_in_a_cluster_is_refused(body: str) -> None:
+    text = NEW.replace("\n{", "\n.explicitcluster .reqnctapercluster 2, 1, 1\n{")
+    with pytest.raises(PtxError, match="clusters of 2 CTAs"):
+        decode_module(f"{text}{REGISTERS}{body} ret; }}\n", "m.ptx").kernels["k"]
+    decode_module(f"{NEW}{REGISTERS}{body} ret; }}\n", "m.ptx").kernels["k"]
+
+
 COPY = """ .shared .align 16 .b8 s[1024]; .shared .align 8 .b64 bar; .reg .pred %q;
     mov.u32 %r5, bar; mov.u32 %r6, s; setp.eq.u32 %q, %r1, 0;
     @%q mbarrier.init.shared::cta.b64 [bar], COUNT; bar.sync 0;
