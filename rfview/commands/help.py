@@ -110,9 +110,11 @@ def file_text(path: str) -> str:
 def found_text(word: str) -> str:
     """Explain a term, or show the lines of all topics that contain a word; raises InputError where there are none."""
     from rfview import cli
-    from rfview.learn import terms
+    from rfview.learn import own_design, terms
 
     lines = [] if word.startswith("/") else terms.find(word)
+    if code := own_design.code_of(word):
+        return "\n\n".join([code, *("\n".join(term.lines()) for term in lines if term.name == word)])
     if lines:
         return "\n".join(terms.text_of(word))
     needle = word.lstrip("/").lower()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -20,11 +22,13 @@ A register file is one Python file. Begin with one that works, change it, check 
   rfview compare vectoradd --designs 'sram,./my_rf.py,./my_rf.py[write_cycles=4]'
 
 A path stands wherever a design's name does, with [key=value,...] behind it; RFVIEW_DESIGNS=FILE.py makes the name known
-everywhere, a package does so by an entry point `rfview.designs`. Replaying a recording needs that for a design's `why`,
-`energy` and `locate`.
+everywhere, a package does so by an entry point `rfview.designs`. A recording shows all values and panels without the file,
+but its `why`, `energy` and `fork` need that, and so does a recipe: RFVIEW_DESIGNS=./my_rf.py rfview replay F.rfs
 
 DESIGN = Design(...) says what there is:
-  parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME
+  parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME; low=1, high=12: what it may be;
+               choices=("off", "on"): words, in the hooks 0 and 1; dtype="f8": fractions; is_live=True: `fork .. set` may
+               change it in mid-run, as the hooks look it up each time
   state        (name, NumPy dtype) or (name, dtype, shape), in the hooks rf.NAME; MAX_BANKS, MAX_WARPS: engine/state.py
   events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you
   stalls       Stall(code, name, short, glyph, ascii, family, sentence), codes 32 to 39
@@ -32,7 +36,9 @@ DESIGN = Design(...) says what there is:
   extra_rows   rows for values of your own, rows[spec.first_row] and on; settings {"sm.num_banks": 8} of your machine
   panels       {"kind": "grid", "title": .., "field": NAME in the state}: a cell per value, "glyphs": "·▒█" for 0 1 2;
                kind table: a row per record, or numbered values; kind values: one line with a "unit".
-               "per": "bank" or "warp" shows as many as there are; "show": "registers" or "hex" reads masks
+               "per": "bank" or "warp" shows as many as there are, the selected one first of all; "max": 64 is the full
+               shade of a grid without glyphs; "show": "registers" lists a mask's bits (of warps too: 0-3 7), "hex" its
+               digits. The first panel is always in sight; z shows all
 
 The functions below are hooks: write those that differ from a plain banked file, leave out the rest. In a cycle come
 begin_cycle, write_back, arbitrate (it calls read), issue_check and on_issue, end_cycle. They are compiled with numba after
@@ -64,9 +70,19 @@ Rules
   A design of delays alone leaves all values in their main rows. One that keeps a value elsewhere needs `locate`, and
   `read` must find it there too.
   Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of engine.bits work on them in both modes.
+  Compiled code makes a float of signed with unsigned 64-bit numbers: write np.uint64(rf.mask) | bit64(warp) for masks,
+  np.int64(sm.inflight[slot].unread) for what is shifted and counted.
+  A hook calls another of its file as hooks.NAME(sm, rf, spec, ...), which also gives the default of one left out.
+  An operand that needs no bank is given in on_issue: copy its value to row sm.config.first_collector_row + 6 * collector
+  + k, for each k of sm.inflight[slot].unread that is served, then registers.set_unread(sm, inst, collector, the others).
+  inst.last_use says that a register is dead behind its read k, true for the warp only where no lane is elsewhere:
+  np.int64(sm.inflight[slot].active) | np.int64(sm.warp[w].exited) == 0xFFFFFFFF; and others may still have to read it:
+  registers with a pending read are in sm.warp[w].sb_read. The same test with `mask` tells a whole write from a partial one.
   Helper functions of your own that hooks call are marked @device (from engine.device import device); @inlined,
   from there too, is for small ones that are called several times in every cycle: it saves the call.
 
+`rfview help arbitrate` prints a hook's default or a helper to begin from; `rfview help sm`, `sm.warp`, `sm.inflight`,
+`sm.bank` .. and `inst` the fields of the records, with what they mean.
 --check first runs the design as plain Python, where an index out of bounds is seen, then compares memory with sram's.
 A design over another one (like rfc over sram) sets takes_main and calls hooks.NAME(sm, rf.mrf, spec.mrf, ...).
 `rfview help ./my_rf.py` explains your own parameters, stalls and events as it does those that come with rfview."""
@@ -85,6 +101,35 @@ def text() -> str:
         function = getattr(registers, name)
         lines += _entry(name, list(inspect.signature(function).parameters), function)
     return "\n".join(lines)
+
+
+def code_of(word: str) -> str:
+    """Return the code of a hook's default or a helper, or a record's fields ("sm.warp", "inst"); "" for other words."""
+    from engine import hooks, program, registers, state
+    from engine.designs.conformance import HOOKS
+
+    records = {f"sm.{name}": name.upper() for name in ("warp", "inflight", "collector", "bank", "pipe", "scheduler", "cta",
+                                                       "launch", "config")}  # fmt: skip
+    if word in HOOKS:
+        extra = ["default_arbitrate", "grant"] if word == "arbitrate" else []
+        return _definitions(hooks, [word, *extra])
+    if word in _own_functions(registers):
+        return _definitions(registers, [word])
+    if word == "inst":
+        return _definitions(program, ["INST"])
+    return _definitions(state, ["CLOCK", "HOT", "COLD"] if word == "sm" else [records[word]] if word in records else [])
+
+
+def _definitions(module: Any, names: list[str]) -> str:
+    """Return the source of functions and constants of a module, in the order asked for."""
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    found = {}
+    for node in ast.parse(source).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [node] if isinstance(node, ast.FunctionDef) else []
+        for target in targets:
+            name = getattr(target, "id", getattr(target, "name", ""))
+            found[name] = RULE.sub("", ast.get_source_segment(source, node) or "")
+    return "\n\n".join(found[name] for name in names)
 
 
 def _own_functions(module: Any) -> list[str]:

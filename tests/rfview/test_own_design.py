@@ -107,6 +107,17 @@ def test_idle_cycles_that_matter_are_named() -> None:
     assert check_design.skipping(own, Machine(9)).endswith("are skipped: hits 5 instead of 9")
 
 
+def test_the_help_prints_defaults_helpers_and_records(capsys: pytest.CaptureFixture[str]) -> None:
+    for word, parts in (
+        ("arbitrate", ("def arbitrate(sm, rf, spec", "def default_arbitrate(", "registers.refuse_readers(sm)")),
+        ("set_unread", ("def set_unread(sm, inst,",)), ("sm.inflight", ('("unread", "u1"),', "row slots")),
+        ("inst", ('("last_use", "u1"),',)), ("sm", ('("stall_total"', '("collector", COLLECTOR')),
+    ):  # fmt: skip
+        assert cli.main(["help", word]) == 0
+        said = capsys.readouterr().out
+        assert all(part in said for part in parts), word
+
+
 def test_the_help_explains_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my_rf.py"
     assert cli.main(["designs", "--new", str(path)]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -247,7 +248,21 @@ def test_panels_share_the_room_and_read_masks_and_states() -> None:
     assert "⇓" in said and "w" in said and "▒" not in said and "writes 00000000" in said
     short = [line.plain.rstrip() for line in panels.render(scene, 20, 8)]
     assert len(short) == 8 and sum("more rows" in line for line in short) == 2 and short[-1].startswith(" writes")
+    crowded = [line.plain.rstrip() for line in panels.render(scene, 20, 6)]
+    assert len(crowded) == 4 and crowded[-1] == " 2 more panels: z in"
     assert panels.registers_of(0) == "-" and panels.registers_of(0b1011) == "0-1 3"
+
+
+def test_a_cut_panel_shows_the_selected_warp() -> None:
+    info = make_info("mine")
+    info["panels"] = [{"kind": "grid", "title": "Heat", "field": "heat", "per": "warp"}]
+    session = make_session(info=info)
+    session.goto(20)
+    scene = SceneSource(session).scene()
+    whole = [line.plain[:4].strip() for line in panels.render(scene, 58, 40)]
+    names = [line.plain[:4].strip() for line in panels.render(replace(scene, warp=len(whole) - 3), 58, 4)]
+    assert len(names) == 4 and whole[-2] in names and whole[1] not in names
+    assert [line.plain[:4].strip() for line in panels.render(replace(scene, warp=0), 58, 4)][1] == whole[1]
 
 
 def test_a_foreign_state_is_shown_by_its_own_glyph_and_its_family() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from rfview.render.text import Line, Row, number
 
 DENSITY = "·░▒▓█"
 WRAP = 32           # cells of a one-dimensional field in a row
-LEAST = 3           # rows that a panel keeps where there is no room for all: title, one row, how many are left out
+LEAST = 2           # rows below its titles that a panel keeps where there is no room for all: one, and how many are left out
 
 
 def field_of(record: Any, path: str) -> np.ndarray | None:
@@ -71,6 +72,8 @@ def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: in
     heading = Row(width).add("    ", "faint")
     rows = [Row(width).add(f"{_name_of(panel, index)} ", "faint") for index in range(flat.size)]
     for name in names:
+        if name.startswith("pad"):
+            continue                # fills the record up, and says nothing
         texts = _column(flat[name])
         room = max(map(len, (name, *texts)))
         heading.add(f"{name:>{room}}  ", "faint")
@@ -131,8 +134,29 @@ def _text(value: Any) -> str:
 KINDS = {"grid": _grid, "table": _table, "values": _values}
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A panel's lines. titles: how many of them are above its rows. focus: the row that stays in sight when it is cut."""
+
+    lines: list[Line]
+    titles: int = 0
+    focus: int = 0
+
+    def cut(self, rows: int, width: int) -> list[Line]:
+        """Return so many lines of it; the last says how many are left out."""
+        if rows >= len(self.lines):
+            return self.lines
+        kept = max(0, rows - self.titles - 1)
+        first = max(0, min(self.focus, len(self.lines) - self.titles - kept)) if self.focus >= kept else 0
+        body = self.lines[self.titles + first : self.titles + first + kept]
+        more = Row(width).add(f"    {len(self.lines) - self.titles - kept} more rows", "faint").line()
+        return [*self.lines[: self.titles], *body, more]
+
+
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the design's panels, in its order; where there is no room for all of them, the longest are cut.
+
+    A panel per warp or bank that is cut shows the selected one. Panels for which there is no room at all are counted.
 
      Buffer entries  rf.heat
        0 ··░░▒▓█·
@@ -146,7 +170,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if machine is None:
         return []
     used = {"bank": machine.num_banks, "warp": machine.num_warps}
-    shown: list[list[Line]] = []
+    shown: list[Shown] = []
     for panel in scene.info.get("panels", ()):
         kind, path = str(panel.get("kind", "")), str(panel.get("field", ""))
         now = field_of(machine.snapshot.rf, path)
@@ -154,7 +178,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         painter = KINDS.get(kind)
         if now is None or painter is None:
             what = f"no field {path!r}" if now is None else f"unknown kind {kind!r}"
-            shown.append([Row(width).add(f" {panel.get('title', 'panel')}: {what}", "dim").line()])
+            shown.append(Shown([Row(width).add(f" {panel.get('title', 'panel')}: {what}", "dim").line()]))
             continue
         before = now if before is None or before.shape != now.shape else before
         if now.ndim and panel.get("per") in used:
@@ -162,15 +186,22 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         lines = painter(panel, now, before, width)
         if kind != "values":
             lines.insert(0, Row(width).add(f" {panel.get('title', path)}", "bold").add(f"  rf.{path}", "faint").line())
-        shown.append(lines)
-    return [line for lines in _fitted(shown, width, height) for line in lines][:height]
+        is_listed = kind == "table" and now.dtype.names is None
+        chosen = {"warp": scene.warp, "bank": scene.bank}.get(str(panel.get("per")), 0)
+        focus = chosen if now.ndim and not is_listed else 0
+        shown.append(Shown(lines, 0 if kind == "values" else 2 if kind == "table" and now.dtype.names else 1, focus))
+    fitted = _fitted(shown, width, height)
+    while len(fitted) > 1 and sum(map(len, fitted)) > height - (len(fitted) < len(shown)):
+        fitted.pop()
+    left = len(shown) - len(fitted)
+    lines = [line for lines in fitted for line in lines][:height]
+    return [*lines, Row(width).add(f" {left} more panels: z in this part shows all", "faint").line()] if left else lines
 
 
-def _fitted(shown: list[list[Line]], width: int, height: int) -> list[list[Line]]:
+def _fitted(shown: list[Shown], width: int, height: int) -> list[list[Line]]:
     """Return the panels cut so that all of them fit, as far as each keeps LEAST rows: the longest loses rows first."""
-    room = [len(lines) for lines in shown]
-    while sum(room) > height and max(room) > LEAST:
-        room[room.index(max(room))] -= 1
-    return [lines if rows == len(lines) else
-            [*lines[: rows - 1], Row(width).add(f"    {len(lines) - rows + 1} more rows", "faint").line()]
-            for lines, rows in zip(shown, room, strict=True)]  # fmt: skip
+    room = [len(panel.lines) for panel in shown]
+    least = [panel.titles + LEAST for panel in shown]
+    while sum(room) > height and any(rows > few for rows, few in zip(room, least, strict=True)):
+        room[max(range(len(room)), key=lambda index: room[index] - least[index])] -= 1
+    return [panel.cut(rows, width) for panel, rows in zip(shown, room, strict=True)]
