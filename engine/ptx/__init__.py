@@ -57,7 +57,7 @@ def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimi
 
 
 def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True) -> Module:
-    """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or holds compiled code."""
+    """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or holds no PTX."""
     try:
         raw = Path(path).read_bytes()
     except OSError as problem:
@@ -67,4 +67,6 @@ def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bo
                        "cuobjdump -ptx takes it out of a program")  # fmt: skip
     # nvrtcGetPTX counts the NUL that ends its string; an editor may have put a mark of its encoding before the text
     text = raw.rstrip(b"\0").decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    if ".version" not in text:
+        raise PtxError(f"{path}: expected '.version', with which PTX modules begin; nvcc -ptx makes PTX of CUDA source")
     return decode_module(text, str(path), max_registers=max_registers, optimize=optimize)

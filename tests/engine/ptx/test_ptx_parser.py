@@ -158,3 +158,6 @@ def test_files_of_other_habits_are_read_and_compiled_code_is_named(tmp_path):
     (tmp_path / "k.cubin").write_bytes(b"\x7fELF\2\1\1A\7" + bytes(99))
     with pytest.raises(PtxError, match="compiled code"):
         load_module(tmp_path / "k.cubin")
+    (tmp_path / "k.cu").write_text("#define N 4\n__global__ void k(float *x) { x[N] *= 2.5f; }\n")
+    with pytest.raises(PtxError, match="nvcc -ptx makes PTX of CUDA source"):
+        load_module(tmp_path / "k.cu")
