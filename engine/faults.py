@@ -17,7 +17,8 @@ SENTENCES = {
     UNMAPPED: "reads or writes {size} bytes at 0x{address:x}, which no buffer holds{near}",
     MISALIGNED: "accesses {size} bytes at 0x{address:x}, which is not a multiple of {size}",
     READ_ONLY: "writes {size} bytes at 0x{address:x}, which is read-only",
-    SHARED_RANGE: "accesses shared memory at offset 0x{address:x}; the CTA has {shared} bytes",
+    SHARED_RANGE: "accesses shared memory at offset 0x{address:x}; the CTA has {shared} bytes, those that "
+                  "the launch file's shared_bytes gives included",
     LOCAL_RANGE: "accesses local memory at offset 0x{address:x}; the thread has {local} bytes",
     DEADLOCK: "waits at a barrier that can never complete: every live warp waits and none can come",
     SYNC_LANES: "waits for lanes (mask 0x{address:08x}) that can never come",
