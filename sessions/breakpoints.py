@@ -132,7 +132,7 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
                     item: str = "") -> Breakpoint:  # fmt: skip
     """Check a breakpoint against the session and return it; raises InputError naming what does not exist."""
     if kind not in KINDS:
-        raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}")
+        raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}; a condition stands behind `if`")
     point = Breakpoint(number, kind, value, warp, condition, temporary, ignore, item=item.strip())
     num_warps = int(timeline.info["num_warps"])
     for slot in ([value] if kind == "warp" else []) + ([warp] if warp is not None else []):

@@ -153,6 +153,11 @@ def add(name: str, found: ModuleType) -> None:
     """Make a design known to this process without installing it (tests, notebooks); InputError names its slips."""
     _check(found)
     sys.modules.setdefault(found.__name__, found)  # cached machine code asks for its module by name
+    use(name, found)
+
+
+def use(name: str, found: ModuleType) -> None:
+    """Let a name stand for this design, which has been checked, from now on."""
     hooks.register(name, found)
     _ADDED[name] = found
 

@@ -30,13 +30,29 @@ def absolute(variant: str) -> str:
 
 
 def known() -> dict[str, Path]:
-    """Return name -> file of the designs in RFVIEW_DESIGNS; a design file is named after its DESIGN."""
+    """Return name -> file of the designs in RFVIEW_DESIGNS, named as in their DESIGN; raises InputError for a name twice."""
     paths = [Path(text) for text in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if text]
-    return {load(path).DESIGN.name: path for path in paths}
+    if not paths:
+        return {}
+    from engine import designs
+
+    in_use = dict(designs._ADDED)
+    found: dict[str, Path] = {}
+    for path in paths:
+        name = load(path).DESIGN.name
+        if name in found and found[name].resolve() != path.resolve():
+            raise InputError(f"{ENVIRONMENT}: {found[name]} and {path} are both named {name!r}; rename one, in its DESIGN, "
+                             "or give it by its path where it is used")  # fmt: skip
+        found[name] = path
+        if name in in_use:
+            designs.use(name, in_use[name])         # a file given by its path comes first
+    return found
 
 
 def load(path: str | Path) -> ModuleType:
     """Import a design file, once as long as it stays as it is; raises InputError that says what is wrong with it."""
+    from engine import designs
+
     path = Path(path).resolve()
     try:
         text = path.read_text(encoding="utf-8")
@@ -45,7 +61,9 @@ def load(path: str | Path) -> ModuleType:
         raise InputError(
             f"design file {path}: cannot be read ({reason}); `rfview designs --new FILE.py` writes one"
         ) from None
-    return _load(path, text)
+    found = _load(path, text)
+    designs.use(found.DESIGN.name, found)       # a file of the same name may have been loaded since
+    return found
 
 
 @lru_cache

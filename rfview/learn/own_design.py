@@ -64,6 +64,7 @@ Rules
   cycle that is not frozen.
   All that the design remembers is in its state: module variables would neither be recorded nor rewound.
   Hooks make no arrays.
+  registers.take_write_port books and counts the write, so ask for it last, when nothing else can refuse the result.
   A result may be accepted long before it is written: registers.release lets the scoreboard go on when your rule says so.
   next_event is asked before cycle sm.cycle: return it to have the cycle run, a later one to let idle cycles be skipped.
   What is counted per cycle is caught up in begin_cycle: events += (sm.cycle - rf.counted) * what held since then.

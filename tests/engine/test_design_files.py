@@ -116,6 +116,20 @@ def test_the_environment_makes_names_known(own: Path, monkeypatch: pytest.Monkey
     assert designs.names()[-1] == "my_rf"
 
 
+def test_two_files_of_one_name_are_no_guess(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(own.read_text().replace('"write_cycles", 2', '"write_cycles", 9'))
+    monkeypatch.setenv(files.ENVIRONMENT, f"{own}{os.pathsep}{own}")
+    assert files.known() == {"my_rf": own}
+    monkeypatch.setenv(files.ENVIRONMENT, f"{own}{os.pathsep}{other}")
+    with pytest.raises(InputError, match=r"my_rf\.py and .*other\.py are both named 'my_rf'; rename one"):
+        files.known()
+    assert designs.build(str(own), {}, "").values == {"my_rf.write_cycles": 2}
+    assert designs.build(str(other), {}, "").values == {"my_rf.write_cycles": 9}, "a path is what it says"
+    monkeypatch.setenv(files.ENVIRONMENT, str(own))
+    assert "my_rf" in designs.names() and designs.build("my_rf", {}, "").values == {"my_rf.write_cycles": 9}
+
+
 def test_an_edited_file_is_another_type(own: Path) -> None:
     before = designs.build(str(own), {}, "").spec_dtype
     own.write_text(own.read_text().replace("+ spec.write_cycles", "+ 2 * spec.write_cycles"))
