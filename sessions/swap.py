@@ -129,8 +129,11 @@ def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[Change, ...]:
-    """Return what is otherwise: design, scheduler, parameters of the machine; a design's own belong to it."""
+    """Return what is otherwise: design, scheduler, a design file's code, parameters of the machine or the same design."""
     found = [Change(key, old[key], new[key]) for key in ("design", "scheduler") if old[key] != new[key]]
+    was, files = (info["design_spec"].get("files", {}) for info in (old, new))
+    found += [Change(f"{name}'s code", was[name]["code"], files[name]["code"]) for name in files
+              if name in was and was[name]["code"] != files[name]["code"]]  # fmt: skip
     before, after = old["parameters"], new["parameters"]
     return (*found, *(Change(key, before[key], value) for key, value in after.items()
                       if key in before and before[key] != value))  # fmt: skip
