@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -52,20 +53,25 @@ def key_to_paint(terminal: Terminal, key: str) -> float:
 def held(terminal: Terminal) -> float:
     """Return the different screens per second while a step's key is held."""
     settle(terminal, MOMENT_S)
-    began = sent = time.perf_counter()
     shown = {cycle_of(terminal.text)}
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(REPEAT_S):
+            terminal.send("s")
 
     def is_over(text: str) -> bool:
-        nonlocal sent
         shown.add(cycle_of(text))
-        now = time.perf_counter()
-        if now - sent >= REPEAT_S:
-            terminal.send("s")
-            sent = now
-        return now - began > HELD_S
+        return time.perf_counter() - began > HELD_S
 
-    terminal.send("s")
-    terminal.wait(is_over, HELD_S + 10)
+    key = threading.Thread(target=repeat)
+    began = time.perf_counter()
+    key.start()
+    try:
+        terminal.wait(is_over, HELD_S + 10)
+    finally:
+        over.set()
+        key.join()
     return (len(shown) - 1) / HELD_S
 
 
