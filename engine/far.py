@@ -21,6 +21,7 @@ READY = jit.CACHE_FOLDER / "shared.ready"
 NOWHERE = 1     # an address that stands for code which is not there
 
 _linked: tuple[Any, ...] = ()
+_forms: tuple[Any, ...] = ()
 _promised = False
 
 
@@ -56,11 +57,14 @@ if not jit.OFF:
 
 def link(*arguments: Any) -> None:
     """Compile the shared part for arguments like these, or load it, and give it its symbol; before the loop first runs."""
-    global _linked
-    if jit.OFF:
+    global _linked, _forms
+    # numba takes milliseconds to find the types of records: what looks like the last time is the same
+    forms = tuple((argument.dtype, argument.ndim, argument.flags.num) for argument in arguments)
+    if jit.OFF or forms == _forms:
         return
     signature = tuple(typeof(argument) for argument in arguments)
     if _linked == signature:
+        _forms = forms
         return
     if _promised or _linked:
         raise RuntimeError("this process has a compiled loop for another shared part than this one")
@@ -68,7 +72,7 @@ def link(*arguments: Any) -> None:
     compiled = stage.overloads[signature]
     assert types.unliteral(compiled.signature.return_type) == types.int64, "what _by_symbol says"
     binding.add_symbol(SYMBOL, compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
-    _linked = signature
+    _linked, _forms = signature, forms
     try:
         READY.touch()
     except OSError:

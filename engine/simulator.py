@@ -350,7 +350,8 @@ class Simulator:
     def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
 
-        values: copy rows and memory into the keyframe; False where the caller carries them on from the chunk before.
+        values: rows and memory are in the keyframe, not to be written to (the memory may be `initial_memory`); False where the
+        caller carries them on from the chunk before.
         lend: the chunk's arrays are the journal's own and must be given back by its `release`.
 
         A fault ends the chunk after the faulting cycle and is kept in `fault`; the next call raises it. A finished run
@@ -363,7 +364,10 @@ class Simulator:
         printed = len(self.printed)
         key_rows = key_memory = None
         if values:
-            key_rows, key_memory = self.rows.u[: int(self.sm.config.num_recorded_rows)].copy(), self.arena.copy()
+            key_rows = self.rows.u[: int(self.sm.config.num_recorded_rows)].copy()
+            # a copy takes ten times as long as a look: every page of it is new
+            unchanged = np.array_equal(self.arena, self.initial_memory)
+            key_memory = self.initial_memory if unchanged else self.arena.copy()
         journal.begin(first)
         self._advance(first + min(cycles, CHUNK_CYCLES))
         journal.end(self.cycle)

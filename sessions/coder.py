@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.chunk import Chunk
 from sessions import format
-from sessions.layout import Layout, distinct
+from sessions.layout import Layout
 from sessions.summaries import STATES
 from sessions.summarise import Plan, Summariser
 
@@ -20,47 +20,47 @@ Frame = tuple[bytes, Any]
 class Newest:
     """The newest value of every place written since some chunk, per level of 8 (see format.py, row_sum and mem_sum)."""
 
-    def __init__(self, values: np.ndarray):
-        """Begin with these values, which are changed."""
+    def __init__(self, shape: tuple[int, ...]):
+        """Begin with places that nothing was written to, whose values are not known."""
         from sessions import sums  # imports numba: what replays imports this module too
 
-        self.values = values
-        self._put = sums.put_rows if values.ndim == 2 else sums.put_words
-        self._touched: list[list[np.ndarray]] = []
+        self._sums = sums
+        self._put = sums.put_rows if len(shape) == 2 else sums.put_words
+        self.values = np.empty(shape, np.uint32)
+        # per level a bit for each place: written since the level above was last taken
+        self._marks: list[np.ndarray] = [self._no_marks()]
+
+    def _no_marks(self) -> np.ndarray:
+        return np.zeros(len(self.values) // 64 + 1, np.uint64)
 
     def add(self, index: np.ndarray, *what: np.ndarray) -> None:
         """Take in one chunk's log, in order: places, and what put_rows or put_words writes there."""
-        self._put(self.values, index, *what)
-        if not self._touched:
-            self._touched.append([])
-        self._touched[0].append(index.copy())
+        self._put(self.values, self._marks[0], index, *what)
 
     def take(self, level: int) -> np.ndarray:
-        """Return the places touched in the last 8**level chunks, ascending, and begin these levels anew."""
-        while len(self._touched) <= level:
-            self._touched.append([])
+        """Return the places written in the last 8**level chunks, ascending, and begin these levels anew."""
+        while len(self._marks) <= level:
+            self._marks.append(self._no_marks())
         for below in range(level):
-            parts = self._touched[below]
-            merged = distinct(np.concatenate(parts)) if parts else np.empty(0, np.uint32)
-            self._touched[below] = []
-            self._touched[below + 1].append(merged)
-        return self._touched[level][-1]
+            taken = self._sums.move_up(self._marks[below], self._marks[below + 1])
+        return taken
 
 
 class Coder:
-    """Makes the frames of a recording's chunks, one after the other, beginning with this one.
+    """Makes the frames of a recording's chunks, one after the other, beginning with this one, which has rows and memory.
 
-    rows, memory: at its first cycle; they are made the coder's own. Its state is what every keyframe is given by.
+    Its state is what every keyframe is given by.
     """
 
-    def __init__(self, first: Chunk, layout: Layout, rows: np.ndarray, memory: np.ndarray):
+    def __init__(self, first: Chunk, layout: Layout):
         from sessions import encode  # imports numba: what replays imports this module too
 
         self._encode = encode
         plan = Plan.of(layout)
         self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, first.key.copy())
-        self._rows, self._memory = Newest(rows), Newest(memory)
-        self._summary = Summariser(plan, len(rows))
+        assert first.key_rows is not None and first.key_memory is not None
+        self._rows, self._memory = Newest(first.key_rows.shape), Newest(first.key_memory.shape)
+        self._summary = Summariser(plan, len(first.key_rows))
         self._totals = layout.field("sm.stall_total")
         self._coded = self._learn_at = 0
 

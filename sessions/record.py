@@ -75,7 +75,7 @@ class Writer:
             header = format.Header(self.layout, self.info, chunk.first_cycle, chunk.key, chunk.key_memory, chunk.key_rows,
                                    self.chunk_cycles)  # fmt: skip
             frames.append((format.HEAD, header.pack()))
-            self._coder = Coder(chunk, self.layout, chunk.key_rows, chunk.key_memory)
+            self._coder = Coder(chunk, self.layout)
         frames += self._coder.code(chunk)
         if self._last is not None:
             self._last.release()

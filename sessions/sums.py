@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import bit64
+from engine.bits import bit64, ctz64, popcount
 from engine.chunk import AFFINE, RAW
 from sessions.codec import PLANES
 from sessions.compiled import entry
 
 
 @entry
-def put_rows(values, index, kind, word):
-    """Write rows of 32 lanes, as engine.chunk.Rows says them, in order."""
+def put_rows(values, marks, index, kind, word):
+    """Write rows of 32 lanes, as engine.chunk.Rows says them, in order, and mark them: a bit for each."""
     at = np.uint64(0)
     for which in range(np.uint64(len(index))):
         row = np.uint64(index[which])
+        marks[row >> np.uint64(6)] |= bit64(row & np.uint64(63))
         if kind[which] == RAW:
             for lane in range(np.uint64(32)):
                 values[row, lane] = word[at + lane]
@@ -32,11 +33,34 @@ def put_rows(values, index, kind, word):
 
 
 @entry
-def put_words(values, index, value):
-    """Write words, in order."""
+def put_words(values, marks, index, value):
+    """Write words, in order, and mark them: a bit for each."""
     for at in range(np.uint64(len(index))):
-        values[np.uint64(index[at])] = value[at]
+        word = np.uint64(index[at])
+        marks[word >> np.uint64(6)] |= bit64(word & np.uint64(63))
+        values[word] = value[at]
     return 0
+
+
+@entry
+def move_up(marks, above):
+    """Move the marks to those of the level above; return (n,) u4, the places that they stand for, ascending."""
+    count = np.uint64(0)
+    for group in range(np.uint64(len(marks))):
+        count += np.uint64(popcount(marks[group]))
+    found = np.empty(count, np.uint32)
+    at = np.uint64(0)
+    for group in range(np.uint64(len(marks))):
+        left = np.uint64(marks[group])
+        if left == 0:
+            continue
+        above[group] |= left
+        marks[group] = 0
+        while left != 0:
+            found[at] = group * np.uint64(64) + np.uint64(ctz64(left))
+            left &= left - np.uint64(1)
+            at += np.uint64(1)
+    return found
 
 
 @entry
