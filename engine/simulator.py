@@ -350,8 +350,8 @@ class Simulator:
     def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
 
-        values: rows and memory are in the keyframe, not to be written to (the memory may be `initial_memory`); False where the
-        caller carries them on from the chunk before.
+        values: rows and memory are in the keyframe, not to be written to (the memory may be `initial_memory`); False where
+        the caller carries them on from the chunk before.
         lend: the chunk's arrays are the journal's own and must be given back by its `release`.
 
         A fault ends the chunk after the faulting cycle and is kept in `fault`; the next call raises it. A finished run

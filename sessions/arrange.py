@@ -13,7 +13,8 @@ from engine.jit import jit
 from sessions.codec import WIDTH
 from sessions.compiled import entry
 
-TABLE_FULL = -1
+# what `arrange` says instead of how many runs there are: a larger table, or more room for values, is needed
+TABLE_FULL, NO_ROOM = -1, -2
 # so many events before a block's values are needed they are asked for
 AHEAD = 16
 # words in a line of the processor's cache
@@ -76,6 +77,7 @@ def place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_nex
     """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind.
 
     begin: (kinds x 32,) gets where each column's values begin: those that have any have room for all events of their kind.
+    Returns the room of all.
     """
     event = np.int64(0)
     for kind in range(len(kind_slots)):
@@ -99,7 +101,7 @@ def place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_nex
         for place in range(np.uint64(WIDTH)):
             begin[kind * np.uint64(WIDTH) + place] = room
             room += events * np.int64((touched >> place) & np.uint64(1))
-    return 0
+    return room
 
 
 @jit
@@ -203,19 +205,22 @@ def arrange(end, first, mask, value, kind_of, place_of, word_at, slot_of, presen
             slot_times, slot_touched, event_slot, order, slot_next, stored_first, stored_times, ordered, table, masks,
             kind_slots, kind_patterns, begin, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
             run_column):  # fmt: skip
-    """Bring a chunk's changes into the order of storing: returns the number of blocks, runs (or TABLE_FULL) and masks.
+    """Bring a chunk's changes into the order of storing: returns the number of blocks, runs and masks.
 
-    end, first, mask, value: of engine.chunk.Blocks. What is written is said where it is: in the steps above.
+    end, first, mask, value: of engine.chunk.Blocks. What is written is said where it is: in the steps above. Where it does
+    not fit in, TABLE_FULL stands in the place of the runs; or NO_ROOM, and in that of the masks the room that values need.
     """
     slots = index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, event_slot)
     order_slots(slots, slot_first, slot_of, place_of, word_at, present, order)
     order = order[: np.uint64(slots)]
-    place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_next, stored_first, stored_times, kind_slots,
-                begin)  # fmt: skip
+    room = place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_next, stored_first, stored_times,
+                       kind_slots, begin)  # fmt: skip
+    if room > len(values):
+        return np.int64(slots), np.int64(NO_ROOM), np.int64(room)
     sort_events(end, mask, event_slot, slot_next, ordered)
     for column in range(np.uint64(len(begin))):
         column_next[column] = begin[column]
     runs, patterns = spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, len(first), value,
                             table, masks, kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin,
                             run_end, run_column)  # fmt: skip
-    return slots, runs, patterns
+    return np.int64(slots), runs, patterns

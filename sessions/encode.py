@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.chunk import Blocks, Rows
-from sessions.arrange import MOST_CYCLES, MOST_VALUES, TABLE_FULL, arrange
+from sessions.arrange import MOST_CYCLES, MOST_VALUES, NO_ROOM, TABLE_FULL, arrange
 from sessions.codec import MEMORY, PLANES, ROWS, STATE, WIDTH, XOR
 from sessions.codes import LEARN_CODES, learn
 from sessions.extent import Extent
@@ -82,19 +82,23 @@ class Encoder:
         self._table = np.empty(1 << 12, np.int32)
         self.modes = np.full(kinds * WIDTH, XOR, np.uint8)
         self._events = 0
-        self._room(1 << 15)
+        self._room_for_events(1 << 15)
+        self._room_for_values(0)
         self._spaces: list[Space] = []
 
-    def _room(self, events: int) -> None:
-        """Make the working space large enough; of what has a place for each word of an event's block, few are ever used."""
+    def _room_for_events(self, events: int) -> None:
+        """Make the working space for events large enough."""
         if events > self._events:
             self._events = events + events // 4
             self._event_slot = np.empty(self._events, np.int32)
             self._ordered = np.empty(self._events, np.uint64)
             self._masks, self._gaps, self._ranks = (np.empty(self._events, np.uint32) for _ in range(3))
-            self._codes, self._values, self._far, self._beyond = (
-                np.empty(self._events * WIDTH + 1, np.uint32) for _ in range(4))  # fmt: skip
-            self._cycles = np.empty(self._events * WIDTH, np.uint16)
+
+    def _room_for_values(self, room: int) -> None:
+        """Make the working space for values larger; not larger than needed: to take new memory is slow."""
+        room += room // 4
+        self._codes, self._values, self._far, self._beyond = (np.empty(room + 1, np.uint32) for _ in range(4))
+        self._cycles = np.empty(room + 1, np.uint16)
 
     def _arrange(self, blocks: Blocks) -> tuple[int, int, int]:
         """Bring the changes into the order of storing: how many blocks, runs of one word and different masks there are."""
@@ -104,9 +108,12 @@ class Encoder:
                 *self._slot, self._event_slot, self._order, self._slot_next, self._first, self._times, self._ordered,
                 self._table, self._masks, self._kind_slots, self._kind_patterns, self._begin, self._column_next,
                 self._values, self._cycles, self._gaps, self._ranks, *self._run)  # fmt: skip
-            if runs != TABLE_FULL:
+            if runs == TABLE_FULL:
+                self._table = np.empty(4 * len(self._table), np.int32)
+            elif runs == NO_ROOM:
+                self._room_for_values(patterns)
+            else:
                 return slots, runs, patterns
-            self._table = np.empty(4 * len(self._table), np.int32)
 
     def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, choose: bool) -> tuple[memoryview, Space, Extent]:
         """Return the streams of a chunk's keyframe and changes, where they lie (for `give_back`), and what the words that
@@ -116,7 +123,7 @@ class Encoder:
         """
         events, cycle = len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
         assert len(blocks.end) <= MOST_CYCLES and len(blocks.value) <= MOST_VALUES
-        self._room(events)
+        self._room_for_events(events)
         slots, num_runs, patterns = self._arrange(blocks)
         runs = (num_runs, *self._run)
         if choose:
