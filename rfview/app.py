@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import RfviewError
@@ -73,7 +73,7 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     return RfviewApp()
 
 
-def _first_scene(session: Session, title: str) -> Scene:
+def _first_scene(session: Session, title: str, own_keys: Mapping[str, str]) -> Scene:
     """Return the first scene of an open session, or what is shown without one where its state cannot be read."""
     from rfview.screens.opening import first_facts, waiting
     from rfview.screens.source import SceneSource
@@ -83,8 +83,9 @@ def _first_scene(session: Session, title: str) -> Scene:
     try:
         scene = source.scene(*((session.warnings[0], "error") if session.warnings else ()))
     except RfviewError:     # the screen says what is wrong
-        return waiting(title)
-    return scene.at(title=title, **first_facts(scene))
+        return waiting(title, own_keys)
+    scene = scene.at(title=title, own_keys=own_keys)
+    return scene.at(**first_facts(scene))
 
 
 def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,
@@ -101,8 +102,9 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
 
     opener = session if callable(session) else lambda report: session
     name = title or (str(session.info.get("kernel", "")) if not callable(session) else "")
-    scene = waiting(name) if callable(session) else _first_scene(session, name)
-    with FirstFrame(Palette(choose_theme(theme, dict(os.environ)), ascii_only), keymap or {}) as frame:
+    own = keymap or {}
+    scene = waiting(name, own) if callable(session) else _first_scene(session, name, own)
+    with FirstFrame(Palette(choose_theme(theme, dict(os.environ)), ascii_only), own) as frame:
         frame.show(scene)
         app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap,
                        begin=begin, command=command, scene=scene, frame=frame)

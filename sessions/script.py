@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
 from engine.errors import InputError, RfviewError
@@ -35,21 +35,26 @@ def run_script(session: Session, text: str | Iterable[str]) -> Iterator[Answer]:
 
 
 def run_lines(session: Session, text: str | Iterable[str], *, json: bool = False, out: TextIO | None = None,
-              err: TextIO | None = None) -> int:  # fmt: skip
+              err: TextIO | None = None, answered: Callable[[], None] | None = None) -> int:  # fmt: skip
     """Run commands, print each answer to `out`, one JSON object per line with json=True, errors to `err`.
 
+    answered: called before each answer or error is printed, to take away what tells of progress.
     Returns the exit code: 0; 2 after a command that cannot be used; 3 when the last move ended at the kernel's fault.
     """
     out, err = out or sys.stdout, err or sys.stderr
     code = 0
     try:
         for answer in run_script(session, text):
+            if answered is not None:
+                answered()
             if answer.stop is not None:
                 code = 3 if answer.stop.reason == "fault" else 0
             line = json_module.dumps(answer.data, ensure_ascii=False) if json else answer.text
             if line:
                 print(line, file=out, flush=True)
     except RfviewError as error:
+        if answered is not None:
+            answered()
         print(json_module.dumps({"error": str(error)}) if json else f"rfview: {error}", file=err, flush=True)
         return error.exit_code
     return code

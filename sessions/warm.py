@@ -54,7 +54,9 @@ def beside(progress: Progress | None) -> Iterator[None]:
     try:
         yield
         told = progress or (lambda part, text: None)
-        watch(child, lambda part: told(part, "compiling the recorder (first recording only)"), TYPICAL_SECONDS)
+        text = "compiling the recorder (first recording only)"
+        watch(child, lambda part: told(part, text), TYPICAL_SECONDS)
+        told(1.0, text)
     finally:
         if child.poll() is None:
             child.kill()

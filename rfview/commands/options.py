@@ -174,16 +174,26 @@ def open_target(args: argparse.Namespace) -> Session:
 
 
 class Progress:
-    """A progress bar on stderr: redrawn in place on a terminal, elsewhere a line now and then."""
+    """A progress bar on stderr: redrawn in place on a terminal, elsewhere a line now and then.
 
-    def __init__(self) -> None:
+    patience_s: work that is over sooner shows nothing.
+    """
+
+    def __init__(self, patience_s: float = 0.0) -> None:
         self._is_terminal = sys.stderr.isatty()
+        self._patience_s = patience_s
+        self._began_at = time.monotonic()
         self._drawn_at = 0.0
         self._open = False
 
     def __call__(self, fraction: float | None, text: str) -> None:
-        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, nobody knows how far it is)."""
+        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, nobody knows how far it is); 1 takes it away."""
         now = time.monotonic()
+        if fraction is not None and fraction >= 1:
+            self.close()
+            return
+        if now - self._began_at < self._patience_s:
+            return
         if now - self._drawn_at < (0.05 if self._is_terminal else QUIET_SECONDS) and self._drawn_at:
             return
         self._drawn_at = now
@@ -200,7 +210,8 @@ class Progress:
         sys.stderr.flush()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Take the bar away; what is shown next is other work."""
+        self._began_at = time.monotonic()
         if self._open:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
@@ -208,9 +219,9 @@ class Progress:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
+def progress(patience_s: float = 0.0) -> Iterator[Progress]:
     """Yield a Progress that is cleared at the end, whatever happens."""
-    bar = Progress()
+    bar = Progress(patience_s)
     try:
         yield bar
     finally:

@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.errors import InputError
 from rfview.commands import options
 
+PATIENCE_S = 1.0      # a command that takes longer says on stderr what it is at
 EPILOG = """examples:
   rfview script run.rfs -c "goto 50%%; print warp[3].pc; info stalls"
   rfview script gemm --design stt -c "until warp[0].state == stt_write; when"
@@ -30,8 +31,10 @@ def run(args: argparse.Namespace) -> int:
     text = args.command if args.command is not None else read_commands(args.file)
     from sessions.script import run_lines
 
-    with options.open_target(args) as session:
-        return run_lines(session, text, json=args.json)
+    with options.open_target(args) as session, options.progress(PATIENCE_S) as report:
+        session.compiling = report
+        session.progress = lambda cycle: report(None, f"at cycle {cycle:,}")
+        return run_lines(session, text, json=args.json, answered=report.close)
 
 
 def read_commands(name: str) -> str:

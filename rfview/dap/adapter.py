@@ -24,6 +24,7 @@ from typing import Any
 
 from engine.errors import InputError, RfviewError
 from engine.stalls import STALLS
+from rfview.dap.progress import Compiling
 from rfview.dap.variables import Trees
 from rfview.dap.wire import Wire
 from sessions.session import Session, Stop, open_session
@@ -65,6 +66,7 @@ class Adapter:
         self._points: dict[str, list[int]] = {"source": [], "data": [], "exception": []}
         self._printed = 0
         self._line_offset = 0
+        self._compiling = Compiling(wire)
         self._stop_on_entry = True
         self._file: Path | None = None
         self._over = False
@@ -122,6 +124,7 @@ class Adapter:
     def on_initialize(self, arguments: dict[str, Any]) -> Any:
         """Say what can be done."""
         self._line_offset = 0 if arguments.get("linesStartAt1", True) else 1
+        self._compiling.has_bar = bool(arguments.get("supportsProgressReporting"))
         return capabilities(), None
 
     def on_launch(self, arguments: dict[str, Any]) -> Any:
@@ -130,8 +133,8 @@ class Adapter:
         if not program:
             raise InputError('launch: "program" is missing: a session file, a launch file or a bundled kernel\'s name')
         options = {name: arguments[name] for name in MACHINE_OPTIONS if name in arguments}
-        session = open_session(program, **options)
-        session.progress = lambda cycle: self._pause.is_set()
+        session = open_session(program, progress=self._compiling, **options)
+        session.progress, session.compiling = lambda cycle: self._pause.is_set(), self._compiling
         self._session = session
         self._stop_on_entry = bool(arguments.get("stopOnEntry", True))
         self._file = self._source_file(Path(program))

@@ -18,7 +18,7 @@ class Link:
     """One step of the answer. text: the sentence. evidence: what proves it. code: the state it belongs to, -1 for none.
 
     since, until: cycles it holds, -1 when not known. warp: whom it speaks of. target: where Enter leads. conclusion: the
-    last line, in green: the resource.
+    last line, in green: the resource. brief: the sentence where there is no room for all of it, "" where it has no such.
     """
 
     text: str
@@ -29,6 +29,7 @@ class Link:
     warp: int = -1
     conclusion: bool = False
     target: Target | None = None
+    brief: str = ""
 
 
 def chain_of(scene: Scene, warp: int) -> Chain | None:
@@ -59,6 +60,6 @@ def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
         when = f"back at {number(chain.until)} (in {number(left)}): " if left > 0 else ""
         relief = " ".join(f"--set {key}={value}" for key, value in resource.relief.items())
         links.append(Link(when + resource.name, f"without it: {relief}" if relief else "", until=chain.until,
-                          conclusion=True))
+                          conclusion=True, brief=resource.name))
     codes = [code for code in sorted(scene.looks) if scene.look(code).name in chain.losers]
     return links, codes

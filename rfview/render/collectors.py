@@ -42,9 +42,12 @@ def _unit(row: Row, scene: Scene, entry: int | None, number: int, cell: int, x: 
     is_new = int(record["issue_cycle"]) == machine.cycle - 1
     role = "bold" if warp == scene.warp else "text"
     row.at(x, f"{number:>2} ", "faint")
-    row.add(f"w{warp:<2} {operation(machine, int(record['pc']))[:4]:<4}", role + ("+u" if is_new else ""))
-    end = x + cell - 1 if cell >= 26 else x + cell      # without names the last mark may touch the next unit
-    for reg, mark in operands(machine, entry):
+    marks = operands(machine, entry)
+    letters = 4 if cell >= 26 else max(3, min(4, x + cell - 1 - row.x - 4 - len(marks)))    # a blank before the next unit
+    name = operation(machine, int(record["pc"]))[:letters].rstrip(".")
+    row.add(f"w{warp:<2} {name:<{letters}}", role + ("+u" if is_new else ""))
+    end = x + cell - 1
+    for reg, mark in marks:
         text = f"R{reg}" if cell >= 26 else ""
         if row.x + 1 + len(text) > end:
             break

@@ -8,7 +8,6 @@ from rfview.render.overlay import text_of
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, number
 
-MORE = "  M shows all"        # behind a message that does not fit
 KEPT = ("close", "help")        # the way out, and the key that names all others
 MESSAGE_ROLES = {"info": "dim", "error": "bad", "good": "p:good"}
 
@@ -32,10 +31,12 @@ def render_event(scene: Scene, width: int, height: int = 1) -> list[Line]:
     note = text_of(scene.over) if scene.over is not None else scene.note
     room = width - 2 - (len(note) + 2 if note else 0)
     text, role = event_of(scene)
-    if len(text) <= room or room < 3 * len(MORE):
+    key = scene.key("message")
+    more = f"  {key} shows all" if key else ""
+    if len(text) <= room or room < 3 * len(more):
         row.add(cut(text, room), role)
     else:
-        row.add(cut(text, room - len(MORE)), role).add(MORE, "faint")
+        row.add(cut(text, room - len(more)), role).add(more, "faint")
     return [row.right(width - 1, note, "bold" if scene.over is not None else "faint").line()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.snapshot import Snapshot
 from engine.stalls import STALLS
+from rfview.actions import BY_NAME, first_label
 from sessions.pipeline import Life
 from sessions.why.past import Past
 
@@ -392,6 +394,7 @@ class Scene:
     brush: Brush | None = None     # a stretch that is looked at as a whole
     title: str = ""
     speed: int = 10
+    own_keys: Mapping[str, str] = field(default_factory=dict)     # key -> action name of the user's key file
 
     @cached_property
     def looks(self) -> dict[int, Look]:
@@ -407,6 +410,10 @@ class Scene:
     def ipc(self) -> float:
         """Warp instructions per cycle over the last RATE_WINDOW cycles."""
         return self.shares[0] / self.shares_cycles if self.shares and self.shares_cycles else 0.0
+
+    def key(self, action: str) -> str:
+        """Return the key of an action as people write it, "" when the user's key file has left it none."""
+        return first_label(BY_NAME[action], self.own_keys)
 
     def look(self, code: int) -> Look:
         """Return how a state is shown; a code from nowhere is shown by its number."""

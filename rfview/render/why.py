@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from rfview.render.chain import Link, chain_of, links_of
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, hint_row, number, title
@@ -26,30 +28,46 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
          back at 184,242 (in 29): DRAM, 100 cycles behind an L2 of 120
 
     Each line is the cause of the one above; the glyph is the state it is booked as. The last line names the hardware
-    that the chain ends at, and when it is over, where that is already known.
+    that the chain ends at, and when it is over, where that is already known. Long sentences take the rows that
+    are left, the last one's first.
     """
-    lines = [title(width, heading(scene), "e opens", focus=scene.panel == "why")]
+    key = scene.key("why")
+    lines = [title(width, heading(scene), f"{key} opens" if key else "", focus=scene.panel == "why")]
     links, _ = links_of(scene, scene.warp)
     rows = height - 1
     if len(links) > rows > 1 and links[-1].conclusion:
         links = [*links[: rows - 1], links[-1]]
-    for index, link in enumerate(links[:rows]):
-        lines.append(_short(scene, link, index, width))
+    room, spare = width - 6, max(0, rows - len(links))
+    texts: dict[int, list[str]] = {}
+    for index in sorted(range(min(rows, len(links))), key=lambda index: not links[index].conclusion):
+        link = links[index]
+        text = link.brief if link.brief and not spare and len(link.text) > room else link.text
+        texts[index] = _wrapped(text, room, 1 + spare)
+        spare -= len(texts[index]) - 1
+    for index in sorted(texts):
+        lines += _short(scene, links[index], index, width, texts[index])
     return fill(lines, width, height)
 
 
-def _short(scene: Scene, link: Link, index: int, width: int) -> Line:
+def _wrapped(text: str, room: int, rows: int) -> list[str]:
+    """Return a sentence on as many rows as it needs, at most `rows`; what is left over is cut."""
+    texts = wrap(text, max(1, room)) or [""]
+    return texts if len(texts) <= rows else [*texts[: rows - 1], cut(" ".join(texts[rows - 1 :]), room)]
+
+
+def _short(scene: Scene, link: Link, index: int, width: int, texts: list[str]) -> list[Line]:
+    """Return a link's rows: number, glyph and sentence, whose further rows stand below its first."""
     row = Row(width)
-    if link.conclusion:
-        return row.to(5).add(cut(link.text, width - 6), "p:good").line()
-    row.add(" ").add(str(index + 1), "dim").to(3)
-    if link.code >= 0:
-        look = scene.look(link.code)
-        row.add(look.glyph, "st:" + look.role)
-    row.to(5).add(cut(link.text, width - 6), "bold" if index == 0 else "text")
-    if link.evidence and row.x + 2 + len(link.evidence) <= width - 1 and width >= 58:
+    role = "p:good" if link.conclusion else "bold" if index == 0 else "text"
+    if not link.conclusion:
+        row.add(" ").add(str(index + 1), "dim").to(3)
+        if link.code >= 0:
+            look = scene.look(link.code)
+            row.add(look.glyph, "st:" + look.role)
+    row.to(5).add(texts[0], role)
+    if not link.conclusion and link.evidence and row.x + 2 + len(link.evidence) <= width - 1 and width >= 58:
         row.add("  ").add(link.evidence, "dim")
-    return row.line()
+    return [row.line(), *(Row(width).to(5).add(text, role).line() for text in texts[1:])]
 
 
 def _axis(scene: Scene, links: list[Link]) -> tuple[int, int]:

@@ -120,7 +120,8 @@ class Looks:
         elif self.scene.brush is not None:
             self.driver.ask("brush", None)
         else:
-            self.say("q or Ctrl+q quits" if pressed.action == "close" and not self.scene.message else "")
+            keys = " or ".join(filter(None, (self.scene.key("quit"), "Ctrl+q")))
+            self.say(f"{keys} quits" if pressed.action == "close" and not self.scene.message else "")
 
     def do_quit(self, pressed: Pressed) -> None:
         """Close a layer, or end the program."""

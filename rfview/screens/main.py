@@ -54,7 +54,7 @@ class MainScreen(Deeds, Screen[None]):
         super().__init__(id="main")
         self.driver, self.strips = driver, strips
         self.keys = KeyReader(keymap)
-        self.scene = waiting(title) if scene is None else scene
+        self.scene = waiting(title, self.keys.own) if scene is None else scene
         self.is_open = False        # a scene may be known before the driver has the session
         self.typed_early: list[tuple[str, str | None]] = []
         self.places: list[Place] = []
@@ -144,13 +144,13 @@ class MainScreen(Deeds, Screen[None]):
         facts = {
             "warp": min(mine.warp, count - 1), "panel": mine.panel, "bank": mine.bank, "lane": mine.lane, "reg": mine.reg,
             "number_format": mine.number_format, "code_source": mine.code_source, "scroll": mine.scroll,
-            "title": mine.title, "speed": mine.speed, "note": mine.note,
+            "title": mine.title, "speed": mine.speed, "note": mine.note, "own_keys": mine.own_keys,
         }
         if message.keeps_message:
             facts |= {"message": mine.message, "message_kind": mine.message_kind, "badge": mine.badge}
         first, self.is_open = not self.is_open, True
         if first:
-            facts |= first_facts(scene)
+            facts |= first_facts(scene.at(own_keys=mine.own_keys))
         self.scene = scene.at(**facts)
         if first:
             self.lay_out()

@@ -10,9 +10,9 @@ from rfview.render.lens import base_design
 from rfview.render.scene import Badge, Scene
 
 
-def waiting(title: str) -> Scene:
+def waiting(title: str, own_keys: Mapping[str, str] | None = None) -> Scene:
     """Return what is shown until a session is open."""
-    return Scene(title=title, badge=Badge("busy", "opening"), message=f"opening {title}")
+    return Scene(title=title, badge=Badge("busy", "opening"), message=f"opening {title}", own_keys=own_keys or {})
 
 
 def first_facts(scene: Scene) -> dict[str, Any]:
@@ -24,10 +24,21 @@ def first_facts(scene: Scene) -> dict[str, Any]:
 
 
 def greeting(scene: Scene) -> str:
-    """Return the first sentence of a session."""
+    """Return the first sentence of a session, with the keys in force."""
     if scene.is_live:
-        return "live: s steps, c runs to a breakpoint or the end, S and C go back; ? help"
-    return f"recorded: {scene.last - scene.first:,} cycles; s S step, G end, c C breakpoints, e why; ? help"
+        back = " and ".join(filter(None, (scene.key("back"), scene.key("reverse_continue"))))
+        return "live: " + _hints(scene, (("step", "steps"), ("continue", "runs to a breakpoint or the end")),
+                                 f"{back} go back" if back else "")  # fmt: skip
+    pairs = (("step", "step"), ("end", "end"), ("continue", "breakpoints"), ("why", "why"))
+    return f"recorded: {scene.last - scene.first:,} cycles; {_hints(scene, pairs, reverse=True)}"
+
+
+def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, reverse: bool = False) -> str:
+    """Return "s S step, G end; ? help": (action, word) with its key, where it has one; reverse: also of what undoes it."""
+    parts = [(actions.pair_label(actions.BY_NAME[name], scene.own_keys) if reverse else scene.key(name), word)
+             for name, word in pairs]  # fmt: skip
+    keys = ", ".join([f"{key} {word}" for key, word in parts if key] + [more] * bool(more))
+    return "; ".join(filter(None, (keys, f"{scene.key('help')} help" if scene.key("help") else "")))
 
 
 def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = False) -> list[tuple[str, str, str]]:

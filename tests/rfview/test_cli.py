@@ -12,8 +12,10 @@ import pytest
 
 from rfview import __version__, cli
 from rfview.commands import options
+from sessions.session import Session, Stop
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 
 
 def fails(capsys: pytest.CaptureFixture[str], *words: str, code: int = 2) -> str:
@@ -166,3 +168,20 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(capsys: pytest.Captu
         for step in range(100):
             report(step / 100, "compiling sram")
     assert capsys.readouterr().err == "rfview: compiling sram\n"
+
+
+def test_a_script_says_what_it_waits_for(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def slow(session: Session, count: int = 1) -> Stop:
+        assert session.compiling is not None and session.progress is not None
+        session.compiling(0.25, "compiling the machine")
+        session.compiling(1.0, "compiling the machine")
+        session.progress(9000)
+        return Stop(0, "step", "done")
+
+    monkeypatch.setattr(Session, "step", slow)
+    monkeypatch.setattr("rfview.commands.options.QUIET_SECONDS", 0)
+    monkeypatch.setattr("rfview.commands.script.PATIENCE_S", 0)
+    assert cli.main(["script", str(RECORDING), "-c", "step"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == ["rfview: compiling the machine, 25%", "rfview: at cycle 9,000"]
+    assert captured.out.splitlines() == ["done"]

@@ -15,6 +15,7 @@ import pytest
 
 from engine.errors import InputError
 from rfview.dap.adapter import Adapter
+from rfview.dap.progress import Compiling
 from rfview.dap.wire import Wire
 from sessions.session import Session, Stop, open_session
 
@@ -257,3 +258,28 @@ def test_a_stream_that_ends_ends_the_conversation() -> None:
     assert list(Wire(io.BytesIO(b"Content-Length: %d\r\n\r\n" % len(whole) + whole), io.BytesIO()).messages()) == [
         {"type": "request"}]  # fmt: skip
     assert list(Wire(io.BytesIO(b"Content-Length: 50\r\n\r\n" + whole), io.BytesIO()).messages()) == []
+
+
+@pytest.mark.parametrize(("has_bar", "expected"), [
+    (True, ["progressStart", "progressUpdate", "progressEnd", "progressStart", "progressEnd"]),
+    (False, ["output", "output", "output"]),
+])
+def test_an_editor_is_told_of_a_compile(has_bar: bool, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rfview.dap.progress.BAR_SECONDS", 0)
+    monkeypatch.setattr("rfview.dap.progress.LINE_SECONDS", 0)
+    stream = io.BytesIO()
+    told = Compiling(Wire(stream, stream))
+    told.has_bar = has_bar
+    for share, text in ((0.0, "the machine"), (0.5, "the machine"), (1.0, "the machine"), (0.2, "the recorder"), (1.0, "")):
+        told(share, text)
+    stream.seek(0)
+    assert [message["event"] for message in Wire(stream, stream).messages()] == expected
+
+
+def test_a_session_of_an_editor_reports_compiles() -> None:
+    adapter = Adapter(Wire(io.BytesIO(), io.BytesIO()))
+    adapter.on_initialize({"supportsProgressReporting": True})
+    adapter.on_launch({"program": str(RECORDING)})
+    session = adapter._now
+    assert isinstance(session.compiling, Compiling) and session.compiling.has_bar
+    session.close()

@@ -114,3 +114,17 @@ def test_own_keys_work_on_the_screen_and_show_there() -> None:
         assert "x" in app.window_text()
 
     drive(test, keymap={"x": "step", "s": "none"})
+
+
+def test_sentences_name_the_keys_in_force() -> None:
+    async def test(app: Driven) -> None:
+        assert "Y help" in app.screen_text().splitlines()[-2] and "x S step" in app.screen_text().splitlines()[-2]
+        assert "F2 opens" in app.screen_text()
+        app.app.main.say("word " * 60)
+        await app.drain()
+        assert app.screen_text().splitlines()[-2].rstrip().endswith("…  F3 shows all")
+        await app.press("f3")
+        assert "MESSAGE" in app.window_text()
+
+    drive(test, goto="start", keymap={"x": "step", "s": "none", "Y": "help", "?": "none", "f1": "none", "f2": "why",
+                                      "e": "none", "f3": "message", "M": "none"})  # fmt: skip

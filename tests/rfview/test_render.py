@@ -173,6 +173,16 @@ def test_a_miss_is_followed_to_its_line_and_its_return() -> None:
     assert "back at" in said and "L2 cache" in said
 
 
+def test_the_panel_cuts_no_sentence_for_which_there_are_rows() -> None:
+    found = scene_with("long_scoreboard")
+    links, _ = links_of(found, found.warp)
+    narrow = " ".join(line.plain[5:].strip() for line in why.render(found, 45, 12)[1:])
+    assert all(link.text in narrow for link in links)
+    least = why.render(found, 45, 1 + len(links))
+    assert links[-1].conclusion and "back at" not in least[-1].plain, "the hardware itself stays"
+    assert least[-1].plain.strip().rstrip("…") in links[-1].brief
+
+
 def test_a_barrier_names_the_warp_furthest_behind() -> None:
     found = scene_with("barrier")
     said = text(why.render_popup(found, 96, 20))

@@ -195,7 +195,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         fitted.pop()
     left = len(shown) - len(fitted)
     lines = [line for lines in fitted for line in lines][:height]
-    return [*lines, Row(width).add(f" {left} more panels: z in this part shows all", "faint").line()] if left else lines
+    key = scene.key("zoom")
+    more = f" {left} more panels" + (f": {key} in this part shows all" if key else "")
+    return [*lines, Row(width).add(more, "faint").line()] if left else lines
 
 
 def _fitted(shown: list[Shown], width: int, height: int) -> list[list[Line]]:
