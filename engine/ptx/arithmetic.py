@@ -1,4 +1,4 @@
-"""Lowering of instructions that compute: everything isa.lookup knows, the forms of mov, and cvta."""
+"""Lowering of instructions that compute: everything forms.lookup knows, the forms of mov, and cvta."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine import isa
 from engine.program import WAIT_FIXED
+from engine.ptx import forms
 from engine.ptx.context import Lowering, describe
 from engine.ptx.layout import GRID_WORKSPACE
 from engine.ptx.names import Place, Register
@@ -20,12 +21,12 @@ _CLUSTER_FACTS = {"%cluster_ctaid": 0, "%cluster_nctaid": 1, "%cluster_ctarank":
 _IMPURE = {isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMASK}
 
 
-def from_table(low: Lowering, statement: Instruction) -> tuple[VirtualInst, isa.OpInfo]:
+def from_table(low: Lowering, statement: Instruction) -> tuple[VirtualInst, forms.OpInfo]:
     """Look an opcode up and make its instruction, operands still missing."""
     base, *modifiers = statement.opcode.split(".")
     try:
-        info = isa.lookup(base, tuple(modifiers))
-    except isa.UnsupportedOpcode as problem:
+        info = forms.lookup(base, tuple(modifiers))
+    except forms.UnsupportedOpcode as problem:
         message = f"unsupported instruction '{statement.opcode}'; nearest supported form: '{problem.nearest}'"
         if base == "cvt" and any(part.endswith(("m1x2", "m2x2", "m3x2", "m0x2")) for part in modifiers):
             message = f"'{statement.opcode}': small floats are not supported; compile for sm_80, where others convert them"
@@ -64,7 +65,7 @@ def lower_predicate_constant(low: Lowering, inst: VirtualInst, operands: Sequenc
     return False
 
 
-def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info: isa.OpInfo,
+def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info: forms.OpInfo,
                  operands: Sequence[object]) -> None:  # fmt: skip
     """Sort the source operands into value slots and predicate sources; their numbers must match the opcode's."""
     if info.flags & isa.FLAG_CC_IN:
@@ -100,7 +101,7 @@ def constant_predicate(low: Lowering, value: bool) -> int:
     return inst.pdst[0]
 
 
-def fill_destination(low: Lowering, inst: VirtualInst, info: isa.OpInfo, operand: object) -> VirtualInst | None:
+def fill_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, operand: object) -> VirtualInst | None:
     """Set the destinations. Gives a second instruction where cvt's register is wider than its type."""
     if info.flags & isa.FLAG_CC_OUT:
         inst.pdst = [low.carry_flag()]
@@ -122,7 +123,7 @@ def fill_destination(low: Lowering, inst: VirtualInst, info: isa.OpInfo, operand
     return fit_destination(low, inst, info, bits)
 
 
-def fit_destination(low: Lowering, inst: VirtualInst, info: isa.OpInfo, bits: int) -> VirtualInst | None:
+def fit_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, bits: int) -> VirtualInst | None:
     """Check the destination's width against the type; cvt may have a wider register."""
     is_cvt = inst.mnemonic.startswith("cvt.")
     if (bits == 64) == (len(inst.dst) == 2):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine import isa
 from engine.program import UNIT_CTRL, WAIT_FIXED
+from engine.ptx import forms
 from engine.ptx.context import Lowering, describe
 from engine.ptx.names import TargetList
 from engine.ptx.syntax import Instruction, Name, Number
@@ -41,7 +42,7 @@ def lower_indexed_branch(low: Lowering, statement: Instruction) -> None:
         low.branch(skip, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
     labels = [low.label(Name(name)) for name in table.names]
     for index, label in enumerate(labels[:-1]):
-        info = isa.lookup("setp", ("eq", "u32"))
+        info = forms.lookup("setp", ("eq", "u32"))
         inst = VirtualInst(info.op, "setp.eq.u32", low.line)
         inst.aux, inst.wait_class, inst.latency_class = info.aux, info.wait_class, info.latency_class
         inst.types = info.src_types

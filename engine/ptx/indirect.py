@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine import isa
+from engine.ptx import forms
 from engine.ptx.context import Lowering
 from engine.ptx.control import control_inst
 from engine.ptx.names import CallParam, Register
@@ -71,7 +72,7 @@ def lower_indirect_call(low: Lowering, statement: Instruction, target: Register,
 
 def is_address(low: Lowering, target: Register, address: int) -> int:
     """Emit the comparison of a pointer with an address; give its predicate."""
-    info = isa.lookup("setp", ("eq", f"u{target.bits}"))
+    info = forms.lookup("setp", ("eq", f"u{target.bits}"))
     inst = VirtualInst(info.op, f"setp.eq.u{target.bits}", low.line)
     inst.aux, inst.wait_class, inst.latency_class, inst.types = (
         info.aux, info.wait_class, info.latency_class, info.src_types)  # fmt: skip

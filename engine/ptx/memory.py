@@ -12,6 +12,7 @@ from engine.program import (
     SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP,
     WAIT_FIXED, WAIT_LONG, WAIT_SHORT,
 )  # fmt: skip
+from engine.ptx import forms
 from engine.ptx.context import Lowering, describe
 from engine.ptx.names import CallParam, Place, Register
 from engine.ptx.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Vector
@@ -299,7 +300,7 @@ def piece_to_register(low: Lowering, statement: Instruction, register: Register,
         wide = len(rows) == 2
         return low.move(rows, [2 * piece] + [2 * piece + 1] * wide, statement.opcode)
     target = f"{'s' if access.signed else 'u'}{register.bits if register.bits > 16 else 32}"
-    info = isa.lookup("cvt", (target, access.type.replace("b", "u").replace("f", "u")))
+    info = forms.lookup("cvt", (target, access.type.replace("b", "u").replace("f", "u")))
     inst = VirtualInst(info.op, statement.opcode, statement.line)
     inst.flags, inst.aux, inst.wait_class, inst.types = info.flags, info.aux, info.wait_class, info.src_types
     inst.latency_class = info.latency_class

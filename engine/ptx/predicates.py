@@ -6,7 +6,7 @@ be spilled to local memory afterwards. GPUs' compilers pack several into a regis
 
 from __future__ import annotations
 
-from engine import isa
+from engine.ptx import forms
 from engine.ptx.allocate import colour_predicates
 from engine.ptx.interference import Interference, interference
 from engine.ptx.spill import choose
@@ -77,7 +77,7 @@ def _store(line: int, predicate: int, home: int) -> VirtualInst:
 
 
 def _plain(base: str, parts: tuple[str, ...], line: int) -> VirtualInst:
-    info = isa.lookup(base, parts)
+    info = forms.lookup(base, parts)
     inst = VirtualInst(info.op, ".".join((base, *parts)), line)
     inst.aux, inst.flags, inst.unit, inst.types = info.aux, info.flags, info.unit, info.src_types
     inst.wait_class, inst.latency_class = info.wait_class, info.latency_class

@@ -15,6 +15,7 @@ from engine import isa
 from engine.execute import execute, unpack
 from engine.jit import key_dtype, record
 from engine.program import INST
+from engine.ptx import forms
 from engine.state import ROW
 
 FULL = 0xFFFFFFFF
@@ -48,7 +49,7 @@ def run(
 ) -> Result:
     """Execute one form on 32-lane operands (lists of raw bit patterns)."""
     base, *modifiers = form.split(".")
-    info = isa.lookup(base, tuple(modifiers))
+    info = forms.lookup(base, tuple(modifiers))
     inst = record(INST)
     inst["op"], inst["flags"], inst["aux"] = info.op, info.flags | flags, info.aux | aux
     return run_inst(inst, info.src_types, operands, mask, p0, p1, slots)
@@ -381,7 +382,7 @@ def test_float_arithmetic_is_exactly_rounded(form: str) -> None:
     kind = modifiers[-1]
     mode = next((MODES[m] for m in modifiers if m in MODES), 0)
     model = float_model(name, kind, mode, "NaN" in modifiers)
-    count = len(isa.lookup(name, tuple(modifiers)).src_types)
+    count = len(forms.lookup(name, tuple(modifiers)).src_types)
     rng, bits = rng_for(form), FORMATS[kind][3]
     for _ in range(ROUNDS + 3):
         operands = [floats(rng, bits) for _ in range(count)]
@@ -552,7 +553,7 @@ INT_FORMS += ["add.sat.s32", "sub.sat.s32", "mad.hi.sat.s32", "mad24.hi.sat.s32"
 @pytest.mark.parametrize("form", INT_FORMS)
 def test_integer_operations(form: str) -> None:
     name, *modifiers = form.split(".")
-    info = isa.lookup(name, tuple(modifiers))
+    info = forms.lookup(name, tuple(modifiers))
     bits = isa.TYPE_BITS[modifiers[-1]]
     model = int_model(name, form, bits, modifiers[-1][0] == "s")
     rng, out_bits = rng_for(form), isa.TYPE_BITS[info.dst_type]
@@ -590,7 +591,7 @@ def test_extended_precision_chains_carry(kind: str) -> None:
     for name, model in models.items():
         form = f"{name}.{kind}"
         base, *modifiers = form.split(".")
-        info = isa.lookup(base, tuple(modifiers))
+        info = forms.lookup(base, tuple(modifiers))
         for _ in range(ROUNDS):
             a, b, c = (integers(rng, bits) for _ in range(3))
             carry = int(rng.randint(0, 2**32))
@@ -875,8 +876,8 @@ def test_float_to_float(dst: str, src: str) -> None:
                 assert results[lane] == want, (mode, suffix, dst, src, hex(values[lane]))
     for mode, to_whole in (("rni", round), ("rzi", math.trunc), ("rmi", math.floor), ("rpi", math.ceil)):
         if dst != src:  # PTX rounds to an integral value only where the size stays
-            with pytest.raises(isa.UnsupportedOpcode):
-                isa.lookup("cvt", (mode, dst, src))
+            with pytest.raises(forms.UnsupportedOpcode):
+                forms.lookup("cvt", (mode, dst, src))
             continue
         values = floats(rng, bits)
         got = run(f"cvt.{mode}.{dst}.{src}", values)
@@ -1136,7 +1137,7 @@ def test_lanes_outside_the_mask_neither_trap_nor_touch_the_others() -> None:
     one = {"s32": 7, "u64": 7, "f32": 0x40E00000, "f64": 0x401C000000000000}
     for form in ("div.s32", "rem.u64", "div.rn.f32", "cvt.rzi.s32.f32", "sqrt.rn.f64", "div.rz.f64"):
         base, *modifiers = form.split(".")
-        operands = [one[kind] for kind in isa.lookup(base, tuple(modifiers)).src_types]
+        operands = [one[kind] for kind in forms.lookup(base, tuple(modifiers)).src_types]
         everywhere = run(form, *[[value] * 32 for value in operands])
         alone = run(form, *[[value] + [0] * 31 for value in operands], mask=1)
         assert (alone.u[:, 0] == everywhere.u[:, 0]).all(), form

@@ -6,14 +6,15 @@ import pytest
 
 from engine import isa
 from engine.program import LAT_DP_MAD, LAT_FP_DIV, LAT_INT_ADD, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
+from engine.ptx import forms
 
 
-def find(text: str) -> isa.OpInfo:
+def find(text: str) -> forms.OpInfo:
     base, *modifiers = text.split(".")
-    return isa.lookup(base, tuple(modifiers))
+    return forms.lookup(base, tuple(modifiers))
 
 
-@pytest.mark.parametrize("form", isa.EXAMPLES)
+@pytest.mark.parametrize("form", forms.EXAMPLES)
 def test_every_example_form_is_supported(form: str) -> None:
     info = find(form)
     assert 0 <= info.op < len(isa.REVERSE)
@@ -43,7 +44,7 @@ def test_every_example_form_is_supported(form: str) -> None:
     ],
 )
 def test_an_unknown_form_names_a_supported_one(form: str) -> None:
-    with pytest.raises(isa.UnsupportedOpcode) as caught:
+    with pytest.raises(forms.UnsupportedOpcode) as caught:
         find(form)
     find(caught.value.nearest)
 

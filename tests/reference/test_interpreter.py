@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import isa
 from engine.launch import load_launch_file, verify
 from engine.program import INST
-from engine.ptx import load_module
+from engine.ptx import forms, load_module
 from tests.reference.cases import CASES, CORPUS, SHORT, reference_run
 from tests.reference.interpreter import TOGETHER, run_launches
 from tests.reference.memory import Fault
@@ -32,9 +31,9 @@ def test_corpus_kernels_give_what_numpy_gives(name: str) -> None:
 
 
 def test_every_opcode_that_the_table_can_give_has_a_meaning_here() -> None:
-    for example in isa.EXAMPLES:
+    for example in forms.EXAMPLES:
         base, *modifiers = example.split(".")
-        info = isa.lookup(base, tuple(modifiers))
+        info = forms.lookup(base, tuple(modifiers))
         inst = np.zeros(1, INST)[0]
         inst["op"], inst["aux"], inst["flags"] = info.op, info.aux, info.flags
         assert operation(inst) is not None or info.op in TOGETHER, example

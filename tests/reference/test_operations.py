@@ -15,6 +15,7 @@ from engine import isa
 from engine.execute import execute, unpack
 from engine.jit import key_dtype, record
 from engine.program import INST
+from engine.ptx import forms
 from engine.state import ROW
 from tests.reference.operations import Operation, operation
 
@@ -24,7 +25,7 @@ EXTRA = ("", "ftz", "sat", "rz", "rm", "rp", "rzi", "rmi", "rpi", "rni", "NaN", 
          "and", "or", "xor", "hi", "lo", "wide", "wrap", "clamp", "shiftamt", "ltu", "geu", "num", "nan", "ne", "le",
          "ge")
 WARPS = 4
-BASES = tuple(base for base in isa.BASES if base not in ("shfl", "vote", "match", "activemask", "redux"))
+BASES = tuple(base for base in forms.BASES if base not in ("shfl", "vote", "match", "activemask", "redux"))
 FLOATS = {
     32: (0, 1 << 31, 1, 0x007FFFFF, 0x00800000, 0x3F800000, 0xBF800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00001,
          0xFFC12345, 0x4F000000, 0xCF000000, 0x5F000000, 0x3F000000, 0x40200000, 0xC0200000, 0x3EFFFFFF, 0x38000000),
@@ -39,12 +40,12 @@ WHOLE = (0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7F
 
 
 @cache
-def forms_of(base: str) -> dict[str, isa.OpInfo]:
+def forms_of(base: str) -> dict[str, forms.OpInfo]:
     """Return every form of a base that varying types and modifiers of the examples gives, one per meaning."""
-    found: dict[str, isa.OpInfo] = {}
+    found: dict[str, forms.OpInfo] = {}
     seen: set[tuple[Any, ...]] = set()
     types = [kind for kind in isa.TYPE_CODES if kind[0] != "b" or kind in ("b16", "b32", "b64", "bf16", "bf16x2")]
-    for example in (text for text in isa.EXAMPLES if text.split(".")[0] == base):
+    for example in (text for text in forms.EXAMPLES if text.split(".")[0] == base):
         _, *modifiers = example.split(".")
         places = [k for k, word in enumerate(modifiers) if word in isa.TYPE_CODES]
         if "approx" in modifiers or "full" in modifiers:
@@ -55,8 +56,8 @@ def forms_of(base: str) -> dict[str, isa.OpInfo]:
                 words[place] = kind
             words += extra.split(".") if extra else []
             try:
-                info = isa.lookup(base, tuple(words))
-            except isa.UnsupportedOpcode:
+                info = forms.lookup(base, tuple(words))
+            except forms.UnsupportedOpcode:
                 continue
             meaning = (info.op, info.flags, info.aux, info.src_types, info.dst_type)
             if meaning not in seen and info.op != isa.OP_SFU and is_ptx(base, words):
@@ -101,13 +102,13 @@ def operands(state: np.random.RandomState, kind: str) -> list[int]:
     return values
 
 
-def sources(info: isa.OpInfo, state: np.random.RandomState) -> Iterator[tuple[int, str, list[int]]]:
+def sources(info: forms.OpInfo, state: np.random.RandomState) -> Iterator[tuple[int, str, list[int]]]:
     """Yield (slot, type, 32 values) of every source operand."""
     for slot, kind in zip((0, 2, 4, 5), info.src_types):
         yield slot, kind, operands(state, kind)
 
 
-def check(form: str, info: isa.OpInfo, meaning: Operation, inst: Any, state: np.random.RandomState) -> list[str]:
+def check(form: str, info: forms.OpInfo, meaning: Operation, inst: Any, state: np.random.RandomState) -> list[str]:
     """Run one warp of a form on both; return what differs."""
     rows = np.zeros(24, ROW).view(np.recarray)
     slots = [0] * 8

@@ -19,6 +19,7 @@ from engine.designs import Run, edram
 from engine.errors import InputError
 from engine.launch import load_launch_file, quality
 from engine.program import LAT_DP_ADD, UNIT_CTRL, UNIT_SFU
+from engine.ptx import forms
 from engine.simulator import Simulator
 from engine.stalls import REFRESH
 from engine.state import BANK_BUSY, BANK_IDLE, BANK_READ, BANK_WRITE
@@ -190,13 +191,13 @@ OTHER = ("add.u32", "mad.lo.s32", "mul.wide.s32", "mov.b32", "mov.f32", "selp.f3
 @pytest.mark.parametrize("form", FLOATING)
 def test_fermis_floating_point_class_is_approximate(form: str) -> None:
     base, *modifiers = form.split(".")
-    assert isa.lookup(base, tuple(modifiers)).is_float
+    assert forms.lookup(base, tuple(modifiers)).is_float
 
 
 @pytest.mark.parametrize("form", OTHER)
 def test_everything_else_is_precise(form: str) -> None:
     base, *modifiers = form.split(".")
-    assert not isa.lookup(base, tuple(modifiers)).is_float
+    assert not forms.lookup(base, tuple(modifiers)).is_float
 
 
 def test_a_new_warp_begins_with_precise_registers() -> None:
