@@ -36,7 +36,7 @@ def source_hash(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-HOST_ONLY = frozenset("__init__ config simulator info host launch placement repeats snapshot errors warm".split())
+HOST_ONLY = frozenset("__init__ config simulator info host placement snapshot errors warm".split())
 
 
 def engine_files(*, compiled: bool = True) -> list[Path]:

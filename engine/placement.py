@@ -1,6 +1,6 @@
 """Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
 
-Addresses follow contract C9: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
+Addresses: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
 0x7000_0000_0000 with at least 512 unmapped bytes between; they are the same in every run, design and machine.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from engine.config import Config
 from engine.errors import InputError
 from engine.launch import Launch, LaunchSpec
-from engine.pointers import write_pointers
+from engine.launch.pointers import write_pointers
 from engine.program import INST, NO_PC, Kernel, Module
 from engine.textures import HEADER_BYTES, header
 

@@ -1,4 +1,4 @@
-"""Textures: what a launch file says of one, and the header in memory that its handle points to; plain data, no numba.
+"""Textures: what one is, and the header in memory that its handle points to; plain data, no numba.
 
 A texture is a buffer read through texture instructions. Its *header* lies in the arena behind the buffers and symbols; the
 header's address is the handle that a kernel gets (a u64 parameter, or a .texref variable of the same name). Texels lie
@@ -8,9 +8,7 @@ row by row in their buffer, without tiling: [depth or layer][height][width][chan
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +26,6 @@ REGION_KIND_TEXTURE = 3      # `kind` of a header's region (engine/access.py)
 F_LINEAR, F_NORMALIZED, F_READ_FLOAT = 1, 2, 4
 ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER = range(4)  # CUDA's cudaTextureAddressMode
 ADDRESS_MODES = {"wrap": ADDRESS_WRAP, "clamp": ADDRESS_CLAMP, "mirror": ADDRESS_MIRROR, "border": ADDRESS_BORDER}
-FILTERS, READS = ("point", "linear"), ("element", "normalized_float")
 KINDS = {"uint8": T_U8, "int8": T_S8, "uint16": T_U16, "int16": T_S16, "uint32": T_U32, "int32": T_S32,
          "float16": T_F16, "float32": T_F32}
 # PTX manual, txq: channel_order R, RG, RGBA and channel_data_type, OpenCL 1.1's numbers
@@ -36,12 +33,11 @@ _ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
 _DATA_TYPES = {T_S8: 0x10D7, T_S16: 0x10D8, T_S32: 0x10D9, T_U8: 0x10DA, T_U16: 0x10DB, T_U32: 0x10DC,
                T_F16: 0x10DD, T_F32: 0x10DE}
 _NORMALIZED_TYPES = {T_S8: 0x10D0, T_S16: 0x10D1, T_U8: 0x10D2, T_U16: 0x10D3}
-MAX_EXTENT = 1 << 27  # texels of the longest texture, a 1D one over linear memory (CUDA C++ Programming Guide)
 
 
 @dataclass(frozen=True)
 class Texture:
-    """One [textures.NAME] table.
+    """A texture, as a launch file's [textures.NAME] table describes it.
 
     buffer: name of the buffer with the texels, which begin `offset` bytes into it. size: texels (x, y, z), 1 where a
     dimension is missing; z is the depth or the number of layers. address: ADDRESS_* per dimension. border: floats.
@@ -57,79 +53,6 @@ class Texture:
     reads_float: bool
     address: tuple[int, int, int]
     border: tuple[float, float, float, float]
-
-
-def load_texture(name: str, table: Any, buffers: Mapping[str, Any]) -> Texture:
-    """Read a [textures.NAME] table (engine/launch.py); raises LaunchError through it."""
-    table.allow("buffer", "offset", "size", "channels", "filter", "address", "border", "normalized", "read")
-    buffer = table.text("buffer")
-    if buffer not in buffers:
-        table.fail("buffer", f"expected the name of a [buffers.NAME] table ({', '.join(buffers) or 'there is none'}), "
-                             f"got {buffer!r}")
-    array = buffers[buffer].array
-    if array.dtype.name not in KINDS:
-        table.fail("buffer", f"expected texels of {', '.join(KINDS)}, but {buffer} holds {array.dtype}")
-    channels = table.integer("channels", 1, 4, 1)
-    if channels == 3:
-        table.fail("channels", "expected 1, 2 or 4, got 3")
-    offset = table.integer("offset", 0, array.nbytes, 0)
-    size = _size(table, array, channels, offset)
-    reads_float = _one_of(table, "read", READS, "element") == "normalized_float"
-    if reads_float and array.dtype.name not in ("uint8", "int8", "uint16", "int16"):
-        table.fail("read", f"normalized_float needs 8- or 16-bit integers, but {buffer} holds {array.dtype}")
-    is_linear = _one_of(table, "filter", FILTERS, "point") == "linear"
-    if is_linear and array.dtype.kind != "f" and not reads_float:
-        table.fail("filter", f"linear needs floats, or read = \"normalized_float\"; {buffer} holds {array.dtype}")
-    border = _four(table)
-    return Texture(name, buffer, offset, size, channels, is_linear,
-                   table.take("normalized", (bool,), "true or false", False), reads_float, _address(table), border)
-
-
-def _one_of(table: Any, key: str, known: tuple[str, ...], default: str) -> str:
-    """Return the word under `key`, one of `known`."""
-    word = table.text(key, default)
-    if word not in known:
-        table.fail(key, f"expected one of {', '.join(known)}, got {word!r}")
-    return str(word)
-
-
-def _size(table: Any, array: np.ndarray, channels: int, offset: int) -> tuple[int, int, int]:
-    """Return the texels in x, y and z: as given, else the buffer's shape read backwards."""
-    shape = list(array.shape)
-    if channels > 1 and shape[-1] == channels and "size" not in table:
-        shape.pop()
-    elif channels > 1 and "size" not in table:
-        table.fail("channels", f"expected a buffer whose last dimension is {channels}, or size; it has {array.shape}")
-    expected = "a list of 1 to 3 integers, the texels in x, y and z"
-    size = table.take("size", (list,), expected, shape[::-1])
-    if not 1 <= len(size) <= 3 or any(type(n) is not int or not 1 <= n <= MAX_EXTENT for n in size):
-        table.fail("size", f"expected {expected}, got {size}")
-    x, y, z = [*size, 1, 1][:3]
-    needed = x * y * z * channels * array.dtype.itemsize + offset
-    if needed > array.nbytes:
-        table.fail("size", f"{x} x {y} x {z} texels end at byte {needed}, the buffer has {array.nbytes}")
-    return x, y, z
-
-
-def _address(table: Any) -> tuple[int, int, int]:
-    """Return the address mode of each dimension: one word for all, or a list."""
-    expected = f"one of {', '.join(ADDRESS_MODES)}, or a list of them"
-    given = table.take("address", (str, list), expected, "clamp")
-    words = [given] * 3 if isinstance(given, str) else (given + given[-1:] * 3)[:3]
-    if not words or any(word not in ADDRESS_MODES for word in words):
-        table.fail("address", f"expected {expected}, got {given!r}")
-    x, y, z = (ADDRESS_MODES[word] for word in words)
-    return x, y, z
-
-
-def _four(table: Any) -> tuple[float, float, float, float]:
-    """Return the border colour: four numbers, by default zeros."""
-    expected = "a list of four numbers"
-    given = table.take("border", (list,), expected, [0.0] * 4)
-    if len(given) != 4 or any(type(value) not in (int, float) for value in given):
-        table.fail("border", f"expected {expected}, got {given}")
-    a, b, c, d = (float(value) for value in given)
-    return a, b, c, d
 
 
 def header(texture: Texture, dtype: np.dtype, address: int, word: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Addresses inside arguments, buffers and symbols: what a launch file's `pointers` lists say; plain data, no numba.
+"""Addresses inside arguments, buffers and symbols: what a launch file's `pointers` lists say.
 
 Kernels take structs with pointers by value and read arrays of pointers; where a buffer lies is known once all are placed.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.launch.table import Table
 
 KINDS = ("buffer", "symbol", "texture")
 
@@ -25,8 +26,8 @@ class Pointer:
     offset: int = 0
 
 
-def load_pointers(table: Any, size: int, named: Mapping[str, Mapping[str, Any]]) -> tuple[Pointer, ...]:
-    """Read the `pointers` of a table of engine/launch.py that describes `size` bytes; raises LaunchError through it.
+def load_pointers(table: Table, size: int, named: Mapping[str, Mapping[str, Any]]) -> tuple[Pointer, ...]:
+    """Read the `pointers` of a table that describes `size` bytes; raises LaunchError through it.
 
     named: the buffers, symbols and textures that there are, by kind and name.
     """

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from engine.launch.table import Table
+
 MAX_LAUNCHES = 100_000  # assumed: more than any host loop that is simulated, less than a typing slip asks for
 _TURNS = ("value", "buffer", "symbol", "texture")
 
 
-def written_out(table: Any) -> Iterator[Any]:
-    """Give the tables of engine/launch.py for one [[launch]] table, in the order of the launches.
+def written_out(table: Table) -> Iterator[Table]:
+    """Give the tables that one [[launch]] table stands for, in the order of the launches.
 
     Raises LaunchError through the table where `repeat` is no count, stands beside what it does not fit, or makes too many.
     """
@@ -44,19 +46,19 @@ def written_out(table: Any) -> Iterator[Any]:
             yield _of_round(each, now)
 
 
-def _without_repeat(table: Any) -> Any:
-    return type(table)(table.file, table.key, {key: value for key, value in table.values.items() if key != "repeat"})
+def _without_repeat(table: Table) -> Table:
+    return Table(table.file, table.key, {key: value for key, value in table.values.items() if key != "repeat"})
 
 
-def _of_round(table: Any, now: int) -> Any:
+def _of_round(table: Table, now: int) -> Table:
     """Give one launch's table in one round."""
     values = dict(table.values)
     if isinstance(values.get("args"), list):
         values["args"] = [_argument(table, place, arg, now) for place, arg in enumerate(values["args"])]
-    return type(table)(table.file, table.key, values)
+    return Table(table.file, table.key, values)
 
 
-def _argument(table: Any, place: int, arg: Any, now: int) -> Any:
+def _argument(table: Table, place: int, arg: Any, now: int) -> Any:
     """Give one argument in one round."""
     if not isinstance(arg, dict):
         return arg

@@ -1,0 +1,86 @@
+"""A launch file as data: launches, their arguments, buffers, symbols, textures and what the run is to leave."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from engine.launch.pointers import Pointer
+from engine.textures import Texture
+
+@dataclass(frozen=True)
+class Arg:
+    """One kernel argument.
+
+    kind: 'value' | 'buffer' | 'symbol' | 'texture' | 'null' | 'bytes'.
+    value: int, float, bool or bytes (None for addresses).
+    name: of the buffer, symbol or texture, else ''. offset: bytes added to its address. pointers: addresses among bytes.
+    """
+
+    kind: str
+    value: int | float | bool | bytes | None = None
+    name: str = ""
+    offset: int = 0
+    pointers: tuple[Pointer, ...] = ()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel launch; kernel is None where the module has a single entry. grid and block are (x, y, z)."""
+
+    kernel: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    args: tuple[Arg, ...]
+
+    @property
+    def num_ctas(self) -> int:
+        """Return the CTAs of the grid."""
+        return math.prod(self.grid)
+
+    @property
+    def num_threads_per_cta(self) -> int:
+        """Return the threads of one CTA, 1..1024."""
+        return math.prod(self.block)
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within."""
+
+    name: str
+    array: np.ndarray = field(repr=False)
+    pointers: tuple[Pointer, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Expect:
+    """What a buffer or symbol must hold after the last launch, within |got - want| <= atol + rtol * |want|."""
+
+    name: str
+    array: np.ndarray = field(repr=False)
+    rtol: float
+    atol: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class LaunchSpec:
+    """A whole launch file. buffers and symbols keep file order and share one namespace."""
+
+    path: Path
+    name: str
+    module_path: Path
+    launches: tuple[Launch, ...]
+    buffers: dict[str, Buffer]
+    symbols: dict[str, Buffer]
+    expect: dict[str, Expect]
+    order_dependent: bool
+    metric: str
+    description: str
+    registers_per_thread: int | None
+    textures: dict[str, Texture] = field(default_factory=dict)

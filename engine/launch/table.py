@@ -1,0 +1,111 @@
+"""A TOML table that knows where it stands, and the error that names file, key and what was expected there."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from engine.errors import InputError
+
+# A name becomes NAME.npy under --save-buffers, so it must not be a path.
+NAME_PATTERN = re.compile(r"[A-Za-z0-9_$%][A-Za-z0-9_$%.-]*\Z")
+
+
+class LaunchError(InputError, ValueError):
+    """Say which launch file and which key is wrong, and what was expected there."""
+
+
+class Table:
+    """A TOML table that knows where it stands, so that every error can name file and key."""
+
+    def __init__(self, file: str, key: str, value: Any):
+        self.file, self.key = file, key
+        if not isinstance(value, dict):
+            self.fail("", f"expected a table, got {shown(value)}")
+        self.values: dict[str, Any] = value
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        """Raise the LaunchError for `key` of this table ('' for the table itself)."""
+        full = ".".join(part for part in (self.key, key) if part)
+        raise LaunchError(f"{self.file}: {full}: {problem}" if full else f"{self.file}: {problem}")
+
+    def allow(self, *keys: str) -> None:
+        """Refuse keys that are not in `keys`, suggesting the nearest one."""
+        for key in self.values:
+            if key not in keys:
+                self.fail(key, f"unknown key{did_you_mean(key, keys)}; expected one of {', '.join(keys)}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def take(self, key: str, kinds: tuple[type, ...], expected: str, default: Any = ...) -> Any:
+        """Return the value of `key` if it has one of the types `kinds`; bool counts as bool only, never as int."""
+        if key not in self.values:
+            if default is ...:
+                self.fail(key, f"missing; expected {expected}")
+            return default
+        value = self.values[key]
+        if type(value) not in kinds:
+            self.fail(key, f"expected {expected}, got {shown(value)}")
+        return value
+
+    def inner(self, key: str, value: Any) -> Table:
+        """Return a table that stands under `key`."""
+        return Table(self.file, f"{self.key}.{key}", value)
+
+    def name_in(self, kind: str, known: Mapping[str, Any]) -> str:
+        """Return the value of the key `kind`, which must be among the [`kind`s.NAME] tables."""
+        name: str = self.text(kind)
+        if name not in known:
+            self.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'there is none'}), "
+                            f"got {name!r}{did_you_mean(name, known)}")
+        return name
+
+    def integer(self, key: str, low: int, high: int, default: Any = ...) -> Any:
+        """Return an integer in low..high."""
+        expected = f"an integer in {low}..{high}"
+        value = self.take(key, (int,), expected, default)
+        if value is not default and not low <= value <= high:
+            self.fail(key, f"expected {expected}, got {value}")
+        return value
+
+    def number(self, key: str, default: Any = ..., expected: str = "a finite number") -> float:
+        """Return an integer or float as a finite float."""
+        value = self.take(key, (int, float), expected, default)
+        try:
+            converted = float(value)
+        except OverflowError:
+            converted = math.inf
+        if not math.isfinite(converted):
+            self.fail(key, f"expected {expected}, got {shown(value)}")
+        return converted
+
+    def text(self, key: str, default: Any = ...) -> Any:
+        """Return a string that is not empty."""
+        value = self.take(key, (str,), "a string", default)
+        if value is not default and not value:
+            self.fail(key, "expected a string that is not empty")
+        return value
+
+    def tables(self, key: str) -> dict[str, Table]:
+        """Return the sub-tables under `key` by name, none where `key` is left out."""
+        outer = Table(self.file, key, self.take(key, (dict,), f"tables [{key}.NAME]", {}))
+        for name in outer.values:
+            if not NAME_PATTERN.match(name):
+                outer.fail(name, "expected a name of letters, digits, _ $ % . - that does not begin with . or -")
+        return {name: Table(self.file, f"{key}.{name}", value) for name, value in outer.values.items()}
+
+
+def did_you_mean(word: str, known: Sequence[str] | Mapping[str, Any]) -> str:
+    """Return ' (did you mean X?)' where a known word is near, else ''."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def shown(value: Any) -> str:
+    """Return a value short enough for one line of an error."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,87 @@
+"""What a launch file's [textures.NAME] tables say, checked against the buffers that hold the texels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.launch.table import Table
+from engine.textures import ADDRESS_MODES, KINDS, Texture
+
+FILTERS, READS = ("point", "linear"), ("element", "normalized_float")
+MAX_EXTENT = 1 << 27  # texels of the longest texture, a 1D one over linear memory (CUDA C++ Programming Guide)
+
+
+def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture:
+    """Read a [textures.NAME] table; raises LaunchError through it."""
+    table.allow("buffer", "offset", "size", "channels", "filter", "address", "border", "normalized", "read")
+    buffer = table.text("buffer")
+    if buffer not in buffers:
+        table.fail("buffer", f"expected the name of a [buffers.NAME] table ({', '.join(buffers) or 'there is none'}), "
+                             f"got {buffer!r}")
+    array = buffers[buffer].array
+    if array.dtype.name not in KINDS:
+        table.fail("buffer", f"expected texels of {', '.join(KINDS)}, but {buffer} holds {array.dtype}")
+    channels = table.integer("channels", 1, 4, 1)
+    if channels == 3:
+        table.fail("channels", "expected 1, 2 or 4, got 3")
+    offset = table.integer("offset", 0, array.nbytes, 0)
+    size = _size(table, array, channels, offset)
+    reads_float = _one_of(table, "read", READS, "element") == "normalized_float"
+    if reads_float and array.dtype.name not in ("uint8", "int8", "uint16", "int16"):
+        table.fail("read", f"normalized_float needs 8- or 16-bit integers, but {buffer} holds {array.dtype}")
+    is_linear = _one_of(table, "filter", FILTERS, "point") == "linear"
+    if is_linear and array.dtype.kind != "f" and not reads_float:
+        table.fail("filter", f"linear needs floats, or read = \"normalized_float\"; {buffer} holds {array.dtype}")
+    border = _four(table)
+    return Texture(name, buffer, offset, size, channels, is_linear,
+                   table.take("normalized", (bool,), "true or false", False), reads_float, _address(table), border)
+
+
+def _one_of(table: Table, key: str, known: tuple[str, ...], default: str) -> str:
+    """Return the word under `key`, one of `known`."""
+    word = table.text(key, default)
+    if word not in known:
+        table.fail(key, f"expected one of {', '.join(known)}, got {word!r}")
+    return str(word)
+
+
+def _size(table: Table, array: np.ndarray, channels: int, offset: int) -> tuple[int, int, int]:
+    """Return the texels in x, y and z: as given, else the buffer's shape read backwards."""
+    shape = list(array.shape)
+    if channels > 1 and shape[-1] == channels and "size" not in table:
+        shape.pop()
+    elif channels > 1 and "size" not in table:
+        table.fail("channels", f"expected a buffer whose last dimension is {channels}, or size; it has {array.shape}")
+    expected = "a list of 1 to 3 integers, the texels in x, y and z"
+    size = table.take("size", (list,), expected, shape[::-1])
+    if not 1 <= len(size) <= 3 or any(type(n) is not int or not 1 <= n <= MAX_EXTENT for n in size):
+        table.fail("size", f"expected {expected}, got {size}")
+    x, y, z = [*size, 1, 1][:3]
+    needed = x * y * z * channels * array.dtype.itemsize + offset
+    if needed > array.nbytes:
+        table.fail("size", f"{x} x {y} x {z} texels end at byte {needed}, the buffer has {array.nbytes}")
+    return x, y, z
+
+
+def _address(table: Table) -> tuple[int, int, int]:
+    """Return the address mode of each dimension: one word for all, or a list."""
+    expected = f"one of {', '.join(ADDRESS_MODES)}, or a list of them"
+    given = table.take("address", (str, list), expected, "clamp")
+    words = [given] * 3 if isinstance(given, str) else (given + given[-1:] * 3)[:3]
+    if not words or any(word not in ADDRESS_MODES for word in words):
+        table.fail("address", f"expected {expected}, got {given!r}")
+    x, y, z = (ADDRESS_MODES[word] for word in words)
+    return x, y, z
+
+
+def _four(table: Table) -> tuple[float, float, float, float]:
+    """Return the border colour: four numbers, by default zeros."""
+    expected = "a list of four numbers"
+    given = table.take("border", (list,), expected, [0.0] * 4)
+    if len(given) != 4 or any(type(value) not in (int, float) for value in given):
+        table.fail("border", f"expected {expected}, got {given}")
+    a, b, c, d = (float(value) for value in given)
+    return a, b, c, d
