@@ -4,7 +4,7 @@
 finds the 128-byte lines and the shared-memory passes it takes; `load`, `store`, `atomic` then move the values. Lanes go
 ascending: of colliding stores the highest lane wins. Nothing here touches a word that `resolve` did not check.
 `access` is the entry point; inside, `rows`, `memory`, `regions`, `scratch` and the journal's `words` are
-handles (engine/lanes.py).
+handles (engine/words.py).
 
 The arena is one u4 array, `memory`. `regions` describes what of it is mapped in the global address space (REGION dtype,
 sorted by base, `num_regions` in use). Shared, local and parameter memory are given by their first arena word and size.
@@ -30,11 +30,11 @@ from engine.arithmetic import (
     I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz, extend, f32_bits, f64_bits, jit,
 )
 from engine.jit import step_entry
-from engine.lanes import (
-    UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, copy_words, fill_series, handle, load as lane_load, load_long,
-    load_word, run, store as lane_store, store_long, store_word,
-)
+from engine.lanes import UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, run
 from engine.rounding import NAN32, NAN64, half_lane
+from engine.words import (
+    copy_words, fill_series, handle, load as lane_load, load_long, load_word, store as lane_store, store_long, store_word,
+)
 
 ERR_OK, ERR_UNMAPPED, ERR_MISALIGNED, ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_LOCAL_RANGE, ERR_PARAM_RANGE = (
     faults.NO_FAULT, faults.UNMAPPED, faults.MISALIGNED, faults.READ_ONLY, faults.SHARED_RANGE, faults.LOCAL_RANGE,

@@ -31,7 +31,7 @@ def device(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Do the same, with the function's code in the place of each call: for what is called several times in every cycle."""
+    """Let compiled code have the function's own code in the place of each call: for what is called often in every cycle."""
     declare(function, lambda *types: function, is_inlined=True)
     return function
 

@@ -1,8 +1,16 @@
 """What an instruction computes: all 32 lanes of one warp instruction, from source rows to destination rows.
 
-One flat chain over the opcode, which LLVM turns into a jump table. Common opcodes are one vector body each
-(engine/lanes.py); the others go lane by lane over the active lanes through the scalar functions of arithmetic.py,
-rounding.py and sfu.py. Memory, control and special registers are the machine's.
+`execute`, at the end, is one flat chain over the opcode: LLVM turns a chain of comparisons with constants into a jump
+table, and each `run`, which needs its opcode as a constant, is compiled for that one alone. So an instruction costs one
+jump, and no body is compiled twice; a nested chain or a table of functions would lose that. In the order of isa.py's list:
+
+    common opcodes     one vector body each, `run(.., OP_X)`: the body stands in engine/lanes.py
+    `rare`             the opcodes from SETP_HALF on: a function here, lane by lane over the active lanes, that calls the
+                       scalar functions of arithmetic.py (integers), rounding.py (floats, conversions), sfu.py
+    from OP_LD on      memory, control and special registers: nothing here, the stages act on them
+
+A new opcode: its name in isa.py, its PTX forms in engine/ptx/forms, and a body in lanes.py with a branch in `execute`, or
+a branch in `rare`. The functions before `rare` are grouped as it asks for them.
 """
 
 from __future__ import annotations
@@ -17,11 +25,12 @@ from engine.arithmetic import (
 )
 from engine.isa import *  # noqa: F403  (opcode constants must be globals of this module for the compiler)
 from engine.jit import step_entry
-from engine.lanes import handle, load, run, store
+from engine.lanes import run
 from engine.rounding import (
     F64, convert, convert_pair, flush32, flush_half, float32, float64, half_lane, half_to_float, has, test_property,
 )
 from engine.sfu import special
+from engine.words import handle, load, store
 
 # truth table over (less, equal, greater, unordered) of each CMP_* code, four bits each
 COMPARE_TABLE = U64(0x87_EC_B9_DA_64_31_52)
@@ -30,6 +39,7 @@ SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = (
 ALL_LANES = U32(0xFFFFFFFF)
 
 
+# --- comparison, selection and predicates ----------------------------------------------------------------------------
 @jit
 def pair(rows, row, lane):
     """The 64-bit word of rows `row` (low) and `row + 1` (high)."""
@@ -174,6 +184,7 @@ def predicate_logic(aux, p0, p1):
     return result & M32
 
 
+# --- integers and floats, lane by lane -------------------------------------------------------------------------------
 @jit
 def put(rows, dst, lane, value, wide):
     """Write one lane of a result of one or two rows."""
@@ -267,6 +278,7 @@ def float_rows(op, rows, src, dst, mask, aux, flags):
             put(rows, dst, lane, value, wide)
 
 
+# --- bytes, addresses, tests and packing -----------------------------------------------------------------------------
 @jit
 def bit_rows(op, rows, src, dst, aux):
     """OP_PRMT, OP_DP4A, OP_DP2A, OP_COPYSIGN*, OP_CVTA: lane by lane."""
@@ -369,6 +381,7 @@ def pack_rows(op, rows, src, dst):
             store(rows, dst + 3, lane, value >> U32(24))
 
 
+# --- between lanes ---------------------------------------------------------------------------------------------------
 @jit
 def shuffle_rows(rows, src, dst, mask, mode):
     """shfl: gives the mask of lanes whose source lane is in range; a lane that is out of range keeps its own value.
@@ -504,6 +517,7 @@ def collective_rows(op, rows, src, dst, mask, mode, flags, predicate):
     return found
 
 
+# --- one instruction -------------------------------------------------------------------------------------------------
 @jit
 def rare(op, rows, src, dst, mask, p0, aux, flags):
     """The opcodes that go lane by lane; gives packed predicate masks as execute does."""
@@ -554,8 +568,8 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
     """
     rows = handle(rows)
     op, aux, flags = I64(inst.op), U32(inst.aux), U32(inst["flags"])
-    # a flat chain of constants, which becomes one jump table; `run` is compiled for each opcode alone
     src, dst, mask, p0, p1 = I64(src), I64(dst), U32(mask), U32(p0), U32(p1)
+    # moves and 32-bit integers
     if op == OP_MOV32:
         run(rows, src, dst, p0, aux, OP_MOV32)
     elif op == OP_MOV64:
@@ -594,6 +608,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_NEG32)
     elif op == OP_ABS32:
         run(rows, src, dst, p0, aux, OP_ABS32)
+    # 64-bit and widening integers
     elif op == OP_ADD64:
         run(rows, src, dst, p0, aux, OP_ADD64)
     elif op == OP_SUB64:
@@ -624,6 +639,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_MAD_WIDE_U32)
     elif op == OP_MAD_WIDE_S32:
         run(rows, src, dst, p0, aux, OP_MAD_WIDE_S32)
+    # f32
     elif op == OP_FADD:
         run(rows, src, dst, p0, aux, OP_FADD)
     elif op == OP_FSUB:
@@ -654,6 +670,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_FMUL_FTZ)
     elif op == OP_FFMA_FTZ:
         run(rows, src, dst, p0, aux, OP_FFMA_FTZ)
+    # f64
     elif op == OP_DADD:
         run(rows, src, dst, p0, aux, OP_DADD)
     elif op == OP_DSUB:
@@ -672,6 +689,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_DSQRT)
     elif op == OP_DRCP:
         run(rows, src, dst, p0, aux, OP_DRCP)
+    # comparison, selection, predicates: setp gives both predicate results
     elif op == OP_SETP_S32:
         return both(flags, run(rows, src, dst, p0, truth_table(aux), OP_SETP_S32), p0)
     elif op == OP_SETP_U32:
@@ -692,6 +710,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_SELP64)
     elif op == OP_PRED:
         return predicate_logic(aux, p0, p1)
+    # extension and conversion
     elif op == OP_ZEXT8:
         run(rows, src, dst, p0, aux, OP_ZEXT8)
     elif op == OP_SEXT8:
@@ -720,6 +739,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_CVT_F64_S32)
     elif op == OP_CVT_F64_U32:
         run(rows, src, dst, p0, aux, OP_CVT_F64_U32)
+    # the rest of the common ones
     elif op == OP_LOP3:
         run(rows, src, dst, p0, aux, OP_LOP3)
     elif op == OP_SHF:
@@ -730,6 +750,7 @@ def execute(key, inst, rows, src, dst, mask, p0, p1):
         run(rows, src, dst, p0, aux, OP_MUL_HI_S32)
     elif op == OP_SETP_S16:
         return both(flags, run(rows, src, dst, p0, truth_table(aux), OP_SETP_S16), p0)
+    # all others that compute
     elif op < OP_LD and op != OP_NOP:
         return rare(op, rows, src, dst, mask, p0, aux, flags)
     return Z64

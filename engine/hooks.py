@@ -2,29 +2,35 @@
 
 A design is a numba-free Python file with functions of these names; those it leaves out keep the default here. A call
 `hooks.read(sm, rf, spec, rows, ...)` runs the function of the design whose parameter record `spec` is (its dtype carries a
-field `design_<name>`). Every hook returns an int on every path. Rules of the papers and the hook that carries each:
+field `design_<name>`). Every hook returns an int on every path. In this order everywhere: `sm` the machine's state
+(state.py), `rf` the design's own, `spec` its parameters, `rows` the value rows (`.u`, `.f`, `.i`: 32 lanes); then warp and
+register, `mask` the lanes that count, `slot` an instruction under way (sm.inflight[slot]), `inst` an instruction
+(program.py). `rfview help design` tells the rest, designs/template.py is the example to begin from.
 
-| hook (in cycle order)  | sram     | stt                 | hrf                        | rfc                     | hcrf                | edram                | racetrack            |
-|------------------------|----------|---------------------|----------------------------|-------------------------|---------------------|----------------------|----------------------|
-| begin_cycle -> freeze  |          | B1.9 frozen cycles  | B1.1, B1.4 drains claim    | B2.4 flush ports        | B3.1 transfers end  | B4.5 refresh claims  | B5.2 rotate          |
-| write_back -> code     | one port | B1.9 bank busy      | B1.1-B1.4 switch, queue    | B2.1 allocate, evict    | B3.2, B3.3          | B4.4 stamps          | B5.4 write buffer    |
-| arbitrate              | oldest   | oldest              | B1.6 read ports            | tag check first         | oldest              | oldest               | B5.2 whole override  |
-| read -> code           | copy     | refused while busy  | B1.6 WB or STT, merged     | B2.1 hit or MRF         | B3.4 place by flag  | B4.5 refused         | B5.1 aligned only    |
-| bank_of                | slot     | slot                | parity of the warp         | of the MRF              | slot                | slot                 | B5.5 mapping table   |
-| issue_check -> code    |          |                     |                            | B2.3 entry removal      |                     |                      |                      |
-| on_issue               |          |                     |                            | B2.3                    | B3.4 X-check        | notes pairs, reads   | B5.5 trace           |
-| on_retire              |          |                     |                            |                         |                     | B4.1 flags           |                      |
-| on_leave -> code       |          |                     | B1.1 suspend drain         | B2.4 flush              |                     |                      |                      |
-| on_join                |          |                     | B1.5                       | B2.4 empty cache        |                     |                      |                      |
-| on_dispatch, on_exit   | zero     | zero                | B0.7 drop entries          | B0.7                    | zero both cells     | flags precise        | zero                 |
-| end_cycle              |          |                     |                            |                         | B3.5 repeat X-check | B4.7 errors          | preshift             |
-| next_event             |          |                     | drain steps                | flush steps             | transfer ends       | next refresh         | tapes moving         |
-| locate                 | main row | main row            | WB, then STT               | RFC, then MRF           | s-cell by flag      | main row             | main row             |
+What each design does in each hook; numbers as B1.9 are rules, RULES.md says what each is:
 
-Walked through before any design: H3 (write_back refuses with wb_drain while begin_cycle drains), R7 (on_leave answers
-rfc_flush until begin_cycle has written two entries through the MRF's write_back), X7 (on_issue finds the pair busy,
-end_cycle asks again), T2 (write_back queues, arbitrate redirects the tape), E6 (begin_cycle takes the bank, read answers
-refresh). Accepting a write does not free the scoreboard: the design calls `release(sm, warp, reg)` when its rule says so.
+| hook (in cycle order)  | sram     | stt                 | single_buffer        | hrf                        | rfc                     | hcrf                | edram                | racetrack            |
+|------------------------|----------|---------------------|----------------------|----------------------------|-------------------------|---------------------|----------------------|----------------------|
+| begin_cycle -> freeze  |          | B1.9 frozen cycles  | ends bank writes     | B1.1, B1.4 drains claim    | B2.4 flush ports        | B3.1 transfers end  | B4.5 refresh claims  | B5.2 rotate          |
+| write_back -> code     | one port | B1.9 bank busy      | merge, append, full  | B1.1-B1.4 switch, queue    | B2.1 allocate, evict    | B3.2, B3.3          | B4.4 stamps          | B5.4 write buffer    |
+| arbitrate              | oldest   | oldest              | one per bank, or hit | B1.6 read ports            | tag check first         | oldest              | oldest               | B5.2 whole override  |
+| read -> code           | copy     | refused while busy  | STT, buffer over it  | B1.6 WB or STT, merged     | B2.1 hit or MRF         | B3.4 place by flag  | B4.5 refused         | B5.1 aligned only    |
+| bank_of                | slot     | slot                | slot                 | parity of the warp         | of the MRF              | slot                | slot                 | B5.5 mapping table   |
+| issue_check -> code    |          |                     |                      |                            | B2.3 entry removal      |                     |                      |                      |
+| on_issue               |          |                     |                      |                            | B2.3                    | B3.4 X-check        | notes pairs, reads   | B5.5 trace           |
+| on_retire              |          |                     |                      |                            |                         |                     | B4.1 flags           |                      |
+| on_leave -> code       |          |                     |                      | B1.1 suspend drain         | B2.4 flush              |                     |                      |                      |
+| on_join                |          |                     |                      | B1.5                       | B2.4 empty cache        |                     |                      |                      |
+| on_dispatch, on_exit   | zero     | zero                | zero; drop entries   | B0.7 drop entries          | B0.7                    | zero both cells     | flags precise        | zero                 |
+| end_cycle              |          |                     | begins a drain       |                            |                         | B3.5 repeat X-check | B4.7 errors          | preshift             |
+| next_event             |          | thaw, or bank free  | end of a write       | drain steps                | flush steps             | transfer ends       | next refresh         | tapes moving         |
+| locate                 | main row | main row            | buffer, then STT     | WB, then STT               | RFC, then MRF           | s-cell by flag      | main row             | main row             |
+
+Rules that need several hooks, for example: in hrf, write_back refuses with wb_drain while begin_cycle drains; in rfc,
+on_leave answers rfc_flush until begin_cycle has written two entries through the main file's write_back; in hcrf, on_issue
+finds a pair busy and end_cycle asks again; in racetrack, write_back queues and arbitrate turns the tape round; in edram,
+begin_cycle takes the bank and read answers refresh. Accepting a write does not free the scoreboard: the design calls
+`registers.release(sm, warp, reg)` when its rule says so.
 """
 
 from __future__ import annotations
@@ -188,7 +194,7 @@ def locate(sm, rf, spec, warp, reg, lane):
 
 @device
 def default_arbitrate(sm, rf, spec, rows, insts):
-    """Grant the oldest request of every bank; losers and refusals are marked with their reason (SPEC section 0)."""
+    """Grant the oldest request of every bank; losers and refusals are marked with their reason."""
     banks = np.uint64(sm.banks_requested)
     limit = sm.config.max_banks_per_cycle
     served = 0

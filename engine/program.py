@@ -75,7 +75,7 @@ INST = np.dtype(
         ("reg_bits", "u1"),       # memory: bits of each destination/source register (16, 32, 64)
         ("last_use", "u1"),       # bit k: row slot k is the last read of its register on every path (RFC section 3.1)
         ("long_source", "u1"),    # bit k: row slot k may have been produced by a long-latency operation (RFC section 3.2)
-        ("is_float", "u1"),       # Fermi's floating-point class (decision B4.1), for eDRAM's flags
+        ("is_float", "u1"),       # Fermi's floating-point class (rule B4.1), for eDRAM's flags
         ("is_memory", "u1"),      # 1 load, 2 store, 3 atomic with result, 4 reduction (atomic without result)
     ],
     align=True,

@@ -11,7 +11,7 @@ from engine.bits import bit64, blend32, copy32, ctz64, highest64, popcount
 from engine.device import device, inlined
 from engine.events import READ_CONFLICTS, RF_READS, RF_WRITES, WRITE_CONFLICTS
 from engine.stalls import BANK_CONFLICT
-from engine.state import BANK_READ, BANK_WRITE, FOREVER, FREE, NONE8
+from engine.state import BANK_READ, BANK_WRITE, FOREVER, FREE
 
 SEQUENTIAL, GPGPUSIM = 0, 1
 
@@ -82,7 +82,7 @@ def write_row(sm, rows, row, value_row, mask):
 
 @device
 def clear_warp(sm, rows, warp):
-    """Zero every register row of a warp: unwritten registers start as 0 (C10)."""
+    """Zero every register row of a warp: unwritten registers start as 0."""
     base = np.int64(sm.warp[warp].reg_base)
     for reg in range(sm.launch.registers):
         values = rows[base + reg].u
@@ -230,10 +230,7 @@ def operand_served(sm, insts, collector, operand, bank):
         regs |= left << np.uint64(inst.src[slot] & 63)
         banks |= left << np.uint64(unit.bank[slot] & 31)
     if banks & bit64(bank) == 0:
-        requests = np.uint64(entry.requests) & ~bit64(collector)
-        entry.requests = requests
-        if requests == 0:
-            sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
+        withdraw_request(sm, collector, bank)
     return note_unread(sm, collector, unread, regs, banks)
 
 
@@ -254,16 +251,23 @@ def set_unread(sm, inst, collector, unread):
     while gone != 0:
         bank = ctz64(gone)
         gone &= gone - np.uint64(1)
-        requests = np.uint64(sm.bank[bank].requests) & ~bit64(collector)
-        sm.bank[bank].requests = requests
-        if requests == 0:
-            sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
+        withdraw_request(sm, collector, bank)
     return note_unread(sm, collector, unread, regs, banks)
 
 
 @inlined
+def withdraw_request(sm, collector, bank):
+    """Take a collector off the list of those that want a bank; a bank that nobody wants is not looked at."""
+    requests = np.uint64(sm.bank[bank].requests) & ~bit64(collector)
+    sm.bank[bank].requests = requests
+    if requests == 0:
+        sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
+    return 0
+
+
+@inlined
 def note_unread(sm, collector, unread, regs, banks):
-    """Do so where the banks are known."""
+    """Note what a collector still waits for: row slots, the registers in them and the banks that it wants, a bit each."""
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
     flight.unread = unread
@@ -349,5 +353,3 @@ def book_further(sm, collector, operands):
         seen |= bit64(bank)
     return 0
 
-
-NO_WARP = NONE8

@@ -199,7 +199,7 @@ class Simulator:
         return int(self._clock[0])
 
     def _begin_launch(self) -> None:
-        """Set up the next launch: its grid, parameters, an empty L1 and an empty register file (contract C8)."""
+        """Set up the next launch: its grid, parameters, an empty L1 and an empty register file."""
         self._launch_index += 1
         placed = self.placement.launches[self._launch_index]
         sm = self.sm

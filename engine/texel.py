@@ -18,12 +18,12 @@ import numpy as np
 from engine import faults, isa, textures
 from engine.access import (
     LINES, NUM_LINES, PASSES, SPACE_GLOBAL, UNIT, USED_SPACES, WORK, add_line, fault, find_region, region_base,
+    region_word,
 )  # fmt: skip
-from engine.access import region_word
 from engine.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits, jit
 from engine.jit import step_entry
-from engine.lanes import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 from engine.rounding import NAN32, half_to_float
+from engine.words import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 
 (H_WIDTH, H_TEXEL_BYTES, H_BASE_LOW, H_BASE_HIGH, H_BASE_WORD, H_KIND, H_CHANNELS, H_FLAGS, H_ADDRESS_X, H_BORDER) = (
     textures.H_WIDTH, textures.H_TEXEL_BYTES, textures.H_BASE_LOW, textures.H_BASE_HIGH, textures.H_BASE_WORD,

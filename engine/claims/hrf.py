@@ -1,6 +1,6 @@
 """The claims of the HRF paper (STT-RAM behind two write buffers), and of the pure STT-RAM it starts from.
 
-All runs have one scheduler; its own comparison is under switch_on_stall, where `sram` keeps no parity (decision A21).
+All runs have one scheduler; its own comparison is under switch_on_stall, where `sram` keeps no parity.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.config import load_preset
 
 ONE = {"sm.num_schedulers": 1}
 OWN = "switch_on_stall"
-RF_SHARE = 0.25        # of GPU power, assumed: the paper gives none (decision A21)
+RF_SHARE = 0.25        # of GPU power, assumed: the paper gives none
 SAMPLED = ("reduction", "histogram", "scalarprod")
 GATED, PIPELINE = "hrf[power_gating=true]", "stt[stall=pipeline]"
 OTHER_PAPER = "The paper quotes another's buffer, technology and workloads; ours has 16 entries by choice"

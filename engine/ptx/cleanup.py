@@ -1,7 +1,7 @@
 """Clean-up of virtual code as ptxas does it: copies and constants propagated, dead results dropped, parameters sunk.
 
 No pass changes what an instruction computes. A value is propagated only where the copied variable has one definition
-and that definition dominates the use. Copies that join a float and an integer use stay (decision B4.3).
+and that definition dominates the use. Copies that join a float and an integer use stay (rule B4.3).
 """
 
 from __future__ import annotations

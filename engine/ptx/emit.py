@@ -52,7 +52,7 @@ def emit(program: VirtualProgram, registers: list[int], predicates: list[int]) -
 
 
 def drop_identity_moves(program: VirtualProgram, registers: list[int]) -> None:
-    """Remove moves of a register to itself, unless they join a float and an integer use (decision B4.3)."""
+    """Remove moves of a register to itself, unless they join a float and an integer use (rule B4.3)."""
     classes = use_classes(program.blocks, len(program.variables.names))
     for block in program.blocks:
         block.insts = [inst for inst in block.insts if not is_identity(inst, registers, classes)]

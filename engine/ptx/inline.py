@@ -1,4 +1,4 @@
-"""Calls: device functions are inlined, printf and assert become machine instructions; recursion is refused (C15)."""
+"""Calls: device functions are inlined, printf and assert become machine instructions; recursion is refused."""
 
 from __future__ import annotations
 

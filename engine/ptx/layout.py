@@ -24,7 +24,7 @@ def align_up(offset: int, align: int) -> int:
 
 
 def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
-    """Lay the parameters out at natural alignment (contract C11)."""
+    """Lay the parameters out at natural alignment."""
     offset, found = 0, []
     for variable in function.params:
         if variable.is_array and variable.size == 0:

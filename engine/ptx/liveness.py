@@ -1,6 +1,6 @@
 """Liveness of virtual variables: bit sets as Python integers, per block and inside a block.
 
-Guarded definitions do not kill (decision B0.3). Liveness is that of one thread's control flow; it is right for a warp,
+Guarded definitions do not kill (rule B0.3). Liveness is that of one thread's control flow; it is right for a warp,
 because reconvergence never mixes lanes.
 """
 

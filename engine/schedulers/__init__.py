@@ -1,4 +1,4 @@
-"""Warp schedulers: which ready warp issues. Chosen by an integer at run time, so that designs compile once (contract C4).
+"""Warp schedulers: which ready warp issues. Chosen by an integer at run time, so that designs compile once.
 
 `two_level` and `switch_on_stall` choose among the active set that active_set.py keeps. A scheduler is one file with
 `pick(sm, scheduler, ready) -> warp`, where `ready` is the mask of the scheduler's warps that passed every check; and one

@@ -1,9 +1,9 @@
 """Active sets: `two_level` keeps a few active warps per scheduler, `switch_on_stall` one (RFC section 3.2, HRF section 4.3).
 
 Every cycle, before warps are looked at: an active warp that waits for a long-latency result, a barrier, a membar or other
-lanes, or that has ended, leaves (decisions B0.5, B0.6, B2.4); the design's on_leave may hold it back for its own work.
+lanes, or that has ended, leaves (rules B0.5, B0.6, B2.4); the design's on_leave may hold it back for its own work.
 A free place goes to the next ready warp in round-robin order. `switch_on_stall` can enforce alternating parity of warp
-ids (decision A9): "strict" takes the same parity only when no unfinished warp of the other waits for memory.
+ids: "strict" takes the same parity only when no unfinished warp of the other waits for memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CTA barriers: bar.sync, bar.arrive and bar.red over threads; lanes that have exited count as arrived (contract C7)."""
+"""CTA barriers: bar.sync, bar.arrive and bar.red over threads; lanes that have exited count as arrived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CTA dispatch: CTAs take free slots in linear order, one per cycle, and give them back when their warps are done (C8)."""
+"""CTA dispatch: CTAs take free slots in linear order, one per cycle, and give them back when their warps are done."""
 
 from __future__ import annotations
 
@@ -138,14 +138,14 @@ def note_elders(sm, warp):
 
 @device
 def clear_shared(sm, memory, log, mem_index, slot):
-    """Zero the shared memory of a CTA slot (C10); only words that change are noted in the journal."""
+    """Zero the shared memory of a CTA slot; only words that change are noted in the journal."""
     words = (np.int64(sm.launch.shared_bytes) + 3) // 4
     return clear_words(memory, log, mem_index, np.int64(slot) * words, words)
 
 
 @device
 def clear_local(sm, memory, log, mem_index, warp):
-    """Zero the local memory of a warp slot (C10)."""
+    """Zero the local memory of a warp slot."""
     words = np.int64(sm.launch.local_words) * 32
     return clear_words(memory, log, mem_index, np.int64(sm.launch.local_word) + np.int64(warp) * words, words)
 

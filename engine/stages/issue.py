@@ -1,4 +1,4 @@
-"""Issue: decide what every warp does in this cycle (contract C1), and send out at most one instruction per scheduler.
+"""Issue: decide what every warp does in this cycle, and send out at most one instruction per scheduler.
 
 A warp whose state can only change by an event (a release, a refusal at write-back, a barrier) is not `awake` and keeps
 its state without being looked at; the event wakes it.
@@ -232,7 +232,7 @@ def refused_by_design(sm, rf, spec, rows, insts, warps):
 
 @device
 def evaluate(sm, rf, spec, rows, insts, warp, freeze):
-    """Return READY, or the one reason why the warp cannot issue (contract C1, first match)."""
+    """Return READY, or the one reason why the warp cannot issue (the first that holds)."""
     entry = sm.warp[warp]
     entry.losers = 0
     if entry.split == NONE8:

@@ -1,6 +1,6 @@
 """LD/ST: one memory instruction at a time; its accesses happen as it begins, its lines then take their time.
 
-A load reads and a store or atomic acts, lane by lane, in the cycle in which LD/ST takes the instruction (contract C10);
+A load reads and a store or atomic acts, lane by lane, in the cycle in which LD/ST takes the instruction;
 what follows is timing only. Every line's return time is known when it is handled, so nothing is ever searched for later:
 an L1 line carries the cycle in which it is filled, a load is done when its last line is. A texture fetch goes the way of a
 global load (a simplification: GPUs have a texture unit and keep textures in tiles).

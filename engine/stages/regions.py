@@ -44,7 +44,7 @@ def read_bytes(simulator: Simulator, address: int, size: int, warp: int, lane: i
 
 
 def _local_byte(simulator: Simulator, offset: int, warp: int, lane: int) -> bytes:
-    """Read one byte of a thread's local memory, which is interleaved by lane in words (C9)."""
+    """Read one byte of a thread's local memory, which is interleaved by lane in words."""
     words = int(simulator.sm.launch.local_words)
     word = int(simulator.sm.launch.local_word) + (warp * words + offset // 4) * 32 + lane
     return simulator.arena.view(np.uint8)[word * 4 + offset % 4 : word * 4 + offset % 4 + 1].tobytes()

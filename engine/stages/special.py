@@ -72,7 +72,7 @@ def lane_masks(which, low):
 
 @device
 def uniform_value(sm, which, warp, cycle):
-    """Return a special register that is the same in every lane (clocks: contract C13)."""
+    """Return a special register that is the same in every lane."""
     launch = sm.launch
     clock = cycle - np.int64(launch.start_cycle)
     nanoseconds = cycle * 1000 // np.int64(sm.config.clock_mhz)

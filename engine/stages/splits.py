@@ -1,4 +1,4 @@
-"""SIMT divergence: a tree of splits per warp (contract C6).
+"""SIMT divergence: a tree of splits per warp.
 
 Every leaf is a set of lanes with one pc. A divergent branch turns its split into a parent that waits at the reconvergence
 pc, with a child for each path; a child that reaches its `reconv` is done, and when all are, the parent runs on. A branch

@@ -155,7 +155,7 @@ def profile(simulator: Simulator) -> np.ndarray:
     """Run a simulator of racetrack[profile=1] to its end and return the moves: (banks, rows, rows) i8.
 
     A move is from one request that a bank received to its next, reads as they are issued and results as the write
-    buffer takes them (decision B5.5); none leads from one launch to the next. Raises KernelFault.
+    buffer takes them (rule B5.5); none leads from one launch to the next. Raises KernelFault.
     """
     from engine.designs import racetrack
 

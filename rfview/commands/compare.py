@@ -1,4 +1,4 @@
-"""`rfview compare`: one kernel under many register files and schedulers, in one table (SPEC section 6).
+"""`rfview compare`: one kernel under many register files and schedulers, in one table.
 
     sgemm  27 registers per thread, fermi, 1 scheduler
     design  scheduler  cycles  IPC/sram  energy µJ  dynamic  leakage  refresh  of own  area mm²  EDA

@@ -1,4 +1,4 @@
-"""`rfview run`: run a kernel to its end, verify it, and print a summary or one JSON object (SPEC section 9)."""
+"""`rfview run`: run a kernel to its end, verify it, and print a summary or one JSON object."""
 
 from __future__ import annotations
 
