@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.session import Session, Stop, open_session
+from sessions.session import Session, Stop
+from sessions.targets import open_session
 from sessions.timeline import Overview, Timeline
 
 __all__ = ["Overview", "Session", "Stop", "Timeline", "open_session"]

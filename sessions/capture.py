@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import InputError
-from sessions.fork import _machine_at
+from sessions.fork import machine_at
 from sessions.live import LiveTimeline
 from sessions.record import RecordResult, record
 from sessions.session import Session
@@ -27,10 +27,10 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     check(path)
     if last <= first:
         raise InputError(f"capture: cycle {last:,} is not behind cycle {first:,}, where it begins")
-    session._reach(last)
+    session.reach(last)
     for cycle in (first, last):
         session.timeline.check(cycle)
-    machine, _ = _machine_at(session.timeline, first, {}, session.progress, session.compiling)
+    machine, _ = machine_at(session.timeline, first, {}, session.progress, session.compiling)
     return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
 
 
@@ -59,7 +59,7 @@ def _find(session: Session, place: str, option: str) -> int:
     text = place.strip()
     if CYCLE.match(text):
         cycle = int(text.replace(",", "").replace("_", ""))
-        if not session._reach(cycle):
+        if not session.reach(cycle):
             raise InputError(f"{option} {place}: stopped at cycle {session.timeline.last:,}")
         if cycle > session.timeline.last:
             raise InputError(f"{option} {place}: the run ends at cycle {session.timeline.last:,}")
@@ -67,7 +67,7 @@ def _find(session: Session, place: str, option: str) -> int:
     launch = LAUNCH.match(text)
     condition = f"launch.index >= {launch[1]}" if launch else text
     here = session.cycle
-    if not session._expression(condition).truth(here, here + 1)[0]:
+    if not session.expression(condition).truth(here, here + 1)[0]:
         stop = session.run_until(condition)
         if stop.reason != "condition":
             raise InputError(f"{option} {place}: not met up to cycle {stop.cycle:,}, {stop.text}")

@@ -17,7 +17,7 @@ from engine.errors import InputError
 from engine.state import FREE
 from sessions.compare.values import place_of
 from sessions.expressions import compile_expression
-from sessions.fork import _machine_at, _sorted
+from sessions.fork import machine_at, sorted_changes
 from sessions.live import LiveTimeline
 from sessions.session import Session, Stop
 from sessions.timeline import Timeline
@@ -153,10 +153,10 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
         what = f"bits lost in {count} lane{'s' if count > 1 else ''} of {len(losses)} " \
                f"register{'s' if len(losses) > 1 else ''}"
     timeline = session.timeline
-    settings, pokes = _sorted(timeline.info, right)
+    settings, pokes = sorted_changes(timeline.info, right)
     if settings:
         raise InputError("follow: only registers can be followed; `fork` changes parameters")
-    machine, _ = _machine_at(timeline, cycle, {}, session.progress, session.compiling)
+    machine, _ = machine_at(timeline, cycle, {}, session.progress, session.compiling)
     for warp, reg, lanes, value in pokes:
         for lane in lanes:
             machine.poke(warp, reg, lane, value)

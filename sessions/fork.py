@@ -113,10 +113,10 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
     if name in session.family:
         raise InputError(f"fork {name}: there is a branch of this name already: {', '.join(session.family)}")
     timeline, cycle = session.timeline, session.cycle
-    settings, pokes = _sorted(timeline.info, changes or {})
+    settings, pokes = sorted_changes(timeline.info, changes or {})
     if cycle == timeline.last and timeline.closed:
         raise InputError(f"fork {name}: the run ends here, at cycle {cycle:,}; go back first")
-    simulator, done = _machine_at(timeline, cycle, settings, session.progress, session.compiling)
+    simulator, done = machine_at(timeline, cycle, settings, session.progress, session.compiling)
     for warp, reg, lanes, value in pokes:
         for lane in lanes:
             old = simulator.poke(warp, reg, lane, value)
@@ -125,7 +125,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
 
     branch = Session(LiveTimeline(simulator), session.marks)
     given = "".join(f" {key}={value}" for key, value in (changes or {}).items())
-    branch.branch = Branch(name, _name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
+    branch.branch = Branch(name, name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
     branch.family = session.family
     branch.progress, branch.compiling = session.progress, session.compiling
     session.family[name] = branch
@@ -140,7 +140,7 @@ def way_to(session: Session) -> list[str]:
     return [*way_to(session.family[made.parent]), f"goto {made.cycle}", made.command]
 
 
-def _name_of(session: Session) -> str:
+def name_of(session: Session) -> str:
     """Return a session's name in its family."""
     return session.branch.name if session.branch is not None else MAIN
 
@@ -148,7 +148,7 @@ def _name_of(session: Session) -> str:
 Poke = tuple[int, int, range, int]
 
 
-def _sorted(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Poke]]:
+def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Poke]]:
     """Return the settings and the register lanes among the changes; raises InputError for anything else."""
     settings: dict[str, Any] = {}
     pokes: list[Poke] = []
@@ -204,7 +204,7 @@ Progress = Callable[[int], bool | None]
 Compiling = Callable[[float, str], None]
 
 
-def _machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
+def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
                 progress: Progress | None, compiling: Compiling | None = None) -> tuple[Any, list[Change]]:  # fmt: skip
     """Return a simulator of its own at a cycle of the timeline with the settings in force, and what they changed."""
     if isinstance(timeline, LiveTimeline):
@@ -282,15 +282,16 @@ def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
     return simulator_like(info, spec, **more)
 
 
-def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, **more: Any) -> Any:
+def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
     """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
 
-    more: further options of Simulator. Raises InputError where this version lacks the design or a parameter.
+    for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
+    lacks the design or a parameter, or the design's file is not at hand.
     """
     from engine import ptx
     from engine.simulator import Simulator
 
-    origin.require(info["design_spec"], "simulating it again")
+    origin.require(info["design_spec"], for_what)
     source = info["ptx"][0]
     module = ptx.decode_module(source["text"], source["path"],
                                max_registers=int(info["parameters"]["kernel.max_registers"]))  # fmt: skip

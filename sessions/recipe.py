@@ -115,8 +115,8 @@ class Recipe:
         """Return a simulator at cycle 0; imports numba. Raises InputError where this version lacks what the run needs."""
         from sessions.fork import simulator_like
 
-        design_origin.require(self.info["design_spec"], f"{self.path}: simulating it again")
-        machine = simulator_like(self.info, self.spec(), max_cycles=self.info["max_cycles"], progress=progress)
+        machine = simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
+                                 max_cycles=self.info["max_cycles"], progress=progress)  # fmt: skip
         machine.info["launch_toml"] = self.info["launch_toml"]
         return machine
 

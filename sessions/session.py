@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from sessions import events, search, statistics, tracing
 from sessions.accounts import problems
 from sessions.breakpoints import Breakpoint, make_breakpoint, set_condition
 from sessions.expressions import Expression, compile_expression
+from sessions.history import History
 from sessions.marks import Mark, Marks
 from sessions.search import Target
 from sessions.timeline import Overview, Timeline
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sessions.fork import Branch
     from sessions.why import Chain
 
-MAX_HISTORY = 1000
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]*)\Z")
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
 
@@ -64,9 +63,7 @@ class Session:
         self.progress: Callable[[int], bool | None] | None = None
         self.compiling: Callable[[float, str], None] | None = None
         self._next_number = 1
-        self._history: list[int] = [self.cycle]
-        self._history_is_step = False
-        self._history_at = 0
+        self._history = History(self.cycle)
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
@@ -100,7 +97,7 @@ class Session:
         """
         at = self.cycle if cycle is None else cycle
         self.timeline.check(at)
-        result = self._expression(expression).column(at, at + 1)[0]
+        result = self.expression(expression).column(at, at + 1)[0]
         return result.item() if np.ndim(result) == 0 else result
 
     def printed(self) -> list[tuple[int, str]]:
@@ -144,7 +141,8 @@ class Session:
         condition = point.text.removeprefix("if ") if point is not None else ""
         return tracing.trace(timeline, texts, target, condition, low, high, limit=limit, interrupted=self._interrupted)
 
-    def _expression(self, text: str) -> Expression:
+    def expression(self, text: str) -> Expression:
+        """Return an expression made ready for this timeline, made once; raises InputError as `value` does."""
         if text not in self._compiled:
             if len(self._compiled) > 200:
                 self._compiled.clear()
@@ -170,14 +168,7 @@ class Session:
         if reason != "step" and cycle != self.cycle:
             self.came_from = self.cycle
         self.cycle = cycle
-        if self._history[self._history_at] != cycle:
-            # a walk of single steps leaves one place, not one per step
-            walking = reason == "step" and self._history_is_step and self._history_at + 1 == len(self._history)
-            del self._history[self._history_at + (0 if walking else 1) :]
-            self._history.append(cycle)
-            del self._history[:-MAX_HISTORY]
-            self._history_at = len(self._history) - 1
-            self._history_is_step = reason == "step"
+        self._history.visit(cycle, is_step=reason == "step")
         return Stop(cycle, reason, text, breakpoint)
 
     def _end_stop(self, why: str = "") -> Stop:
@@ -187,7 +178,7 @@ class Session:
             return self._land(last, "fault", f"the kernel stopped at cycle {last:,}: {self.timeline.fault}")
         return self._land(last, "end", f"{why}end of the session at cycle {last:,}")
 
-    def _reach(self, cycle: int) -> bool:
+    def reach(self, cycle: int) -> bool:
         """Simulate until `cycle` exists; return False when interrupted."""
         timeline = self.timeline
         while cycle > timeline.last and not timeline.closed:
@@ -205,7 +196,7 @@ class Session:
         timeline = self.timeline
         if cycle < timeline.first:
             return self._land(timeline.first, "start", f"start of the session, cycle {timeline.first:,}")
-        if not self._reach(cycle):
+        if not self.reach(cycle):
             return self._land(timeline.last, "interrupted", f"interrupted at cycle {timeline.last:,}")
         if cycle > timeline.last:
             return self._end_stop()
@@ -254,7 +245,7 @@ class Session:
 
     def run_until(self, expression: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the condition holds, else to the end."""
-        compiled = self._expression(expression)
+        compiled = self.expression(expression)
         found = self._search(search.where_holds(compiled, True), True)
         if isinstance(found, Stop):
             return found
@@ -264,7 +255,7 @@ class Session:
 
     def reverse_until(self, expression: str) -> Stop:
         """Go backward to the last cycle before the cursor at which the condition holds, else to the start."""
-        compiled = self._expression(expression)
+        compiled = self.expression(expression)
         found = self._search(search.where_holds(compiled, False), False)
         if isinstance(found, Stop):
             return found
@@ -278,7 +269,7 @@ class Session:
 
         what: words for people in place of the condition.
         """
-        compiled = self._expression(condition)
+        compiled = self.expression(condition)
         target = search.where_holds(compiled, forward)
         return self._find(lambda: self._search(target, forward), forward, count, what or condition)
 
@@ -331,7 +322,7 @@ class Session:
         return self._change(item, False)
 
     def _change(self, item: str, forward: bool) -> Stop:
-        compiled = self._expression(item)
+        compiled = self.expression(item)
         found = self._search(search.where_changes(compiled), forward)
         if isinstance(found, Stop):
             return found
@@ -382,7 +373,7 @@ class Session:
         if limit is not None:
             return self._go(limit, "step")
         if forward:
-            self._reach(np.iinfo(np.int64).max)
+            self.reach(np.iinfo(np.int64).max)
             return self._end_stop()
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
 
@@ -465,7 +456,7 @@ class Session:
     @property
     def history(self) -> tuple[tuple[int, ...], int]:
         """Return (cycles of the stops so far, which of them `history_back` and `history_forward` count from)."""
-        return tuple(self._history), self._history_at
+        return tuple(self._history.cycles), self._history.at
 
     def history_back(self) -> Stop:
         """Go to the stop before this one."""
@@ -476,11 +467,10 @@ class Session:
         return self._history_move(1)
 
     def _history_move(self, by: int) -> Stop:
-        at = self._history_at + by
-        if not 0 <= at < len(self._history):
+        cycle = self._history.move(by)
+        if cycle is None:
             return Stop(self.cycle, "not found", f"no {'later' if by > 0 else 'earlier'} stop")
-        self._history_at = at
-        self.came_from, self.cycle = self.cycle, self._history[at]
+        self.came_from, self.cycle = self.cycle, cycle
         return Stop(self.cycle, "goto", f"cycle {self.cycle:,}")
 
     def close(self) -> None:
@@ -498,34 +488,3 @@ def _any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:
     """Return where any of the breakpoints stops."""
     return Target(lambda low, high: np.logical_or.reduce([point.mask(timeline, low, high) for point in points]),
                   lambda low, high: np.bitwise_or.reduce([point.reach(timeline, low, high) for point in points]))
-
-
-def open_session(
-    target: str | Path,
-    *,
-    design: str = "sram",
-    scheduler: str = "gto",
-    preset: str = "fermi",
-    settings: Mapping[str, str | int | float] | None = None,
-    max_cycles: int = 100_000_000,
-    progress: Callable[[float, str], None] | None = None,
-) -> Session:
-    """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
-
-    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
-    Raises InputError when the target is neither, or cannot be used.
-    """
-    from sessions.opening import is_recording, open_recording
-
-    path = Path(target)
-    if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
-        return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
-    from sessions import recipe
-
-    if recipe.is_recipe(path):
-        return Session(recipe.live(recipe.open_recipe(path), progress))
-    from sessions.live import open_live
-
-    timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
-                         max_cycles=max_cycles, progress=progress)  # fmt: skip
-    return Session(timeline)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import InputError
-from sessions.fork import Branch, Change, _name_of, simulator_of
+from sessions.fork import Branch, Change, name_of, simulator_of
 from sessions.live import LiveTimeline, launch_path
 from sessions.replay import RecordedTimeline
 from sessions.session import Session
@@ -44,7 +44,7 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
         raise InputError(f"swap: the run is on {base.info['design']} with scheduler {base.scheduler} already")
     made = Session(LiveTimeline(machine), session.marks)
     name = _free_name(session, machine.info["design"].replace("+", "."), machine.scheduler)
-    made.branch = Branch(name, _name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")
+    made.branch = Branch(name, name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")
     made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
     slot, text = _follow(session, made, warp)
     session.family[name] = made
@@ -156,7 +156,7 @@ def _follow(session: Session, made: Session, warp: int | None) -> tuple[int | No
     if name is None or count == 0:
         _reach(made, session.cycle)
         stop = made._go(session.cycle, "goto")
-        same = f"cycle {stop.cycle:,}, the same as on {_name_of(session)}"
+        same = f"cycle {stop.cycle:,}, the same as on {name_of(session)}"
         return None, same if stop.cycle == session.cycle else stop.text
     there = IssueLog(made.timeline)
     timeline = made.timeline
@@ -171,11 +171,11 @@ def _follow(session: Session, made: Session, warp: int | None) -> tuple[int | No
     made._land(cycle, "goto", "")
     lag = cycle - session.cycle
     way = f"{abs(lag):,} cycle{'s' if abs(lag) != 1 else ''} {'later' if lag > 0 else 'earlier'} than" if lag else "as"
-    text = f"cycle {cycle:,}, right after w{warp}'s {ordinal(count)} instruction, {way} on {_name_of(session)}"
+    text = f"cycle {cycle:,}, right after w{warp}'s {ordinal(count)} instruction, {way} on {name_of(session)}"
     return found.slot, text
 
 
 def _reach(session: Session, cycle: int) -> None:
     """Simulate until a cycle exists; raises InputError when the user stops it."""
-    if not session._reach(cycle):
+    if not session.reach(cycle):
         raise InputError(f"swap: stopped at cycle {session.timeline.last:,}")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from sessions import reports
+from sessions import arguments, reports
 from sessions.breakpoints import Breakpoint
 from sessions.layout import suggest
 from sessions.session import Session, Stop
@@ -102,59 +102,32 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _count(text: str, what: str) -> int:
-    """Return an optional positive count, default 1."""
-    if not text:
-        return 1
-    try:
-        count = int(text.replace(",", "").replace("_", ""))
-    except ValueError:
-        count = 0
-    if count < 1:
-        raise InputError(f"{what} {text}: expected a whole number of at least 1")
-    return count
-
-
-def _number(text: str, what: str) -> int:
-    """Return a whole number, decimal or 0x..., raising InputError otherwise."""
-    try:
-        return int(text.replace(",", "").replace("_", ""), 0)
-    except ValueError:
-        raise InputError(f"{what} {text}: expected a whole number") from None
-
-
-def _needed(text: str, what: str) -> str:
-    if not text:
-        raise InputError(f"{what}: its argument is missing")
-    return text
-
-
 # moving
 
 
 @verb("step", "s", signature="[N]", help="go N cycles forward (default 1)")
 def _step(session: Session, text: str) -> Stop:
-    return session.step(_count(text, "step"))
+    return session.step(arguments.count(text, "step"))
 
 
 @verb("back", "reverse-step", "rs", signature="[N]", help="go N cycles backward (default 1)")
 def _back(session: Session, text: str) -> Stop:
-    return session.back(_count(text, "back"))
+    return session.back(arguments.count(text, "back"))
 
 
 @verb("goto", "g", "run", signature="N|+N|-N|N%|@MARK|start|end", help="go to a cycle, a share of the run or a mark")
 def _goto(session: Session, text: str) -> Stop:
-    return session.goto(_needed(text, "goto"))
+    return session.goto(arguments.needed(text, "goto"))
 
 
 @verb("until", "u", signature="EXPR", help="go forward until the condition holds")
 def _until(session: Session, text: str) -> Stop:
-    return session.run_until(_needed(text, "until"))
+    return session.run_until(arguments.needed(text, "until"))
 
 
 @verb("reverse-until", "runtil", "ru", signature="EXPR", help="go backward until the condition holds")
 def _reverse_until(session: Session, text: str) -> Stop:
-    return session.reverse_until(_needed(text, "reverse-until"))
+    return session.reverse_until(arguments.needed(text, "reverse-until"))
 
 
 @verb("continue", "c", help="go forward to the next breakpoint, or the end")
@@ -169,24 +142,24 @@ def _reverse_continue(session: Session, text: str) -> Stop:
 
 @verb("stepi", "si", "issue", signature="WARP", help="go forward to the next cycle after an issue of a warp")
 def _stepi(session: Session, text: str) -> Stop:
-    warp = _number(_needed(text, "stepi").lstrip("w"), "stepi")
+    warp = arguments.number(arguments.needed(text, "stepi").lstrip("w"), "stepi")
     return session.run_until(f"w{warp}.state == issued")
 
 
 @verb("reverse-stepi", "rsi", signature="WARP", help="go backward to the cycle after a warp's previous issue")
 def _reverse_stepi(session: Session, text: str) -> Stop:
-    warp = _number(_needed(text, "reverse-stepi").lstrip("w"), "reverse-stepi")
+    warp = arguments.number(arguments.needed(text, "reverse-stepi").lstrip("w"), "reverse-stepi")
     return session.reverse_until(f"w{warp}.state == issued")
 
 
 @verb("next", "nextchange", signature="ITEM", help="go forward to where an expression next changes")
 def _next(session: Session, text: str) -> Stop:
-    return session.next_change(_needed(text, "next"))
+    return session.next_change(arguments.needed(text, "next"))
 
 
 @verb("last", "lastchange", signature="ITEM", help="go backward to where an expression last changed")
 def _last(session: Session, text: str) -> Stop:
-    return session.last_change(_needed(text, "last"))
+    return session.last_change(arguments.needed(text, "last"))
 
 
 @verb("earlier", "history-back", help="go to the stop before this one")
@@ -234,8 +207,8 @@ def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
         if len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
             raise InputError(f"break {text}: expected `break cycle N`, `pc N`, `line N`, `warp N`, `stall [NAME] > N`, "
                              "`unbalanced` or `if EXPR`")  # fmt: skip
-        warp = _number(words[3], "break: warp") if len(words) == 4 else None
-        point = session.add_breakpoint(words[0], _number(words[1], f"break {words[0]}"), warp=warp,
+        warp = arguments.number(words[3], "break: warp") if len(words) == 4 else None
+        point = session.add_breakpoint(words[0], arguments.number(words[1], f"break {words[0]}"), warp=warp,
                                        condition=condition.strip(), temporary=temporary)  # fmt: skip
     return told(point)
 
@@ -245,9 +218,9 @@ def _add_stall(session: Session, text: str, words: list[str], condition: str, te
     name = words.pop(0) if words and not words[0].isdigit() else ""
     if len(words) not in (1, 3) or (len(words) == 3 and words[1] != "warp"):
         raise InputError(f"break {text}: expected `break stall [NAME] > N [warp W]`, as in `break stall barrier > 100`")
-    warp = _number(words[2].lstrip("w"), "break stall: warp") if len(words) == 3 else None
-    return session.add_breakpoint("stall", _number(words[0], "break stall"), item=name, warp=warp, condition=condition,
-                                  temporary=temporary)  # fmt: skip
+    warp = arguments.number(words[2].lstrip("w"), "break stall: warp") if len(words) == 3 else None
+    return session.add_breakpoint("stall", arguments.number(words[0], "break stall"), item=name, warp=warp,
+                                  condition=condition, temporary=temporary)  # fmt: skip
 
 
 def told(point: Breakpoint) -> Answer:
@@ -258,7 +231,7 @@ def told(point: Breakpoint) -> Answer:
 
 @verb("delete", "d", signature="[N]", help="remove a breakpoint, or all of them")
 def _delete(session: Session, text: str) -> Answer:
-    numbers = [_number(text, "delete")] if text else list(session.breakpoints)
+    numbers = [arguments.number(text, "delete")] if text else list(session.breakpoints)
     for number in numbers:
         session.remove_breakpoint(number)
     return Answer(f"removed {len(numbers)} breakpoint{'s' if len(numbers) != 1 else ''}", {"removed": numbers})
@@ -266,14 +239,14 @@ def _delete(session: Session, text: str) -> Answer:
 
 @verb("enable", signature="N", help="switch a breakpoint on")
 def _enable(session: Session, text: str) -> Answer:
-    number = _number(_needed(text, "enable"), "enable")
+    number = arguments.number(arguments.needed(text, "enable"), "enable")
     session.enable_breakpoint(number, True)
     return Answer(f"breakpoint {number} is on", {"breakpoint": number, "enabled": True})
 
 
 @verb("disable", signature="N", help="switch a breakpoint off")
 def _disable(session: Session, text: str) -> Answer:
-    number = _number(_needed(text, "disable"), "disable")
+    number = arguments.number(arguments.needed(text, "disable"), "disable")
     session.enable_breakpoint(number, False)
     return Answer(f"breakpoint {number} is off", {"breakpoint": number, "enabled": False})
 
@@ -283,7 +256,7 @@ def _ignore(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) != 2:
         raise InputError(f"ignore {text}: expected a breakpoint and a count")
-    number, count = _number(words[0], "ignore"), _number(words[1], "ignore")
+    number, count = arguments.number(words[0], "ignore"), arguments.number(words[1], "ignore")
     session.breakpoint(number).ignore = max(0, count)
     data = {"breakpoint": number, "ignore": count}
     return Answer(f"breakpoint {number}: the next {count} hits are passed over", data)
@@ -294,7 +267,7 @@ def _ignore(session: Session, text: str) -> Answer:
 
 @verb("print", "p", signature="EXPR", help="show an expression's value at this cycle")
 def _print(session: Session, text: str) -> Answer:
-    value = session.value(_needed(text, "print"))
+    value = session.value(arguments.needed(text, "print"))
     data = {"expression": text, "value": plain(value), "cycle": session.cycle}
     return Answer(f"{text} = {reports.value_text(value)}", data)
 
@@ -321,14 +294,14 @@ def _when(session: Session, text: str) -> Answer:
 
 @verb("mark", "m", "bookmark", signature="NAME [NOTE]", help="name this cycle; `goto @NAME` comes back")
 def _mark(session: Session, text: str) -> Answer:
-    name, _, note = _needed(text, "mark").partition(" ")
+    name, _, note = arguments.needed(text, "mark").partition(" ")
     mark = session.mark(name.lstrip("@"), note.strip())
     return Answer(f"@{mark.name} is cycle {mark.cycle:,}", {"mark": mark.name, "cycle": mark.cycle, "note": mark.note})
 
 
 @verb("unmark", signature="NAME", help="remove a mark")
 def _unmark(session: Session, text: str) -> Answer:
-    name = _needed(text, "unmark").lstrip("@")
+    name = arguments.needed(text, "unmark").lstrip("@")
     session.marks.remove(name)
     return Answer(f"@{name} is removed", {"mark": name})
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.errors import InputError
-from sessions import events
+from sessions import arguments, events
 from sessions.session import Session, Stop
-from sessions.verbs import _count, _needed, _number, verb
+from sessions.verbs import verb
 
 EVENT = f"{'|'.join(events.KINDS)}|STALL|COUNTER [WARP] [COUNT]"
 
@@ -22,23 +22,23 @@ def _previous_event(session: Session, text: str) -> Stop:
 
 def _event(text: str, what: str) -> tuple[str, int | None, int]:
     """Read `KIND [wN] [COUNT]`."""
-    words = _needed(text, what).split()
+    words = arguments.needed(text, what).split()
     warp = None
     if len(words) > 1 and words[1].startswith("w"):
-        warp = _number(words.pop(1)[1:], f"{what}: warp")
+        warp = arguments.number(words.pop(1)[1:], f"{what}: warp")
     if len(words) > 2:
         raise InputError(f"{what} {text}: expected a kind, a warp as w3, and a count")
-    return words[0], warp, _count(words[1] if len(words) > 1 else "", what)
+    return words[0], warp, arguments.count(words[1] if len(words) > 1 else "", what)
 
 
 @verb("find", "f", signature="EXPR", help="go forward to a cycle where the condition holds; stay where there is none")
 def _find(session: Session, text: str) -> Stop:
-    return session.find(_needed(text, "find"))
+    return session.find(arguments.needed(text, "find"))
 
 
 @verb("reverse-find", "rf", signature="EXPR", help="go backward to a cycle where the condition holds")
 def _reverse_find(session: Session, text: str) -> Stop:
-    return session.find(_needed(text, "reverse-find"), forward=False)
+    return session.find(arguments.needed(text, "reverse-find"), forward=False)
 
 
 @verb("run-to", "rt", signature="pc N|line N [warp W]", help="go to where a warp comes to an instruction, later or earlier")
@@ -53,11 +53,11 @@ def _reverse_run_to(session: Session, text: str) -> Stop:
 
 def _instruction(session: Session, text: str, what: str) -> tuple[int, int | None]:
     """Read `pc N [warp W]` or `line N [warp W]` and return the pc and the warp."""
-    words = _needed(text, what).split()
+    words = arguments.needed(text, what).split()
     if len(words) not in (2, 4) or words[0] not in ("pc", "line") or (len(words) == 4 and words[2] != "warp"):
         raise InputError(f"{what} {text}: expected `pc N` or `line N`, then `warp W` or nothing")
-    warp = _number(words[3].lstrip("w"), f"{what}: warp") if len(words) == 4 else None
-    number = _number(words[1], what)
+    warp = arguments.number(words[3].lstrip("w"), f"{what}: warp") if len(words) == 4 else None
+    number = arguments.number(words[1], what)
     if words[0] == "pc":
         return number, warp
     pcs = [entry["pc"] for entry in session.info.get("program", ()) if entry["line"] >= number]
@@ -73,4 +73,4 @@ def _previous_stop(session: Session, text: str) -> Stop:
 
 @verb("play", signature="N", help="go N cycles forward, less when a breakpoint stops on the way")
 def _play(session: Session, text: str) -> Stop:
-    return session.play(_count(text, "play"))
+    return session.play(arguments.count(text, "play"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from engine.errors import InputError
-from sessions import reports, statistics
+from sessions import arguments, reports, statistics
 from sessions.session import Session
-from sessions.verbs import Answer, _needed, _number, plain, told, verb
+from sessions.verbs import Answer, plain, told, verb
 
 STRETCH = re.compile(r"\sfrom\s+(?P<first>\S+)(?:\s+to\s+(?P<last>\S+))?\s*\Z")
 SHOWN_ROWS = 200
@@ -24,14 +24,14 @@ def _twatch(session: Session, text: str) -> Answer:
 
 
 def _add_watch(session: Session, text: str, temporary: bool) -> Answer:
-    item, _, condition = _needed(text, "watch").partition(" if ")
+    item, _, condition = arguments.needed(text, "watch").partition(" if ")
     return told(session.watch(item, condition.strip(), temporary=temporary))
 
 
 @verb("condition", "cond", signature="N [EXPR]", help="give a breakpoint another condition, or none")
 def _condition(session: Session, text: str) -> Answer:
-    word, _, condition = _needed(text, "condition").partition(" ")
-    number = _number(word, "condition")
+    word, _, condition = arguments.needed(text, "condition").partition(" ")
+    number = arguments.number(word, "condition")
     session.set_condition(number, condition.strip())
     point = session.breakpoint(number)
     return Answer(f"breakpoint {number}: {point.text}", {"breakpoint": number, "condition": point.condition})
@@ -40,7 +40,7 @@ def _condition(session: Session, text: str) -> Answer:
 @verb("trace", "tr", signature="EXPR[, EXPR...] [at EXPR | at breakpoint N] [from PLACE [to PLACE]]",
       help="list every past hit with the values there; without `at` every change")  # fmt: skip
 def _trace(session: Session, text: str) -> Answer:
-    _needed(text, "trace")
+    arguments.needed(text, "trace")
     first = last = None
     if stretch := STRETCH.search(text):
         first, last = stretch["first"], stretch["last"]
@@ -48,7 +48,7 @@ def _trace(session: Session, text: str) -> Answer:
     what, _, where = text.partition(" at ")
     at: str | int = where.strip()
     if str(at).startswith("breakpoint "):
-        at = _number(str(at).removeprefix("breakpoint "), "trace at breakpoint")
+        at = arguments.number(str(at).removeprefix("breakpoint "), "trace at breakpoint")
     found = session.trace(split(what), at, first, last)
     rows = [[f"{cycle:,}", *map(reports.value_text, values)] for cycle, values in
             zip(found.cycles[:SHOWN_ROWS], found.rows, strict=False)]  # fmt: skip

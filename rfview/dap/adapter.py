@@ -27,7 +27,8 @@ from engine.stalls import STALLS
 from rfview.dap.progress import Compiling
 from rfview.dap.variables import Trees
 from rfview.dap.wire import Wire
-from sessions.session import Session, Stop, open_session
+from sessions.session import Session, Stop
+from sessions.targets import open_session
 from sessions.verbs import ALIASES, execute
 
 MACHINE = 1             # thread of the whole machine

@@ -149,7 +149,7 @@ class SpanSource:
             self._tracks = []
             for track in wanted:
                 try:
-                    self.session._expression(track[1])
+                    self.session.expression(track[1])
                 except InputError:
                     continue    # an older recording, or a variant without this part
                 self._tracks.append(track)
@@ -157,7 +157,7 @@ class SpanSource:
 
     def _share(self, expression: str, top: float, start: int, per: int, columns: int, low: int, high: int) -> np.ndarray:
         """Return the mean of each column as a share of the most, nan where nothing has run. top -1: growth per cycle."""
-        compiled = self.session._expression(expression)
+        compiled = self.session.expression(expression)
         values = self._column(low, high + 1, ("track", expression), compiled.column).astype(np.float64)
         first, last = (low - start) // per, (high - start) // per
         if top < 0:

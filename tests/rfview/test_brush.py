@@ -11,7 +11,7 @@ from textual import events
 
 from engine.errors import InputError
 from rfview.screens.brush import BrushSource
-from sessions.session import Session, open_session
+from sessions import Session, open_session
 from sessions.statistics import between, brief
 from tests.rfview.pilots import Driven, drive
 

@@ -17,7 +17,7 @@ from engine.errors import InputError
 from rfview.dap.adapter import Adapter
 from rfview.dap.progress import Compiling
 from rfview.dap.wire import Wire
-from sessions.session import Session, Stop, open_session
+from sessions import Session, Stop, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"

@@ -10,6 +10,7 @@ import pytest
 
 from engine import stalls
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES
+from sessions.history import History
 from tests.rfview.pilots import Driven, drive
 
 START = 150         # of cycles 0..399
@@ -165,7 +166,7 @@ async def reset(app: Driven) -> None:
                                panel="warps", message="")
     main.lay_out()
     await app.go(START)
-    session._history[:], session._history_at = [START], 0
+    session._history = History(START)
 
 
 @pytest.mark.parametrize("category", CATEGORIES)

@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 def everywhere(session: Session, condition: str) -> bool:
     """Say whether a condition holds in every cycle."""
-    return not np.any(~session._expression(condition).truth(session.timeline.first, session.timeline.last + 1))
+    return not np.any(~session.expression(condition).truth(session.timeline.first, session.timeline.last + 1))
 
 
 def told(session: Session, which: Tour) -> list[Shown]:

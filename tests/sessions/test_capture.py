@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InputError
+from sessions import Session, open_session
 from sessions.capture import record_part
 from sessions.script import run_script
-from sessions.session import Session, open_session
 from tests.sessions.test_fork import session_of, simulator, small  # noqa: F401 - fixtures
 
 

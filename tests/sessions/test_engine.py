@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine import kernels
+from sessions import Session, open_session
 from sessions.live import LiveTimeline, open_live
 from sessions.record import record
 from sessions.opening import open_recording
-from sessions.session import Session, open_session
 
 pytestmark = pytest.mark.slow
 CASES = [(name, "sram") for name in kernels.names()] + [("histogram", "stt[stall=bank]"), ("vectoradd", "stt")]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from sessions import Session, open_session
 from sessions.flow import Flow, follow, lost_bits
 from sessions.script import run_script
-from sessions.session import Session, open_session
 from sessions.timeline import Timeline
 from tests.sessions.test_fork import session_of, small, store_of  # noqa: F401 - fixtures
 

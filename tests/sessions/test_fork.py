@@ -12,12 +12,12 @@ import pytest
 
 from engine import kernels
 from engine.errors import InputError
+from sessions import Session, open_session
 from sessions.compare import Comparison
 from sessions.fork import DESIGNS, changeable
 from sessions.live import LiveTimeline
 from sessions.record import record
 from sessions.script import run_lines, run_script
-from sessions.session import Session, open_session
 from sessions.timeline import Timeline
 
 SMALL = """module = "vectoradd.ptx"

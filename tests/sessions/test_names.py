@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InputError
+from sessions import open_session
 from sessions.names import names_at, register_of
 from sessions.script import run_script
-from sessions.session import open_session
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 INFO = {

@@ -15,10 +15,10 @@ import pytest
 
 from engine import kernels
 from engine.errors import InputError
+from sessions import open_session
 from sessions import codec, format, recipe
 from sessions.record import record
 from sessions.opening import open_recording
-from sessions.session import open_session
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 SETTINGS = {"sm.num_collectors": "4", "stt.write_cycles": "6"}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InputError
+from sessions import Session, open_session
 from sessions.live import LiveTimeline
 from sessions.script import commands, help_text, run_lines, run_script
-from sessions.session import Session, open_session
 from sessions.verbs import ALIASES, VERBS, execute
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double

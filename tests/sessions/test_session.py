@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import InputError
+from sessions import Session, open_session
 from sessions.live import LiveTimeline
 from sessions.marks import Marks
-from sessions.session import Session, open_session
 from sessions.timeline import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import NUM_WARPS, Double
@@ -103,7 +103,7 @@ ITEMS = ["w3.pc", "w3.R1", "sm.launch.grid", "rf.level", "mem[A + 40]", "stall.b
 
 @pytest.mark.parametrize("item", ITEMS)
 def test_changes_are_found_both_ways(session: Session, item: str) -> None:
-    column = session._expression(item).column(0, CYCLES + 1).reshape(CYCLES + 1, -1)
+    column = session.expression(item).column(0, CYCLES + 1).reshape(CYCLES + 1, -1)
     changes = [cycle for cycle in range(1, CYCLES + 1) if (column[cycle] != column[cycle - 1]).any()]
     order = random.Random(8)
     for start in [0, CYCLES, CHUNK, CHUNK + 1, *(order.randint(0, CYCLES) for _ in range(10))]:

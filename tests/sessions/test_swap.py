@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine.errors import InputError
+from sessions import Session, open_session
 from sessions.compare.issues import IssueLog
 from sessions.fork import way_to
 from sessions.script import run_script
-from sessions.session import Session, open_session
 from sessions.swap import load, swap
 from tests.sessions.test_fork import finish, session_of, small  # noqa: F401 - fixtures
 

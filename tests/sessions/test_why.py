@@ -17,8 +17,8 @@ import pytest
 from engine import designs, hooks
 from engine.errors import InputError
 from engine.stalls import STALLS
+from sessions import Session, open_session
 from sessions.opening import open_recording
-from sessions.session import Session, open_session
 from sessions.verbs import execute
 from sessions.why import Past, banks, explain
 from sessions.why.trail import Refusal, Trail
@@ -118,7 +118,7 @@ def test_a_chain_takes_less_than_50_ms_on_a_recording() -> None:
 
 def test_replay_explains_without_numba() -> None:
     code = (
-        "import sys; from sessions.session import open_session; s = open_session(sys.argv[1]); s.goto('50%'); "
+        "import sys; from sessions import open_session; s = open_session(sys.argv[1]); s.goto('50%'); "
         "assert s.why(3).links; loaded = [m for m in sys.modules if m.startswith(('numba', 'rfview', 'textual'))]; "
         "assert not loaded, loaded"
     )

@@ -1,0 +1,40 @@
+"""What a session can be opened on: a recording, a recipe, a launch file or the name of a bundled kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sessions.marks import Marks
+from sessions.session import Session
+
+
+def open_session(
+    target: str | Path,
+    *,
+    design: str = "sram",
+    scheduler: str = "gto",
+    preset: str = "fermi",
+    settings: Mapping[str, str | int | float] | None = None,
+    max_cycles: int = 100_000_000,
+    progress: Callable[[float, str], None] | None = None,
+) -> Session:
+    """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
+
+    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
+    Raises InputError when the target is neither, or cannot be used.
+    """
+    from sessions.opening import is_recording, open_recording
+
+    path = Path(target)
+    if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
+        return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
+    from sessions import recipe
+
+    if recipe.is_recipe(path):
+        return Session(recipe.live(recipe.open_recipe(path), progress))
+    from sessions.live import open_live
+
+    timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
+                         max_cycles=max_cycles, progress=progress)  # fmt: skip
+    return Session(timeline)
