@@ -8,7 +8,7 @@ from engine.ptx.emit import drop_identity_moves, emit
 from engine.ptx.cleanup import clean_up
 from engine.ptx.interference import interference
 from engine.ptx.layout import align_up, kernel_params
-from engine.ptx.lower import lower_kernel
+from engine.ptx.lower import define_all, lower_kernel
 from engine.ptx.predicates import fit_predicates
 from engine.ptx.source import Source
 from engine.ptx.spill import TooFewRegisters, allocate_data
@@ -22,6 +22,7 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_reg
     program, shared_bytes = lower_kernel(source, module, entry)
     if optimize:
         clean_up(program)
+        define_all(program, entry.line)     # where all that a variable is read before was a result that nobody reads
     graph = fit_predicates(program, interference(program), NUM_PREDICATES)
     try:
         graph, data = allocate_data(program, graph, max_registers)

@@ -73,13 +73,13 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     low.line = entry.line
     low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
     program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes)
-    define_all(low, program)
+    define_all(program, low.last_line)
     drop_unread_components(program)
     return program, shared_bytes
 
 
-def define_all(low: Lowering, program: VirtualProgram) -> None:
-    """Make variables that are read but never written read as 0, and such predicates as false."""
+def define_all(program: VirtualProgram, line: int) -> None:
+    """Make variables that are read but never written read as 0, and such predicates as false; line: of what that takes."""
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
     for inst in insts:
@@ -88,7 +88,7 @@ def define_all(low: Lowering, program: VirtualProgram) -> None:
                 inst.set_imm(slot, 0)
     unset = sorted({var for inst in insts for var in inst.reads()} - written)
     for var in unset:
-        inst = VirtualInst(isa.OP_PRED, "mov.pred", low.last_line)
+        inst = VirtualInst(isa.OP_PRED, "mov.pred", line)
         inst.aux, inst.wait_class, inst.pdst = isa.PRED_FALSE, WAIT_FIXED, [var]
         program.blocks[0].insts.insert(0, inst)
 

@@ -91,6 +91,8 @@ class _Parser:
         text = self.texts[self.at]
         if text == ".version":
             self.at += 1
+            if self.kinds[self.at] != NUMBER:
+                raise self.fail("a version such as 8.0")
             module.version = self.texts[self.at]
             self.at += 1
         elif text == ".target":
@@ -476,6 +478,8 @@ class _Parser:
             self.at += 1
             if self.texts[self.at] in ("+", "-"):
                 offset = self.integer("an offset")
+                if not -1 << 63 <= offset < 1 << 63:
+                    raise self.fail("an offset of at most 63 bits", self.at - 1)
         else:
             base, offset = None, self.integer("a register, symbol or number as the address")
         if self.accept("]"):
@@ -500,18 +504,31 @@ class _Parser:
             if not isinstance(right, Number) or right.kind != "int":
                 raise self.fail("an integer in the constant expression", self.at - 1)
             if isinstance(value, Name) and operator in "+-":
-                value = Name(value.text, _BINARY[operator](value.addend, right.value))
+                value = Name(value.text, self.combined(operator, value.addend, right.value))
             elif isinstance(value, Number) and value.kind == "int":
-                value = Number("int", _BINARY[operator](value.value, right.value))
+                value = Number("int", self.combined(operator, value.value, right.value))
             else:
                 raise self.fail("an integer constant expression", self.at - 1)
+        return value
+
+    def combined(self, operator: str, left: int, right: int) -> int:
+        """Give `left operator right`; the token before is the last one of it."""
+        if operator in ("<<", ">>") and not 0 <= right < 64:
+            raise self.fail("a shift by 0 to 63 bits", self.at - 1)
+        return self.in_64_bits(_BINARY[operator](left, right))
+
+    def in_64_bits(self, value: int) -> int:
+        """Give a number back that fits in 64 bits, signed or not; the token before is the last one of it."""
+        if not -1 << 63 <= value < 1 << 64:
+            raise self.fail("a number of at most 64 bits", self.at - 1)
         return value
 
     def term(self) -> Number | Name:
         kind, text = self.kinds[self.at], self.texts[self.at]
         self.at += 1
         if kind == NUMBER:
-            return Number(*number_value(text))
+            form, number = number_value(text)
+            return Number(form, self.in_64_bits(number))
         if kind == STRING:
             raise self.fail("a number", self.at - 1)
         if text in ("-", "+", "~", "!"):

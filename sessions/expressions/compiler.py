@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from sessions.operations import ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, RED
 from sessions.timeline import Timeline
 
 MAX_LENGTH = 2000
+FILE = "<expression>"
+# Python warns of `1or 2`, on the very terminal that a screen is drawn on
+warnings.filterwarnings("ignore", module=FILE)
 
 
 def compile_expression(text: str, timeline: Timeline) -> Expression:
@@ -24,7 +28,7 @@ def compile_expression(text: str, timeline: Timeline) -> Expression:
     if len(text) > MAX_LENGTH:
         raise InputError(f"expression of {len(text)} characters: at most {MAX_LENGTH} are allowed")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = ast.parse(text.strip(), FILE, mode="eval")
         compiler = Compiler(text.strip(), timeline)
         node = compiler.compile(tree.body)
     except SyntaxError as error:

@@ -94,7 +94,7 @@ def test_the_end_and_the_reason_of_a_stop_are_said(session: Session) -> None:
 
 def test_lines_come_from_a_pipe() -> None:
     done = subprocess.run([sys.executable, "-m", "rfview", "replay", str(RECORDED / "drain.rfs"), "--plain", "--goto", "9",
-                           "--warp", "7"], input="s\nprint cycle\n\nfoo\n", capture_output=True, text=True,
+                           "--warp", "7"], input="s\nprint cycle\n\nprint 1or 2\nfoo\n", capture_output=True, text=True,
                           cwd=REPOSITORY, check=False)
     assert done.returncode == 2 and "wb_drain" in done.stdout and "cycle = 10" in done.stdout
     assert done.stderr.startswith("error: no command 'foo'") and "Traceback" not in done.stderr

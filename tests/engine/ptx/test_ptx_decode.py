@@ -214,6 +214,14 @@ def test_code_after_a_return_is_dropped_and_the_end_always_exits():
     assert list(plain("bar.sync 0;").insts["op"]) == [isa.OP_BAR, isa.OP_EXIT]
 
 
+@pytest.mark.parametrize("optimize", [True, False])
+def test_what_is_only_written_behind_its_reads_reads_as_zero(optimize):
+    kernel = decode("ld.param.u64 %rd1, [a]; @%p1 add.s32 %r2, %r1, 5; st.global.u32 [%rd1], %r2; mov.u32 %r1, %clock; "
+                    "setp.eq.s32 %p1, %r2, 3; ret;", optimize=optimize)  # fmt: skip
+    add = only(kernel, isa.OP_ADD32)
+    assert add["guard"] < kernel.predicates and (add["imm_mask"] & 1 or add["src"][0] < kernel.registers)
+
+
 def test_names_in_an_inner_scope_hide_those_outside():
     kernel = plain("mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; L: } st.shared.u32 [0], %r1; ret;")
     store, outer = only(kernel, isa.OP_ST), kernel.insts[0]

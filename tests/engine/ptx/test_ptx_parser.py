@@ -135,6 +135,11 @@ def test_debug_sections_of_triton_are_passed_over():
     ("hello;", 4, ["expected a module directive"]),
     (".entry k() { .bogus 1; }", 4, ["directive"]),
     (".entry k() { .shared .b32 v; .shared .b32 v; ret; }", 4, ["'v' is declared twice"]),
+    (".entry k() { ld.u32 %r1, [%rd1+99999999999999999999]; }", 4, ["at most 64 bits", "99999999999999999999"]),
+    (".entry k() { ld.u32 %r1, [%rd1+9999999999999999999]; }", 4, ["offset of at most 63 bits"]),
+    (".entry k() { mov.u64 %rd1, 1<<99999999999; }", 4, ["shift by 0 to 63 bits"]),
+    (".entry k() { mov.u64 %rd1, 9999999999*9999999999; }", 4, ["at most 64 bits"]),
+    (".version", 4, ["a version such as 8.0", "end of file"]),
 ])
 def test_errors_name_file_line_and_text(text, line, words):
     with pytest.raises(PtxError) as caught:
