@@ -66,7 +66,7 @@ def _compare(expect: Expect, got: np.ndarray) -> Mismatch | None:
         return None
     absolute, relative = _errors(want, got)
     scale = np.abs(want.astype(np.float64))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         # An infinite error is never within a tolerance, not even of an infinite expected value.
         same |= np.isfinite(absolute) & (absolute <= expect.atol + expect.rtol * scale)
     wrong = ~same
