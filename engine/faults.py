@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from engine import state
@@ -32,6 +33,12 @@ SENTENCES = {
     TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }
 
+# instructions that become accesses through a texture's header
+READS_HEADER = re.compile(r"\b(?:suld|sust|suq|txq)(?:\.\w+)*")
+NO_HEADER = (UNMAPPED, MISALIGNED, READ_ONLY, SURFACE)
+NO_HANDLE = ("takes for a surface or texture what is none of the launch file's [textures.NAME]: pass {texture = \"NAME\"}, "
+             "not a buffer")  # fmt: skip
+
 
 def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
     """Turn the fault record of the state into an error: kernel, what, PTX line, warp, lane, cycle."""
@@ -45,7 +52,23 @@ def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
         size=int(sm.error_size), address=address, near=_near(simulator, address), shared=int(launch.shared_bytes),
         local=int(launch.local_words) * 4, limit=simulator.max_cycles,
     )  # fmt: skip
+    if code in NO_HEADER and (access := _header_access(simulator)):
+        sentence = f"{access} {NO_HANDLE}"
     return KernelFault(_where(simulator, int(sm.error_pc), int(sm.error_warp), int(sm.error_lane), sentence))
+
+
+def _header_access(simulator: Simulator) -> str:
+    """Return what in the PTX reads a texture's header where the kernel stopped, "" where it is something else.
+
+    Through a header all accesses are mapped and aligned, so one that is not went through something else. Outside of what
+    the header says may be a slip of the kernel's, but not where there is no texture at all.
+    """
+    if int(simulator.sm.error) == SURFACE and simulator.spec.textures:
+        return ""
+    line = int(simulator.info["program"][int(simulator.sm.error_pc)]["line"])
+    lines = simulator.module.text.splitlines()
+    found = READS_HEADER.search(lines[line - 1]) if 0 < line <= len(lines) else None
+    return found.group() if found else ""
 
 
 def cycle_limit(simulator: Simulator) -> KernelFault:
@@ -57,7 +80,17 @@ def cycle_limit(simulator: Simulator) -> KernelFault:
     listing = simulator.info["program"][hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
     hot = f"the hottest line is PTX line {listing['line']}: {listing['text']}"
-    return KernelFault(f"kernel {listing['kernel']} {sentence}; {hot}")
+    return KernelFault(f"kernel {listing['kernel']} {sentence}; {hot}{_left_out(simulator)}")
+
+
+def _left_out(simulator: Simulator) -> str:
+    """Say what is wrong where the first CTAs may wait for those that find no room beside them, "" else."""
+    launch = simulator.sm.launch
+    left = int(launch.num_ctas) - int(launch.next_cta)
+    if int(launch.done_ctas) or not left:
+        return ""
+    return (f"; {left:,} of {int(launch.num_ctas):,} CTAs have not begun, as none has ended and {int(launch.resident_ctas)} "
+            "fit on the SM: if they wait for one another, make the grid smaller")  # fmt: skip
 
 
 def _deadlock(simulator: Simulator) -> KernelFault:

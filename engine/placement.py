@@ -237,6 +237,7 @@ def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, con
             addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
     """Check a launch against the SM and work out how many CTAs reside at once."""
     from engine.launch import pack_params
+    from engine.ptx.layout import GRID_WORKSPACE
 
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
@@ -261,6 +262,10 @@ def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, con
                     "shared memory": f"; --set sm.shared_bytes={shared} gives it as much"}  # fmt: skip
         raise InputError(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
                          f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
+    if launch.num_ctas > resident and any(reloc.symbol == GRID_WORKSPACE for reloc in kernel.relocs):
+        short = min(limits, key=lambda name: limits[name])
+        raise InputError(f"{where}: a barrier of the whole grid (cooperative launch) needs its {launch.num_ctas:,} CTAs on "
+                         f"the SM at once, {resident} fit, limited by {short}: make grid or block smaller")  # fmt: skip
     params = pack_params(launch, kernel.params, addresses, where, address_bytes)
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 

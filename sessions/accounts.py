@@ -47,6 +47,17 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
     return designs.energy(tuple(spec["chain"]), run)
 
 
+def node_of(info: Mapping[str, Any]) -> int | None:
+    """Return the technology node in nm of a run's energies, None where it is not known."""
+    from engine.designs import nodes
+
+    spec = info["design_spec"]
+    try:
+        return nodes.node_nm(spec["chain"], spec["values"], str(info["preset"]))
+    except InputError:
+        return None     # its design is not installed here, and so its energy is not known, either
+
+
 def energy_at(snapshot: Snapshot) -> dict[str, float] | None:
     """Return the energy in pJ that the register file has used up to a snapshot's cycle."""
     sm = snapshot.sm

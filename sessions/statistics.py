@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.errors import InputError
-from sessions.accounts import counts_of, energy_at, energy_of
+from sessions.accounts import counts_of, energy_at, energy_of, node_of
 from sessions.timeline import Timeline
 
 MW_PER_PJ_PER_US = 1e-3     # 1 pJ in 1 µs is 1 µW
@@ -18,7 +18,8 @@ class Statistics:
     """Cycles first..last-1 of a run. states: warp-cycles by state. counts: events by name. energy_pj: by component.
 
     warp_cycles: warps x cycles, which the states must add up to. ipc: warp instructions per cycle. power_mw: energy per
-    time. energy_delay_js: energy x time in joule seconds. Energy is {} where the run does not say its clock.
+    time. energy_delay_js: energy x time in joule seconds. Energy is {} where the run does not say its clock. node_nm: the
+    technology that it is of, None where its source names none.
     """
 
     first: int
@@ -33,6 +34,7 @@ class Statistics:
     energy_pj: dict[str, float]
     power_mw: float
     energy_delay_js: float
+    node_nm: int | None = None
 
     @property
     def is_balanced(self) -> bool:
@@ -80,7 +82,7 @@ def between(timeline: Timeline, first: int, last: int, *,
     return Statistics(
         first, last, cycles, micro, issued, issued / cycles, int(info["num_warps"]) * cycles, states,
         {name: count for name, count in counts.items() if count}, energy,
-        total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6,
+        total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6, node_of(info),
     )  # fmt: skip
 
 
@@ -152,7 +154,8 @@ def as_text(found: Statistics) -> str:
     lines += [f"  {name:<{width - 2}}{value:>15,}  {value / found.cycles:8.3f} per cycle"
               for name, value in found.counts.items()]  # fmt: skip
     if found.energy_pj:
-        lines += ["", f"{'energy pJ':<{width}}{found.energy_pj['total']:>15,.1f}  {found.power_mw:.2f} mW, "
+        node = f" at {found.node_nm} nm" if found.node_nm else ""
+        lines += ["", f"{'energy pJ':<{width}}{found.energy_pj['total']:>15,.1f}  {found.power_mw:.2f} mW{node}, "
                   f"energy x delay {found.energy_delay_js:.3e} Js"]  # fmt: skip
         lines += [f"  {name:<{width - 2}}{value:>15,.1f}" for name, value in found.energy_pj.items() if name != "total"]
     return "\n".join(lines)

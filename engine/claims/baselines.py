@@ -32,8 +32,24 @@ class Baseline:
         return {**parts, "total": sum(parts.values())}
 
 
+OWN = ("sram_read_pj", "sram_write_pj", "sram_leakage_mw")      # what a foreign design says of its baseline
+
+
+def foreign_baseline(design: str) -> Baseline | None:
+    """Return the baseline that a design of one's own names in `technology`, pJ of a row and mW; None where it names none.
+
+    sram_area_mm2 may be left out.
+    """
+    table = designs.design(design).technology or {}
+    if not all(name in table for name in OWN):
+        return None
+    area = table.get("sram_area_mm2")
+    read, write, leakage = (float(table[name][0]) for name in OWN)
+    return Baseline(f"{design}'s SRAM", read, write, leakage, 0.0, float(area[0]) if area else None)
+
+
 def baseline_of(design: str, values: Mapping[str, Any], preset: str = "fermi") -> Baseline:
-    """Return the baseline of a design's paper; values: the design's parameters by name. sram's own for foreign designs.
+    """Return the baseline of a built-in design's paper; values: the design's parameters by name.
 
     sram itself is priced by the table of the machine that ran: under preset gebhart RFC's.
     """

@@ -1,12 +1,12 @@
 """`rfview compare`: one kernel under many register files and schedulers, in one table.
 
     sgemm  27 registers per thread, fermi, 1 scheduler
-    design  scheduler  cycles  IPC/sram  energy µJ  dynamic  leakage  refresh  of own  area mm²  EDA
-    sram    gto        59,839     1.000      12.41    10.02     2.39        0    1.00     0.194  1.00
+    design  scheduler  cycles  IPC/sram  energy µJ  dynamic  leakage  refresh   node  of own  area mm²  EDA
+    sram    gto        59,839     1.000      12.41    10.02     2.39        0  32 nm    1.00     0.194  1.00
 
 IPC/sram is over `sram` under the same scheduler on the same machine. Energy and area follow the tables of the design's own
-paper, so "of own" divides energy by that of the paper's own baseline doing sram's run. EDA = (baseline power / power) x
-(IPC / IPC of sram) x (baseline area / area), HC-RF's figure of merit: larger is better.
+paper, of that node, so "of own" divides energy by that of the paper's own baseline doing sram's run. EDA = (baseline
+power / power) x (IPC / IPC of sram) x (baseline area / area), HC-RF's figure of merit: larger is better.
 """
 
 from __future__ import annotations
@@ -174,6 +174,13 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
             note = f"{row['design']} has its paper's own {own}"
             if note not in notes:
                 notes.append(note)
+    from engine.designs import nodes
+
+    if nodes.differ(row["node_nm"] for row in rows):
+        notes.append("energies and areas are of the nodes of the designs' own papers: compare them by `of own` and EDA")
+    for name in dict.fromkeys(row["design"] for row in rows if row["baseline"] is None):
+        notes.append(f"{name} names no baseline of its own, so `of own` and EDA are empty: technology sram_read_pj, "
+                     "sram_write_pj, sram_leakage_mw (rfview help design)")
     return {
         "kernel": first["kernel"], "preset": first["preset"], "registers_per_thread": first["registers_per_thread"],
         "num_schedulers": first["shape"]["machine"]["sm.num_schedulers"], "launches": first["launches"], "rows": rows,
@@ -185,21 +192,24 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
     """Return one row: a run beside sram's under the same scheduler."""
     from engine import designs
     from engine.claims import baselines, places
+    from engine.designs import nodes
 
     machine, values, chain = (result["shape"][key] for key in ("machine", "values", "chain"))
     clock = float(machine["sm.clock_mhz"])
-    base = baselines.baseline_of(chain[0], values, result["preset"])
-    base_energy = base.energy_pj(sram["counts"], sram["cycles"], clock)["total"]
+    is_ours = chain[0] in designs.BUILT_IN
+    base = (baselines.baseline_of(chain[0], values, result["preset"]) if is_ours else baselines.foreign_baseline(chain[0]))
+    base_energy = base.energy_pj(sram["counts"], sram["cycles"], clock)["total"] if base else None
     area = places.area_mm2(chain, values, result["preset"])
     fine = result["misbehaved"] is None and sram["misbehaved"] is None
     relative_ipc = result["ipc"] / sram["ipc"] if fine and sram["ipc"] else None
     energy = result["energy_pj"]
     power_gain = area_gain = None
-    if fine and energy["total"] and sram["cycles"]:
+    if base_energy and fine and energy["total"] and sram["cycles"]:
         power_gain = (base_energy / sram["cycles"]) / (energy["total"] / result["cycles"])
-    if area and base.area_mm2:
+    if area and base and base.area_mm2:
         area_gain = base.area_mm2 / area
     eda = power_gain * relative_ipc * area_gain if power_gain and relative_ipc and area_gain else None
+    over = energy["total"] / base_energy if base_energy else None
     own = {key: value for name in reversed(chain) for key, value in designs.design(name).settings.items()
            if key not in SHARED and machine.get(key) == value}
     return {
@@ -208,8 +218,9 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
         "registers_per_thread": result["registers_per_thread"],
         "accesses": places.accesses(chain, result["counts"]), "other_events": places.others(result["counts"]),
         "warp_cycles": result["warp_cycles"], "issued": result["issued"], "stalls": result["stalls"],
-        "energy_pj": energy, "baseline": base.name, "energy_over_baseline": energy["total"] / base_energy,
-        "area_mm2": area, "baseline_area_mm2": base.area_mm2, "eda": eda,
+        "energy_pj": energy, "node_nm": nodes.node_nm(chain, values, result["preset"]),
+        "baseline": base.name if base else None, "energy_over_baseline": over,
+        "area_mm2": area, "baseline_area_mm2": base.area_mm2 if base else None, "eda": eda,
         "output": output_of(result, sram), "verified": result["verified"], "misbehaved": result["misbehaved"],
         "own_settings": own,
     }
@@ -244,11 +255,15 @@ def text_of(table: Mapping[str, Any]) -> str:
     lines = [f"{table['kernel']}  {table['registers_per_thread']} registers per thread · {table['preset']} · "
              f"{number} scheduler{'s' if number > 1 else ''} · {table['launches']} "
              f"launch{'es' if table['launches'] > 1 else ''}", ""]
-    heads = ("design", "scheduler", "cycles", "IPC", "IPC/sram", "energy µJ", "dynamic", "leakage", "refresh", "of own",
-             "area mm²", "EDA", "output")
-    lines += columns([heads, *map(cells, rows)], left=(0, 1, 12))
-    lines += ["", "  of own: energy over that of the paper's own baseline (hcrf, racetrack, rfc: its SRAM; edram: precise "
-                  "eDRAM; others: HRF's SRAM); EDA likewise, larger is better", ""]
+    heads = ("design", "scheduler", "cycles", "IPC", "IPC/sram", "energy µJ", "dynamic", "leakage", "refresh", "node",
+             "of own", "area mm²", "EDA", "output")
+    lines += columns([heads, *map(cells, rows)], left=(0, 1, 13))
+    own: dict[str, list[str]] = {}
+    for row in rows:
+        names = own.setdefault(row["baseline"] or "", [])
+        names += [row["design"]] * (row["design"] not in names)
+    lines += ["", "  of own: energy over that of a baseline doing sram's run; EDA likewise, larger is better",
+              *(f"    {baseline}: {', '.join(names)}" for baseline, names in own.items() if baseline), ""]
     lines += columns([("reads and writes", "scheduler", "place", "reads", "writes"), *access_rows(rows)], left=(0, 1, 2))
     lines += ["", *stall_lines(rows)]
     lines += [f"  {note}" for note in table["notes"]]
@@ -262,8 +277,9 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a row of the main table as text."""
     energy = row["energy_pj"]
     parts = [f"{energy[part] / 1e6:,.4g}" for part in ("total", "dynamic", "leakage", "refresh")]
+    node = "-" if row["node_nm"] is None else f"{row['node_nm']} nm"
     return (row["design"], row["scheduler"], f"{row['cycles']:,}", f"{row['ipc']:.3f}",
-            optional(row["ipc_over_sram"], ".3f"), *parts, f"{row['energy_over_baseline']:.3f}",
+            optional(row["ipc_over_sram"], ".3f"), *parts, node, optional(row["energy_over_baseline"], ".3f"),
             optional(row["area_mm2"], ".3f"), optional(row["eda"], ".2f"), verdict(row))
 
 

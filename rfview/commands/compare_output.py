@@ -71,13 +71,13 @@ def csv_of(table: Mapping[str, Any]) -> str:
     lines = csv.writer(out, lineterminator="\n")
     energies = ("total", "dynamic", "leakage", "refresh")
     lines.writerow(["kernel", "preset", "design", "scheduler", "cycles", "ipc", "ipc_over_sram",
-                    *(f"energy_{part}_pj" for part in energies), "energy_over_baseline", "baseline", "area_mm2", "eda",
-                    "same_bits", "rmse", "verified", "misbehaved", "warp_cycles", "issued", *states])  # fmt: skip
+                    *(f"energy_{part}_pj" for part in energies), "node_nm", "energy_over_baseline", "baseline", "area_mm2",
+                    "eda", "same_bits", "rmse", "verified", "misbehaved", "warp_cycles", "issued", *states])  # fmt: skip
     for row in table["rows"]:
         output = row["output"] or {}
         values = [table["kernel"], table["preset"], row["design"], row["scheduler"], row["cycles"], row["ipc"],
-                  row["ipc_over_sram"], *(row["energy_pj"][part] for part in energies), row["energy_over_baseline"],
-                  row["baseline"], row["area_mm2"], row["eda"], output.get("same_bits"), output.get("rmse"), row["verified"],
+                  row["ipc_over_sram"], *(row["energy_pj"][part] for part in energies), row["node_nm"],
+                  row["energy_over_baseline"], row["baseline"], row["area_mm2"], row["eda"], output.get("same_bits"), output.get("rmse"), row["verified"],
                   row["misbehaved"], row["warp_cycles"], row["issued"], *(row["stalls"].get(name, 0) for name in states)]
         lines.writerow(["" if value is None else value for value in values])
     return out.getvalue()
@@ -94,6 +94,10 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
     if metric == "cycles":
         return charts.of(title, labels, [float(row["cycles"]) for row in rows], form=",.0f")
     if metric == "energy":
+        from engine.designs import nodes
+
+        if nodes.differ(row["node_nm"] for row in rows):        # bars that do not compare say so
+            labels = [f"{label} {row['node_nm'] or '?'} nm" for label, row in zip(labels, rows, strict=True)]
         parts = [tuple((part, row["energy_pj"][part] / 1e6) for part in ("dynamic", "leakage", "refresh")
                        if row["energy_pj"][part]) for row in rows]  # fmt: skip
         bars = [charts.Bar(label, sum(value for _, value in own), own) for label, own in zip(labels, parts, strict=True)]

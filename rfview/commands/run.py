@@ -47,7 +47,10 @@ def run(args: argparse.Namespace) -> int:
                 print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr if args.json else sys.stdout)
     if folder is not None:
         save_buffers(simulator, folder)
-    summary = {**simulator.summary(), "wall_s": round(wall, 6)}
+    from engine.designs import nodes
+
+    node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
+    summary = {**simulator.summary(), "node_nm": node, "wall_s": round(wall, 6)}
     print(json.dumps(summary) if args.json else text_of(summary))
     return 1 if summary["verified"] is False else 0
 
@@ -81,7 +84,8 @@ def text_of(summary: dict[str, Any]) -> str:
     energy = summary.get("energy_pj")
     if energy and energy.get("total") is not None:
         parts = ", ".join(f"{part} {energy[part] / 1e6:,.3f}" for part in ("dynamic", "leakage", "refresh"))
-        lines.append(f"  register file energy   {energy['total'] / 1e6:>15,.3f} µJ {parts}")
+        node = f" at {summary['node_nm']} nm:" if summary["node_nm"] else ""
+        lines.append(f"  register file energy   {energy['total'] / 1e6:>15,.3f} µJ{node} {parts}")
     lines.append(verdict(summary))
     return "\n".join(lines)
 

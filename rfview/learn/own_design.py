@@ -32,7 +32,9 @@ DESIGN = Design(...) says what there is:
   state        (name, NumPy dtype) or (name, dtype, shape), in the hooks rf.NAME; MAX_BANKS, MAX_WARPS: engine/state.py
   events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you
   stalls       Stall(code, name, short, glyph, ascii, family, sentence), codes 32 to 39
-  energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or a function energy(run)
+  energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or a function energy(run).
+               For `rfview compare`: area_mm2, node_nm, and the SRAM that yours is an answer to, of the same node:
+               sram_read_pj and sram_write_pj of a row, sram_leakage_mw, sram_area_mm2
   extra_rows   rows for values of your own, rows[spec.first_row] and on; settings {"sm.num_banks": 8} of your machine
   panels       {"kind": "grid", "title": .., "field": NAME in the state}: a cell per value, "glyphs": "·▒█" for 0 1 2;
                kind table: a row per record, or numbered values; kind values: one line with a "unit".

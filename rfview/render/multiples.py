@@ -17,7 +17,7 @@ class Band:
     """One run. rate: instructions per cycle in equal stretches of instructions. main: commonest blocking state there.
 
     ipc: of the whole run. energy: µJ of the register file or None. slower: cycles over the first run's,
-    None where one of the two is not recorded to its end.
+    None where one of the two is not recorded to its end. node: the technology of the energy in nm, None where not known.
     """
 
     run: RunFacts
@@ -27,6 +27,7 @@ class Band:
     energy: float | None
     slower: float | None
     has_ended: bool = True
+    node: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,15 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
-            Row(width).add(" ").add(picture.message, role).line(), hint_row(width, hints)]  # fmt: skip
+            Row(width).add(" ").add(picture.message or _nodes(picture), role).line(), hint_row(width, hints)]  # fmt: skip
+
+
+def _nodes(picture: MultiplesPicture) -> str:
+    """Return what the energies are of, where they are of several technologies and so do not compare, else ""."""
+    named = {band.run.letter: band.node for band in picture.bands if band.node is not None}
+    if len({*named.values()}) < 2:
+        return ""
+    return "RF µJ do not compare, they are of several nodes: " + ", ".join(f"{run} {node} nm" for run, node in named.items())
 
 
 def status_line(picture: MultiplesPicture, width: int) -> Line:
@@ -90,7 +99,7 @@ def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, he
     row.right(33, number(run.cycle), "text")
     row.right(42, number(run.last) + ("" if band.has_ended else "+"), "dim")
     row.right(49, "–" if band.slower is None else f"{band.slower:.3f}", "text")
-    row.right(57, f"{band.ipc:.3f}", "text").right(66, "–" if band.energy is None else f"{band.energy:.2f}", "text")
+    row.right(57, f"{band.ipc:.3f}", "text").right(66, "–" if band.energy is None else f"{band.energy:.4g}", "text")
     columns = max(0, width - 70)
     cursor = min(columns - 1, picture.count * columns // max(1, picture.common)) if columns else -1
     letters = _letters(band, columns, cursor)

@@ -59,6 +59,7 @@ def _energy(found: Statistics, width: int) -> list[Line]:
     if not found.energy_pj:
         return [row.add(" energy: not known for this run", "dim").line()]
     row.add(" RF energy ", "dim").add(f"{found.energy_pj['total']:,.1f} pJ", "bold")
+    row.add(f" at {found.node_nm} nm" if found.node_nm else "", "dim")
     parts = " =" + " +".join(f" {name} {value:,.1f}" for name, value in found.energy_pj.items() if name != "total")
     is_one = row.x + len(parts) <= width
     if is_one:

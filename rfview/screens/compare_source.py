@@ -11,6 +11,7 @@ from engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
+from sessions.accounts import node_of
 from sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, report
 from sessions.session import Session
 from sessions.timeline import Timeline
@@ -336,7 +337,11 @@ def _facts(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
         if name in a["counts"] and name in b["counts"]:
             rows.append(row(label, a["counts"][name], b["counts"][name], ","))
     if a["energy_pj"] is not None and b["energy_pj"] is not None:
-        rows.append(row("RF energy µJ", a["energy_pj"] / 1e6, b["energy_pj"] / 1e6, ".2f"))
+        energy = row("RF energy µJ", a["energy_pj"] / 1e6, b["energy_pj"] / 1e6, ".4g")
+        if report.are_of_other_nodes(data):
+            texts = report.node_texts(data)
+            return [*rows, (*energy[:3], "–"), ("technology", texts[0], texts[1], "–")]
+        rows.append(energy)
         rows.append(row("RF energy × delay", 1.0, b["energy_pj"] * b["cycles"] / max(1e-9, a["energy_pj"] * a["cycles"]),
                         ".2f"))  # fmt: skip
     return rows
@@ -410,7 +415,8 @@ class MultiplesSource:
                            timeline.last, cycle, None, log.before(cycle),
                            tuple(timeline.states(cycle, cycle + 1)[0].tolist()))  # fmt: skip
             known = base and has_ended(timeline) and has_ended(self.timelines[0])
-            bands.append(Band(run, *fixed, timeline.last / base if known else None, has_ended(timeline)))
+            bands.append(Band(run, *fixed, timeline.last / base if known else None, has_ended(timeline),
+                              node_of(timeline.info)))  # fmt: skip
         kernel = str(self.timelines[0].info["kernel"])
         return MultiplesPicture(tuple(bands), self.common, self.count, self.lock, self.selected, kernel, self.message,
                                 self.kind)  # fmt: skip

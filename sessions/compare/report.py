@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.errors import InputError
 from sessions import reports
-from sessions.accounts import counts_of, energy_at
+from sessions.accounts import counts_of, energy_at, node_of
 from sessions.compare.comparison import Comparison, Divergence, Split
 from sessions.compare.issues import Issue, IssueLog, WarpName
 from sessions.compare.values import ValueDifference
@@ -87,6 +87,7 @@ def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
         "finished": end.get("finished", timeline.closed and timeline.fault is None), "fault": timeline.fault,
         "instructions": issued, "ipc": issued / timeline.last if timeline.last else 0.0,
         "warp_cycles": issued + sum(stalls.values()), "stalls": stalls, "energy_pj": energy,
+        "node_nm": node_of(info),
         "verified": summary.get("verified"),
         "counts": counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist()),
     }  # fmt: skip
@@ -228,13 +229,26 @@ def totals_text(runs: list[dict[str, Any]]) -> str:
             ["IPC", *(f"{run['ipc']:.3f}" for run in runs), *(["", _ratio(*(run["ipc"] for run in runs))] if pair else [])]]
     if all(run["energy_pj"] is not None for run in runs):
         micro = [run["energy_pj"] / 1e6 for run in runs]
-        rows.append(["RF energy µJ", *(f"{value:.2f}" for value in micro), *(["", _ratio(*micro)] if pair else [])])
+        ratio = "–" if are_of_other_nodes(runs) else _ratio(*micro) if pair else ""
+        rows.append(["RF energy µJ", *(f"{value:.4g}" for value in micro), *(["", ratio] if pair else [])])
+        if are_of_other_nodes(runs):
+            rows.append(["  technology", *node_texts(runs), *(["", ""] if pair else [])])
     rows.append(["warp-cycles", *_differing([run["warp_cycles"] for run in runs], pair)])
     names = {name: sum(run["stalls"].get(name, 0) for run in runs) for run in runs for name in run["stalls"]}
     rows.append(["  issued", *_differing([run["instructions"] for run in runs], pair)])
     for name in sorted(names, key=lambda name: (name in NO_WORK, -names[name])):
         rows.append([f"  {name}", *_differing([run["stalls"].get(name, 0) for run in runs], pair)])
     return columns(head, rows)
+
+
+def are_of_other_nodes(runs: list[dict[str, Any]]) -> bool:
+    """Say whether the runs' energies are of different technologies, so that their ratio says nothing of the designs."""
+    return len({run["node_nm"] for run in runs if run["node_nm"] is not None}) > 1
+
+
+def node_texts(runs: list[dict[str, Any]]) -> list[str]:
+    """Return each run's technology node, a dash where it is not known."""
+    return [f"{run['node_nm']} nm" if run["node_nm"] else "–" for run in runs]
 
 
 def _differing(values: list[int], pair: bool) -> list[str]:
@@ -274,7 +288,7 @@ def multiples_text(data: dict[str, Any]) -> str:
     runs = data["runs"]
     first = runs[0]
     rows = [[run["run"], run["design"], run["scheduler"], f"{run['cycles']:,}", _ratio(first["cycles"], run["cycles"]),
-             f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.2f}", _main(run),
+             f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.4g}", _main(run),
              run["target"]] for run in runs]  # fmt: skip
     lines = [f"{first['kernel']}, {len(runs)} runs", "",
              reports.table(["run", "design", "scheduler", "cycles", "×A", "IPC", "RF µJ", "mostly", "target"], rows), "",

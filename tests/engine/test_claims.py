@@ -12,6 +12,7 @@ import pytest
 
 from engine import claims, designs
 from engine.claims import Claim, Number, baselines, batch, lab, places, samples
+from engine.designs import nodes
 from rfview import cli
 
 # claims that follow from tables and do not hold, each with what the tables give instead
@@ -169,6 +170,25 @@ def test_sram_is_its_own_baseline_under_both_presets() -> None:
         assert places.area_mm2(("sram",), {}, preset) == base.area_mm2
     assert baselines.baseline_of("sram", {}, "gebhart") == baselines.baseline_of("rfc", {})
     assert baselines.baseline_of("stt", {}, "gebhart").name == "HRF's SRAM"
+
+
+def test_a_design_of_ones_own_is_compared_with_the_baseline_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"sram_read_pj": (2.0, "pJ", "x"), "sram_write_pj": (3.0, "pJ", "x"), "sram_leakage_mw": (0.5, "mW", "x"),
+             "node_nm": (7, "nm", "x")}
+    mine = designs.Design("mine", "", "", (), (), technology=table)
+    monkeypatch.setattr(designs, "design", lambda name: mine)
+    base = baselines.foreign_baseline("mine")
+    assert base == baselines.Baseline("mine's SRAM", 2.0, 3.0, 0.5, 0.0, None)
+    assert nodes.node_nm(("mine",), {}) == 7
+    del table["sram_leakage_mw"], table["node_nm"]
+    assert baselines.foreign_baseline("mine") is None and nodes.node_nm(("mine",), {}) is None
+
+
+def test_energies_say_their_node() -> None:
+    assert {name: nodes.node_nm((name,), {"edram.node": 16}) for name in designs.BUILT_IN} == {
+        "sram": 32, "stt": 32, "hrf": 32, "single_buffer": 32, "hcrf": 40, "rfc": 40, "edram": 16, "racetrack": None}
+    assert nodes.node_nm(("sram",), {}, "gebhart") == 40
+    assert nodes.differ([32, 40]) and not nodes.differ([32, None, 32])
 
 
 @pytest.mark.slow

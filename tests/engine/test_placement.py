@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from engine.config import load_preset
 from engine.errors import InputError
+from engine.faults import _left_out
 from engine.launch import load_launch_file
 from engine.placement import Placement, cpp_name, place
 from engine.ptx import load_module
@@ -84,3 +86,30 @@ def test_a_cta_that_does_not_fit_says_what_would_help(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"not enough shared memory .*; --set sm\.shared_bytes=65536 "):
         placed(tmp_path, "fills", ".shared .align 4 .b8 tile[65536];\n"
                ".visible .entry fills() { st.shared.u32 [tile], 1; ret; }\n")  # fmt: skip
+
+
+def test_a_cooperative_launch_that_is_too_large_is_refused_at_load(tmp_path: Path) -> None:
+    corpus = Path(__file__).resolve().parents[1] / "corpus" / "grid_sync"
+    text = (corpus / "grid_sync.sm75.toml").read_text()
+    (tmp_path / "grid_sync.sm75.ptx").write_text((corpus / "grid_sync.sm75.ptx").read_text())
+    (tmp_path / "out_expected.npy").write_bytes((corpus / "out_expected.npy").read_bytes())
+    launch = tmp_path / "k.toml"
+
+    def laid_out(file: Path) -> Placement:
+        spec = load_launch_file(file)
+        return place(spec, load_module(spec.module_path), load_preset("fermi"), 1024)
+
+    launch.write_text(text.replace("grid = [3]", "grid = [8]"))
+    laid_out(launch)
+    launch.write_text(text.replace("grid = [3]", "grid = [9]"))
+    with pytest.raises(InputError, match="barrier of the whole grid .* 9 CTAs .* 8 fit, limited by CTA slots"):
+        laid_out(launch)
+
+
+def test_a_run_that_waits_for_ctas_without_room_says_so() -> None:
+    def said(done: int, begun: int) -> str:
+        launch = SimpleNamespace(num_ctas=20, next_cta=begun, done_ctas=done, resident_ctas=8)
+        return _left_out(SimpleNamespace(sm=SimpleNamespace(launch=launch)))     # type: ignore[arg-type]
+
+    assert "12 of 20 CTAs have not begun" in said(0, 8) and "8 fit" in said(0, 8)
+    assert said(1, 9) == said(0, 20) == ""

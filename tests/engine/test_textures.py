@@ -306,3 +306,13 @@ def test_a_surface_access_outside_stops_the_kernel(tmp_path: Path) -> None:
     body = "shl.b32 %r4, %r1, 2; sust.b.1d.b32.trap [%rd1, {%r4}], {%r1};"
     with pytest.raises(KernelFault, match="accesses a surface outside its extent.*lane 8"):
         run(tmp_path, surface_kernel(body), np.zeros((LANES, 4), "f4"), TEXELS, table())
+
+
+@pytest.mark.parametrize("argument", ['{buffer = "texels"}', '{buffer = "out"}', "{value = 77}"])
+@pytest.mark.parametrize("described", ["", "table"])
+def test_a_buffer_in_a_surface_s_place_is_named_as_that(tmp_path: Path, argument: str, described: str) -> None:
+    body = "suld.b.2d.b32.trap {%r10}, [%rd1, {%r4, %r3}];"
+    if argument == '{buffer = "out"}' and described:
+        pytest.skip("a buffer of zeros is a surface of no extent")
+    with pytest.raises(KernelFault, match=r"suld.* none of the launch file's .textures.NAME.: pass .texture = "):
+        run(tmp_path, surface_kernel(body), np.zeros((LANES, 4), "f4"), TEXELS, table() if described else "", argument)

@@ -237,3 +237,14 @@ def test_the_summary_says_who_waits_for_what(recording: Any) -> None:
     assert "in B it waits: stt_write" in text and "lead and lag" in text and "B−A" in text
     several = report.multiples_text(report.multiples_data([a, b, a], ["a", "b", "a"]))
     assert "3 runs" in several and several.count("stt") >= 2
+
+
+def test_energies_of_different_technologies_get_no_ratio() -> None:
+    run = {"cycles": 10, "instructions": 4, "ipc": 0.4, "energy_pj": 3e6, "warp_cycles": 40, "stalls": {"wait": 36}}
+    runs = [{"run": "A", "node_nm": 32, **run}, {"run": "B", "node_nm": 11, **run, "energy_pj": 9e3}]
+    lines = report.totals_text(runs).splitlines()
+    energy = next(line for line in lines if line.startswith("RF energy"))
+    assert energy.split()[-3:] == ["3", "0.009", "–"]
+    assert next(line for line in lines if "technology" in line).split() == ["technology", "32", "nm", "11", "nm"]
+    runs[1]["node_nm"] = 32
+    assert "×0.003" in report.totals_text(runs) and "technology" not in report.totals_text(runs)
