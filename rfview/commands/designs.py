@@ -8,6 +8,8 @@ import os
 import shlex
 from typing import Any
 
+from rfview.listing import columns
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
@@ -78,10 +80,9 @@ def facts_of(design: Any) -> dict[str, Any]:
 
 
 def list_text(rows: list[dict[str, Any]]) -> str:
-    """Return one line per design."""
-    width = max(len(row["name"]) for row in rows)
-    lines = [f"{row['name']:<{width}}  {row['title']}  ({row['source']})" for row in rows]
-    return "\n".join([*lines, "", f"`rfview designs {rows[-1]['name']}` lists its parameters"])
+    """Return name, title and source of each design."""
+    lines = columns([(row["name"], f"{row['title']}  ({row['source']})") for row in rows])
+    return f"{lines}\n\n`rfview designs {rows[-1]['name']}` lists its parameters"
 
 
 def _values(parameter: dict[str, Any]) -> str:
@@ -102,8 +103,7 @@ def design_text(facts: dict[str, Any], called: str) -> str:
              for p in facts["parameters"]]
     if len(rows) == 1:
         return "\n".join([*lines, "  no parameters of its own"])
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    lines += ["  " + "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]) for row in rows]
+    lines.append(columns([(*row[:3], f"{row[3]}  ({row[4]})") for row in rows], indent="  "))
     first = facts["parameters"][0]
     lines += ["", f"  set one with --design '{called}[{first['name']}={first['default']}]' or "
                   f"--set {facts['name']}.{first['name']}={first['default']}"]

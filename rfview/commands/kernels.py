@@ -7,6 +7,8 @@ import json
 import tomllib
 from typing import Any
 
+from rfview.listing import columns
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
@@ -19,10 +21,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(rows))
         return 0
-    width = max(len(row["name"]) for row in rows)
-    for row in rows:
-        launches = f"{row['launches']} launch{'es' if row['launches'] > 1 else ''}"
-        print(f"{row['name']:<{width}}  {launches:<11} {row['description']}")
+    print(columns([(row["name"], f"{row['launches']} launch{'es' if row['launches'] > 1 else ''}", row["description"])
+                   for row in rows]))  # fmt: skip
     print(f"\ntry: rfview run {rows[-1]['name']}   or   rfview debug {rows[-1]['name']}")
     return 0
 

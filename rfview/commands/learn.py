@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from rfview import listing
 from rfview.commands import screen
 
 if TYPE_CHECKING:
@@ -45,11 +46,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def list_text() -> str:
-    """Return the tours, one per line."""
+    """Return the tours, name, title and sentence."""
     from rfview.learn.tours import TOURS
 
-    lines = [f"{tour.name:<9} {tour.title:<34} {tour.sentence}" for tour in TOURS.values()]
-    return "\n".join([*lines, "", "rfview learn first begins the first one; each takes about five minutes"])
+    rows = [(tour.name, tour.title, tour.sentence) for tour in TOURS.values()]
+    return f"{listing.columns(rows)}\n\nrfview learn first begins the first one; each takes about five minutes"
 
 
 def asker() -> object:

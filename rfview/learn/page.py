@@ -5,7 +5,9 @@ from __future__ import annotations
 from textwrap import wrap
 
 from rfview.learn.tour import Shown
-from rfview.render.text import Line, Row, blank, hint_row, plural, progress
+from rfview.render.text import Line, Row, blank, cut, hint_row, plural, progress
+
+NARROW = 70     # below it only what is needed most is said of the keys
 
 
 def has_passed(shown: Shown, cycle: int) -> bool:
@@ -14,8 +16,11 @@ def has_passed(shown: Shown, cycle: int) -> bool:
     return cycle >= shown.target if forward else cycle <= shown.target
 
 
-def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, said: str = "") -> list[Line]:
+def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, said: str = "",
+               more: str = "") -> list[Line]:  # fmt: skip
     """Return a page; chosen: the reader's choice, 0 = none yet; said: a word to the reader in the last row.
+
+    more: the key that shows the rest of a page that has too little room, PgDn or PgUp.
 
     ▌The drain stall (hrf)   1 of 3   Two buffers take turns                                   cycle 10
       STT-RAM hardly leaks, but a write takes it 4 cycles. So results go into a small SRAM buffer. ...
@@ -27,7 +32,7 @@ def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, sai
     Once the answer is in sight the text makes room for it: ✓ stands before the right choice, ✕ before a wrong one.
     """
     head = Row(width, "band").add("▌", "title").add(tour, "title").add(f"   {shown.number} of {shown.count}   ", "tinfo")
-    head.add(shown.title, "title").right(width - 1, f"cycle {cycle:,}", "tinfo")
+    head.add(cut(shown.title, width - head.x), "title").right(width - 1, f"cycle {cycle:,}", "tinfo")
     lines = [head.line()]
     answered = bool(chosen) and has_passed(shown, cycle)
     if not answered:
@@ -35,17 +40,20 @@ def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, sai
         lines += _paragraph(shown.source, width, "dim")
     if shown.question:
         lines += _paragraph(shown.question, width, "bold", "?")
-        lines += [_choice(shown, number, width, chosen, answered) for number in range(1, len(shown.choices) + 1)]
+        for number in range(1, len(shown.choices) + 1):
+            lines += _choice(shown, number, width, chosen, answered)
     if answered:
         lines += _paragraph(shown.answer, width, "text", "=")
         lines += _paragraph(shown.source, width, "dim")
     elif chosen:
         done, total = abs(cycle - shown.start), abs(shown.target - shown.start)
         keys = ("s", ") }") if shown.target > shown.start else ("S", "( {")
-        row = Row(width).add("  ").add(keys[0], "key").add(" steps there, ", "dim").add(keys[1], "key")
-        row.add(" in tens and hundreds  ", "dim").add(progress(done, total, 16), "p:moving")
+        row = Row(width).add("  ").add(keys[0], "key").add(" steps there", "dim")
+        if width >= NARROW:
+            row.add(", ", "dim").add(keys[1], "key").add(" in tens and hundreds", "dim")
+        row.add("  ").add(progress(done, total, 16 if width >= NARROW else 6), "p:moving")
         lines.append(row.add(f"  {done:,} of {plural(total, 'cycle')}", "text").line())
-    return [*lines, blank(width), _foot(shown, width, chosen, answered, said)]
+    return [*lines, blank(width), _foot(shown, width, chosen, answered, said, more)]
 
 
 def _paragraph(text: str, width: int, role: str, mark: str = " ") -> list[Line]:
@@ -55,21 +63,25 @@ def _paragraph(text: str, width: int, role: str, mark: str = " ") -> list[Line]:
     return lines
 
 
-def _choice(shown: Shown, number: int, width: int, chosen: int, answered: bool) -> Line:
+def _choice(shown: Shown, number: int, width: int, chosen: int, answered: bool) -> list[Line]:
     mark, role = (" ", "text") if number != chosen else ("▸", "bold")
     if answered and number == shown.right:
         mark, role = "✓", "p:good"
     elif answered and number == chosen:
         mark, role = "✕", "bad"
-    return Row(width).add(f"  {mark}", role).add(f"{number}", "key").add(f"  {shown.choices[number - 1]}", role).line()
+    first, *rest = wrap(shown.choices[number - 1], max(20, width - 7))
+    row = Row(width).add(f"  {mark}", role).add(f"{number}", "key").add(f"  {first}", role)
+    return [row.line(), *(Row(width).to(6).add(part, role).line() for part in rest)]
 
 
-def _foot(shown: Shown, width: int, chosen: int, answered: bool, said: str) -> Line:
+def _foot(shown: Shown, width: int, chosen: int, answered: bool, said: str, more: str) -> Line:
     if shown.question and not chosen:
         hints = [(f"1–{len(shown.choices)}", "your prediction")]
     elif not answered and shown.question:
         hints = [("Enter", "jumps there")]
     else:
         hints = [("Enter", "next page" if shown.number < shown.count else "end of the tour")]
+    if more:        # below the end what to do is more urgent, above it to read on
+        hints.insert(0 if more == "PgDn" else 1, (more, "more" if more == "PgDn" else "above"))
     return hint_row(width, (*hints, ("Esc", "leave the tour"), ("Backspace", "page before"), ("K", "what is this")), "band",
                     said)

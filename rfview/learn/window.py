@@ -15,6 +15,7 @@ from rfview.screens.windows import Popup
 from rfview.widgets.window import WindowView
 
 # what needs a prompt or leaves: not while the window has the keys
+LAST = 1 << 30      # a page's first row: so that its end is in sight
 NOT_HERE = frozenset({"command", "search", "palette", "quit", "close", "open"})
 
 
@@ -33,6 +34,8 @@ class TourWindow(Popup):
         self.seen = False
         self.said = ""
         self.failure = ""
+        self.top = 0            # the first row of the page's body that is shown, where there is no room for all
+        self.room = 0           # rows of the body that are shown
 
     def on_mount(self) -> None:
         self.styles.align = ("center", "bottom")
@@ -60,7 +63,7 @@ class TourWindow(Popup):
             self.main.say(self.failure, "error")
             return
         if self.shown is not None and self.shown is not self.painted:
-            self.painted, self.chosen, self.seen, self.said = self.shown, 0, False, ""
+            self.painted, self.chosen, self.seen, self.said, self.top = self.shown, 0, False, "", 0
             self.main._focus(self.shown.panel)
             if self.shown.warp >= 0:
                 self.main.choose_warp(self.shown.warp)
@@ -70,7 +73,8 @@ class TourWindow(Popup):
         """Return the cycle to paint: once seen, the answer stays in sight wherever the reader steps."""
         assert self.shown is not None
         here = int(self.main.scene.cycle)
-        self.seen = self.seen or (bool(self.chosen) and has_passed(self.shown, here))
+        if not self.seen and self.chosen and has_passed(self.shown, here):
+            self.seen, self.top = True, LAST
         return self.shown.target if self.seen else here
 
     def paint(self) -> None:
@@ -80,15 +84,27 @@ class TourWindow(Popup):
         if self.painted is not None:
             width = self.app.size.width
             lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said)
-            self.wanted = (width, min(len(lines), self.app.size.height - 6))
+            rows = self.app.size.height
+            self.wanted = (width, min(len(lines), max(rows - 6, rows * 2 // 3)))
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the page; its last row stays when there is too little room."""
+        """Return the page; where there is too little room its head and keys stay, and the rest can be paged through."""
         if self.painted is None:
             return fill([], width, height)
-        lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said)
-        return lines if len(lines) <= height else [*lines[: height - 1], lines[-1]]
+        facts = self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said
+        lines = page_lines(*facts)
+        if len(lines) <= height:
+            self.top = self.room = 0
+            return lines
+        body = lines[1:-2]      # without the blank row above the keys
+        self.room = max(1, height - 2)
+        if self.top == LAST:    # of what has just been answered the beginning is read first
+            answer = next((place for place, line in enumerate(body) if line.plain.startswith(" =")), len(body))
+            self.top = answer if self.seen else len(body)
+        self.top = max(0, min(self.top, len(body) - self.room))
+        is_end = self.top + self.room >= len(body)
+        return [lines[0], *body[self.top : self.top + self.room], page_lines(*facts, more="PgUp" if is_end else "PgDn")[-1]]
 
     async def on_key(self, event: events.Key) -> None:
         event.stop()
@@ -103,6 +119,9 @@ class TourWindow(Popup):
             self.turn(self.painted.number - 2)
         elif token == "enter":
             self._on()
+        elif token in ("pagedown", "pageup") and self.room:
+            self.top += self.room if token == "pagedown" else -self.room
+            self.paint()
         elif token.isdigit() and self.painted.question and not self.chosen:
             self._choose(int(token))
         else:
@@ -112,7 +131,7 @@ class TourWindow(Popup):
         """Take the reader's prediction."""
         assert self.painted is not None
         if 1 <= number <= len(self.painted.choices):
-            self.chosen, self.said = number, ""
+            self.chosen, self.said, self.top = number, "", LAST
         else:
             self.said = f"1 to {len(self.painted.choices)}"
         self.paint()

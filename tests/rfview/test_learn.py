@@ -212,3 +212,25 @@ def test_a_tour_that_fails_on_the_screen_says_why(monkeypatch: pytest.MonkeyPatc
         assert app.app.screen is app.app.main and "does not hold" in app.scene.message
 
     in_a_tour("drain", test)
+
+
+def test_a_page_that_has_too_little_room_is_paged_through() -> None:
+    async def test(app: Driven) -> None:
+        window = app.app.screen
+        words = " ".join(" ".join((window.painted.text, window.painted.question, *window.painted.choices)).split())
+        seen: list[str] = []
+        while "PgDn" in app.window_text():
+            seen += app.window_text().splitlines()[1:-1]
+            await app.press("pagedown")
+            assert len(seen) < 60
+        seen += app.window_text().splitlines()[1:-1]
+        read = " ".join(" ".join(seen).replace("?", " ").split())
+        assert all(word.strip("?") in read for word in words.split())
+        await app.press("1")
+        assert "▸1" in app.window_text() and "cycle" in app.window_text()
+        await app.press("enter")
+        assert app.window_text().splitlines()[1].strip().startswith("=")
+        await app.press("pageup")
+        assert "✓" in app.window_text() and "PgDn" in app.window_text()
+
+    in_a_tour("first", test, (40, 10))
