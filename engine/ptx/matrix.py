@@ -10,6 +10,7 @@ from engine.ptx.arithmetic import lower_mov, lower_table
 from engine.ptx.async_copy import fresh
 from engine.ptx.context import Lowering, describe
 from engine.ptx.memory import elements, lower_load, lower_store
+from engine.ptx.names import Register
 from engine.ptx.steps import Steps
 from engine.ptx.syntax import Address, Instruction, Name, Number, Operand, Vector
 
@@ -71,9 +72,9 @@ class _Matrices:
         own, lane, quad, column = self.new("own"), self.new("lane"), self.new("quad"), self.new("column")
         if address.base is None:
             raise self.low.fail(f"'{self.statement.opcode}' needs an address register")
-        register = self.low.register(address.base)
-        opcode = "cvt.u32.u64" if register.bits == 64 else "mov.u32"
-        self.step(opcode, own, Name(address.base.text))
+        found = self.low.resolve(address.base)
+        is_wide = isinstance(found, Register) and found.bits == 64
+        self.step("cvt.u32.u64" if is_wide else "mov.u32", own, address.base)
         self.step("mov.u32", lane, Name("%laneid"))
         self.step("shr.u32", quad, lane, Number("int", 2))
         self.step("and.b32", column, lane, Number("int", 3))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from engine.ptx.context import Lowering
 from engine.ptx.memory import elements
+from engine.ptx.names import Register
 from engine.ptx.steps import Steps
 from engine.ptx.syntax import Address, Instruction, Name, Operand, Vector
 
@@ -249,8 +250,9 @@ class _Transfer(_Lanes):
             groups = [(block, chunk) for block in range(along) for chunk in range(across)]
         words = 1 if not is_sum or self.bits == 16 else 2
         items = self.vector(data, words * len(groups), max(words * len(groups), 8 if self.kind == "f16" else 0))
-        if is_load:  # the address may be among the results
-            bits = self.low.register(place.base).bits
+        found = self.low.resolve(place.base)
+        if is_load or not isinstance(found, Register):  # the address may be among the results
+            bits = found.bits if isinstance(found, Register) else 32 if self.space.startswith(".shared") else 64
             place = Address(self.value(f"mov.b{bits}", place.base, bits=bits), place.offset)
         for number in range(len(items) // words if is_load else len(groups)):
             block, chunk = groups[number % len(groups)]

@@ -78,11 +78,10 @@ def branch(sm, warp, pc, inst, taken, active):
     sm.events[BRANCHES] += 1
     target = np.int64(inst.target)
     rest = active & ~taken
-    if taken == 0:
+    if taken == 0 or target == pc + 1:  # a skipped body may be empty: nothing to split for
         return splits.advance(sm, warp, pc + 1)
     if rest == 0:
-        if target != pc + 1:
-            splits.flush_ibuffer(sm, warp)
+        splits.flush_ibuffer(sm, warp)
         splits.advance(sm, warp, target)
         if target <= pc and sm.warp[warp].num_splits > 1 and sm.warp[warp].split != NONE8:
             return splits.count_spin(sm, warp)

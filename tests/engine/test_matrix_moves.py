@@ -74,3 +74,15 @@ def test_stmatrix_is_the_inverse(tmp_path: Path, transposed: str) -> None:
     body = f"""stmatrix.sync.aligned.m8n8.x4{transposed}.shared.b16 [%r3], {{%r4, %r5, %r6, %r7}}; bar.sync 0;
       ld.shared.v4.u32 {{%r8, %r9, %r10, %r11}}, [%r3];"""
     assert (run(tmp_path, body, words) == matrices.reshape(32, 8).copy().view("u4")).all()
+
+
+def test_the_address_may_be_a_variable(tmp_path: Path) -> None:
+    words = np.random.default_rng(3).integers(0, 2**32, (32, 12), dtype=np.uint32)
+    body = ("st.shared.v4.u32 [%r3], {%r4, %r5, %r6, %r7}; bar.sync 0; mov.u32 %r12, space; add.u32 %r12, %r12, 48;"
+            "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r8}, [space+48];"
+            "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r12];"
+            "wmma.load.c.sync.aligned.row.m16n16k16.shared.s32 {%r10, %r11, %r13, %r14, %r15, %r16, %r17, %r18}, [space];"
+            "ld.shared.u32 %r11, [space+4];")  # fmt: skip
+    got = run(tmp_path, body, words)
+    assert (got[:, 0] == got[:, 1]).all() and (got[:, 0] != 0).any()
+    assert got[0, 2] == words[0, 0] and got[0, 3] == words[0, 1]
