@@ -24,12 +24,12 @@ FAR_BYTES = 5
 
 
 @jit
-def put(values, count, out, at, sizes, stream):
-    """Put `count` u4 numbers as a stream at out[at..]: byte planes, low bytes first, as few as hold them all: 0, 1, 2 or 4.
+def put(values, out, at, sizes, stream):
+    """Put u4 numbers as a stream at out[at..]: byte planes, low bytes first, as few as hold them all: 0, 1, 2 or 4.
 
     Returns the place behind.
     """
-    size = np.uint64(count)
+    size = np.uint64(len(values))
     found = np.uint32(0)
     for k in range(size):
         found |= values[k]
@@ -46,6 +46,17 @@ def put(values, count, out, at, sizes, stream):
 
 
 @jit
+def put_all(streams, out, at, sizes, first):
+    """Put streams of u4 numbers, the stream `first` and those that follow; returns the place behind.
+
+    One loop puts all: for each place that calls `put` it is compiled anew.
+    """
+    for which in range(len(streams)):
+        at = put(streams[which], out, at, sizes, first + which)
+    return at
+
+
+@jit
 def put_bytes(values, count, out, at, sizes, stream):
     """Put `count` u1 numbers as a stream; returns the place behind."""
     found = np.uint8(0)
@@ -58,32 +69,34 @@ def put_bytes(values, count, out, at, sizes, stream):
     return np.int64(to + size) if found != 0 else np.int64(at)
 
 
+# what streams are made of
+
+
 @jit
-def put_steps(values, count, codes, out, at, sizes, stream):
-    """Put `count` u4 numbers as zigzag differences, the first from 0, by way of `codes`; returns the place behind."""
+def zigzag_steps(values, steps):
+    """Write u4 numbers as zigzag differences, the first from 0."""
     last = np.uint32(0)
-    for k in range(np.uint64(count)):
+    for k in range(np.uint64(len(values))):
         step = np.uint32(values[k] - last)
         last = values[k]
-        codes[k] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
-    return put(codes, count, out, at, sizes, stream)
+        steps[k] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
+    return 0
 
 
 @jit
-def put_counts(end, codes, out, at, sizes, stream):
-    """Put how many entries each cycle of a log has, from prefix counts; returns the place behind."""
+def per_cycle(end, counts):
+    """Write how many entries each cycle of a log has, from prefix counts."""
     last = np.uint32(0)
     for k in range(np.uint64(len(end))):
-        codes[k] = end[k] - last
+        counts[k] = end[k] - last
         last = end[k]
-    return put(codes, len(end), out, at, sizes, stream)
+    return 0
 
 
 @jit
-def put_difference(words, base, out, at, sizes, stream):
-    """Put which words differ from those of `base`, as steps from word to word, and how, xor-ed; returns the place behind."""
+def difference(words, base, step, bits):
+    """Write which words differ from those of `base`, as steps from word to word, and how, xor-ed; returns how many do."""
     size = np.uint64(len(words))
-    step, bits = np.empty(len(words), np.uint32), np.empty(len(words), np.uint32)
     found = before = np.uint64(0)
     for first in range(np.uint64(0), size, np.uint64(WIDTH)):
         mask = np.uint64(0)
@@ -99,21 +112,18 @@ def put_difference(words, base, out, at, sizes, stream):
             bits[found] = words[word] ^ base[word]
             before = word
             found += np.uint64(1)
-    at = put(step, found, out, at, sizes, stream)
-    return put(bits, found, out, at, sizes, stream + 1)
+    return np.int64(found)
 
 
 @jit
-def put_kinds(kind_slots, kind_patterns, out, at, sizes, stream):
-    """Put how many blocks, and how many masks, the kinds have of which there are blocks; returns the place behind."""
-    blocks, patterns = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
+def present(kind_slots, kind_patterns, blocks, patterns):
+    """Write how many blocks, and how many masks, the kinds have of which there are blocks; returns how many kinds."""
     kinds = np.uint64(0)
     for kind in range(np.uint64(len(kind_slots))):
         blocks[kinds] = kind_slots[kind]
         patterns[kinds] = kind_patterns[kind]
         kinds += np.uint64(kind_slots[kind] != 0)
-    at = put(blocks, kinds, out, at, sizes, stream)
-    return put(patterns, kinds, out, at, sizes, stream + 1)
+    return np.int64(kinds)
 
 
 # the columns of a chunk
@@ -239,8 +249,7 @@ def put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, st
     listed = lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far, codes, out[at:], far, beyond)
     sizes[stream + 2, 0] = total
     sizes[stream + 2, 1] = 1
-    at = put(far, listed, out, at + total, sizes, stream + 3)
-    return put(beyond, listed, out, at, sizes, stream + 4)
+    return put_all((far[:listed], beyond[:listed]), out, at + total, sizes, stream + 3)
 
 
 @entry
@@ -251,13 +260,13 @@ def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_
 
     key, base: (words,) u4 state before, and the one that it is given by. The rest is said in the steps above.
     """
-    at = put_difference(key, base, out, 0, sizes, 0)
-    at = put_kinds(kind_slots, kind_patterns, out, at, sizes, 2)
-    at = put_steps(stored_first, slots, codes, out, at, sizes, 4)
-    at = put(stored_times, slots, out, at, sizes, 5)
-    at = put(masks, patterns, out, at, sizes, 6)
-    at = put(gaps, events, out, at, sizes, 7)
-    at = put(ranks, events, out, at, sizes, 8)
+    step, bits = np.empty(len(key), np.uint32), np.empty(len(key), np.uint32)
+    differing = difference(key, base, step, bits)
+    blocks, kind_masks = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
+    kinds = present(kind_slots, kind_patterns, blocks, kind_masks)
+    zigzag_steps(stored_first[:slots], codes)
+    at = put_all((step[:differing], bits[:differing], blocks[:kinds], kind_masks[:kinds], codes[:slots],
+                  stored_times[:slots], masks[:patterns], gaps[:events], ranks[:events]), out, 0, sizes, 0)  # fmt: skip
     code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, np.uint32(first_cycle), codes)
     widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
     return put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, 9)
@@ -288,7 +297,7 @@ def split_rows(value, kind, word):
 def store_rows(end, index, kind, word, sizes, out):
     """Put row writes, as engine.chunk.Rows says them (see format.py, rows); returns the bytes used."""
     count = np.uint64(len(index))
-    space = np.empty(max(len(index), len(end)), np.uint32)
+    counts, places = np.empty(len(end), np.uint32), np.empty(len(index), np.uint32)
     base, step, raw = np.empty(len(index), np.uint32), np.empty(len(index), np.uint32), np.empty(len(word), np.uint32)
     at = bases = steps = words = np.uint64(0)
     for row in range(count):
@@ -306,18 +315,15 @@ def store_rows(end, index, kind, word, sizes, out):
             step[steps] = np.uint32(stride << np.uint32(1)) ^ np.uint32(np.uint32(0) - (stride >> np.uint32(31)))
             steps += np.uint64(1)
             at += np.uint64(1)
-    place = put_counts(end, space, out, 0, sizes, 0)
-    place = put_steps(index, count, space, out, place, sizes, 1)
-    place = put(kind, count, out, place, sizes, 2)
-    place = put(base, bases, out, place, sizes, 3)
-    place = put(step, steps, out, place, sizes, 4)
-    return put(raw, words, out, place, sizes, 5)
+    per_cycle(end, counts)
+    zigzag_steps(index, places)
+    return put_all((counts, places, kind, base[:bases], step[:steps], raw[:words]), out, 0, sizes, 0)
 
 
 @entry
 def store_words(end, index, value, sizes, out):
     """Put memory writes: counts per cycle, words, values (see format.py, memory); returns the bytes used."""
-    space = np.empty(max(len(index), len(end)), np.uint32)
-    at = put_counts(end, space, out, 0, sizes, 0)
-    at = put_steps(index, len(index), space, out, at, sizes, 1)
-    return put(value, len(index), out, at, sizes, 2)
+    counts, places = np.empty(len(end), np.uint32), np.empty(len(index), np.uint32)
+    per_cycle(end, counts)
+    zigzag_steps(index, places)
+    return put_all((counts, places, value), out, 0, sizes, 0)
