@@ -63,8 +63,8 @@ class Simulator:
 
     spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
     progress(fraction, text) is called while a long module is loaded, and while compiled code is prepared; a fraction of None
-    says that nobody knows how far it is. module: decoded already, instead of the launch file's. Raises InputError for
-    anything that cannot run.
+    says that nobody knows how far it is, 1.0 that it is done. module: decoded already, instead of the launch file's. Raises
+    InputError for anything that cannot run.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Simulator:
             self._progress(None, f"loading {self.spec.name}: {lines:,} lines of PTX")
         self.placement: Placement = place(self.spec, self.module, self.config, self.main_rows)
         if is_long and self._progress is not None:
-            self._progress(None, f"running {self.spec.name}")
+            self._progress(1.0, f"loaded {self.spec.name}")
 
     def _allocate(self) -> None:
         """Make the state records, value rows and the arena."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import designs
+from engine.designs.description import greatest
 from engine.events import EVENTS
 from engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
 
@@ -54,8 +54,8 @@ def _parameter_slips(parameter: Any) -> Iterator[str]:
             yield f"{what}: the default {default!r} is no number; words need choices=(..), other values convert="
         elif isinstance(default, float) and parameter.dtype and np.dtype(parameter.dtype).kind in "iu":
             yield f'{what}: the default {default} is no whole number, as which the hooks would see it; add dtype="f8"'
-        elif not parameter.low <= default <= designs.greatest(parameter):
-            yield f"{what}: the default {default} is not in {parameter.low} to {designs.greatest(parameter):.0f}"
+        elif not parameter.low <= default <= greatest(parameter):
+            yield f"{what}: the default {default} is not in {parameter.low} to {greatest(parameter):.0f}"
 
 
 def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:

@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from engine.designs import registry
+from engine.designs.description import Design
 from engine.errors import InputError
 
 ENVIRONMENT = "RFVIEW_DESIGNS"
@@ -34,9 +36,7 @@ def known() -> dict[str, Path]:
     paths = [Path(text) for text in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if text]
     if not paths:
         return {}
-    from engine import designs
-
-    in_use = dict(designs._ADDED)
+    in_use = registry.added()
     found: dict[str, Path] = {}
     for path in paths:
         name = load(path).DESIGN.name
@@ -45,14 +45,12 @@ def known() -> dict[str, Path]:
                              "or give it by its path where it is used")  # fmt: skip
         found[name] = path
         if name in in_use:
-            designs.use(name, in_use[name])         # a file given by its path comes first
+            registry.use(name, in_use[name])         # a file given by its path comes first
     return found
 
 
 def load(path: str | Path) -> ModuleType:
     """Import a design file, once as long as it stays as it is; raises InputError that says what is wrong with it."""
-    from engine import designs
-
     path = Path(path).resolve()
     try:
         text = path.read_text(encoding="utf-8")
@@ -62,15 +60,19 @@ def load(path: str | Path) -> ModuleType:
             f"design file {path}: cannot be read ({reason}); `rfview designs --new FILE.py` writes one"
         ) from None
     found = _load(path, text)
-    designs.use(found.DESIGN.name, found)       # a file of the same name may have been loaded since
+    registry.use(found.DESIGN.name, found)       # a file of the same name may have been loaded since
     return found
+
+
+def forget() -> None:
+    """Forget what was read, as a process that starts."""
+    registry.forget()
+    _load.cache_clear()
 
 
 @lru_cache
 def _load(path: Path, text: str) -> ModuleType:
     """Run the file and check what it defines."""
-    from engine import designs
-
     # compiled code in the cache asks for its module by name: the name depends on the file alone
     spec = importlib.util.spec_from_file_location(f"rfview_design_{path.stem}", path)
     assert spec is not None and spec.loader is not None
@@ -81,12 +83,12 @@ def _load(path: Path, text: str) -> ModuleType:
     except Exception as error:
         raise InputError(f"design file {path}: {_where(error, path)}") from None
     found = getattr(module, "DESIGN", None)
-    if not isinstance(found, designs.Design):
+    if not isinstance(found, Design):
         raise InputError(f"design file {path}: defines no DESIGN = Design(...); `rfview help design` shows one")
-    if not NAME.fullmatch(found.name) or found.name in designs.BUILT_IN:
-        why = "is the name of a built-in design" if found.name in designs.BUILT_IN else "is no name: a to z, 0 to 9 and _"
+    if not NAME.fullmatch(found.name) or found.name in registry.BUILT_IN:
+        why = "is the name of a built-in design" if found.name in registry.BUILT_IN else "is no name: a to z, 0 to 9 and _"
         raise InputError(f"design file {path}: DESIGN.name {found.name!r} {why}")
-    designs.add(found.name, module)
+    registry.add(found.name, module)
     return module
 
 
@@ -102,9 +104,7 @@ def write_new(path: str | Path) -> str:
     """Write a design file to begin from, named after the file; return the design's name. Raises InputError."""
     path = Path(path)
     name = path.stem
-    from engine import designs
-
-    if not is_file(str(path)) or not NAME.fullmatch(name) or name in designs.BUILT_IN:
+    if not is_file(str(path)) or not NAME.fullmatch(name) or name in registry.BUILT_IN:
         raise InputError(f"--new {path}: expected a file like my_rf.py: letters a to z, digits and _, not a built-in design")
     text = TEMPLATE.read_text(encoding="utf-8")
     first, _, rest = text.partition("\n")

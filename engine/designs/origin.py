@@ -24,7 +24,7 @@ def of_chain(chain: Iterable[str]) -> dict[str, Any]:
 
 def _origin(name: str) -> dict[str, str]:
     path = Path(str(designs.find(name).__file__))
-    code = designs._compiled_part(path, path.read_text(encoding="utf-8"))
+    code = designs.compiled_part(path, path.read_text(encoding="utf-8"))
     return {"file": path.name, "code": hashlib.sha256(code.encode()).hexdigest()[:16]}
 
 

@@ -44,7 +44,7 @@ def _slips(found: ModuleType, known: dict[str, Any]) -> list[str]:
         function = getattr(found, name, None)
         if function is None:
             continue
-        compiled = jit.step_jit(function)
+        compiled: Any = jit.step_jit(function)
         try:
             compiled.compile(tuple(known.get(argument, types.int64) for argument in arguments))
         except (NumbaError, KeyError, AttributeError, TypeError, ValueError) as error:

@@ -11,8 +11,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from engine import designs, kernels
 from engine.errors import InputError, RfviewError
 from engine.launch import load_launch_file
+from engine.stalls import STALLS
 
 RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))    # kernel, scheduler, cycles: a few hundred a second
 PATIENCE_S = 20         # a cycle that takes longer than this is taken to have no end
@@ -47,36 +49,69 @@ def main(variant: str) -> int:
         machine = None
         try:
             machine = Simulator(load_launch_file(kernels.path(kernel)), design=variant, scheduler=scheduler)
-            for _ in range(cycles):
-                where = (threading.get_ident(), path, kernel, scheduler, machine.cycle)
-                watch = threading.Timer(PATIENCE_S, _give_up, where)
-                watch.daemon = True
-                watch.start()
-                machine.step(1)
-                watch.cancel()
+            with Watch(path, f"{kernel}, {scheduler}") as watch:
+                for _ in range(cycles):
+                    watch.cycle_begins(machine.cycle)
+                    machine.step(1)
         except RfviewError as error:
             print(error)
             return 1
         except Exception as error:  # whatever the design's Python raises is its author's to mend
-            own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-            place = f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
+            place = _place(traceback.extract_tb(error.__traceback__), path)
             when = f"cycle {machine.cycle:,}" if machine else "before the first cycle"
             print(f"{type(error).__name__}{place}: {error}; {kernel}, {scheduler}, {when}")
             return 1
     return 0
 
 
-def _give_up(thread: int, path: str, kernel: str, scheduler: str, cycle: int) -> None:
-    """End this process, saying where in the design's file the main thread goes round and round."""
-    own = [frame for frame in traceback.extract_stack(sys._current_frames()[thread]) if frame.filename == path]
-    place = f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
-    print(f"no end{place} after {PATIENCE_S} s; {kernel}, {scheduler}, cycle {cycle:,}", flush=True)
-    os._exit(1)
+class Watch:
+    """A thread beside a run that ends the process when one cycle takes longer than PATIENCE_S.
+
+    path: the design's file. run: the kernel and scheduler, for people.
+    """
+
+    def __init__(self, path: str, run: str):
+        self._path, self._run = path, run
+        self._thread = threading.get_ident()
+        self._ended = threading.Event()
+        self.cycle_begins(0)
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def cycle_begins(self, cycle: int) -> None:
+        """Give the next cycle its time."""
+        self._began = (cycle, time.monotonic())      # one assignment: the other thread sees both or neither
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+
+    def _look(self) -> None:
+        """Sleep until the cycle's time would be over, as often as another has begun meanwhile."""
+        while True:
+            cycle, began = self._began
+            if self._ended.wait(max(0.0, began + PATIENCE_S - time.monotonic())):
+                return
+            if self._began == (cycle, began):
+                self._give_up(cycle)
+
+    def _give_up(self, cycle: int) -> None:
+        """End this process, saying where in the design's file the run goes round and round."""
+        place = _place(traceback.extract_stack(sys._current_frames()[self._thread]), self._path)
+        print(f"no end{place} after {PATIENCE_S} s; {self._run}, cycle {cycle:,}", flush=True)
+        os._exit(1)
+
+
+def _place(frames: Iterable[traceback.FrameSummary], path: str) -> str:
+    """Return " in HOOK (FILE, line N: TEXT)" of the innermost frame in a file, "" where there is none."""
+    own = [frame for frame in frames if frame.filename == path]
+    return f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
 
 
 def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a hook that looks at what it answers: a stall code there is, or a bank there is."""
-    codes = {0, *(stall.code for stall in designs.STALLS), *(stall.code for stall in found.DESIGN.stalls)}
+    codes = {0, *(stall.code for stall in STALLS), *(stall.code for stall in found.DESIGN.stalls)}
 
     @functools.wraps(function)
     def call(sm: Any, *arguments: Any) -> Any:

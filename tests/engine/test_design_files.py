@@ -26,15 +26,13 @@ def forget(monkeypatch: pytest.MonkeyPatch):
     """Leave no design of a test behind."""
     monkeypatch.delenv(files.ENVIRONMENT, raising=False)
     yield
-    designs._ADDED.clear()
-    files._load.cache_clear()
+    files.forget()
 
 
 def start_anew() -> None:
     """Forget every design file, as a process that starts."""
-    designs._ADDED.clear()
+    files.forget()
     designs.module.cache_clear()
-    files._load.cache_clear()
 
 
 @pytest.fixture

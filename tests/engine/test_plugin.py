@@ -1,4 +1,4 @@
-"""The plug-in mechanism: a design over any other by nested records, edits noticed, slips named (contract C5)."""
+"""The plug-in mechanism: a design over any other by nested records, edits noticed, slips named."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def skeleton() -> Iterator[None]:
     """Make the skeleton known, and forget what a test adds."""
     designs.add("skeleton", plugin_skeleton)
     yield
-    designs._ADDED.clear()
+    designs.forget()
     for name in designs.BUILT_IN:
         hooks.register(name, designs.module(name))
 

@@ -28,8 +28,7 @@ pytestmark = [
 def forget():
     """Leave no design of a test behind."""
     yield
-    designs._ADDED.clear()
-    files._load.cache_clear()
+    files.forget()
 
 
 def program() -> Assembly:

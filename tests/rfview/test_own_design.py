@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import designs as registry
 from engine import jit
 from engine.designs import files
 from engine.tools import check_design
@@ -20,8 +19,7 @@ from rfview import cli
 def forget():
     """Leave no design of a test behind."""
     yield
-    registry._ADDED.clear()
-    files._load.cache_clear()
+    files.forget()
 
 
 @pytest.mark.slow

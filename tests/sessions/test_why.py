@@ -133,7 +133,7 @@ def skeleton() -> Iterator[None]:
     """Make the skeleton design known for a test."""
     designs.add("skeleton", plugin_skeleton)
     yield
-    designs._ADDED.clear()
+    designs.forget()
     for name in designs.BUILT_IN:
         hooks.register(name, designs.module(name))
 

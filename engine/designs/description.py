@@ -1,0 +1,70 @@
+"""A register-file design as data: what a design file says of itself in DESIGN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a design: default, unit, and the table it comes from (or "assumed: why").
+
+    low, high: the least and the greatest value there may be, by default 0 and what dtype holds. choices: for words, in
+    the order of the integers that the design sees. convert: for values that are neither words nor plain numbers; turns a
+    setting's text into the value kept in info (a list fills an array field, a word leaves the field at 0) and raises
+    ValueError saying what it expects; it must give back a value that is converted already. is_live: the hooks look it up
+    each time and keep nothing that depends on it, so that `fork .. set` may change it in mid-run.
+    """
+
+    name: str
+    default: Any
+    unit: str
+    source: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+    dtype: str = "i4"
+    convert: Callable[[Any], Any] | None = None
+    low: float = 0
+    high: float | None = None
+    is_live: bool = False
+
+
+@dataclass(frozen=True)
+class Design:
+    """A register-file design as data; its hooks are functions of the same module.
+
+    state: dtype list of what it keeps, whatever is not in it cannot be rewound. extra_rows: value rows of its own places,
+    rows spec.first_row ... of the row array. events: (name, meaning), counted in sm.events[spec.first_event + k].
+    stalls: foreign stall rows, codes from 32 on. settings: machine parameters that the paper's machine has otherwise
+    ("sm.num_banks": 2). energy_pj: event name -> (pJ per event, source). technology: name -> (value, unit, source).
+    panels: plain dicts. takes_main: whether it is built over another main register file (rfc). A module may also have
+    energy(run) -> {"dynamic", "leakage", "refresh"} in pJ (default: table_energy) and area_mm2(values) -> float.
+    """
+
+    name: str
+    title: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    state: tuple[Any, ...]
+    extra_rows: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[tuple[str, str], ...] = ()
+    stalls: tuple[Any, ...] = ()
+    energy_pj: Mapping[str, tuple[float, str]] | None = None
+    technology: Mapping[str, tuple[float, str, str]] | None = None
+    panels: tuple[Mapping[str, Any], ...] = ()
+    takes_main: bool = False
+    paper_scheduler: str = "gto"
+    paper_preset: str = "fermi"
+
+
+def greatest(parameter: Parameter) -> float:
+    """Return the greatest value that a parameter may have: its own, or what its field in the spec record holds."""
+    if parameter.high is not None:
+        return parameter.high
+    kind = np.dtype(parameter.dtype or "f8")
+    return float(np.iinfo(kind).max) if kind.kind in "iu" else float("inf")
