@@ -186,6 +186,13 @@ def test_nothing_is_left_for_later() -> None:
     assert not wrong
 
 
+def test_every_rule_that_the_sources_name_stands_in_the_list_of_rules() -> None:
+    rules = set(re.findall(r"\*\*(B\d\.\d+)\*\*", (REPOSITORY / "engine" / "RULES.md").read_text(encoding="utf-8")))
+    wrong = [f"{name_of(path)}: {rule}" for path in sources()
+             for rule in re.findall(r"\bB\d\.\d+\b", path.read_text(encoding="utf-8")) if rule not in rules]
+    assert not wrong
+
+
 def blocks() -> list[str]:
     """Return the README's fenced sh blocks."""
     return re.findall(r"^```sh\n(.*?)^```", (REPOSITORY / "README.md").read_text(encoding="utf-8"), re.S | re.M)

@@ -79,7 +79,7 @@ class VirtualInst:
 
     @property
     def kills(self) -> bool:
-        """True where the definitions end the old values (a guarded definition does not, decision B0.3)."""
+        """True where the definitions end the old values (a guarded definition does not: B0.3)."""
         return self.guard < 0 or self.kills_when_guarded
 
 

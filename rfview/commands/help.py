@@ -90,6 +90,8 @@ def run(args: argparse.Namespace) -> int:
               "terms: every state, panel, column, parameter and number, with its source   (rfview help wb_drain)")
     elif topic in TOPICS:
         print(TOPICS[topic]())
+    elif topic in PARTS:
+        print(PARTS[topic]())
     elif topic in cli.COMMANDS:
         return cli.main([topic, "--help"])
     elif topic.endswith(".py"):
@@ -110,8 +112,10 @@ def file_text(path: str) -> str:
 def found_text(word: str) -> str:
     """Explain a term, or show the lines of all topics that contain a word; raises InputError where there are none."""
     from rfview import cli
-    from rfview.learn import own_design, terms
+    from rfview.learn import own_design, rules, terms
 
+    if rule := rules.rule(word):
+        return rule
     lines = [] if word.startswith("/") else terms.find(word)
     if code := own_design.code_of(word):
         return "\n\n".join([code, *("\n".join(term.lines()) for term in lines if term.name == word)])
@@ -230,9 +234,24 @@ def design_text() -> str:
     return own_design.text()
 
 
+def hooks_text() -> str:
+    """Return the hooks and helpers that a register file of one's own is made of."""
+    from rfview.learn import own_design
+
+    return own_design.hooks_text()
+
+
+def rules_text() -> str:
+    """Return what the models decide where the papers are silent."""
+    from rfview.learn import rules
+
+    return rules.text()
+
+
 TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
     "design": design_text,
+    "rules": rules_text,
     "keys": keys_text,
     "keymap": keymap_text,
     "commands": commands_text,
@@ -246,3 +265,5 @@ TOPICS: dict[str, Callable[[], str]] = {
     "exit": lambda: EXIT_CODES,
     "environment": lambda: ENVIRONMENT,
 }
+# parts of a topic that can be asked for alone; a search finds them in the topic
+PARTS: dict[str, Callable[[], str]] = {"hooks": hooks_text}

@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any
 
 WIDTH = 116
-RULE = re.compile(r" \((?:[BC]\d+(?:\.\d+)?|SPEC section \d+)\)")     # numbers of rules that only the sources speak of
+RULE = re.compile(r" \(B\d\.\d+\)")       # numbers of rules, for those who have engine/RULES.md before them
 
 STEPS = """\
 A register file is one Python file. Begin with one that works, change it, check it, look at it:
@@ -85,7 +85,8 @@ Rules
   from there too, is for small ones that are called several times in every cycle: it saves the call.
 
 `rfview help arbitrate` prints a hook's default or a helper to begin from; `rfview help sm`, `sm.warp`, `sm.inflight`,
-`sm.bank` .. and `inst` the fields of the records, with what they mean.
+`sm.bank` .. and `inst` the fields of the records, with what they mean; `rfview help hooks` the list below alone, and
+`rfview help rules` what the designs that come with rfview decide where their papers are silent.
 --check first runs the design as plain Python, where an index out of bounds is seen, then compares memory with sram's.
 A design over another one (like rfc over sram) sets takes_main and calls hooks.NAME(sm, rf.mrf, spec.mrf, ...).
 `rfview help ./my_rf.py` explains your own parameters, stalls and events as it does those that come with rfview."""
@@ -93,10 +94,15 @@ A design over another one (like rfc over sram) sets takes_main and calls hooks.N
 
 def text() -> str:
     """Return the whole topic."""
+    return f"{STEPS}\n\n{hooks_text()}"
+
+
+def hooks_text() -> str:
+    """Return every hook and every helper, with arguments and what they are for."""
     from engine import hooks, registers
     from engine.designs.conformance import HOOKS
 
-    lines = [STEPS, "", "Hooks; those left out are a plain banked SRAM file's"]
+    lines = ["Hooks; those left out are a plain banked SRAM file's"]
     for name, arguments in HOOKS.items():
         lines += _entry(name, arguments, getattr(hooks, name))
     lines += ["", "Helpers: from engine import registers"]

@@ -55,7 +55,7 @@ def cost(trace: list[int], positions: Any, per_port: int) -> int:
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(traces, periodic))
 def test_mapping_is_near_brute_force_and_never_worse_than_identity(trace: list[int]) -> None:
-    # SPEC section 5: 8 registers, 2 ports, 8..40 accesses: S <= S(identity), <= 2.5x brute force, 0 where that is 0.
+    # 8 registers, 2 ports, 8..40 accesses: S <= S(identity), <= 2.5x brute force, 0 where that is 0.
     moves = mapping.count_moves(trace, 8)
     found = mapping.optimise(moves, 2, 8)
     best = int((DISTANCES * moves).sum(axis=(1, 2)).min())

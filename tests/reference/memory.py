@@ -45,7 +45,7 @@ class Area:
 
 
 class Memory:
-    """All buffers and symbols, placed in file order and then the module's order (contract C9)."""
+    """All buffers and symbols, placed in file order and then the module's order."""
 
     def __init__(self, spec: LaunchSpec, module: Module) -> None:
         self.areas: list[Area] = []

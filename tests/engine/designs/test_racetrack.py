@@ -520,7 +520,7 @@ def test_table_3_energy_leakage_and_area() -> None:
 
 
 def test_table_3_bounds_the_energy_claim() -> None:
-    # SPEC section 5: 0.85 at 1.79 reads per write; -43 % (section 5.2) would need more than 18 reads per write.
+    # from the paper: 0.85 at 1.79 reads per write; -43 % (section 5.2) would need more than 18 reads per write.
     assert racetrack.dynamic_bound(1.79) == pytest.approx(0.85, abs=0.005)
     assert racetrack.dynamic_bound(18) > 0.57 > racetrack.dynamic_bound(40)
 
