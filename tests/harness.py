@@ -9,12 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from engine import cycle as machine_cycle
 from engine import isa
 from engine.launch import Arg, Buffer, Launch, LaunchSpec
 from engine.program import (
@@ -232,3 +234,14 @@ class Machine:
     def count(self, name: str) -> int:
         """Return an event count at the end."""
         return self.simulator.counts().get(name, 0)
+
+
+def check_skipping(run: Callable[[], Machine]) -> None:
+    """Check that a run is the same, state by state, where no idle cycle is skipped: for plain Python, without JIT."""
+    skipping = run()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine_cycle, "idle_cycles", lambda *args: 0)
+        stepping = run()
+    assert len(skipping.snapshots) == len(stepping.snapshots)
+    for one, other in zip(skipping.snapshots, stepping.snapshots, strict=True):
+        assert one.same_as(other), one.cycle

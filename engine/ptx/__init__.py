@@ -1,4 +1,17 @@
-"""The PTX front end: PTX text to decoded kernels (engine.program). Public: load_module, decode_module."""
+"""The PTX front end: PTX text to decoded kernels (engine.program). Public: load_module, decode_module.
+
+In the order in which a module passes them:
+
+    source  lexer  parser  syntax          text to a syntax tree
+    lower  context  names  layout          the tree to virtual instructions (virtual.py) in basic blocks, statement by
+                                           statement; lower.py's tables say which file lowers which instruction
+    forms/ arithmetic  memory  control ..  a file per kind of instruction; inline and indirect: calls; expand and steps: what
+                                           becomes several instructions
+    cleanup                                copies and constants propagated, dead results dropped
+    control_flow  liveness  interference   what each pass asks about the program
+    predicates  spill  allocate            virtual variables to registers; decode.py calls all of these
+    emit  ranges  disassemble              INST arrays, and the texts and live ranges that views show
+"""
 
 from __future__ import annotations
 
@@ -13,8 +26,6 @@ from engine.ptx.layout import module_symbols
 from engine.ptx.parser import parse_module
 from engine.ptx.source import Source
 from engine.ptx.syntax import Function, SyntaxModule
-
-
 
 
 class Kernels(Mapping[str, Kernel]):

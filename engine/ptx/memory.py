@@ -131,7 +131,16 @@ def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> N
 
 
 def elements(operand: object) -> list[object]:
+    """Return the elements of a vector operand, or the one operand."""
     return list(operand.items) if isinstance(operand, Vector) else [operand]
+
+
+def moved(low: Lowering, statement: Instruction, operand: object, access: Access) -> list[object]:
+    """Return the data operands of a load or store, as many as its vector width says."""
+    items = elements(operand)
+    if len(items) != access.count:
+        raise low.fail(f"'{statement.opcode}' moves {access.count} elements, found {len(items)}")
+    return items
 
 
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
@@ -147,9 +156,9 @@ def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
     return width
 
 
-def check_count(low: Lowering, statement: Instruction, items: Sequence[object], access: Access) -> None:
-    if len(items) != access.count:
-        raise low.fail(f"'{statement.opcode}' moves {access.count} elements, found {len(items)}")
+def base_of(low: Lowering, address: object) -> object:
+    """Return what the name in an address stands for, None without one."""
+    return low.resolve(address.base) if isinstance(address, Address) and address.base else None
 
 
 def lower_load(low: Lowering, statement: Instruction) -> None:
@@ -157,10 +166,9 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
     access = access_of(low, statement)
     if len(statement.operands) < 2:
         raise low.fail(f"'{statement.opcode}' needs a destination and an address")
-    items = elements(statement.operands[0])
-    check_count(low, statement, items, access)
+    items = moved(low, statement, statement.operands[0], access)
     address = statement.operands[1]
-    base = low.resolve(address.base) if isinstance(address, Address) and address.base else None
+    base = base_of(low, address)
     if isinstance(base, CallParam) and isinstance(address, Address):
         if load_pieces(low, statement, items, access, base, address.offset):
             return
@@ -226,10 +234,9 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
     access = access_of(low, statement)
     if len(statement.operands) < 2:
         raise low.fail(f"'{statement.opcode}' needs an address and a value")
-    items = elements(statement.operands[1])
-    check_count(low, statement, items, access)
+    items = moved(low, statement, statement.operands[1], access)
     address = statement.operands[0]
-    base = low.resolve(address.base) if isinstance(address, Address) and address.base else None
+    base = base_of(low, address)
     if isinstance(base, CallParam) and isinstance(address, Address):
         for place, item in enumerate(items):
             store_piece(low, statement, base, address.offset + place * access.width, access, item)

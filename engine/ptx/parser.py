@@ -35,6 +35,11 @@ def take_parameters(function: Function, body: Scope) -> None:
 
 
 class _Parser:
+    """Recursive descent over the token lists: each method begins at its first token and ends behind its last.
+
+    at: the next token, whose kind and text are kinds[at] and texts[at]. The lists end with END, so that it may be looked at.
+    """
+
     def __init__(self, source: Source) -> None:
         self.source = source
         tokens = Tokens(source)

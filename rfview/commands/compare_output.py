@@ -77,8 +77,8 @@ def csv_of(table: Mapping[str, Any]) -> str:
         output = row["output"] or {}
         values = [table["kernel"], table["preset"], row["design"], row["scheduler"], row["cycles"], row["ipc"],
                   row["ipc_over_sram"], *(row["energy_pj"][part] for part in energies), row["node_nm"],
-                  row["energy_over_baseline"], row["baseline"], row["area_mm2"], row["eda"], output.get("same_bits"), output.get("rmse"), row["verified"],
-                  row["misbehaved"], row["warp_cycles"], row["issued"], *(row["stalls"].get(name, 0) for name in states)]
+                  row["energy_over_baseline"], row["baseline"], row["area_mm2"], row["eda"], output.get("same_bits"),
+                  output.get("rmse"), row["verified"], row["misbehaved"], row["warp_cycles"], row["issued"], *(row["stalls"].get(name, 0) for name in states)]
         lines.writerow(["" if value is None else value for value in values])
     return out.getvalue()
 

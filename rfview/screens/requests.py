@@ -279,23 +279,28 @@ class Requests:
         """Gather what TIMELINE shows from now on, `value` columns wide; 0 ends that."""
         assert self.source is not None
         self.source.spans.columns = request.value
-        self.post(Arrived(self.source.scene()).keep())
+        self._gathered()
 
     def _do_pipeline(self, request: Request) -> None:
         """Gather what PIPELINE shows of a warp from now on, `value` columns wide; 0 ends that."""
         assert self.source is not None
         self.source.pipes.columns, self.source.pipes.warp = request.value, request.extra["warp"]
-        self.post(Arrived(self.source.scene()).keep())
+        self._gathered()
 
     def _do_pipeline_warp(self, request: Request) -> None:
         """Let PIPELINE show another warp."""
         assert self.source is not None
         self.source.pipes.warp = request.value
-        self.post(Arrived(self.source.scene()).keep())
+        self._gathered()
 
     def _do_columns(self, request: Request) -> None:
         assert self.source is not None
         self.columns = self.source.columns = max(8, int(request.value))
+        self._gathered()
+
+    def _gathered(self) -> None:
+        """Show the same place with what the views now ask for, the message as it is."""
+        assert self.source is not None
         self.post(Arrived(self.source.scene()).keep())
 
     def _do_call(self, request: Request) -> None:

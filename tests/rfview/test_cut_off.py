@@ -11,11 +11,16 @@ from rfview.render import compare, operation, pipeline, registers
 from rfview.render.footer import hints_that_fit
 from rfview.render.text import Line, hint_row, title
 from rfview.screens.opening import first_facts
-from sessions import open_session
+from sessions import Session, open_session
 from tests.rfview.pilots import Driven, drive
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 LONG = "kernel stopped: " + " ".join(f"word{n}" for n in range(60)) + " and the end"
+
+
+def first(report: object) -> Session:
+    """Open the recording that comes with rfview."""
+    return open_session(FIRST)
 
 
 def plain(lines: list[Line]) -> str:
@@ -101,7 +106,7 @@ def test_statistics_name_every_part_of_the_energy() -> None:
         assert all(part in said for part in ("dynamic", "leakage", "refresh", " mW")), said
 
     for size in ((80, 24), (120, 40)):
-        drive(test, size=size, opener=lambda report: open_session(FIRST))
+        drive(test, size=size, opener=first)
 
 
 def test_places_in_the_program_are_lines_as_in_code() -> None:
@@ -125,7 +130,7 @@ def test_code_why_and_pipeline_name_the_same_line() -> None:
         await app.press("escape", "P")
         assert "@P0 bra -> line 52" in app.screen_text()
 
-    drive(test, opener=lambda report: open_session(FIRST))
+    drive(test, opener=first)
 
 
 def test_a_breakpoint_is_named_by_the_line_that_it_was_set_at() -> None:
@@ -139,7 +144,7 @@ def test_a_breakpoint_is_named_by_the_line_that_it_was_set_at() -> None:
         await app.press("escape", "c")
         assert "breakpoint 1, line 37" in app.scene.message
 
-    drive(test, opener=lambda report: open_session(FIRST))
+    drive(test, opener=first)
 
 
 def test_a_name_that_is_cut_says_so() -> None:
@@ -153,7 +158,7 @@ def test_a_name_that_is_cut_says_so() -> None:
         said = plain(pipeline.render(app.scene, 80, 20))
         assert "mul   R0 R0 4" in said and "C collects operands" in said
 
-    drive(test, size=(80, 24), opener=lambda report: open_session(FIRST))
+    drive(test, size=(80, 24), opener=first)
     assert title(40, "REGISTER FILE", "racetrack memory, 8 ports per bank").plain.rstrip().endswith("…")
     assert "por…" not in title(40, "REGISTER FILE", "racetrack memory, 8 ports per bank").plain
 
@@ -166,7 +171,7 @@ def test_the_first_warp_in_focus_is_one_that_runs() -> None:
         warp = first_facts(app.scene)["warp"]
         assert warp == 1 and app.scene.look(app.scene.now.state[warp]).name != "finished"
 
-    drive(test, opener=lambda report: open_session(FIRST))
+    drive(test, opener=first)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

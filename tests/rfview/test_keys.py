@@ -306,20 +306,14 @@ def test_playing_stops_at_a_breakpoint_and_at_the_end() -> None:
     async def test(app: Driven) -> None:
         app.session.add_breakpoint("cycle", 163)
         await app.press(*">" * 20)
-        await app.pilot.press("space")
-        for _ in range(200):
-            await app.pilot.pause(0.01)
-            if not app.app.main.playing:
-                break
-        await app.settle()
-        assert app.cycle == 163
-        await app.pilot.press("space")
-        for _ in range(200):
-            await app.pilot.pause(0.01)
-            if not app.app.main.playing:
-                break
-        await app.settle()
-        assert app.cycle == 399 and not app.app.main.playing
+        for stops_at in (163, 399):
+            await app.pilot.press("space")
+            for _ in range(200):
+                await app.pilot.pause(0.01)
+                if not app.app.main.playing:
+                    break
+            await app.settle()
+            assert app.cycle == stops_at and not app.app.main.playing
 
     drive(test)
 

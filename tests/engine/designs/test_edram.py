@@ -1,4 +1,4 @@
-"""Test `edram`: micro-programs E1-E7, every table of the paper, flags, refresh turns, lost bits, random programs."""
+"""Test `edram`: small programs by hand, every table of the paper, flags, refresh turns, lost bits, random programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import cycle as machine_cycle
 from engine import designs, isa, kernels
 from engine.designs import Run, edram
 from engine.errors import InputError
@@ -26,7 +25,7 @@ from engine.state import BANK_BUSY, BANK_IDLE, BANK_READ, BANK_WRITE
 from sessions.record import record
 from sessions.opening import open_recording
 from tests.conftest import WITHOUT_JIT
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, check_skipping
 
 T0 = 512
 ROWS = 1024
@@ -104,7 +103,7 @@ def count(simulator: Simulator, name: str) -> int:
     return simulator.counts()[name]
 
 
-# --- flags: E1, E2, E7, B4.1 - B4.4 -----------------------------------------------------------------------------------
+# --- flags: B4.1 - B4.4 -----------------------------------------------------------------------------------------------
 
 
 def test_e1_a_float_instruction_flags_its_registers_and_others_clear_their_destination() -> None:
@@ -208,7 +207,7 @@ def test_a_new_warp_begins_with_precise_registers() -> None:
     assert not machine.snapshots[-1].rf.approximate.any()
 
 
-# --- refresh turns: E3, E6, B4.5, B4.6 --------------------------------------------------------------------------------
+# --- refresh turns: B4.5, B4.6 ----------------------------------------------------------------------------------------
 
 
 def sleeper(cycles: int = 5200) -> Program:
@@ -404,7 +403,7 @@ def test_gated_rows_leave_their_bank_free() -> None:
         assert not any(bank.activity == BANK_BUSY for bank in simulator.sm.bank)
 
 
-# --- lost bits: E4, E5, B4.7 ------------------------------------------------------------------------------------------
+# --- lost bits: B4.7 --------------------------------------------------------------------------------------------------
 
 
 def test_e4_a_lower_half_older_than_t0_is_lost_at_the_next_tick_and_nothing_else_changes() -> None:
@@ -535,7 +534,7 @@ def drawn(simulator: Simulator) -> int:
 
 
 def test_as_many_bits_are_drawn_as_are_expected() -> None:
-    """Over one counter period each row loses P of its last age, and no failure is counted twice (SPEC section 4)."""
+    """Over one counter period each row loses P of its last age, and no failure is counted twice."""
     simulator, tick = ticking("m=4", 256)
     tick(1, 17)
     ages = [16 * T0 - place * T0 // ROWS for place in range(256)]
@@ -657,7 +656,7 @@ def test_table_1(node: int, retention: int, read: float, write: float, leakage: 
 
 @pytest.mark.parametrize(("node", "refresh", "leakage"), [(22, 0.163, 0.664), (16, 0.293, 0.731), (11, 0.528, 0.803)])
 def test_power_follows_from_table_1(node: int, refresh: float, leakage: float) -> None:
-    """SPEC section 4, from Table 1: refresh power = 1024 rows x (read + write) / T0; 16 banks leak."""
+    """From Table 1: refresh power = 1024 rows x (read + write) / T0; 16 banks leak."""
     assert edram.refresh_mw(node) == pytest.approx(refresh, abs=0.0006)
     assert edram.leakage_mw(node) == pytest.approx(leakage, abs=0.0006)
 
@@ -841,13 +840,7 @@ def test_skipping_idle_cycles_changes_nothing(seed: int) -> None:
     rng = random.Random(seed)
     program, more = random_program(rng, 5), setting(rng)
     variant = rng.choice(("node=22", "node=22,postpone=3,error_mode=literal", "node=11", "node=16,postpone=9"))
-    skipping = run(program, variant, **more)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_cycle, "idle_cycles", lambda *args: 0)
-        stepping = run(program, variant, **more)
-    assert len(skipping.snapshots) == len(stepping.snapshots)
-    for one, other in zip(skipping.snapshots, stepping.snapshots, strict=True):
-        assert one.same_as(other), one.cycle
+    check_skipping(lambda: run(program, variant, **more))
 
 
 @pytest.mark.parametrize("variant", ("node=22", "node=16", "node=11", "node=22,postpone=5"))

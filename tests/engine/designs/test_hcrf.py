@@ -12,12 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from engine import cycle as machine_cycle
 from engine import designs, isa
 from engine.designs import hcrf
 from engine.state import BANK_BUSY, BANK_IDLE, BANK_WRITE, NONE8
 from tests.conftest import WITHOUT_JIT
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, check_skipping
 
 BANKS = 16
 LANES = np.arange(32)
@@ -623,13 +622,7 @@ def test_random_programs_end_as_with_sram_and_lose_nothing_on_the_way(seed: int)
 def test_skipping_idle_cycles_changes_nothing(seed: int) -> None:
     rng = random.Random(seed)
     program, more, variant = random_program(rng, 10), setting(rng), rng.choice(VARIANTS)
-    skipping = run(program, variant, **more)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_cycle, "idle_cycles", lambda *args: 0)
-        stepping = run(program, variant, **more)
-    assert len(skipping.snapshots) == len(stepping.snapshots)
-    for one, other in zip(skipping.snapshots, stepping.snapshots, strict=True):
-        assert one.same_as(other), one.cycle
+    check_skipping(lambda: run(program, variant, **more))
 
 
 def program_pairs() -> Iterator[tuple[str, Assembly]]:
@@ -643,9 +636,4 @@ def program_pairs() -> Iterator[tuple[str, Assembly]]:
                          ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.skipif(not WITHOUT_JIT, reason="skipping is switched off in the Python functions")
 def test_transfers_and_slow_writes_end_in_time_in_an_idle_machine(name: str, program: Assembly) -> None:
-    skipping = run(program, registers=60, warps=2)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_cycle, "idle_cycles", lambda *args: 0)
-        stepping = run(program, registers=60, warps=2)
-    for one, other in zip(skipping.snapshots, stepping.snapshots, strict=True):
-        assert one.same_as(other), (name, one.cycle)
+    check_skipping(lambda: run(program, registers=60, warps=2))
