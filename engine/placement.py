@@ -115,7 +115,7 @@ def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
     where = f"{spec.path}: [[launch]] kernel"
     if launch.kernel is None:
         if len(names) != 1:
-            raise InputError(f"{where}: the module has {len(names)} kernels, name one of {', '.join(names)}")
+            raise InputError(f"{where}: the module has {len(names)} kernels, name one of {_known(names)}")
         return module.kernels[names[0]]
     if launch.kernel in names:
         return module.kernels[launch.kernel]
@@ -130,7 +130,13 @@ def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
     bases = {(cpp_name(name) or [name])[-1]: name for name in names}
     near = difflib.get_close_matches(wanted[-1], [*bases, *names], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise InputError(f"{where} = {launch.kernel!r}: no such kernel{hint}; {module.path} has {', '.join(names) or 'none'}")
+    raise InputError(f"{where} = {launch.kernel!r}: no such kernel{hint}; {module.path} has {_known(names)}")
+
+
+def _known(names: list[str]) -> str:
+    """Return kernels as a launch file may name them: shortly in C++ where no other one is called so."""
+    short = ["::".join(cpp_name(name)) or name for name in names]
+    return ", ".join(text if short.count(text) == 1 else name for name, text in zip(names, short, strict=True)) or "none"
 
 
 def cpp_name(mangled: str) -> list[str]:

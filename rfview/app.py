@@ -99,9 +99,10 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     """
     from rfview.first_frame import FirstFrame
     from rfview.screens.opening import waiting
+    from sessions.names import kernel_name
 
     opener = session if callable(session) else lambda report: session
-    name = title or (str(session.info.get("kernel", "")) if not callable(session) else "")
+    name = title or (kernel_name(str(session.info.get("kernel", ""))) if not callable(session) else "")
     own = keymap or {}
     scene = waiting(name, own) if callable(session) else _first_scene(session, name, own)
     with FirstFrame(Palette(choose_theme(theme, dict(os.environ)), ascii_only), own) as frame:

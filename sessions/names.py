@@ -1,9 +1,20 @@
-"""The names that registers have in the PTX, from the live ranges that a run's info holds."""
+"""Names as people read them: registers as the PTX calls them, from a run's live ranges, and kernels as in their source."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
+
+
+@lru_cache
+def kernel_name(name: str) -> str:
+    """Return a kernel's name as its C++ source has it, blas::scal for _ZN4blas4scalIfEEvPT_; others as they are."""
+    if not name.startswith("_Z"):
+        return name
+    from engine.placement import cpp_name       # reading names of C needs none of it
+
+    return "::".join(cpp_name(name)) or name
 
 
 def names_at(info: Mapping[str, Any], pc: int) -> dict[int, str]:

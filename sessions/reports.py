@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.state import MAX_WARPS
-from sessions.names import names_at
+from sessions.names import kernel_name, names_at
 
 if TYPE_CHECKING:
     from sessions.session import Session
@@ -128,7 +128,7 @@ def time(session: Session, text: str) -> Report:
     data = {"cycle": session.cycle, "first": timeline.first, "last": timeline.last, "closed": timeline.closed,
             "percent": round(100 * share, 3), "launch": launch, "kernel": kernel, "fault": timeline.fault}  # fmt: skip
     line = (f"cycle {session.cycle:,} of {timeline.first:,}..{timeline.last:,}{end} ({share:.1%}), launch {launch}, "
-            f"kernel {kernel}")  # fmt: skip
+            f"kernel {kernel_name(kernel)}")  # fmt: skip
     return line + (f"\nfault: {timeline.fault}" if timeline.fault else ""), data
 
 

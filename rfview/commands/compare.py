@@ -250,9 +250,11 @@ def exit_code(table: Mapping[str, Any]) -> int:
 
 def text_of(table: Mapping[str, Any]) -> str:
     """Return the table as text, with the accesses and the stall reasons below it."""
+    from sessions.names import kernel_name
+
     rows = table["rows"]
     number = table["num_schedulers"]
-    lines = [f"{table['kernel']}  {table['registers_per_thread']} registers per thread · {table['preset']} · "
+    lines = [f"{kernel_name(table['kernel'])}  {table['registers_per_thread']} registers per thread · {table['preset']} · "
              f"{number} scheduler{'s' if number > 1 else ''} · {table['launches']} "
              f"launch{'es' if table['launches'] > 1 else ''}", ""]
     heads = ("design", "scheduler", "cycles", "IPC", "IPC/sram", "energy µJ", "dynamic", "leakage", "refresh", "node",

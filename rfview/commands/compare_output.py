@@ -78,17 +78,20 @@ def csv_of(table: Mapping[str, Any]) -> str:
         values = [table["kernel"], table["preset"], row["design"], row["scheduler"], row["cycles"], row["ipc"],
                   row["ipc_over_sram"], *(row["energy_pj"][part] for part in energies), row["node_nm"],
                   row["energy_over_baseline"], row["baseline"], row["area_mm2"], row["eda"], output.get("same_bits"),
-                  output.get("rmse"), row["verified"], row["misbehaved"], row["warp_cycles"], row["issued"], *(row["stalls"].get(name, 0) for name in states)]
+                  output.get("rmse"), row["verified"], row["misbehaved"], row["warp_cycles"], row["issued"],
+                  *(row["stalls"].get(name, 0) for name in states)]
         lines.writerow(["" if value is None else value for value in values])
     return out.getvalue()
 
 
 def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
     """Return the bars of a metric, one per row."""
+    from sessions.names import kernel_name
+
     rows = table["rows"]
     several = len({row["scheduler"] for row in rows}) > 1
     labels = [f"{row['design']} {row['scheduler']}" if several else row["design"] for row in rows]
-    title = f"{METRICS[metric]}, {table['kernel']}"
+    title = f"{METRICS[metric]}, {kernel_name(table['kernel'])}"
     if metric == "ipc":
         return charts.of(title, labels, [row["ipc"] for row in rows], form=".3f")
     if metric == "cycles":

@@ -89,9 +89,11 @@ def run_facts(simulator: Simulator) -> dict[str, Any]:
 
 def text_of(facts: dict[str, Any]) -> str:
     """Return the shifts of each bank's trace, then both runs side by side."""
+    from sessions.names import kernel_name
+
     ctas = "/".join(dict.fromkeys(map(str, facts["resident_ctas"])))
     lines = [
-        f"{facts['kernel']}  {facts['design']} {facts['scheduler']} · {facts['preset']}  {ctas} CTAs per SM, "
+        f"{kernel_name(facts['kernel'])}  {facts['design']} {facts['scheduler']} · {facts['preset']}  {ctas} CTAs per SM, "
         f"{facts['registers_per_bank']} registers per bank on {facts['offsets']} offsets",
         "  shifts of the trace  identity       mapped",
     ]

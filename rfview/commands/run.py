@@ -66,10 +66,12 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, where the warp-cycles went, and whether it verified."""
+    from sessions.names import kernel_name
+
     warp_cycles = max(summary["warp_cycles"], 1)
     speed = summary["cycles"] / summary["wall_s"] if summary["wall_s"] else 0.0
     lines = [
-        f"{summary['kernel']}  {summary['design']} {summary['scheduler']} · {summary['preset']}  "
+        f"{kernel_name(summary['kernel'])}  {summary['design']} {summary['scheduler']} · {summary['preset']}  "
         f"{summary['launches']} launch{'es' if summary['launches'] != 1 else ''}, "
         f"{summary['registers_per_thread']} registers per thread",
         f"  cycles                 {summary['cycles']:>15,}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, number, percent
+from sessions.names import kernel_name
 
 BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
 
@@ -51,6 +52,7 @@ def _what(row: Row, scene: Scene, width: int, without: tuple[str, ...]) -> None:
         kernel = str(launch["kernel"])
     else:
         launch = None
+    kernel = kernel_name(kernel)
     room = 16 if width >= 120 else 14 if width >= 100 else 9
     if "kernel" not in without:
         row.to(row.x + gap).add(kernel if len(kernel) <= room else kernel[: room - 1] + "…", "text")

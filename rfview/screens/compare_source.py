@@ -13,6 +13,7 @@ from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
 from sessions.accounts import node_of
 from sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, report
+from sessions.names import kernel_name
 from sessions.session import Session
 from sessions.timeline import Timeline
 from sessions.why import why
@@ -417,7 +418,7 @@ class MultiplesSource:
             known = base and has_ended(timeline) and has_ended(self.timelines[0])
             bands.append(Band(run, *fixed, timeline.last / base if known else None, has_ended(timeline),
                               node_of(timeline.info)))  # fmt: skip
-        kernel = str(self.timelines[0].info["kernel"])
+        kernel = kernel_name(str(self.timelines[0].info["kernel"]))
         return MultiplesPicture(tuple(bands), self.common, self.count, self.lock, self.selected, kernel, self.message,
                                 self.kind)  # fmt: skip
 

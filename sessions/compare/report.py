@@ -18,6 +18,7 @@ from sessions.accounts import counts_of, energy_at, node_of
 from sessions.compare.comparison import Comparison, Divergence, Split
 from sessions.compare.issues import Issue, IssueLog, WarpName
 from sessions.compare.values import ValueDifference
+from sessions.names import kernel_name
 from sessions.session import Session
 from sessions.timeline import Timeline
 from sessions.why import why
@@ -162,7 +163,8 @@ def compare_data(comparison: Comparison, targets: tuple[str, str] = ("A", "B"), 
 def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
     """Return `compare_data`'s result as text; info: of either run."""
     a, b = data["runs"]
-    lines = [f"{a['kernel']}   A  {a['design']} {a['scheduler']}  {a['target']}   B  {b['design']} {b['scheduler']}  "
+    kernel = kernel_name(a["kernel"])
+    lines = [f"{kernel}   A  {a['design']} {a['scheduler']}  {a['target']}   B  {b['design']} {b['scheduler']}  "
              f"{b['target']}", ""]  # fmt: skip
     lines += [totals_text(data["runs"]), ""]
     lines += _divergence_lines(data, info)
@@ -290,7 +292,7 @@ def multiples_text(data: dict[str, Any]) -> str:
     rows = [[run["run"], run["design"], run["scheduler"], f"{run['cycles']:,}", _ratio(first["cycles"], run["cycles"]),
              f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.4g}", _main(run),
              run["target"]] for run in runs]  # fmt: skip
-    lines = [f"{first['kernel']}, {len(runs)} runs", "",
+    lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", "",
              reports.table(["run", "design", "scheduler", "cycles", "×A", "IPC", "RF µJ", "mostly", "target"], rows), "",
              totals_text(runs), "", "the cycle in which so many instructions have issued: A, and how much later the others"]
     lead = [[f"{entry['instructions']:,}", f"{entry['cycles'][0]:,}",

@@ -34,7 +34,8 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
     if form not in FORMATS:
         near = difflib.get_close_matches(form, FORMATS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"export to {form}: there are {', '.join(FORMATS)}{hint}")
+        elsewhere = "; DuckDB and pandas make Parquet of csv and of sqlite" if form.lower() == "parquet" else ""
+        raise InputError(f"export to {form}: there are {', '.join(FORMATS)}{hint}{elsewhere}")
     if columns and form != "csv":
         raise InputError(f"export to {form}: only csv takes columns")
     start = timeline.first if first is None else first

@@ -30,3 +30,6 @@ def test_one_cycle_can_be_asked_for_and_wrong_conditions_are_bad_input(capsys: p
     assert cli.main(["assert", FILE, "cycle >= 0"]) == 0 and cli.main(["assert", FILE, "cycle < 0"]) == 1
     capsys.readouterr()
     assert cli.main(["assert", FILE, "w.state < 50"]) == 2 and "any(...)" in capsys.readouterr().err
+    assert cli.main(["assert", FILE, "total.issud > 0"]) == 2
+    error = capsys.readouterr().err
+    assert "`total.issud > 0`" in error and "position 1" in error

@@ -434,3 +434,9 @@ def test_what_is_cut_is_cut_between_words() -> None:
     assert cut("an_unusually_long_name_of_a_kernel", 12) == "an_unusuall…" and len(cut("abc def", 5)) <= 5
     for room in range(1, 40):
         assert len(cut("back at 2,205 (in 204): DRAM, 100 cycles", room)) <= room
+
+
+def test_a_kernel_is_called_as_in_its_source(scene: Scene) -> None:
+    info = {**scene.info, "launches": [{**scene.info["launches"][0], "kernel": "_ZN4blas4scalIfEEvPT_"}]}
+    assert "blas::scal " in status.render(scene.at(info=info), 120, 1)[0].plain
+    assert "gemm_tile " in status.render(scene, 120, 1)[0].plain

@@ -182,6 +182,8 @@ def test_wrong_requests_name_what_is_wrong(tmp_path: Path) -> None:
     timeline = open_session(RECORDED / "first.rfs").timeline
     with pytest.raises(InputError, match="did you mean kanata"):
         export(timeline, "kanat", tmp_path / "x")
+    with pytest.raises(InputError, match=r"there are .*csv; DuckDB and pandas make Parquet of csv"):
+        export(timeline, "parquet", tmp_path / "x")
     with pytest.raises(InputError, match="only csv"):
         export(timeline, "vcd", tmp_path / "x", columns=["cycle"])
     with pytest.raises(InputError, match="outside this session"):
