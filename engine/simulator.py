@@ -15,7 +15,8 @@ from engine import cycle as machine
 from engine import designs, events, far, faults, hooks, jit, ptx, state, warm
 from engine.chunk import Chunk
 from engine.config import load_preset
-from engine.designs import conformance, trial
+from engine.designs import trial
+from engine.designs.compiler_errors import explain
 from engine.errors import InputError, KernelFault
 from engine.host import HostCalls
 from engine.journal import WIDTH, Journal, aligned_words
@@ -321,7 +322,7 @@ class Simulator:
             try:
                 code = machine.run(*self._machine, stop)
             except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or a field unknown
-                raise conformance.explain(error, map(designs.find, self.built.chain)) from None
+                raise explain(error, map(designs.find, self.built.chain)) from None
             if self._after_first:
                 self._after_first = False
                 warm.note_ready(self.built.spec_dtype)

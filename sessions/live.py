@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -276,24 +275,14 @@ def launch_path(target: str | Path) -> Path:
     return kernels.path(str(target))
 
 
-def open_live(
-    target: str | Path,
-    *,
-    design: str = "sram",
-    scheduler: str = "gto",
-    preset: str = "fermi",
-    settings: Mapping[str, str | int | float] | None = None,
-    max_cycles: int = 100_000_000,
-    progress: Callable[..., None] | None = None,
-) -> LiveTimeline:
+def open_live(target: str | Path, **options: Any) -> LiveTimeline:
     """Load a launch file or bundled kernel into a simulator and return its timeline; imports numba.
 
-    Options as of engine.simulator.Simulator. Raises InputError for a target or option that cannot be used.
+    options: of engine.simulator.Simulator. Raises InputError for a target or option that cannot be used.
     """
     from engine.launch import load_launch_file
 
     spec = load_launch_file(launch_path(target))
     from engine.simulator import Simulator
 
-    return LiveTimeline(Simulator(spec, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
-                                  max_cycles=max_cycles, progress=progress))  # fmt: skip
+    return LiveTimeline(Simulator(spec, **options))

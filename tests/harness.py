@@ -10,14 +10,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from engine import cycle as machine_cycle
-from engine import isa
+from engine import designs, hooks, isa
 from engine.launch import Arg, Buffer, Launch, LaunchSpec
 from engine.program import (
     INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG, SPACE_GLOBAL, SPACE_SHARED, UNIT_CTRL,
@@ -245,3 +247,13 @@ def check_skipping(run: Callable[[], Machine]) -> None:
     assert len(skipping.snapshots) == len(stepping.snapshots)
     for one, other in zip(skipping.snapshots, stepping.snapshots, strict=True):
         assert one.same_as(other), one.cycle
+
+
+@contextmanager
+def added(name: str, design: ModuleType) -> Iterator[None]:
+    """Make a design known; then forget it and whatever was added meanwhile."""
+    designs.add(name, design)
+    yield
+    designs.forget()
+    for built_in in designs.BUILT_IN:
+        hooks.register(built_in, designs.module(built_in))

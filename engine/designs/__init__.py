@@ -7,7 +7,8 @@ entry point rfview.designs. A design file imports Design and Parameter from here
     description   Design and Parameter: what a file says of itself
     registry      the designs of this process; finding: a design by its name; files: by its path
     variants      name and settings to record types and values; places: where a value is; energies: what a run costs
-    conformance   whether a file keeps to the interface, with facts and spelling; trial: asks the compiler, hook by hook
+    conformance   whether a file keeps to the interface, with facts and spelling; trial asks the compiler, hook by hook,
+                  and compiler_errors says what it says
     origin        which file a recording was made with; nodes: the technology that its energies are of
 """
 

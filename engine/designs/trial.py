@@ -13,7 +13,8 @@ from numba import types
 from numba.core.errors import NumbaError
 
 from engine import designs, jit
-from engine.designs import conformance
+from engine.designs.compiler_errors import explain
+from engine.designs.conformance import HOOKS
 from engine.errors import InputError
 
 
@@ -40,7 +41,7 @@ def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Bui
 def _slips(found: ModuleType, known: dict[str, Any]) -> list[str]:
     """Return a sentence for every hook of one design that does not compile, or may return what is no int; each once."""
     slips = []
-    for name, arguments in conformance.HOOKS.items():
+    for name, arguments in HOOKS.items():
         function = getattr(found, name, None)
         if function is None:
             continue
@@ -48,7 +49,7 @@ def _slips(found: ModuleType, known: dict[str, Any]) -> list[str]:
         try:
             compiled.compile(tuple(known.get(argument, types.int64) for argument in arguments))
         except (NumbaError, KeyError, AttributeError, TypeError, ValueError) as error:
-            slips.append(str(conformance.explain(error, [found], name)))
+            slips.append(str(explain(error, [found], name)))
             continue
         for entry in compiled.overloads.values():
             kind = entry.signature.return_type

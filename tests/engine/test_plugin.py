@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from engine import designs, hooks, state
-from engine.designs import conformance
+from engine.designs import compiler_errors, conformance
 from engine.errors import InputError
 from tests.engine import plugin_skeleton
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, added
 
 ROOT = Path(__file__).resolve().parents[2]
 STT = ROOT / "engine" / "designs" / "stt.py"
@@ -31,11 +31,8 @@ FAST_MEMORY = {"memory.fixed_memory_cycles": 80, "scheduler.active_set": 1}
 @pytest.fixture(autouse=True)
 def skeleton() -> Iterator[None]:
     """Make the skeleton known, and forget what a test adds."""
-    designs.add("skeleton", plugin_skeleton)
-    yield
-    designs.forget()
-    for name in designs.BUILT_IN:
-        hooks.register(name, designs.module(name))
+    with added("skeleton", plugin_skeleton):
+        yield
 
 
 def program() -> Assembly:
@@ -257,7 +254,7 @@ def test_a_compiler_error_that_the_check_cannot_foresee_is_explained(tmp_path: P
     records = [np.zeros(1, dtype).view(np.recarray)[0] for dtype in (state.SM, built.state_dtype, built.spec_dtype)]
     with pytest.raises((numba.errors.NumbaError, KeyError)) as raised:
         step(*records, np.zeros(4, state.ROW).view(np.recarray))
-    said = str(conformance.explain(raised.value, [found]))
+    said = str(compiler_errors.explain(raised.value, [found]))
     assert said.startswith("design stt, hook begin_cycle (stt.py, line ") and said.endswith("no field 'untill_cycle'")
 
 
@@ -265,6 +262,7 @@ def test_a_compiler_error_that_the_check_cannot_foresee_is_explained(tmp_path: P
 def test_an_unknown_compiler_error_keeps_its_last_line(tmp_path: Path) -> None:
     found = slipped(tmp_path, "rf.writes += 1", "rf.writes += 2")
     place = f'File "{tmp_path / "stt.py"}", line 60'
-    said = str(conformance.explain(ValueError(f"Failed in nopython mode\n{place}:\nCannot unify int64 and none"), [found]))
+    error = ValueError(f"Failed in nopython mode\n{place}:\nCannot unify int64 and none")
+    said = str(compiler_errors.explain(error, [found]))
     assert said == "design stt, hook write_back: Cannot unify int64 and none (stt.py, line 60)"
-    assert str(conformance.explain(ValueError("no place"), [found])) == "design stt: no place"
+    assert str(compiler_errors.explain(ValueError("no place"), [found])) == "design stt: no place"

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import pytest
 
-from engine import designs, hooks
 from engine.errors import InputError
 from engine.stalls import STALLS
 from sessions import Session, open_session
@@ -23,7 +22,7 @@ from sessions.verbs import execute
 from sessions.why import Past, banks, explain
 from sessions.why.trail import Refusal, Trail
 from tests.engine import plugin_skeleton
-from tests.harness import Assembly
+from tests.harness import Assembly, added
 from tests.sessions import why_programs
 from tests.sessions.why_programs import CASES, explained, stalled_at
 
@@ -131,11 +130,8 @@ def test_replay_explains_without_numba() -> None:
 @pytest.fixture
 def skeleton() -> Iterator[None]:
     """Make the skeleton design known for a test."""
-    designs.add("skeleton", plugin_skeleton)
-    yield
-    designs.forget()
-    for name in designs.BUILT_IN:
-        hooks.register(name, designs.module(name))
+    with added("skeleton", plugin_skeleton):
+        yield
 
 
 def foreign() -> tuple[Session, int]:
