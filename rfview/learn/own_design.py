@@ -106,10 +106,23 @@ def hooks_text() -> str:
     for name, arguments in HOOKS.items():
         lines += _entry(name, arguments, getattr(hooks, name))
     lines += ["", "Helpers: from engine import registers"]
-    for name in _own_functions(registers):
-        function = getattr(registers, name)
-        lines += _entry(name, list(inspect.signature(function).parameters), function)
+    helpers = _own_functions(registers)
+    called = _called_by_designs()
+    for name in helpers:
+        if name in called:
+            function = getattr(registers, name)
+            lines += _entry(name, list(inspect.signature(function).parameters), function)
+    lines += wrap(f"and what these are made of: {', '.join(name for name in helpers if name not in called)}", WIDTH,
+                  initial_indent="  ", subsequent_indent="      ")  # fmt: skip
     return "\n".join(lines)
+
+
+def _called_by_designs() -> set[str]:
+    """Return the helpers that the defaults of the hooks and the designs call."""
+    from engine import designs, hooks
+
+    files = [Path(str(hooks.__file__)), *Path(str(designs.__file__)).parent.glob("*.py")]
+    return {name for file in files for name in re.findall(r"\bregisters\.(\w+)\(", file.read_text(encoding="utf-8"))}
 
 
 def code_of(word: str) -> str:
