@@ -36,7 +36,7 @@ def run_cells(scene: Scene, codes: list[int], *, now_last: bool, loud: bool = Tr
 def warp_row(scene: Scene, warp: int, width: int) -> Line:
     """Return one warp in `width` cells: id, state, operation, what it waits for, and the history that fits.
 
-    13 cells: 2 past cycles. 20: 8. 30: with what it waits for. 60 and more: the state's name, the rest is history.
+    13 cells: 2 past cycles. 20: 8. 30: with what it waits for, the rest is history. 60 and more: the state's name, too.
     """
     if scene.over is not None:
         return lay_over_warp(scene, warp, width, warp_row)
@@ -49,7 +49,7 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
     base = "bold" if focus else "dim" if look.name in CALM else "text"
     row = Row(width, "focus" if focus else "")
     row.add("▸" if focus else " ", "bold").add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
-    past = 2 if width < 18 else 8
+    past = 2 if width < 18 else 8 + max(0, width - 30)
     if width >= 60:
         past = width - 36
     if look.name in IDLE:
@@ -121,8 +121,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      12 █ fma   R13      ███w████  13 L fma   R15 miss ███x█p█L
      30 ▼ st.g  STT 0    L──────▼ ▸31 ↓ fma   B 8 left ↓━━━━━━↓
 
-    Each row: warp, state, operation in the instruction buffer, what it waits for, last eight cycles with the current one
-    last. Green blocks are issued instructions; a bright row can be acted on, a dim one waits for memory. Underlined:
+    Each row: warp, state, operation in the instruction buffer, what it waits for, the last cycles (eight or more), the current
+    one last. Green blocks are issued instructions; a bright row can be acted on, a dim one waits for memory. Underlined:
     changed in this cycle.
     """
     focus = scene.panel == "warps"

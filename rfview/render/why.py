@@ -104,6 +104,7 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
             scale.right(bar_at + bar_width, number(last), "faint")
     lines.append(scale.line())
     step = 2 if height >= 2 * len(links) + 3 else 1
+    spare = height - 3 - bool(losers) - step * len(links) if width < 80 else 0
     for index, link in enumerate(links):
         row = Row(width, "popup")
         row.add("▸" if index == selected else " ", "bold").add(str(index + 1) if not link.conclusion else " ", "dim").to(3)
@@ -111,16 +112,21 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
             look = scene.look(link.code)
             row.add(look.glyph, "st:" + look.role)
         room = (bar_at if width >= 80 and not link.conclusion else width) - 6
-        row.to(5).add(cut(link.text, room), "p:good" if link.conclusion else "bold" if index == selected else "text")
+        role = "p:good" if link.conclusion else "bold" if index == selected else "text"
+        texts = _wrapped(link.text, room, 1 + max(0, spare))
+        spare -= len(texts) - 1
+        row.to(5).add(texts[0], role)
         if width >= 80 and not link.conclusion:
             row.to(bar_at).cells(_bar(link, scene.cycle, first, span, bar_width, here))
-        lines.append(row.line())
+        lines += [row.line(), *(Row(width, "popup").to(5).add(text, role).line() for text in texts[1:])]
         if step == 2:
             wide = width >= 80 and not link.conclusion
-            under = Row(width, "popup").to(6).add(cut(link.evidence, room - 2 if wide else width - 8), "dim")
+            parts = _wrapped(link.evidence, room - 2 if wide else width - 8, 1 + max(0, spare))
+            spare -= len(parts) - 1
+            under = Row(width, "popup").to(6).add(parts[0], "dim")
             if wide:
                 under.at(bar_at + here, "│", "faint")
-            lines.append(under.line())
+            lines += [under.line(), *(Row(width, "popup").to(6).add(part, "dim").line() for part in parts[1:])]
     if losers:
         row = Row(width, "popup").add("  would also have blocked  ", "dim")
         for code in losers:

@@ -99,7 +99,11 @@ class WhyWindow(Popup):
     def paint(self) -> None:
         """As high as the chain is long."""
         links, losers = links_of(self.main.scene, self.main.scene.warp)
-        self.wanted = (96, max(10, min(24, 2 * len(links) + 4 + bool(losers))))
+        rows = 2 * len(links) + 4 + bool(losers)
+        width = min(96, self.app.size.width - self.EDGE)
+        if width < 80:      # its sentences go on below themselves
+            rows += sum((len(link.text) > width - 6) + (len(link.evidence) > width - 8) for link in links)
+        self.wanted = (96, max(10, min(24, rows)))
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:

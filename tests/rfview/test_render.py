@@ -440,3 +440,17 @@ def test_a_kernel_is_called_as_in_its_source(scene: Scene) -> None:
     info = {**scene.info, "launches": [{**scene.info["launches"][0], "kernel": "_ZN4blas4scalIfEEvPT_"}]}
     assert "blas::scal " in status.render(scene.at(info=info), 120, 1)[0].plain
     assert "gemm_tile " in status.render(scene, 120, 1)[0].plain
+
+
+def test_the_popup_of_why_cuts_nothing_where_there_are_rows() -> None:
+    found = scene_with("long_scoreboard")
+    links, _ = links_of(found, found.warp)
+    said = " ".join(" ".join(line.plain[5:].split()) for line in why.render_popup(found, 56, 24))
+    assert all(" ".join(part.split()) in said for link in links for part in (link.text, link.evidence))
+
+
+@pytest.mark.parametrize(("width", "cycles"), [(60, 8), (80, 18), (99, 27)])
+def test_two_columns_of_warps_give_spare_cells_to_the_history(scene: Scene, width: int, cycles: int) -> None:
+    lines = warps.render(scene, width, 26)
+    cell = width // 2
+    assert all(line.plain[cell - cycles - 2] == " " and line.plain[cell - cycles - 1] != " " for line in lines[1:5])
