@@ -83,6 +83,12 @@ class Session:
         """Return what was wrong with the session's files."""
         return [*self.timeline.warnings, *self.marks.warnings]
 
+    def __repr__(self) -> str:
+        """Say what runs on which machine, and where the cursor is: for notebooks and the Python prompt."""
+        info, end = self.info, "" if self.timeline.closed else " so far"
+        return (f"<Session {info.get('kernel')} on {info.get('design')} {info.get('scheduler')}, cycle {self.cycle:,} of "
+                f"{self.timeline.first:,}..{self.timeline.last:,}{end}>")  # fmt: skip
+
     def snapshot(self, cycle: int | None = None) -> Snapshot:
         """Return the machine at the cursor, or at another cycle of the timeline."""
         at = self.cycle if cycle is None else cycle

@@ -122,8 +122,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      30 ▼ st.g  STT 0    L──────▼ ▸31 ↓ fma   B 8 left ↓━━━━━━↓
 
     Each row: warp, state, operation in the instruction buffer, what it waits for, the last cycles (eight or more), the
-    current one last. Green blocks are issued instructions; a bright row can be acted on, a dim one waits for memory. Underlined:
-    changed in this cycle.
+    current one last. Green blocks are issued instructions; a bright row can be acted on, a dim one waits for memory.
+    Underlined: changed in this cycle.
     """
     focus = scene.panel == "warps"
     if scene.now is None:

@@ -279,3 +279,9 @@ def test_targets_that_are_nothing_are_one_error(tmp_path: Path) -> None:
         open_session(tmp_path / "missing.rfs")
     with pytest.raises(InputError):
         open_session("no_such_kernel")
+
+
+def test_a_session_says_at_the_python_prompt_where_it_stands() -> None:
+    with open_session(Path(__file__).parents[2] / "sessions" / "recorded" / "first.rfs") as session:
+        session.goto(1200)
+        assert repr(session) == "<Session vectoradd on hrf gto, cycle 1,200 of 0..24,576>"
