@@ -24,6 +24,7 @@ ENGINE_FOR_VIEWS = {
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}
 RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"engine.warm"}
+RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"engine.placement", "engine.ptx"}     # read and placed, not run
 TOP_LEVEL = {
     ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "engine", "pyproject.toml", "rfview", "screenshots",
     "sessions", "tests",

@@ -1,4 +1,4 @@
-"""`rfview kernels`: list the kernels that come with rfview."""
+"""`rfview kernels`: list the kernels that come with rfview; begin a launch file for one of your own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ from rfview.listing import columns
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
+    parser.add_argument("--new", metavar="FILE.ptx", help="write FILE.toml, a launch file to begin from, for your kernel")
     parser.add_argument("--json", action="store_true", help="print a JSON list instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print name, launches and description of every bundled kernel."""
+    """Print name, launches and description of every bundled kernel; or write a launch file."""
+    if args.new:
+        from rfview.commands import new_launch
+
+        file, kernel, others = new_launch.write(args.new)
+        more = f"; the module also has {', '.join(others)}" if others else ""
+        print(f"{file}: runs {kernel}{more}\nchange its sizes and buffers, then: rfview debug {file}")
+        return 0
     rows = listing()
     if args.json:
         print(json.dumps(rows))

@@ -127,11 +127,12 @@ def launch_path(target: str) -> Path:
         raise InputError(f"{target}: a recorded session is not a kernel; open it with: rfview replay {target}")
     if path.suffix == ".ptx":
         beside = path.with_suffix(".toml")
-        how = f"run {beside}" if beside.is_file() else "write a launch file beside it: rfview help launch"
+        how = (f"run {beside}" if beside.is_file() else
+               f"a launch file does: rfview kernels --new {target} writes one to begin from")  # fmt: skip
         raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
     if path.suffix == ".cu":
-        raise InputError(f"{target}: CUDA source: compile it with nvcc -ptx {target}, and write a launch file beside "
-                         "the PTX: rfview help launch")  # fmt: skip
+        raise InputError(f"{target}: CUDA source: compile it with nvcc -ptx {target}, then write a launch file: "
+                         f"rfview kernels --new {path.with_suffix('.ptx')}")  # fmt: skip
     if path.suffix == ".toml" or os.sep in target or path.is_file():
         return path
     from engine import kernels

@@ -58,7 +58,7 @@ def test_misspelt_words_bring_the_nearest_known_one(capsys: pytest.CaptureFixtur
     (["run"], "FILE|NAME"),
     (["run", "no/such.toml"], "no/such.toml"),
     (["run", "gemm.rfs"], "rfview replay gemm.rfs"),
-    (["run", "kernel.ptx"], "rfview help launch"),
+    (["run", "kernel.ptx"], "rfview kernels --new kernel.ptx"),
     (["run", "gemm", "extra"], "unexpected argument 'extra'"),
     (["run", "gemm", "--max-cycles", "0"], "at least 1"),
     (["run", "gemm", "--max-cycles", "many"], "'many'"),

@@ -10,6 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.config import load_preset
+from engine.launch import load_launch_file
+from engine.placement import place
+from engine.ptx import load_module
 from rfview import cli
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -171,3 +175,15 @@ def test_an_interrupted_run_ends_at_once_without_a_traceback(repository: Path) -
     finally:
         child.kill()        # it would go on for days
     assert "Traceback" not in error and "interrupted" in error and child.returncode == 130, error
+
+
+def test_a_launch_file_to_begin_from_runs_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ptx = tmp_path / "mine.ptx"
+    ptx.write_text((BAD.parent / "two_kernels" / "two_kernels.sm75.ptx").read_text())
+    assert cli.main(["kernels", "--new", str(ptx)]) == 0
+    said = capsys.readouterr().out
+    assert "mine.toml: runs " in said and "the module also has" in said
+    spec = load_launch_file(tmp_path / "mine.toml")
+    place(spec, load_module(ptx), load_preset("fermi"), 1024)
+    assert cli.main(["kernels", "--new", str(ptx)]) == 2 and "is there already" in capsys.readouterr().err
+    assert cli.main(["kernels", "--new", "mine.cu"]) == 2 and "nvcc -ptx" in capsys.readouterr().err
