@@ -91,6 +91,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("RFVIEW_TRACEBACK"):
             raise
+        package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+        if package not in ("", "engine", "sessions", "rfview"):
+            return _fail(f"this Python ({sys.executable}) lacks the package {package}; pip install . in rfview's folder "
+                         "brings all that it needs", 2)  # fmt: skip
         text = f"internal error: {type(error).__name__}: {error} (RFVIEW_TRACEBACK=1 shows where)"
         return _fail(text, INTERNAL_ERROR)
 

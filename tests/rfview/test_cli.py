@@ -113,6 +113,18 @@ def test_an_unexpected_error_is_one_line_too(capsys: pytest.CaptureFixture[str],
     assert "internal error: RuntimeError: out of cheese" in fails(capsys, "kernels", code=70)
 
 
+def test_a_missing_package_is_named_with_what_to_do(capsys: pytest.CaptureFixture[str],
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfview.commands import kernels
+
+    def broken() -> list[dict[str, object]]:
+        raise ModuleNotFoundError("No module named 'msgpack'", name="msgpack")
+
+    monkeypatch.setattr(kernels, "listing", broken)
+    error = fails(capsys, "kernels")
+    assert "lacks the package msgpack" in error and sys.executable in error and "pip install ." in error
+
+
 def test_an_interruption_is_130(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from rfview.commands import kernels
 
