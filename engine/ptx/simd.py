@@ -17,7 +17,7 @@ def is_packed(opcode: str) -> bool:
     base, *parts = opcode.split(".")
     if base in _PAIRS and parts[-1:] == ["f32x2"]:
         return True
-    is_relu = base in ("min", "max") and parts[1:] == ["relu"] and parts[0] in ("s32", "s16x2")
+    is_relu = base in ("min", "max") and sorted(parts) in (["relu", "s32"], ["relu", "s16x2"])
     return base == "vabsdiff4" or is_relu or base in _OPERATIONS and len(parts) == 1 and parts[0] in _PACKED
 
 
@@ -37,7 +37,8 @@ def lower_packed(low: Lowering, statement: Instruction, lower: Callable[[Lowerin
     elif parts[-1] == "f32x2":
         _Steps(low, statement, lower, 32, ("u", "u")).run_pair(".".join([base, *parts[:-1], "f32"]))
     else:
-        kind, bits = parts[0][0], 32 if parts[0] == "s32" else 16
+        of = next(part for part in parts if part != "relu")  # the modifier stands before the type or behind it
+        kind, bits = of[0], 32 if of == "s32" else 16
         _Steps(low, statement, lower, bits, (kind, kind)).run(base, f"{kind}32", False, "relu" in parts)
 
 

@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from engine.ptx.context import Lowering
 from engine.ptx.memory import elements
 from engine.ptx.names import Register
+from engine.ptx.small_floats import lower_small_float
 from engine.ptx.steps import Steps
 from engine.ptx.syntax import Address, Instruction, Name, Operand, Vector
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\Z")
-_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
+_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1,
+         "e4m3": 8, "e5m2": 8}  # fmt: skip
 _SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
+         "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32"),
          **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
 _SEGMENTS_OF_4 = 0x1C1F  # shfl's last operand: lane numbers count within groups of four
 _NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -62,7 +65,8 @@ def lower_tensor(low: Lowering, statement: Instruction) -> None:
         known |= {"popc", *({"xor", "and"} & {parts[-2]})}
     else:
         known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
-    if base == "wmma" and {"s4", "u4", "b1"} & {*types}:  # their tiles in memory hold elements smaller than bytes
+    # wmma's tiles in memory would hold elements smaller than bytes; it has no 8-bit floats
+    if base == "wmma" and {"s4", "u4", "b1", "e4m3", "e5m2"} & {*types}:
         raise refused(low, statement)
     if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
         raise refused(low, statement)
@@ -94,7 +98,8 @@ def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequenc
     sums = _SUMS[tile.a]
     is_whole = tile.rows % 8 == tile.columns % 8 == tile.depth % (4 * tile.packed) == 0
     # Volta's m8n8k4 of halves lays four small products side by side
-    if not is_whole or _BITS.get(tile.b) != _BITS[tile.a] or (tile.b != tile.a and tile.a[0] not in "su") or \
+    is_mixed = tile.b != tile.a and {tile.a[0], tile.b[0]} not in ({"s", "u"}, {"e"})
+    if not is_whole or _BITS.get(tile.b) != _BITS[tile.a] or is_mixed or \
             tile.result not in sums or tile.addend not in sums:
         raise refused(low, statement)
 
@@ -171,6 +176,14 @@ class _Product(_Lanes):
             halves = [self.new(16), self.new(16)]
             self.emit("mov.b32", Vector([*halves]), word)
             return [self.value("cvt.f32.f16", half) for half in halves]
+        if kind in ("e4m3", "e5m2"):  # every one is a half, too
+            pairs, words = [self.new(16), self.new(16)], [self.new(), self.new()]
+            self.emit("mov.b32", Vector([*pairs]), word)
+            for pair, both in zip(pairs, words, strict=True):
+                whole = self.whole
+                opcode = f"cvt.rn.f16x2.{kind}x2"
+                lower_small_float(self.low, Instruction(whole.line, opcode, [both, pair], whole.guard, whole.guard_negate))
+            return [value for both in words for value in self.split(both, "f16")]
         if kind == "bf16":
             return [self.value("shl.b32", word, 16), self.value("and.b32", word, 0xFFFF0000)]
         if kind in ("s4", "u4"):
