@@ -366,8 +366,8 @@ class Simulator:
         key_rows = key_memory = None
         if values:
             key_rows = self.rows.u[: int(self.sm.config.num_recorded_rows)].copy()
-            # a copy takes ten times as long as a look: every page of it is new
-            unchanged = np.array_equal(self.arena, self.initial_memory)
+            # before the first launch only another's checkpoint can have changed it; every page of a copy would be new
+            unchanged = self._launch_index < 0 and np.array_equal(self.arena, self.initial_memory)
             key_memory = self.initial_memory if unchanged else self.arena.copy()
         journal.begin(first)
         self._advance(first + min(cycles, CHUNK_CYCLES))

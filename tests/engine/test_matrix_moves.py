@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
+from tests.engine.one_warp import run_one_warp
 
 LANE = np.arange(32)
 # Rows of 16 bytes lie 48 bytes apart: lane n brings the address of row n.
@@ -30,23 +29,7 @@ PTX = """.version 8.0
 
 def run(folder: Path, body: str, words: np.ndarray) -> np.ndarray:
     """Run one warp over (32, 12) words and return what it stored: the first four words of each lane."""
-    (folder / "k.ptx").write_text(PTX.format(body=body))
-    np.save(folder / "in.npy", words)
-    (folder / "k.toml").write_text("""
-[[launch]]
-grid = [1]
-block = [32]
-args = [{buffer = "in"}, {buffer = "out"}]
-[buffers.in]
-file = "in.npy"
-[buffers.out]
-shape = [32, 12]
-dtype = "uint32"
-zeros = true
-""")
-    simulator = Simulator(load_launch_file(folder / "k.toml"))
-    simulator.run()
-    return simulator.buffers()["out"][:, :4]
+    return run_one_warp(folder, PTX.format(body=body), words, 12)[:, :4]
 
 
 def fragment(matrix: np.ndarray, is_transposed: bool) -> np.ndarray:

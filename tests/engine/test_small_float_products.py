@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
+from tests.engine.one_warp import run_one_warp
 
 PTX = """.version 8.4
 .target sm_89
@@ -23,28 +22,11 @@ PTX = """.version 8.4
   st.global.v4.b32 [%rd2], {{%r8, %r9, %r10, %r11}}; ret;
 }}
 """
-LAUNCH = """
-[[launch]]
-grid = [1]
-block = [32]
-args = [{buffer = "in"}, {buffer = "out"}]
-[buffers.in]
-file = "in.npy"
-[buffers.out]
-shape = [32, 4]
-dtype = "uint32"
-zeros = true
-"""
 
 
 def run(folder: Path, body: str, words: np.ndarray) -> np.ndarray:
     """Run one warp whose lanes get six words each in R2..R7; return the four words that each leaves in R8..R11."""
-    (folder / "k.ptx").write_text(PTX.format(body=body))
-    (folder / "k.toml").write_text(LAUNCH)
-    np.save(folder / "in.npy", words)
-    simulator = Simulator(load_launch_file(folder / "k.toml"))
-    simulator.run()
-    return simulator.buffers()["out"]
+    return run_one_warp(folder, PTX.format(body=body), words, 4)
 
 
 def values(codes: np.ndarray, mantissa: int) -> np.ndarray:
