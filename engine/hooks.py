@@ -1,8 +1,8 @@
 """The register-file design interface: its hooks, their defaults, and the binder that picks a design's own at compile time.
 
-A design is a numba-free Python file with functions of these names; those it leaves out keep the default here. A call
-`hooks.read(sm, rf, spec, rows, ...)` runs the function of the design whose parameter record `spec` is (its dtype carries a
-field `design_<name>`). Every hook returns an int on every path. In this order everywhere: `sm` the machine's state
+A design is a numba-free Python file with functions of these names; those it leaves out are those of the main file that it
+is built over, if it is, else keep the default here. A call `hooks.read(sm, rf, spec, rows, ...)` runs the function of the
+design whose parameter record `spec` is (its dtype carries a field `design_<name>`). Every hook returns an int on every path. In this order everywhere: `sm` the machine's state
 (state.py), `rf` the design's own, `spec` its parameters, `rows` the value rows (`.u`, `.f`, `.i`: 32 lanes); then warp and
 register, `mask` the lanes that count, `slot` an instruction under way (sm.inflight[slot]), `inst` an instruction
 (program.py). `rfview help design` tells the rest, designs/template.py is the example to begin from.
@@ -55,10 +55,27 @@ def register(name: str, module: ModuleType) -> None:
     DESIGNS[name] = module
 
 
-def _function(names: Any, default: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the design's own function for a spec with these field names, else the default."""
-    marker = next(name[7:] for name in names if name.startswith("design_"))
-    return getattr(DESIGNS[marker], default.__name__, default)
+def _chain(spec: Any) -> list[ModuleType]:
+    """Return the designs of a parameter record, outermost first; spec: its NumPy dtype, or numba's type of it."""
+    found = []
+    while True:
+        fields = spec.fields
+        found.append(DESIGNS[next(name[7:] for name in fields if name.startswith("design_"))])
+        if "mrf" not in fields:
+            return found
+        spec = fields["mrf"][0]
+
+
+def _function(spec: Any, default: Callable[..., Any], passed_on: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what a hook does for a design: its own function, its main file's, or where neither has one the default.
+
+    The default belongs to the design that was asked: what it calls is looked up there, and so may be that design's own.
+    """
+    for depth, module in enumerate(_chain(spec)):
+        if (own := getattr(module, default.__name__, None)) is not None:
+            function: Callable[..., Any] = passed_on if depth else own
+            return function
+    return default
 
 
 def hook(default: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,12 +85,15 @@ def hook(default: Callable[..., Any]) -> Callable[..., Any]:
     def call(sm: Any, rf: Any, spec: Any, *rest: Any) -> Any:
         marker = spec.dtype.names[:2]      # the name, and the hash of the sources: an edited file is another design
         if marker not in bound:
-            bound[marker] = _function(spec.dtype.names, default)
+            bound[marker] = _function(spec.dtype, default, passed_on)
         return bound[marker](sm, rf, spec, *rest)
+
+    def passed_on(sm: Any, rf: Any, spec: Any, *rest: Any) -> Any:
+        return call(sm, rf.mrf, spec.mrf, *rest)
 
     call.__name__ = default.__name__
     call.__doc__ = default.__doc__
-    declare(call, lambda sm, rf, spec, *rest: _function(spec.fields, default))
+    declare(call, lambda sm, rf, spec, *rest: _function(spec, default, passed_on))
     return call
 
 
@@ -84,16 +104,17 @@ def begin_cycle(sm, rf, spec, rows):
 
 
 def checks_issue(sm, rf, spec):
-    """Say whether the design has an issue_check of its own: only then are warps that wait to issue asked every cycle."""
-    return _function(spec.dtype.names, issue_check) is not issue_check
+    """Say whether a design has an issue_check of its own: only then are warps that wait to issue asked every cycle."""
+    return _checks_issue(spec.dtype)
 
 
-def _chosen(names: Any) -> Callable[..., Any]:
-    """Return `checks_issue` for a design as a constant that compiled code can drop."""
-    return (lambda sm, rf, spec: False) if _function(names, issue_check) is issue_check else (lambda sm, rf, spec: True)
+def _checks_issue(spec: Any) -> bool:
+    """Say it of a parameter record's type."""
+    return any(hasattr(module, "issue_check") for module in _chain(spec))
 
 
-declare(checks_issue, lambda sm, rf, spec: _chosen(spec.fields))
+# for compiled code a constant, by which it drops the call
+declare(checks_issue, lambda sm, rf, spec: (lambda sm, rf, spec: True) if _checks_issue(spec) else (lambda sm, rf, spec: False))
 
 
 @hook

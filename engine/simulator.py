@@ -488,7 +488,8 @@ class Simulator:
     def energy(self) -> dict[str, float]:
         """Return dynamic, leakage and refresh energy of the register file so far in pJ: counts and cycles x the tables."""
         clock = float(self.config["sm.clock_mhz"])
-        run = designs.Run(self.counts(), self.cycle, clock, self.built.values, self.config.preset)
+        run = designs.Run(self.counts(), self.cycle, clock, self.built.values, self.config.preset,
+                          self.config.values())  # fmt: skip
         return designs.energy(self.built.chain, run)
 
     def summary(self) -> dict[str, Any]:

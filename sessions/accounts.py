@@ -43,7 +43,8 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
         return None
     spec = info["design_spec"]
     origin.require(spec, "the energy")
-    run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]))
+    run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]),
+                       info.get("parameters", {}))  # fmt: skip
     return designs.energy(tuple(spec["chain"]), run)
 
 

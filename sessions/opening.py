@@ -128,6 +128,8 @@ def describe(path: str | Path) -> dict[str, Any]:
 
     Raises InputError as `open_recording` does.
     """
+    from engine.designs import origin
+
     timeline = open_recording(path, check=True)
     info, size = timeline.info, os.path.getsize(path)
     cycles = timeline.last - timeline.first
@@ -141,6 +143,7 @@ def describe(path: str | Path) -> dict[str, Any]:
         "kernel": info.get("kernel"),
         "launches": info.get("num_launches"),
         "design": info.get("design"),
+        "design_files": list(origin.kept(info.get("design_spec", {}))),
         "scheduler": info.get("scheduler"),
         "preset": info.get("preset"),
         "seed": info.get("seed"),

@@ -365,6 +365,7 @@ def describe(path: str | Path) -> dict[str, Any]:
         "recipe_format": FORMAT,
         "bytes": os.path.getsize(path),
         **{name: info[name] for name in INFO if isinstance(info[name], (str, int)) and name not in ("name", "launch_toml")},
+        "design_files": list(design_origin.kept(info["design_spec"])),
         "cycles": recipe.cycles,
         "keyframe_sums": len(recipe.sums),
         "arrays": len(arrays),

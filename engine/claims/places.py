@@ -61,6 +61,6 @@ def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fer
     found = designs.find(chain[0])
     own = getattr(found, "area_mm2", None)
     if own is not None:
-        return float(own(values))
+        return float(designs.host.call(found, "area_mm2", values))
     entry = (found.DESIGN.technology or {}).get("area_mm2")
     return float(entry[0]) if entry else None

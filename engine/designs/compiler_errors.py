@@ -15,6 +15,9 @@ from engine.designs.conformance import HOOKS, problems
 from engine.errors import InputError
 
 
+FLOAT_HINT = "; a signed and an unsigned 64-bit number make a float: np.int64(..) or np.uint64(..) around one"
+
+
 def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -> InputError:
     """Turn a compiler's typing error into one that names design, hook and field, as far as they can be told.
 
@@ -28,6 +31,7 @@ def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -
             return InputError("\n".join(slips))
     text = str(error)
     said = sentence_of(text)
+    said += FLOAT_HINT if "float64" in said else ""
     for found in modules:
         path = Path(str(found.__file__))
         lines = [int(line) for how in (r'File "([^"\n]+)", line (\d+)', r" at ([^\n]+?) \((\d+)\)")

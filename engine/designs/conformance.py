@@ -44,6 +44,8 @@ def problems(found: ModuleType) -> list[str]:
     if slips:
         return slips
     slips = [f"design {design.name}: {text}" for text in facts.slips(design)]
+    if not hasattr(found, "energy"):
+        slips += [f"design {design.name}: {text}" for text in facts.counted_twice(design)]
     roots = _roots(found)
     body = ast.parse(path.read_text(encoding="utf-8")).body
     for function in body:

@@ -590,6 +590,11 @@ def energy(run):
     }
 
 
+def node_nm(values, preset):
+    """Return the technology node in nm, a parameter."""
+    return values["edram.node"]
+
+
 def leakage_mw(node):
     """Return the leakage of 16 banks in mW at a technology node in nm."""
     return LEAKAGE_UW[node] * BANKS / 1e3

@@ -36,11 +36,18 @@ def slips(design: Any) -> Iterator[str]:
             yield f"event {name!r} is there already"
     waits = {f"{stall.name}_wait_cycles" for stall in (*STALLS, *design.stalls)}
     for name in design.energy_pj or {}:
-        # over another main file its events count too: only a design by itself can be checked
+        # over another main file that one's events count too: only a design by itself can be checked
         if not design.takes_main and name not in {*own, *known, *waits}:
             yield f"energy_pj of {name!r}, which is no event{_hint(name, {*own, *known})}"
     for panel in design.panels:
         yield from _panel_slips(design, panel)
+
+
+def counted_twice(design: Any) -> Iterator[str]:
+    """Yield what the table of a design over a main file charges anew: it is added to the main file's own energy."""
+    for name in design.energy_pj or {}:
+        if design.takes_main and name in {event for event, _ in EVENTS}:
+            yield f"energy_pj of {name!r}, which the main file's energy has already; charge its own, or write energy(run)"
 
 
 def _parameter_slips(parameter: Any) -> Iterator[str]:

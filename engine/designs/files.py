@@ -7,12 +7,13 @@ import os
 import re
 import sys
 import traceback
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from engine.designs import registry
-from engine.designs.description import Design
+from engine.designs import host, registry
+from engine.designs.description import Design, Parameter
 from engine.errors import InputError
 
 ENVIRONMENT = "RFVIEW_DESIGNS"
@@ -81,7 +82,7 @@ def _load(path: Path, text: str) -> ModuleType:
     try:
         exec(compile(text, str(path), "exec"), module.__dict__)
     except Exception as error:
-        raise InputError(f"design file {path}: {_where(error, path)}") from None
+        raise InputError(f"design file {path}: {_where(error, path)}{_unknown_part(error)}") from None
     found = getattr(module, "DESIGN", None)
     if not isinstance(found, Design):
         raise InputError(f"design file {path}: defines no DESIGN = Design(...); `rfview help design` shows one")
@@ -98,6 +99,17 @@ def _where(error: Exception, path: Path) -> str:
         return f"line {error.lineno}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {error}"
+
+
+def _unknown_part(error: Exception) -> str:
+    """Say what Design or Parameter takes, to one who gave it something else; "" for other errors."""
+    found = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    if not found:
+        return ""
+    if found[2] in host.FUNCTIONS:
+        return f"; a function {found[2]}(..) of the file is found by its name"
+    taken = [part.name for part in fields(Design if found[1] == "Design" else Parameter)]
+    return f"; {found[1]} takes {', '.join(taken)}"
 
 
 def write_new(path: str | Path) -> str:

@@ -138,6 +138,7 @@ TECHNOLOGY = {
     "t_write_ns": (T_WRITE_PS / 1000, "ns", "HC-RF Table II, HC"),
     "t_read_ns": (0.71, "ns", "HC-RF Table II, HC"),
     "s_access_ns": (0.77, "ns", "HC-RF Table II, HC (SRAM)"),
+    "node_nm": (40, "nm", "HC-RF section V"),
 }
 ENERGY_PJ = {
     "s_reads": (0.175 * 1024, "HC-RF Table II: 0.175 pJ/bit, 1024 bits"),

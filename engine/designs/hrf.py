@@ -133,6 +133,7 @@ TECHNOLOGY = {
     "gated_leakage": (GATED_LEAKAGE, "factor", "HRF Table 2: a buffer's leakage while its 48 entries are off"),
     "gating_dynamic": (GATING_DYNAMIC, "factor", "HRF Table 2: a buffer's dynamic energy"),
     "gating_area": (GATING_AREA, "factor", "HRF Table 2: a buffer's area"),
+    "node_nm": (32, "nm", "HRF Table 1"),
 }
 ENERGY_PJ = {
     "stt_reads": (0.239 * 1024, "HRF Table 1: 0.239 pJ/bit, 1024 bits"),

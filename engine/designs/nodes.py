@@ -1,7 +1,7 @@
 """The technology node of each paper's table of energies: what was made at different nodes does not compare in joules.
 
-Kept beside the designs' files, not in them: their whole text is the key of compiled code. A design file says its own as
-technology["node_nm"] = (32, "nm", source).
+A design's file says its own as technology["node_nm"] = (32, "nm", source), or where it depends on parameters or the preset
+in a function node_nm(values, preset).
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-# nm; racetrack's Table 3 names no node
-PAPERS = {"sram": 32, "stt": 32, "hrf": 32, "single_buffer": 32,        # HRF Table 1
-          "hcrf": 40,                                                   # HC-RF section V, Table II
-          "rfc": 40}                                                    # RFC section 4.3
+from engine.designs import host
+from engine.designs.finding import find
 
 
 def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> int | None:
@@ -20,16 +18,10 @@ def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = "ferm
 
     values: the design's parameters by name. Raises InputError for a design that is not at hand.
     """
-    name = chain[0]
-    if name == "edram":
-        return int(values["edram.node"])
-    if name == "sram" and preset == "gebhart":
-        return PAPERS["rfc"]
-    if name in PAPERS or name == "racetrack":
-        return PAPERS.get(name)
-    from engine import designs
-
-    entry = (designs.design(name).technology or {}).get("node_nm")
+    found = find(chain[0])
+    if hasattr(found, "node_nm"):
+        return int(host.call(found, "node_nm", values, preset))
+    entry = (found.DESIGN.technology or {}).get("node_nm")
     return int(entry[0]) if entry else None
 
 

@@ -163,6 +163,7 @@ TECHNOLOGY = {
     "rfc_area_mm2": (14300e-6 * GRANULES, "mm2", "RFC Table 2: 6 entries, 8 warps, 8 clusters"),
     "mrf_area_mm2": (MRF_BANK_UM2 * 1e-6 * MRF_BANKS, "mm2", "RFC Table 3: 32 banks"),
     "wire_pj_per_mm": (WIRE_PJ_PER_MM * GRANULES, "pJ/mm", "RFC Table 3: 1.9 pJ/mm per 32 bits"),
+    "node_nm": (40, "nm", "RFC section 4.3"),
 }
 ENERGY_PJ = {
     "rf_reads": (MRF_READ_PJ * GRANULES, "RFC Table 3: 8 pJ per 128 bits"),
@@ -191,11 +192,6 @@ def begin_cycle(sm, rf, spec, rows):
     if freeze == 0 and rf.flushing != 0:
         flush(sm, rf, spec, rows)
     return freeze
-
-
-def bank_of(sm, rf, spec, warp, reg):
-    """Return the main file's bank: the cache has no banks."""
-    return hooks.bank_of(sm, rf.mrf, spec.mrf, warp, reg)
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
@@ -288,11 +284,6 @@ def on_issue(sm, rf, spec, rows, slot, inst):
     return hooks.on_issue(sm, rf.mrf, spec.mrf, rows, slot, inst)
 
 
-def on_retire(sm, rf, spec, rows, slot, inst):
-    """Pass on."""
-    return hooks.on_retire(sm, rf.mrf, spec.mrf, rows, slot, inst)
-
-
 def on_leave(sm, rf, spec, rows, warp):
     """Wait for short-latency results, drop dead entries, hold the warp until the live ones are written back (B2.4)."""
     rf.leaving = np.uint64(rf.leaving) | bit64(warp)
@@ -324,21 +315,6 @@ def on_dispatch(sm, rf, spec, rows, warp):
     rf.reads[warp] = 0
     rf.hits[warp] = 0
     return hooks.on_dispatch(sm, rf.mrf, spec.mrf, rows, warp)
-
-
-def on_exit(sm, rf, spec, rows, warp):
-    """Pass on: begin_cycle has dropped the entries in the cycle after the exit."""
-    return hooks.on_exit(sm, rf.mrf, spec.mrf, rows, warp)
-
-
-def end_cycle(sm, rf, spec, rows):
-    """Pass on: the cache itself has nothing to do."""
-    return hooks.end_cycle(sm, rf.mrf, spec.mrf, rows)
-
-
-def next_event(sm, rf, spec):
-    """Return the main file's next event; the cache itself acts only while a warp is awake."""
-    return hooks.next_event(sm, rf.mrf, spec.mrf)
 
 
 def locate(sm, rf, spec, warp, reg, lane):

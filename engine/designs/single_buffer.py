@@ -57,6 +57,7 @@ LEAKAGE_MW = 16.2 + 248.7 * ENTRIES * ENTRY_BITS / 2**20
 TECHNOLOGY = {
     "leakage_mw": (LEAKAGE_MW, "mW", "HRF Table 1: STT-RAM, and SRAM by bits for the buffer"),
     "area_mm2": (0.038 + 0.194 * ENTRIES * ENTRY_BITS / 2**20, "mm2", "HRF Table 1: as leakage"),
+    "node_nm": (32, "nm", "HRF Table 1"),
 }
 ENERGY_PJ = {
     "stt_reads": (0.239 * 1024, "HRF Table 1: 0.239 pJ/bit, 1024 bits"),

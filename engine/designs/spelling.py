@@ -50,6 +50,9 @@ def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, 
             target = _value(node.func, known, own)
             if isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id not in marked:
                 yield node.lineno, f"calls {node.func.id}, which is not marked @device (from engine.device import device)"
+            elif isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id in hooks:
+                yield node.lineno, (f"calls {node.func.id}, a hook: write hooks.{node.func.id}(sm, rf, spec, ...) "
+                                    "(from engine import hooks)")  # fmt: skip
             elif (text := _wrong_call(node, target, hooks)) and function.name != target.__name__:
                 yield node.lineno, text
         elif isinstance(node, ast.Attribute) and isinstance(holder := _value(node.value, known, own), ModuleType):
@@ -58,7 +61,8 @@ def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, 
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in seen:
             if node.id not in own and node.id not in known and not hasattr(builtins, node.id):
                 seen.add(node.id)
-                yield node.lineno, f"no name {node.id!r}{_hint(node.id, {*known, *own})}"
+                hint = f"; a hook is called as hooks.{node.id}" if node.id in hooks else _hint(node.id, {*known, *own})
+                yield node.lineno, f"no name {node.id!r}{hint}"
 
 
 def _value(node: ast.expr, known: Mapping[str, Any], own: set[str]) -> Any:

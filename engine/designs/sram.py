@@ -32,6 +32,11 @@ def energy(run: Run) -> dict[str, float]:
     return {"dynamic": dynamic, "leakage": 0.0, "refresh": 0.0}
 
 
+def node_nm(values, preset: str) -> int:
+    """Return the technology node in nm of the table of the machine that ran."""
+    return 40 if preset == GEBHART else 32      # RFC section 4.3; HRF Table 1
+
+
 DESIGN = Design(
     name="sram",
     title="banked SRAM",

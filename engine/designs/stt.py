@@ -30,6 +30,7 @@ STATE = (
 TECHNOLOGY = {
     "leakage_mw": (16.2, "mW", "HRF Table 1"),
     "area_mm2": (0.038, "mm2", "HRF Table 1"),
+    "node_nm": (32, "nm", "HRF Table 1"),
 }
 ENERGY_PJ = {
     "rf_reads": (0.239 * 1024, "HRF Table 1: 0.239 pJ/bit, 1024 bits"),

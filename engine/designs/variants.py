@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from engine.designs import files
+from engine.designs import files, host
 from engine.designs.description import Design, Parameter, greatest
 from engine.designs.finding import find
 from engine.errors import InputError
@@ -101,7 +102,11 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     given = {f"{name}.{key}": value for key, value in variant.items() if key != "main"} | dict(settings)
     main_name = _name(variant.get("main", "sram"))
     if find(name).DESIGN.takes_main:
+        if find(main_name).DESIGN.takes_main:
+            raise InputError(f"--design {text}: main={main_name}: {main_name} is built over a main file itself; "
+                             "take one that is not")  # fmt: skip
         chain.append(main_name)
+        _check_reads(text, find(name), find(main_name))
     elif "main" in variant:
         raise InputError(f"--design {text}: {name} is not built over another register file")
     values: dict[str, Any] = {}
@@ -121,6 +126,15 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     return Built(tuple(chain), state, spec, values, extra)
 
 
+def _check_reads(text: str, outer: ModuleType, main: ModuleType) -> None:
+    """Refuse a design with rules of reading that its main file would pass over, as it asks its own. Raises InputError."""
+    unheard = [hook for hook in ("bank_of", "read") if hasattr(outer, hook)]
+    if unheard and hasattr(main, "arbitrate") and not hasattr(outer, "arbitrate"):
+        raise InputError(f"--design {text}: {main.DESIGN.name} serves reads by an `arbitrate` of its own, which would not "
+                         f"ask {outer.DESIGN.name}'s {' and '.join(f'`{hook}`' for hook in unheard)}; "
+                         f"write an `arbitrate` in {outer.DESIGN.name} too, or take another main file")  # fmt: skip
+
+
 def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
     parts = [compiled_part(file, file.read_text(encoding="utf-8")) for file in sources]
@@ -132,9 +146,6 @@ def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: An
         spec.append(("mrf", inner_spec))
         state.append(("mrf", inner_state))
     return np.dtype(state, align=True), np.dtype(spec, align=True)
-
-
-HOST_FUNCTIONS = ("why", "energy", "area_mm2")
 
 
 @lru_cache
@@ -152,7 +163,7 @@ def compiled_part(file: Path, text: str) -> str:
     for node in ast.parse(text).body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         is_design = any(isinstance(target, ast.Name) and target.id == "DESIGN" for target in targets)
-        if is_design or isinstance(node, ast.FunctionDef) and node.name in HOST_FUNCTIONS:
+        if is_design or isinstance(node, ast.FunctionDef) and node.name in host.FUNCTIONS:
             continue
         if isinstance(node, ast.FunctionDef) and len(node.body) > 1 and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]

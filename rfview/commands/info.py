@@ -1,24 +1,51 @@
-"""`rfview info`: say what a session file or a recipe holds and whether it is whole."""
+"""`rfview info`: say what a session file or a recipe holds and whether it is whole; write out the design files in it."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 from typing import Any
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("file", metavar="FILE", help="a session file (.rfs) or a recipe (.rfr)")
+    parser.add_argument("--save-designs", metavar="DIR",
+                        help="write the design files that it was run with as DIR/FILE.py, to be read and named in "
+                             "RFVIEW_DESIGNS")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the file's header, size and state of health."""
+    """Print the file's header, size and state of health; or write its design files and say where they are."""
     from sessions import opening, recipe
 
+    if args.save_designs is not None:
+        return save_designs(args.file, args.save_designs)
     facts = (recipe if recipe.is_recipe(args.file) else opening).describe(args.file)
     print(json.dumps(facts) if args.json else text_of(facts))
+    return 0
+
+
+def save_designs(file: str, folder: str) -> int:
+    """Write the design files that a session file or a recipe holds into a folder; print how to go on with them."""
+    from engine.designs import files, origin
+    from sessions import opening, recipe
+
+    if recipe.is_recipe(file):
+        spec = recipe.open_recipe(file).info["design_spec"]
+    else:
+        timeline = opening.open_recording(file)
+        spec = timeline.info["design_spec"]
+        timeline.close()
+    paths = origin.save(spec, folder)
+    for path in paths:
+        print(f"{path}: written; it is a program, so read it before you let it run")
+    named = os.pathsep.join(str(path.resolve()) for path in paths)
+    print(f"then: {files.ENVIRONMENT}={shlex.quote(named)} rfview {'debug' if recipe.is_recipe(file) else 'replay'} "
+          f"{shlex.quote(file)}")  # fmt: skip
     return 0
 
 

@@ -24,6 +24,7 @@ A register file is one Python file. Begin with one that works, change it, check 
 A path stands wherever a design's name does, with [key=value,...] behind it; RFVIEW_DESIGNS=FILE.py makes the name known
 everywhere, a package does so by an entry point `rfview.designs`. A recording shows all values and panels without the file,
 but its `why`, `energy` and `fork` need that, and so does a recipe: RFVIEW_DESIGNS=./my_rf.py rfview replay F.rfs
+Both hold the file's text: `rfview info F.rfs --save-designs .` writes it. Nothing runs it before you name it so.
 
 DESIGN = Design(...) says what there is:
   parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME; low=1, high=12: what it may be;
@@ -32,12 +33,13 @@ DESIGN = Design(...) says what there is:
   state        (name, NumPy dtype) or (name, dtype, shape), in the hooks rf.NAME; MAX_BANKS, MAX_WARPS: engine/state.py
   events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you
   stalls       Stall(code, name, short, glyph, ascii, family, sentence), codes 32 to 39
-  energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or a function energy(run).
-               For `rfview compare`: area_mm2, node_nm, and the SRAM that yours is an answer to, of the same node:
-               sram_read_pj and sram_write_pj of a row, sram_leakage_mw, sram_area_mm2
+  energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or, beside DESIGN, a function
+               energy(run). For `rfview compare`: area_mm2, node_nm, and the SRAM that yours is an answer to, of the same
+               node: sram_read_pj and sram_write_pj of a row, sram_leakage_mw, sram_area_mm2
   extra_rows   rows for values of your own, rows[spec.first_row] and on; settings {"sm.num_banks": 8} of your machine
   panels       {"kind": "grid", "title": .., "field": NAME in the state}: a cell per value, "glyphs": "·▒█" for 0 1 2;
-               kind table: a row per record, or numbered values; kind values: one line with a "unit".
+               kind table: a row per record, or per first index of a field of two dimensions, or numbered values;
+               kind values: one line with a "unit".
                "per": "bank" or "warp" shows as many as there are, the selected one first of all; "max": 64 is the full
                shade of a grid without glyphs; "show": "registers" lists a mask's bits (of warps too: 0-3 7), "hex" its
                digits. The first panel is always in sight; z shows all
@@ -46,9 +48,11 @@ The functions below are hooks: write those that differ from a plain banked file,
 begin_cycle, write_back, arbitrate (it calls read), issue_check and on_issue, end_cycle. They are compiled with numba after
 each edit, which takes half a minute; with NUMBA_DISABLE_JIT=1 they run as they are, a few hundred cycles a second, for
 print() and a Python debugger. Functions of the file that only the host calls, edited without a new compile:
-  energy(run)          {"dynamic": pJ, "leakage": pJ, "refresh": pJ} of run.counts, run.cycles, run.values and
-                       run.leakage_pj(mW), at any cycle; what is saved lowers its own part, no part is negative
-  area_mm2(values)     the area, for the table of `rfview compare`; values["NAME.key"] are the parameters
+  energy(run)          {"dynamic": pJ, "leakage": pJ, "refresh": pJ} of run.counts["EVENT"], run.cycles,
+                       run.leakage_pj(mW), run.values["my_rf.wake_cycles"] (the designs' parameters) and
+                       run.machine["sm.num_banks"], at any cycle; what is saved lowers its own part, no part is negative
+  area_mm2(values), node_nm(values, preset)
+                       area and technology node, where they depend on parameters, for the table of `rfview compare`
   why(trail, moment, rf, refusal)
                        more links for `why` chains, which else end with the stall's sentence. refusal: its kind ("read",
                        "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 where it is about
@@ -75,7 +79,15 @@ Rules
   Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of engine.bits work on them in both modes.
   Compiled code makes a float of signed with unsigned 64-bit numbers: write np.uint64(rf.mask) | bit64(warp) for masks,
   np.int64(sm.inflight[slot].unread) for what is shifted and counted.
-  A hook calls another of its file as hooks.NAME(sm, rf, spec, ...), which also gives the default of one left out.
+  A hook calls another of its file as hooks.NAME(sm, rf, spec, ...) (from engine import hooks), which also gives the default
+  of one left out.
+  issue_check is asked of every warp that could issue, in every cycle; each scheduler issues one of its own, and on_issue
+  runs, before the next scheduler's are asked: what was free when it said yes is still free in on_issue.
+  on_exit comes for all warps of a CTA at once, when its last one has ended and nothing of it is under way.
+  A refused result has its result bus for the cycle all the same (sm.result_buses of them, and one for loads), and those
+  behind it wait: what a write needs is best got ready in on_issue. A refused read holds the other reads of its bank.
+  A port is free for what the design writes by itself where registers.read_port_free(sm, bank) says so: in end_cycle behind
+  all else of the cycle, in begin_cycle before it (then it goes first). take_write_port books it there as well.
   An operand that needs no bank is given in on_issue: copy its value to row sm.config.first_collector_row + 6 * collector
   + k, for each k of sm.inflight[slot].unread that is served, then registers.set_unread(sm, inst, collector, the others).
   inst.last_use says that a register is dead behind its read k, true for the warp only where no lane is elsewhere:
@@ -88,7 +100,9 @@ Rules
 `sm.bank` .. and `inst` the fields of the records, with what they mean; `rfview help hooks` the list below alone, and
 `rfview help rules` what the designs that come with rfview decide where their papers are silent.
 --check first runs the design as plain Python, where an index out of bounds is seen, then compares memory with sram's.
-A design over another one (like rfc over sram) sets takes_main and calls hooks.NAME(sm, rf.mrf, spec.mrf, ...).
+A design over another one (like rfc over sram) sets takes_main: --design './my_rf.py[main=stt]'. Hooks that it leaves out are
+the main file's, those that it has may call that one's as hooks.NAME(sm, rf.mrf, spec.mrf, ...). Its energy_pj, of events of
+its own, is added to the main file's energy.
 `rfview help ./my_rf.py` explains your own parameters, stalls and events as it does those that come with rfview."""
 
 
@@ -102,7 +116,7 @@ def hooks_text() -> str:
     from engine import hooks, registers
     from engine.designs.conformance import HOOKS
 
-    lines = ["Hooks; those left out are a plain banked SRAM file's"]
+    lines = ["Hooks; those left out are a plain banked SRAM file's, or the main file's under a design that takes_main"]
     for name, arguments in HOOKS.items():
         lines += _entry(name, arguments, getattr(hooks, name))
     lines += ["", "Helpers: from engine import registers"]

@@ -18,7 +18,7 @@ from sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
 KNOWN = {stall.code: stall for stall in STALLS}
-_OWN_BANKS: dict[tuple[Any, ...], int] = {}     # (design, machine, warp, register) -> bank: asked once, not per frame
+_FIXED_BANKS: dict[str, dict[tuple[int, int, int], int]] = {}     # machine -> (base, warp, register) -> bank: asked once
 
 
 @dataclass(frozen=True)
@@ -287,13 +287,23 @@ class Machine:
         if not self._has_own_banks:
             slot = self.reg_base[warp] + reg
             return (slot if self.config["mapping"] == 0 else reg + warp) % self.num_banks
-        key = (str(self.info["design_spec"]), self.num_banks, self.config["mapping"], self.reg_base[warp], warp, reg)
-        if key not in _OWN_BANKS:
+        key = (self.reg_base[warp], warp, reg)
+        if key not in self._own_banks:
             from engine import designs, hooks
 
             record = designs.spec_record(self.info["design_spec"], int(self.info["main_rows"]))
-            _OWN_BANKS[key] = int(hooks.bank_of(self.snapshot.sm, self.snapshot.rf, record, warp, reg))
-        return _OWN_BANKS[key]
+            self._own_banks[key] = int(hooks.bank_of(self.snapshot.sm, self.snapshot.rf, record, warp, reg))
+        return self._own_banks[key]
+
+    @cached_property
+    def _own_banks(self) -> dict[tuple[int, int, int], int]:
+        """(base, warp, register) -> bank as far as asked: for good where that is fixed, else of this cycle (renaming)."""
+        from engine import designs
+
+        spec = self.info["design_spec"]
+        if not set(spec["chain"]) <= set(designs.BUILT_IN):
+            return {}
+        return _FIXED_BANKS.setdefault(str((spec["chain"], spec["values"], self.num_banks, self.config["mapping"])), {})
 
     @cached_property
     def _has_own_banks(self) -> bool:
@@ -304,8 +314,7 @@ class Machine:
             found = [designs.find(name) for name in self.info.get("design_spec", {}).get("chain", ())]
         except InputError:
             return False    # a foreign design that is not installed: the machine's mapping is what can be known
-        # rfc passes the question on to its main file, the last of the chain
-        return bool(found) and hasattr(found[-1], "bank_of")
+        return any(hasattr(module, "bank_of") for module in found)
 
     @cached_property
     def warp_places(self) -> tuple[np.ndarray, np.ndarray]:

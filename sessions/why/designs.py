@@ -14,6 +14,7 @@ sessions.why.trail.Refusal. Replaying a recording where the design is not instal
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from engine import designs as registry
@@ -54,4 +55,4 @@ def _foreign(name: str) -> Explainer | None:
         found = registry.find(name)
     except InputError:
         return None
-    return getattr(found, "why", None)
+    return partial(registry.host.call, found, "why") if hasattr(found, "why") else None

@@ -12,7 +12,7 @@ from engine import hooks, registers
 from engine.bits import bit64
 from engine.designs import Design, Parameter
 from engine.stalls import RFC_FLUSH
-from engine.state import FOREVER, MAX_WARPS
+from engine.state import MAX_WARPS
 
 PARAMETERS = (Parameter("leave_cycles", 1, "cycles", "assumed: to be seen", "how long a warp takes to leave"),)
 
@@ -24,16 +24,6 @@ STATE = (
 
 EVENTS = (("skeleton_hits", "operands served by the copy"), ("skeleton_joins", "warps that joined the active set"))
 HITS, JOINS = range(2)
-
-
-def bank_of(sm, rf, spec, warp, reg):
-    """Return the main file's bank."""
-    return hooks.bank_of(sm, rf.mrf, spec.mrf, warp, reg)
-
-
-def begin_cycle(sm, rf, spec, rows):
-    """Pass on."""
-    return hooks.begin_cycle(sm, rf.mrf, spec.mrf, rows)
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
@@ -80,16 +70,6 @@ def on_dispatch(sm, rf, spec, rows, warp):
     rf.valid[warp] = 0
     rf.left_cycle[warp] = 0
     return hooks.on_dispatch(sm, rf.mrf, spec.mrf, rows, warp)
-
-
-def next_event(sm, rf, spec):
-    """Return the main file's next event."""
-    return min(np.int64(FOREVER), np.int64(hooks.next_event(sm, rf.mrf, spec.mrf)))
-
-
-def locate(sm, rf, spec, warp, reg, lane):
-    """Return the main file's place: the copy is never newer."""
-    return hooks.locate(sm, rf.mrf, spec.mrf, warp, reg, lane)
 
 
 def copied(snapshot, warp):

@@ -6,7 +6,7 @@ import importlib
 import json
 import math
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -177,6 +177,7 @@ def test_a_design_of_ones_own_is_compared_with_the_baseline_that_it_names(monkey
              "node_nm": (7, "nm", "x")}
     mine = designs.Design("mine", "", "", (), (), technology=table)
     monkeypatch.setattr(designs, "design", lambda name: mine)
+    monkeypatch.setattr(nodes, "find", lambda name: SimpleNamespace(DESIGN=mine))
     base = baselines.foreign_baseline("mine")
     assert base == baselines.Baseline("mine's SRAM", 2.0, 3.0, 0.5, 0.0, None)
     assert nodes.node_nm(("mine",), {}) == 7

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from engine import designs, jit, warm
-from engine.designs import files, origin
+from engine.designs import files, nodes, origin, registry
 from engine.errors import InputError
 from sessions import open_session
-from sessions import fork
+from rfview import cli
+from sessions import accounts, fork
+from sessions.recipe import write_recipe
 from sessions.record import record
 from sessions.verbs import execute
 from tests.harness import Assembly, Machine
@@ -169,6 +171,66 @@ def test_what_needs_a_design_file_names_it(own: Path, tmp_path: Path, monkeypatc
             execute(session, line)
 
 
+def test_a_recording_keeps_the_design_files_text_and_gives_it_back(
+        own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    text = own.read_text()
+    record(Machine(program(), warps=2, data=[0], design=str(own)).simulator, tmp_path / "run.rfs")
+    write_recipe(Machine(program(), warps=2, data=[0], design=str(own)).simulator, tmp_path / "run.rfr")
+    own.unlink()
+    start_anew()
+    session = open_session(str(tmp_path / "run.rfs"))
+    with pytest.raises(InputError, match=r"needs the design file my_rf\.py.*`rfview info FILE --save-designs \.` writes it"):
+        execute(session, "info accounts")
+    assert "my_rf" not in registry.added(), "nothing ran what the recording holds"
+    for kind in ("rfs", "rfr"):
+        assert cli.main(["info", str(tmp_path / f"run.{kind}"), "--save-designs", str(tmp_path / kind)]) == 0
+        assert (tmp_path / kind / "my_rf.py").read_text() == text
+        assert "read it before you let it run" in capsys.readouterr().out
+        assert cli.main(["info", str(tmp_path / f"run.{kind}")]) == 0 and "my_rf.py" in capsys.readouterr().out
+    monkeypatch.setenv(files.ENVIRONMENT, str(tmp_path / "rfs" / "my_rf.py"))
+    execute(session, "info accounts")
+    (tmp_path / "rfs" / "my_rf.py").write_text("mine")
+    assert cli.main(["info", str(tmp_path / "run.rfs"), "--save-designs", str(tmp_path / "rfs")]) == 2
+    assert "is there already, with another text" in capsys.readouterr().err
+    assert (tmp_path / "rfs" / "my_rf.py").read_text() == "mine"
+
+
+def test_what_holds_no_design_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it holds no design file; sram came with rfview"):
+        origin.save({"chain": ["sram"]}, tmp_path)
+    with pytest.raises(InputError, match=r"it is from a version that did not keep my_rf\.py"):
+        origin.save({"chain": ["my_rf"], "files": {"my_rf": {"file": "my_rf.py", "code": "0"}}}, tmp_path)
+    out = origin.save({"files": {"x": {"file": "../x.py", "text": "1"}}}, tmp_path / "in")
+    assert out == [tmp_path / "in" / "x.py"], "never out of the folder"
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        ("def energy(run):\n    return {'dynamic': run.values['sm.num_banks']}\n",
+         "energy: KeyError: 'sm.num_banks'; run.values has the designs' own (NAME.key), run.machine the machine's"),
+        ("def energy(run):\n    return {'dynamic': 1.0}\n", "energy(run) gives dynamic; expected dynamic, leakage, refresh"),
+        ("def energy(run):\n    return 7\n", "energy(run) gives 7; expected dynamic"),
+        ("def node_nm(values, preset):\n    return values[0]\n", "node_nm: KeyError: 0 (my_rf.py, line "),
+    ],
+)
+def test_a_slip_in_a_function_of_the_host_is_named(own: Path, function: str, says: str) -> None:
+    own.write_text(own.read_text() + "\n\n" + function)
+    found = run(str(own)).simulator
+    with pytest.raises(InputError) as error:
+        found.energy()
+        nodes.node_nm(found.built.chain, found.built.values)
+    assert f"design my_rf, {says}" in str(error.value) or f"design my_rf: {says}" in str(error.value)
+
+
+def test_energy_sees_the_machines_numbers(own: Path) -> None:
+    own.write_text(own.read_text() + "\n\ndef energy(run):\n    rows = run.machine['sm.num_banks'] * "
+                   "run.machine['sm.rows_per_bank']\n    return {'dynamic': 0, 'leakage': rows, 'refresh': 0}\n")
+    machine = run(str(own))
+    assert machine.simulator.energy()["total"] == 1024
+    assert accounts.energy_at(machine.snapshots[-1])["total"] == 1024
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -194,6 +256,11 @@ def test_what_needs_a_design_file_names_it(own: Path, tmp_path: Path, monkeypatc
         (('"write_cycles", 2,', '"write_cycles", -2,'), "'write_cycles': the default -2 is not in 1 to 64"),
         (('"write_cycles", 2,', '"write_cycles", "two",'), "the default 'two' is no number; words need choices"),
         (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' is there already"),
+        (('    panels=(', '    energy=None,\n    panels=('), "'energy'; a function energy(..) of the file is found by its"),
+        (('    panels=(', '    panel=('), "argument 'panel'; Design takes name, title, source, parameters, state,"),
+        (("registers.default_bank(sm, warp, reg)\n    if", "bank_of(sm, rf, spec, warp, reg)\n    if"),
+         "hook write_back: no name 'bank_of'; a hook is called as hooks.bank_of"),
+        (("registers.first_bank_free(sm)", "read(sm, rf, spec, 0, 0, 0, 0, 0)"), "calls read, a hook: write hooks.read(sm,"),
         (("    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it\n    return 0\n", ""),
          "a path ends without a return"),
     ],
@@ -274,16 +341,18 @@ def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
         (("return registers.first_bank_free(sm)", "return registers.np.zeros(3).size + registers.first_bank_free(sm)"),
          "hook next_event: cannot do empty("),
         (("rf.latched[bank] = row + 1", "rf.latched[bank, 0] = row"), "hook write_back: "),
+        (("rf.latched[bank] =", "at = -1\n    for at in range(sm.bank[bank].requests):\n        pass\n    rf.latched[at] ="),
+         "float64, int64); a signed and an unsigned 64-bit number make a float: np.int64(..)"),
         (("event + HITS] += 1", "event + HITS] += 'x'"), "hook read: cannot do iadd(int64, Literal[str](x)) (my_rf"),
     ],
 )
 def test_a_slip_in_types_is_named_before_the_machine_is_compiled(own: Path, change: tuple[str, str], says: str) -> None:
     text = own.read_text()
     assert change[0] in text
-    own.write_text(text.replace(*change))
+    own.write_text(text.replace(*change).replace("from engine import reg", "import numpy as np\nfrom engine import reg"))
     with pytest.raises(InputError) as error:
         run(str(own))
-    assert says in str(error.value) and len(str(error.value)) < 200, error.value
+    assert says in str(error.value) and len(str(error.value)) < 240, error.value
 
 
 def test_a_run_as_plain_python_does_not_count_as_compiled(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,6 +114,37 @@ def test_the_skeleton_over_a_main_file(main: str) -> None:
         assert int(m.snapshots[-1].rf["mrf"]["writes"]) == m.count("rf_writes")
 
 
+OVER = """from engine.designs import Design
+
+DESIGN = Design(name="over", title="nothing of its own", source="the project's tests", parameters=(), state=(),
+                takes_main=True)
+"""
+
+
+@pytest.mark.nojit
+@pytest.mark.skipif(not WITHOUT_JIT, reason="a compile each, for what the compiled skeleton shows as well")
+@pytest.mark.parametrize("main", ["stt", "hcrf", "hrf", "single_buffer", "edram", "racetrack"])
+def test_what_a_design_leaves_out_its_main_file_does(main: str, tmp_path: Path) -> None:
+    (tmp_path / "over.py").write_text(OVER)
+    alone, over = (run(design, preset="fermi") for design in (main, f"{tmp_path / 'over.py'}[main={main}]"))
+    alone_counts, over_counts = ({name: count for name, count in m.simulator.counts().items() if count}
+                                 for m in (alone, over))
+    assert over.simulator.cycle == alone.simulator.cycle and over_counts == alone_counts
+    middle = [m.snapshots[alone.simulator.cycle // 2].register(0, 4).tolist() for m in (alone, over)]
+    assert middle[0] == middle[1] and middle[0][0] > 0
+    assert over.simulator.energy() == pytest.approx(alone.simulator.energy()) and alone.simulator.energy()["total"] > 0
+
+
+def test_a_main_file_is_built_over_no_other() -> None:
+    with pytest.raises(InputError, match=r"main=rfc: rfc is built over a main file itself; take one that is not"):
+        designs.build("skeleton[main=rfc]", {}, "")
+
+
+def test_reads_that_a_main_file_would_not_ask_for_are_refused() -> None:
+    with pytest.raises(InputError, match="racetrack serves reads by an `arbitrate` of its own, which .* skeleton's `read`"):
+        designs.build("skeleton[main=racetrack]", {}, "")
+
+
 @pytest.mark.nojit
 def test_the_skeleton_leaves_and_joins() -> None:
     m = run("skeleton", settings=FAST_MEMORY | {"skeleton.leave_cycles": 5})

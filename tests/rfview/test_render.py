@@ -263,6 +263,19 @@ def test_panels_share_the_room_and_read_masks_and_states() -> None:
     assert panels.registers_of(0) == "-" and panels.registers_of(0b1011) == "0-1 3"
 
 
+def test_a_table_of_two_dimensions_has_a_row_per_first_index() -> None:
+    info = make_info("mine")
+    info["panels"] = [{"kind": "table", "title": "Heat", "field": "heat", "per": "warp"}]
+    session = make_session(info=info)
+    session.goto(20)
+    scene = SceneSource(session).scene()
+    heat = session.snapshot().rf["heat"]
+    assert heat.ndim == 2
+    lines = [line.plain.split() for line in panels.render(scene, 200, 40)][1:]
+    assert [line[0] for line in lines] == [f"w{index}" for index in range(len(heat))], "no w96 among 48 warps"
+    assert [[int(text) for text in line[1:]] for line in lines] == heat.tolist()
+
+
 def test_a_cut_panel_shows_the_selected_warp() -> None:
     info = make_info("mine")
     info["panels"] = [{"kind": "grid", "title": "Heat", "field": "heat", "per": "warp"}]

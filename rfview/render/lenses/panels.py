@@ -63,9 +63,13 @@ def _name_of(panel: dict[str, Any], index: int) -> str:
 
 
 def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
-    """Return records, a row each below the names of their fields; or plain entries, as many in a row as there is room."""
+    """Return records, a row each below the names of their fields; of a field with two dimensions a row per first index; or
+    plain entries, as many in a row as there is room.
+    """
     flat, old = now.reshape(-1), before.reshape(-1)
     names = flat.dtype.names
+    if not names and now.ndim > 1:
+        return _lists(panel, now.reshape(now.shape[0], -1), before.reshape(now.shape[0], -1), width)
     if not names:
         texts = _column(flat, str(panel.get("show", "")))
         return _side_by_side(panel, texts, [bool(np.any(new != was)) for new, was in zip(flat, old, strict=True)], width)
@@ -82,9 +86,23 @@ def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: in
     return [row.line() for row in (heading, *rows)]
 
 
+def _lists(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
+    """Return a row per first index with its values in columns, cut where the row is full."""
+    texts = _column(now.reshape(-1), str(panel.get("show", "")))
+    columns = now.shape[1]
+    room = [max((len(text) for text in texts[at::columns]), default=0) for at in range(columns)]
+    lines = []
+    for index in range(now.shape[0]):
+        row = Row(width).add(f"{_name_of(panel, index)} ", "faint")
+        for at, text in enumerate(texts[index * columns : (index + 1) * columns]):
+            row.add(f"{text:>{room[at]}}", "changed" if now[index, at] != before[index, at] else "text").add("  ")
+        lines.append(row.line())
+    return lines
+
+
 def _side_by_side(panel: dict[str, Any], texts: list[str], changed: list[bool], width: int) -> list[Line]:
     """Return entries in as many columns as fit, numbered downwards."""
-    room = max(map(len, texts), default=0) + 6
+    room = max(map(len, texts), default=0) + max(len(_name_of(panel, len(texts) - 1)), 3) + 3
     columns = max(1, min(len(texts), (width + 2) // room))
     height = -(-len(texts) // columns)
     rows = [Row(width) for _ in range(height)]
@@ -163,8 +181,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
        1 ·░░▒▓█··
      writes 38,008
 
-    grid: a cell per value, density by the largest or the panel's glyphs. table: a row per record, or numbered entries.
-    values: one line. An unknown kind or field is named, not skipped.
+    grid: a cell per value, density by the largest or the panel's glyphs. table: a row per record or first index, or
+    numbered entries. values: one line. An unknown kind or field is named, not skipped.
     """
     machine = scene.now
     if machine is None:
@@ -186,7 +204,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         lines = painter(panel, now, before, width)
         if kind != "values":
             lines.insert(0, Row(width).add(f" {panel.get('title', path)}", "bold").add(f"  rf.{path}", "faint").line())
-        is_listed = kind == "table" and now.dtype.names is None
+        is_listed = kind == "table" and now.dtype.names is None and now.ndim < 2
         chosen = {"warp": scene.warp, "bank": scene.bank}.get(str(panel.get("per")), 0)
         focus = chosen if now.ndim and not is_listed else 0
         shown.append(Shown(lines, 0 if kind == "values" else 2 if kind == "table" and now.dtype.names else 1, focus))
