@@ -80,7 +80,15 @@ def cycle_limit(simulator: Simulator) -> KernelFault:
     listing = simulator.info["program"][hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
     hot = f"the hottest line is PTX line {listing['line']}: {listing['text']}"
-    return KernelFault(f"kernel {listing['kernel']} {sentence}; {hot}{_left_out(simulator)}")
+    warps = f"the warps: {states_of(simulator)}"
+    return KernelFault(f"kernel {listing['kernel']} {sentence}; {hot}; {warps}{_left_out(simulator)}")
+
+
+def states_of(simulator: Simulator) -> str:
+    """Return what the warps of a machine do now: "wait 40, bank_conflict 8", most first."""
+    counts = simulator.sm["state_count"].tolist()
+    found = sorted(((count, stall.name) for stall in simulator.built.stalls if (count := counts[stall.code])), reverse=True)
+    return ", ".join(f"{name} {count}" for count, name in found)
 
 
 def _left_out(simulator: Simulator) -> str:

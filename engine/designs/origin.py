@@ -1,4 +1,4 @@
-"""Which design file a run came from, and whether it is at hand, as a recording or recipe wants to know later.
+"""Which design files a run came from, whether they are at hand, and their texts: for recordings and recipes, later.
 
 A run's `design_spec` holds under "files", for each design of its chain that is a file of somebody's own, the file's name
 (no folder: the same run gives the same recording anywhere), its text, and a hash of its code. The text is there to be

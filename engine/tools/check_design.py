@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine import jit, kernels, warm
+from engine import faults, jit, kernels, warm
 from engine.errors import InputError, RfviewError
 from engine.launch import load_launch_file
 from engine.simulator import Progress, Simulator
@@ -62,7 +62,7 @@ def verdict_of(plain: Simulator, own: Simulator) -> str:
         raise               # it cannot run at all, under no scheduler
     except RfviewError as error:
         if own.cycle >= own.max_cycles:
-            return f"no end after {PATIENCE} times sram's cycles; the warps: {states_of(own)}"
+            return f"no end after {PATIENCE} times sram's cycles; the warps: {faults.states_of(own)}"
         return f"stopped: {error}"
     slips = [name for name, data in plain.buffers().items() if data.tobytes() != own.buffers()[name].tobytes()]
     if slips and not plain.spec.order_dependent:
@@ -73,13 +73,6 @@ def verdict_of(plain: Simulator, own: Simulator) -> str:
     if summary["issued"] + sum(summary["stalls"].values()) != summary["warp_cycles"]:
         return "warp-cycles do not add up"
     return FINE
-
-
-def states_of(machine: Simulator) -> str:
-    """Return what the warps of a machine do now: "wait 40, bank_conflict 8", most first."""
-    counts = machine.sm["state_count"].tolist()
-    found = sorted(((count, stall.name) for stall in machine.built.stalls if (count := counts[stall.code])), reverse=True)
-    return ", ".join(f"{name} {count}" for count, name in found)
 
 
 def skipping(own: Simulator, every: Simulator) -> str:

@@ -31,7 +31,8 @@ DESIGN = Design(...) says what there is:
                choices=("off", "on"): words, in the hooks 0 and 1; dtype="f8": fractions; is_live=True: `fork .. set` may
                change it in mid-run, as the hooks look it up each time
   state        (name, NumPy dtype) or (name, dtype, shape), in the hooks rf.NAME; MAX_BANKS, MAX_WARPS: engine/state.py
-  events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you
+  events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you;
+               `rfview compare` lists those named PLACE_reads and PLACE_writes by place
   stalls       Stall(code, name, short, glyph, ascii, family, sentence), codes 32 to 39
   energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or, beside DESIGN, a function
                energy(run). For `rfview compare`: area_mm2, node_nm, and the SRAM that yours is an answer to, of the same
@@ -83,6 +84,8 @@ Rules
   of one left out.
   issue_check is asked of every warp that could issue, in every cycle; each scheduler issues one of its own, and on_issue
   runs, before the next scheduler's are asked: what was free when it said yes is still free in on_issue.
+  Under two_level and switch_on_stall a warp that issue_check refuses keeps its place among the active ones: it must not
+  wait for one outside.
   on_exit comes for all warps of a CTA at once, when its last one has ended and nothing of it is under way.
   A refused result has its result bus for the cycle all the same (sm.result_buses of them, and one for loads), and those
   behind it wait: what a write needs is best got ready in on_issue. A refused read holds the other reads of its bank.

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine import state as layout
 from engine.designs import origin
+from engine.errors import InputError
 from engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES
 from sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
 from sessions.why.past import Flight, Moment, Past
@@ -148,11 +149,19 @@ class Trail:
         """Explain a refusal of the register file: its design's own way, else by bank and port."""
         from sessions.why import banks, designs
 
-        if not designs.explain(self, moment, refusal):
-            banks.explain(self, moment, refusal)
-            if refusal.code >= FIRST_FOREIGN_CODE and (said := origin.missing(moment.info["design_spec"], "more than this")):
-                last = self.links[-1]
-                self.links[-1] = replace(last, evidence="; ".join(filter(None, (last.evidence, said))))
+        known, said = list(self.links), ""
+        try:
+            if designs.explain(self, moment, refusal):
+                return
+        except InputError as error:         # in a design file's own `why`: the rest of the chain holds all the same
+            self.links[:] = known
+            said = str(error)
+        banks.explain(self, moment, refusal)
+        if not said and refusal.code >= FIRST_FOREIGN_CODE:
+            said = origin.missing(moment.info["design_spec"], "more than this")
+        if said:
+            last = self.links[-1]
+            self.links[-1] = replace(last, evidence="; ".join(filter(None, (last.evidence, said))))
 
     def waited(self, moment: Moment, warp: int) -> str:
         """Return "14 cycles, since 1,204" of a warp's present state."""

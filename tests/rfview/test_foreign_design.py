@@ -78,6 +78,21 @@ def test_why_tells_its_own_story_and_without_one_the_stalls_sentence() -> None:
     assert not any("must be written" in link.sentence for link in chain.links), "a result under way is not what it waits for"
 
 
+def test_a_slip_in_its_why_is_named_and_the_chain_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = why_programs.session(program(), **options(entries=3, mrf_cycles=12))
+    warp = stalled(over, "interval_prefetch")
+    found = designs.find("intervals")
+
+    def why(trail, moment, rf, refusal):
+        trail.add("half told")
+        return rf["no_such_field"]
+
+    monkeypatch.setattr(found, "why", why)
+    chain = over.why(warp)
+    assert chain.resource is not None and "half told" not in [link.sentence for link in chain.links]
+    assert "design intervals, why: ValueError: no field of name no_such_field" in chain.links[-1].evidence
+
+
 def test_its_panels_show_the_warps_there_are_and_masks_as_registers() -> None:
     over = why_programs.session(program(), **options(entries=3, mrf_cycles=12))
     stalled(over, "interval_prefetch")

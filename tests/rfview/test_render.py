@@ -286,6 +286,11 @@ def test_a_cut_panel_shows_the_selected_warp() -> None:
     names = [line.plain[:4].strip() for line in panels.render(replace(scene, warp=len(whole) - 3), 58, 4)]
     assert len(names) == 4 and whole[-2] in names and whole[1] not in names
     assert [line.plain[:4].strip() for line in panels.render(replace(scene, warp=0), 58, 4)][1] == whole[1]
+    info["panels"] = [{"kind": "table", "title": "Levels", "field": "level", "per": "warp"}]
+    scene = SceneSource(make_session(info=info)).scene()
+    for warp in range(len(session.snapshot().rf["level"])):
+        listed = [line.plain for line in panels.render(replace(scene, warp=warp), 12, 3)]
+        assert f" w{warp} " in listed[1], "a list that is cut, too"
 
 
 def test_a_foreign_state_is_shown_by_its_own_glyph_and_its_family() -> None:

@@ -206,7 +206,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
             lines.insert(0, Row(width).add(f" {panel.get('title', path)}", "bold").add(f"  rf.{path}", "faint").line())
         is_listed = kind == "table" and now.dtype.names is None and now.ndim < 2
         chosen = {"warp": scene.warp, "bank": scene.bank}.get(str(panel.get("per")), 0)
-        focus = chosen if now.ndim and not is_listed else 0
+        # a list is numbered downwards in columns
+        focus = chosen % (len(lines) - 1) if is_listed and len(lines) > 1 else chosen if now.ndim else 0
         shown.append(Shown(lines, 0 if kind == "values" else 2 if kind == "table" and now.dtype.names else 1, focus))
     fitted = _fitted(shown, width, height)
     while len(fitted) > 1 and sum(map(len, fitted)) > height - (len(fitted) < len(shown)):
