@@ -20,7 +20,7 @@ SENTENCES = {
     READ_ONLY: "writes {size} bytes at 0x{address:x}, which is read-only",
     SHARED_RANGE: "accesses shared memory at offset 0x{address:x}; the CTA has {shared} bytes, those that "
                   "the launch file's shared_bytes gives included",
-    LOCAL_RANGE: "accesses local memory at offset 0x{address:x}; the thread has {local} bytes",
+    LOCAL_RANGE: "accesses local memory at offset 0x{address:x}; the thread has {local} bytes{stack}",
     DEADLOCK: "waits at a barrier that can never complete: every live warp waits and none can come",
     SYNC_LANES: "waits for lanes (mask 0x{address:08x}) that can never come",
     TRAP: "executed trap",
@@ -32,6 +32,9 @@ SENTENCES = {
     SURFACE: "accesses a surface outside its extent",
     TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }
+
+# what may be wrong where local memory ends in the stack
+STACK = ", the last {stack} as the stack of recursive calls: these may go too deep"
 
 # instructions that become accesses through a texture's header
 READS_HEADER = re.compile(r"\b(?:suld|sust|suq|txq)(?:\.\w+)*")
@@ -48,9 +51,11 @@ def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
     code = int(sm.error)
     address = int(sm.error_address)
     launch = sm.launch
+    stack = simulator.placement.launches[int(launch.index)].kernel.stack_bytes
     sentence = SENTENCES[code].format(
         size=int(sm.error_size), address=address, near=_near(simulator, address), shared=int(launch.shared_bytes),
         local=int(launch.local_words) * 4, limit=simulator.max_cycles,
+        stack=STACK.format(stack=stack) if stack else "",
     )  # fmt: skip
     if code in NO_HEADER and (access := _header_access(simulator)):
         sentence = f"{access} {NO_HANDLE}"

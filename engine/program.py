@@ -142,6 +142,7 @@ class Kernel:
     max_threads: int = 0         # .maxntid / .reqntid product, 0 = not stated
     required_threads: tuple[int, int, int] = (0, 0, 0)
     spilled_words: int = 0
+    stack_bytes: int = 0         # of local_bytes, what recursive functions have as their stack
 
 
 @dataclass(frozen=True)

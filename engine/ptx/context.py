@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.errors import PtxError
 from engine.isa import OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, OP_SREG, SREGS, TYPE_BITS
 from engine.program import LAT_INT_ADD, UNIT_CTRL, WAIT_FIXED
-from engine.ptx.names import CallParam, LabelId, Names, Place, Register
+from engine.ptx import forms
+from engine.ptx.names import Body, CallParam, LabelId, Names, Place, Register
 from engine.ptx.source import Source
 from engine.ptx.syntax import Address, Function, Group, Instruction, Name, Negated, Number, Pair, SyntaxModule, Vector
 from engine.ptx.virtual import NONE, Variables, VirtualInst
 
+if TYPE_CHECKING:
+    from engine.ptx.recursion import Call
+
+
+class CallsAgain(Exception):
+    """A pointer may call a function that is being inlined: the kernel is to be lowered with a stack for that function."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
 
 @dataclass
 class Frame:
-    """One function instance being lowered: its name for recursion checks and where `ret` goes (NONE: the exit)."""
+    """One function instance being lowered: where `ret` goes (NONE: the exit), and its body if it is recursive."""
 
     function: Function
     return_label: int = NONE
+    body: Body | None = None
 
 
 @dataclass
@@ -41,6 +55,14 @@ class Lowering:
     counts_bytes: bool = False  # whether the kernel's barriers count the bytes of copies
     places: dict[int, Place] = field(default_factory=dict)
     shared: dict[str, Place] = field(default_factory=dict)
+    # of recursive functions: those that pointers call again, whom a function reaches, bodies by group and name, calls, and
+    # what sets the stack pointer
+    by_pointer: frozenset[str] = frozenset()
+    reached: dict[tuple[str, bool], frozenset[str]] = field(default_factory=dict)
+    groups: dict[frozenset[str], dict[str, Body]] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    stack_starts: list[VirtualInst] = field(default_factory=list)
+    stack: int = NONE
 
     def __post_init__(self) -> None:
         self.names = Names(self.variables)
@@ -97,6 +119,22 @@ class Lowering:
         offset = -(-self.local_bytes // max(align, 1)) * max(align, 1)
         self.local_bytes = offset + size
         return offset
+
+    def stack_pointer(self) -> Register:
+        if self.stack < 0:
+            self.stack = self.variables.new("%stack", 32)
+        return Register(self.stack, 32)
+
+    def integer(self, base: str, target: int, row: int, number: int) -> VirtualInst:
+        """Make a 32-bit operation of a row and a number; it is not emitted yet."""
+        info = forms.lookup(base, ("u32",))
+        inst = VirtualInst(info.op, f"{base}.u32", self.line)
+        inst.aux, inst.flags, inst.unit, inst.types = info.aux, info.flags, info.unit, info.src_types
+        inst.wait_class, inst.latency_class = info.wait_class, info.latency_class
+        inst.dst = [target]
+        inst.set_row(0, row)
+        inst.set_imm(2, number)
+        return inst
 
     def carry_flag(self) -> int:
         if self.carry < 0:
@@ -218,6 +256,13 @@ class Lowering:
         if isinstance(place, CallParam):
             place = self.in_local_memory(place)
         assert isinstance(place, Place)
+        if place.on_stack:
+            row = self.rows(self.temp(32))[0]
+            self.emit(self.integer("add", row, self.rows(self.stack_pointer())[0], place.offset + addend))
+            inst.set_row(slot, row)
+            if wide:
+                inst.set_imm(slot + 1, 0)
+            return
         inst.set_imm(slot, place.offset + addend)
         if wide:
             inst.set_imm(slot + 1, (place.offset + addend) >> 32)

@@ -10,11 +10,14 @@ from engine.ptx.interference import interference
 from engine.ptx.layout import align_up, kernel_params
 from engine.ptx.lower import define_all, lower_kernel
 from engine.ptx.predicates import fit_predicates
+from engine.ptx.recursion import FRAME_ALIGN
 from engine.ptx.source import Source
 from engine.ptx.spill import TooFewRegisters, allocate_data
 from engine.ptx.syntax import Function, SyntaxModule
+from engine.ptx.virtual import VirtualProgram
 
 NUM_PREDICATES = 32
+STACK_BYTES = 8192  # assumed: per thread; cudaLimitStackSize is 1024 at first and kernels that recurse raise it
 
 
 def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_registers: int, optimize: bool) -> Kernel:
@@ -28,6 +31,7 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_reg
         graph, data = allocate_data(program, graph, max_registers)
     except TooFewRegisters as problem:
         raise source.error(entry.line, f"kernel '{entry.name}' {problem}") from None
+    stack_bytes = place_stack(program)
     words = program.variables.words
     predicates = colour_predicates(graph, words)
     if predicates.count > NUM_PREDICATES:
@@ -41,4 +45,16 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_reg
         registers=max(data.count, 1), predicates=predicates.count, shared_bytes=shared_bytes,
         local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
         max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
+        stack_bytes=stack_bytes,
     )  # fmt: skip
+
+
+def place_stack(program: VirtualProgram) -> int:
+    """Put the stack of recursive functions behind arrays and spills, where what overflows meets the end; give its bytes."""
+    if not program.stack_starts:
+        return 0
+    base = align_up(program.local_bytes, FRAME_ALIGN)
+    for inst in program.stack_starts:
+        inst.set_imm(0, base)
+    program.local_bytes = base + STACK_BYTES
+    return STACK_BYTES

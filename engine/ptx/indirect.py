@@ -47,17 +47,12 @@ def _mentioned(scope: Scope, names: set[str]) -> None:
 
 def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[object],
                         arguments: list[object], inline: Callable[[Function], None]) -> None:  # fmt: skip
-    """Compare the target's address with each candidate's and inline the one that it is; trap where it is none.
-
-    A function that is being inlined already is no candidate: a recursive call through a pointer ends in the trap.
-    """
+    """Compare the target's address with each candidate's and inline the one that it is; trap where it is none."""
     found = [function for function in taken_functions(low.module) if fits(low, function, returns, arguments)]
     if not found:
         raise low.fail("no function whose address is taken in this module fits this call")
     end = low.new_label()
     for function in found:
-        if any(frame.function is function for frame in low.frames):
-            continue
         after = low.new_label()
         low.branch(after, is_address(low, target, function_address(low.module, function.name)), True)
         inline(function)

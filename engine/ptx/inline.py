@@ -1,21 +1,22 @@
-"""Calls: device functions are inlined, printf and assert become machine instructions; recursion is refused."""
+"""Calls: device functions are inlined, unless they call themselves; printf and assert become machine instructions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine import isa
 from engine.program import UNIT_LDST, WAIT_FIXED, WAIT_SHORT
-from engine.ptx.context import Frame, Lowering, describe
+from engine.ptx.context import CallsAgain, Frame, Lowering, describe
 from engine.ptx.indirect import lower_indirect_call
 from engine.ptx.memory import Access, store_piece
 from engine.ptx.names import CallParam, Names, Register, register_bits
-from engine.ptx.syntax import Function, Group, Instruction, Name, Variable
+from engine.ptx.syntax import Function, Group, Instruction, Name, Scope, Variable
 from engine.ptx.virtual import VirtualInst
 
-MAX_DEPTH = 64
 MAX_ITEMS = 500_000  # assumed: far beyond any kernel, soon enough to stop calls that multiply
 
 
-def lower_call(low: Lowering, statement: Instruction, lower_body: object) -> None:
+def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower a call; `lower_body(low, scope)` lowers the statements of the function called."""
     returns, name, arguments = call_parts(low, statement)
     pointer = low.names.find(name)
@@ -28,7 +29,7 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: object) -> Non
         low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
     if isinstance(pointer, Register):
         lower_indirect_call(low, statement, pointer, returns, arguments,
-                            lambda chosen: inline(low, chosen, returns, arguments, lower_body))  # fmt: skip
+                            lambda chosen: call_function(low, chosen, returns, arguments, lower_body))  # fmt: skip
     elif name == "vprintf":
         system_call(low, statement, isa.OP_PRINTF, arguments, returns)
     elif name in ("__assertfail", "__assert_fail"):
@@ -38,7 +39,7 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: object) -> Non
     elif function is None or function.body is None:
         raise low.fail(f"'{name}' has no body in this module" + missing(name))
     else:
-        inline(low, function, returns, arguments, lower_body)
+        call_function(low, function, returns, arguments, lower_body)
     if after >= 0:
         low.items.append(after)
 
@@ -64,18 +65,28 @@ def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str
     return returns, operands[0].text, arguments
 
 
-def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],
-           lower_body: object) -> None:  # fmt: skip
-    """Lower the body of `function` in place, its parameters bound to the caller's."""
-    if any(frame.function is function for frame in low.frames) or len(low.frames) > MAX_DEPTH:
-        chain = " -> ".join([frame.function.name for frame in low.frames] + [function.name])
-        raise low.fail(f"recursive call cannot be inlined: {chain}; write it as a loop with an array as its stack, or as a "
-                       "template whose depth is known")  # fmt: skip
+def call_function(low: Lowering, function: Function, returns: list[object], arguments: list[object],
+                  lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+    """Lower a call of a function of the module: in place, or with a stack where the function calls itself."""
+    from engine.ptx.recursion import call_recursive, group_of
+
     if len(low.items) > MAX_ITEMS:
         raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
         raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and gives {len(function.returns)} "
                        f"results, found {len(arguments)} and {len(returns)}")  # fmt: skip
+    group = group_of(low, function)
+    if group:
+        call_recursive(low, function, group, returns, arguments, lower_body)
+    else:
+        inline(low, function, returns, arguments, lower_body)
+
+
+def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],
+           lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+    """Lower the body of `function` in place, its parameters bound to the caller's."""
+    if any(frame.function is function for frame in low.frames):
+        raise CallsAgain(function.name)
     own = Names(low.variables, None, f"{function.name}:")
     for formal, actual in zip(function.params, arguments, strict=True):
         own.table[formal.name] = bind(low, formal, actual, own)
@@ -91,7 +102,8 @@ def inline(low: Lowering, function: Function, returns: list[object], arguments: 
     caller, line, join = low.names, low.line, low.new_label()
     low.names = own
     low.frames.append(Frame(function, join))
-    lower_body(low, function.body)  # type: ignore[operator]
+    assert function.body is not None
+    lower_body(low, function.body)
     low.frames.pop()
     low.names, low.line = caller, line
     low.items.append(join)

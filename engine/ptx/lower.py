@@ -10,7 +10,7 @@ from engine.ptx.arithmetic import lower_cvta, lower_mov, lower_table
 from engine.ptx.async_copy import is_async_copy, lower_async_copy
 from engine.ptx.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
 from engine.ptx.bulk_copy import is_bulk_copy, lower_bulk_copy
-from engine.ptx.context import Frame, Lowering
+from engine.ptx.context import CallsAgain, Frame, Lowering
 from engine.ptx.control import (
     control_inst, lower_barrier, lower_branch, lower_fence, lower_indexed_branch, lower_nanosleep, lower_return,
     lower_trap,
@@ -25,6 +25,7 @@ from engine.ptx.expand import is_expanded, lower_expanded
 from engine.ptx.names import CallParam, LabelId, Names, Place, TargetList
 from engine.ptx.simd import is_packed, lower_packed
 from engine.ptx.small_floats import is_small_float, lower_small_float
+from engine.ptx.recursion import lay_out_frames
 from engine.ptx.source import Source
 from engine.ptx.syntax import (
     BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope, SyntaxModule, Variable,
@@ -58,7 +59,21 @@ _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
 def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple[VirtualProgram, int]:
     """Lower one entry point. Gives the program and its static shared bytes."""
-    low = Lowering(source, module, frames=[Frame(entry)])
+    by_pointer: set[str] = set()
+    while True:
+        try:
+            return lower_entry(source, module, entry, frozenset(by_pointer))
+        except CallsAgain as found:
+            by_pointer.add(found.name)
+
+
+def lower_entry(source: Source, module: SyntaxModule, entry: Function,
+                by_pointer: frozenset[str]) -> tuple[VirtualProgram, int]:  # fmt: skip
+    """Lower one entry point, with a stack for the functions that call themselves.
+
+    by_pointer: those that a pointer may call while they run. Raises CallsAgain for one more of these.
+    """
+    low = Lowering(source, module, frames=[Frame(entry)], by_pointer=by_pointer)
     for param in kernel_params(source, entry):
         low.names.table[param.name] = Place("param", param.offset)
     functions, mentioned = reachable(module, entry)
@@ -72,7 +87,8 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     lower_scope(low, entry.body)
     low.line = entry.line
     low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
-    program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes)
+    program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes, stack_starts=low.stack_starts)
+    lay_out_frames(low, program.blocks)
     define_all(program, low.last_line)
     drop_unread_components(program)
     return program, shared_bytes
@@ -130,6 +146,9 @@ def place_variable(low: Lowering, variable: Variable) -> object:
     if variable.space == "param":
         return CallParam(variable.name, variable.size)
     if variable.space == "local":
+        body = low.frames[-1].body
+        if body is not None:
+            return Place("local", body.area(variable.size, variable.alignment), on_stack=True)
         return Place("local", low.local_area(variable.size, variable.alignment))
     if variable.space == "shared":
         return low.places.get(id(variable), Place("shared"))

@@ -330,6 +330,31 @@ def store_pieces(low: Lowering, param: CallParam) -> None:
         low.emit(inst)
 
 
+def store_to_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
+    """Make the store of a variable of 4 or 8 bytes at an offset from the stack pointer; it is not emitted yet."""
+    inst = _stack_access(low, isa.OP_ST, pointer, offset, size)
+    for word in range(size // 4):
+        inst.set_row(2 + word, 2 * var + word)
+    return inst
+
+
+def load_from_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
+    """Make the load that takes back what `store_to_stack` stored."""
+    inst = _stack_access(low, isa.OP_LD, pointer, offset, size)
+    inst.dst = [2 * var + word for word in range(size // 4)]
+    return inst
+
+
+def _stack_access(low: Lowering, op: int, pointer: Register, offset: int, size: int) -> VirtualInst:
+    is_load = op == isa.OP_LD
+    name = f"{'ld' if is_load else 'st'}.local.b{8 * size}"
+    inst = memory_inst(low, op, Access(SPACE_LOCAL, f"b{8 * size}", 1, False), name, 1 if is_load else 2)
+    inst.set_row(0, low.rows(pointer)[0])
+    inst.set_imm(1, 0)
+    inst.offset, inst.reg_bits = offset, 8 * size
+    return inst
+
+
 # --- atomics and the rest ---------------------------------------------------------------------------------------------
 
 

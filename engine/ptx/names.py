@@ -6,7 +6,7 @@ import difflib
 import re
 from dataclasses import dataclass, field
 
-from engine.ptx.syntax import TYPE_BYTES, Label, RegisterDeclaration, Scope, Variable
+from engine.ptx.syntax import TYPE_BYTES, Function, Label, RegisterDeclaration, Scope, Variable
 from engine.ptx.virtual import Variables
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
@@ -32,11 +32,40 @@ class CallParam:
 
 @dataclass(slots=True)
 class Place:
-    """Where a variable lives: a state space with a byte offset, or a module symbol ('global', 'const')."""
+    """Where a variable lives: a state space with a byte offset, or a module symbol ('global', 'const').
+
+    on_stack: the offset counts from the stack pointer, in a recursive function.
+    """
 
     space: str
     offset: int = 0
     symbol: str = ""
+    on_stack: bool = False
+
+
+@dataclass(slots=True)
+class Body:
+    """A recursive function's body in a kernel: where it begins and ends, and who called.
+
+    number: which of `calls`, the labels to come back to, is to be returned to. results: what a caller reads of a result,
+    and what the body writes. bytes: of its own arrays on the stack; frame_bytes: with what its calls keep there.
+    """
+
+    function: Function
+    entry: int
+    exit: int
+    names: Names
+    number: Register
+    results: dict[int, int] = field(default_factory=dict)
+    calls: list[int] = field(default_factory=list)
+    bytes: int = 0
+    frame_bytes: int = 0
+
+    def area(self, size: int, align: int) -> int:
+        """Take `size` bytes of one activation's part of the stack."""
+        offset = -(-self.bytes // max(align, 1)) * max(align, 1)
+        self.bytes = offset + size
+        return offset
 
 
 @dataclass(slots=True)

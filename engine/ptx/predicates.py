@@ -43,7 +43,7 @@ def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
         for inst in block.insts:
             read = {var: new(var) for var in sorted({inst.guard, *inst.psrc} & chosen)}
             written = {var: new(var) for var in sorted({*inst.pdst} & chosen)}
-            result += [_reload(inst.line, homes[var], made) for var, made in read.items()]
+            result += [test_held(inst.line, homes[var], made) for var, made in read.items()]
             inst.guard = read.get(inst.guard, inst.guard)
             inst.psrc = [read.get(var, var) for var in inst.psrc]
             # only the store below reads a short-lived one, and under the same guard
@@ -56,11 +56,12 @@ def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
                 result.append(copy)
             result.append(inst)
             guard, negate = inst.guard, inst.guard_negate
-            result += [_store(inst.line, made, homes[var]).set_guard(guard, negate) for var, made in written.items()]
+            result += [hold_predicate(inst.line, made, homes[var]).set_guard(guard, negate) for var, made in written.items()]
         block.insts = result
 
 
-def _reload(line: int, home: int, predicate: int) -> VirtualInst:
+def test_held(line: int, home: int, predicate: int) -> VirtualInst:
+    """Make the comparison that takes a predicate back from the data register that holds it."""
     inst = _plain("setp", ("ne", "u32"), line)
     inst.set_row(0, 2 * home)
     inst.set_imm(2, 0)
@@ -68,7 +69,8 @@ def _reload(line: int, home: int, predicate: int) -> VirtualInst:
     return inst
 
 
-def _store(line: int, predicate: int, home: int) -> VirtualInst:
+def hold_predicate(line: int, predicate: int, home: int) -> VirtualInst:
+    """Make the selection of 1 or 0 that puts a predicate into a data register."""
     inst = _plain("selp", ("b32",), line)
     inst.set_imm(0, 1)
     inst.set_imm(2, 0)

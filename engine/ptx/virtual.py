@@ -114,3 +114,4 @@ class VirtualProgram:
     variables: Variables
     local_bytes: int = 0
     spilled_words: int = 0
+    stack_starts: list[VirtualInst] = field(default_factory=list)  # the moves that set the stack pointer

@@ -61,6 +61,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "numba_math": ("sm75",),
     "numba_stencil": ("sm75",),
     "printing": ("sm75", "sm100"),
+    "recursion": ("sm75", "sm120", "debug"),
     "sfu_approx": ("sm75", "fast", "sm120"),
     "shuffles": ("sm75", "sm100", "fast"),
     "struct_params": ("sm75", "sm100"),

@@ -169,6 +169,28 @@ def test_two_calls_of_one_function_have_their_own_registers_and_labels():
     assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
 
 
+RECURSIVE = """.func (.param .b32 r) f(.param .b32 n) { .reg .pred %p<3>; .reg .b32 %r<9>;
+  ld.param.b32 %r1, [n]; mov.b32 %r2, 0; setp.eq.s32 %p1, %r1, 0; @%p1 bra END; sub.s32 %r3, %r1, 1;
+  { .param .b32 p; .param .b32 q; st.param.b32 [p+0], %r3; call.uni (q), f, (p); ld.param.b32 %r4, [q+0]; }
+  add.s32 %r2, %r4, %r1; END: st.param.b32 [r+0], %r2; ret; }\n"""
+CALL_F = """mov.u32 %r1, %tid.x; { .param .b32 p0; .param .b32 q; st.param.b32 [p0+0], %r1; call.uni (q), f, (p0);
+  ld.param.b32 %r3, [q+0]; } st.shared.u32 [%r1], %r3; ret;"""
+
+
+def test_a_recursive_function_is_lowered_once_and_keeps_only_what_is_live_after_its_call():
+    kernel = decode(CALL_F, module=RECURSIVE)
+    local = kernel.insts[kernel.insts["space"] == SPACE_LOCAL]
+    # its argument and the number of its call; not the result 0 that it overwrites, nor the condition
+    assert np.count_nonzero(local["op"] == isa.OP_ST) == np.count_nonzero(local["op"] == isa.OP_LD) == 2
+    assert kernel.local_bytes == kernel.stack_bytes == 8192
+
+
+def test_a_recursive_functions_parameter_has_no_address():
+    module = RECURSIVE.replace("mov.b32 %r2, 0;", "mov.b32 %r2, n;")
+    with pytest.raises(PtxError, match="recursive function 'f' takes the address of its parameter 'n'"):
+        decode(CALL_F, module=module)
+
+
 def test_an_aggregate_read_in_another_layout_goes_through_local_memory():
     module = CALLEE.replace("ld.param.b32 %r2, [s+4]", "ld.param.u8 %r2, [s+5]")
     kernel = decode(START + CALL + "st.shared.u32 [%r1], %r3; ret;", module=module)
@@ -266,12 +288,6 @@ def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     assert message.startswith("m.ptx:6: "), message
     assert all(word in message for word in words), message
     assert message.endswith(f"\n    {body}")
-
-
-def test_recursion_names_the_chain():
-    module = ".func f() { call f, (); ret; }\n"
-    with pytest.raises(PtxError, match="recursive call cannot be inlined: k -> f -> f"):
-        decode("call f, (); ret;", module=module)
 
 
 def test_a_bad_kernel_does_not_spoil_a_good_one():
