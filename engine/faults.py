@@ -33,6 +33,7 @@ SENTENCES = {
     TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }
 
+NULL_BYTES = 4096  # where a member of what a null pointer points to lies
 # what may be wrong where local memory ends in the stack
 STACK = ", the last {stack} as the stack of recursive calls: these may go too deep"
 
@@ -134,7 +135,11 @@ def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -
 
 
 def _near(simulator: Simulator, address: int) -> str:
-    """Name the buffer that ends or begins closest to a wild address."""
+    """Name the buffer that ends or begins closest to a wild address; for a null pointer, what may have given it."""
+    from engine.ptx.heap import HEAP, HEAP_BYTES  # not needed where only a recording is read
+
+    if address < NULL_BYTES and any(variable.name == HEAP for variable in simulator.placement.variables):
+        return f" (malloc gives 0 where its heap of {HEAP_BYTES >> 20} MiB is used up; what is freed is not given out again)"
     best = ""
     distance = 1 << 62
     for variable in simulator.placement.variables:

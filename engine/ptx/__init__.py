@@ -5,7 +5,7 @@ In the order in which a module passes them:
     source  lexer  parser  syntax          text to a syntax tree
     lower  context  names  layout          the tree to virtual instructions (virtual.py) in basic blocks, statement by
                                            statement; lower.py's tables say which file lowers which instruction
-    forms/ arithmetic  memory  control ..  a file per kind of instruction; inline, indirect and recursion: calls; expand and
+    forms/ arithmetic  memory  control ..  a file per kind of instruction; inline, indirect, recursion, heap: calls; expand and
                                            steps: what becomes several instructions
     cleanup                                copies and constants propagated, dead results dropped
     control_flow  liveness  interference   what each pass asks about the program
@@ -22,6 +22,7 @@ from typing import Any
 from engine.errors import PtxError
 from engine.program import MAX_REGS, Kernel, Module
 from engine.ptx.decode import decode_kernel
+from engine.ptx.heap import declare_heap
 from engine.ptx.layout import module_symbols
 from engine.ptx.parser import parse_module
 from engine.ptx.source import Source
@@ -63,6 +64,7 @@ def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimi
     """
     source = Source(text, path)
     syntax = parse_module(source)
+    declare_heap(syntax)
     kernels: Any = Kernels(source, syntax, min(max_registers, MAX_REGS), optimize)
     return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from engine import isa
 from engine.program import UNIT_LDST, WAIT_FIXED, WAIT_SHORT
 from engine.ptx.context import CallsAgain, Frame, Lowering, describe
+from engine.ptx.heap import HEAP, malloc_at
 from engine.ptx.indirect import lower_indirect_call
 from engine.ptx.memory import Access, store_piece
 from engine.ptx.names import CallParam, Names, Register, register_bits
@@ -35,7 +36,9 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
     elif name in ("__assertfail", "__assert_fail"):
         system_call(low, statement, isa.OP_ASSERTFAIL, arguments, returns)
     elif name == "free":
-        pass  # without malloc there is nothing to give back; destructors call it
+        pass  # what is freed is not given out again
+    elif name == "malloc" and HEAP in low.module.variables:
+        call_function(low, malloc_at(statement.line), returns, arguments, lower_body)
     elif function is None or function.body is None:
         raise low.fail(f"'{name}' has no body in this module" + missing(name))
     else:
@@ -46,11 +49,9 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
 
 def missing(name: str) -> str:
     """Say what a call of a function without body wants, for an error message."""
-    if name == "malloc":
-        return ": kernels cannot allocate memory here; give them a buffer"
     if "cuda" in name.lower():
         return ": kernels cannot call the CUDA runtime, nor launch kernels, here; give each launch its own [[launch]]"
-    return "; supported system calls: vprintf, __assertfail. Compile all device code into one file"
+    return "; supported system calls: vprintf, __assertfail, malloc, free. Compile all device code into one file"
 
 
 def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str, list[object]]:
