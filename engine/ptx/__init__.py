@@ -5,7 +5,7 @@ In the order in which a module passes them:
     source  lexer  parser  syntax          text to a syntax tree
     lower  context  names  layout          the tree to virtual instructions (virtual.py) in basic blocks, statement by
                                            statement; lower.py's tables say which file lowers which instruction
-    forms/ arithmetic  memory  control ..  a file per kind of instruction; inline, indirect, recursion, heap: calls; expand and
+    forms/ arithmetic  memory  control ..  a file per kind of instruction; inline, indirect, recursion, heap: calls; expand,
                                            steps: what becomes several instructions
     cleanup                                copies and constants propagated, dead results dropped
     control_flow  liveness  interference   what each pass asks about the program
