@@ -139,12 +139,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
     slot: the in-flight entry. The design takes the bank's write port and calls registers.release when its rule says so.
     """
-    bank = bank_of(sm, rf, spec, warp, reg)
-    if not registers.take_write_port(sm, bank, warp, reg):
-        return BANK_CONFLICT
-    registers.write_row(sm, rows, registers.main_row(sm, warp, reg), value_row, mask)
-    registers.release(sm, warp, reg)
-    return 0
+    return default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot)
 
 
 @hook
@@ -211,6 +206,17 @@ def next_event(sm, rf, spec):
 def locate(sm, rf, spec, warp, reg, lane):
     """Return the row that holds the newest value of a register's lane: for views and member masks, not an access."""
     return registers.main_row(sm, warp, reg)
+
+
+@device
+def default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    """Write a result to its main row if its bank's port is free: for designs whose own rule comes before or after."""
+    bank = bank_of(sm, rf, spec, warp, reg)
+    if not registers.take_write_port(sm, bank, warp, reg):
+        return BANK_CONFLICT
+    registers.write_row(sm, rows, registers.main_row(sm, warp, reg), value_row, mask)
+    registers.release(sm, warp, reg)
+    return 0
 
 
 @device

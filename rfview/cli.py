@@ -1,4 +1,6 @@
-"""The command line: picks the subcommand, imports only that one, and makes of every error one line and an exit code."""
+"""The command line: picks the subcommand, imports only that one, and makes of every error one line and an exit code (of a
+design file with several slips, a line each).
+"""
 
 from __future__ import annotations
 
@@ -76,27 +78,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except RfviewError as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(*str(error).splitlines(), code=error.exit_code)
     except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
+        return _fail("interrupted", code=INTERRUPTED)
     except BrokenPipeError:
         # What reads our output has gone: keep the interpreter's own flush at exit from complaining.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
-        return _fail(f"{where}{error.strerror or error}", 2)
+        return _fail(f"{where}{error.strerror or error}", code=2)
     except MemoryError:
-        return _fail("out of memory", 2)
+        return _fail("out of memory", code=2)
     except Exception as error:
         if os.environ.get("RFVIEW_TRACEBACK"):
             raise
         package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if package not in ("", "engine", "sessions", "rfview"):
             return _fail(f"this Python ({sys.executable}) lacks the package {package}; pip install . in rfview's folder "
-                         "brings all that it needs", 2)  # fmt: skip
+                         "brings all that it needs", code=2)  # fmt: skip
         text = f"internal error: {type(error).__name__}: {error} (RFVIEW_TRACEBACK=1 shows where)"
-        return _fail(text, INTERNAL_ERROR)
+        return _fail(text, code=INTERNAL_ERROR)
 
 
 def _run(words: list[str]) -> int:
@@ -156,12 +158,12 @@ def _unknown(word: str) -> str:
     return f"unknown command {word!r}; expected one of {', '.join(COMMANDS)}"
 
 
-def _fail(text: str, code: int) -> int:
-    """Print one line on stderr and return `code`."""
-    line = " ".join(text.split())
+def _fail(*texts: str, code: int) -> int:
+    """Print a line on stderr for each text and return `code`."""
     try:
         sys.stdout.flush()
-        print(f"rfview: error: {line}", file=sys.stderr)
+        for text in texts:
+            print(f"rfview: error: {' '.join(text.split())}", file=sys.stderr)
     except OSError:
         pass
     return code

@@ -24,8 +24,8 @@ def _installed() -> Mapping[str, str]:
 
 
 def names() -> tuple[str, ...]:
-    """Return every known design: ours, then foreign ones."""
-    foreign = sorted({*_installed(), *files.known()})
+    """Return every known design: ours, then foreign ones, those of files that this process has read included."""
+    foreign = sorted({*_installed(), *files.known(), *registry.added()})
     return BUILT_IN + tuple(name for name in foreign if name not in BUILT_IN)
 
 

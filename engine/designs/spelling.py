@@ -53,6 +53,8 @@ def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, 
             elif isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id in hooks:
                 yield node.lineno, (f"calls {node.func.id}, a hook: write hooks.{node.func.id}(sm, rf, spec, ...) "
                                     "(from engine import hooks)")  # fmt: skip
+            elif getattr(target, "__module__", "") == "engine.hooks" and _calls_itself(node, function):
+                yield node.lineno, f"calls itself; `rfview help {function.name}` shows what a plain banked file does"
             elif (text := _wrong_call(node, target, hooks)) and function.name != target.__name__:
                 yield node.lineno, text
         elif isinstance(node, ast.Attribute) and isinstance(holder := _value(node.value, known, own), ModuleType):
@@ -63,6 +65,12 @@ def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, 
                 seen.add(node.id)
                 hint = f"; a hook is called as hooks.{node.id}" if node.id in hooks else _hint(node.id, {*known, *own})
                 yield node.lineno, f"no name {node.id!r}{hint}"
+
+
+def _calls_itself(node: ast.Call, function: ast.FunctionDef) -> bool:
+    """Say whether a call hooks.NAME(sm, rf, spec, ..) in the hook NAME is of the same design, not of its main file."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return name == function.name and len(node.args) > 2 and isinstance(node.args[2], ast.Name)
 
 
 def _value(node: ast.expr, known: Mapping[str, Any], own: set[str]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ def recording(args: argparse.Namespace) -> int:
             result = record_part(simulator, output, args.begin, args.end, told, report)
         else:
             result = record(simulator, output, progress=told, compiling=report)
-    return say(args, output, result)
+    return say(args, output, result, simulator.info)
 
 
 def recipe(args: argparse.Namespace) -> int:
@@ -83,7 +84,7 @@ def recipe(args: argparse.Namespace) -> int:
         say_json(output, result, sums=result.sums, verified=result.verified)
     else:
         print(f"{output}: recipe of {result.cycles:,} cycles in {result.file_bytes:,} bytes, {result.sums} states summed; "
-              f"{verdict}\ntry: rfview debug {output}\n     rfview record --fill {output}")
+              f"{verdict}{held(simulator.info)}\ntry: rfview debug {output}\n     rfview record --fill {output}")
     raise_fault(output, result.fault)
     return 1 if result.verified is False else 0
 
@@ -104,7 +105,7 @@ def fill(args: argparse.Namespace) -> int:
             report(cycle / max(1, found.cycles), f"recording {found.info['name']}: cycle {cycle:,} of {found.cycles:,}")
 
         result = fill(found, output, reached, report)
-    return say(args, output, result)
+    return say(args, output, result, found.info)
 
 
 def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
@@ -116,13 +117,21 @@ def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
     return output
 
 
-def say(args: argparse.Namespace, output: Path, result: RecordResult) -> int:
+def held(info: Mapping[str, Any]) -> str:
+    """Say which design files' texts go with what was written, "" for none: not everybody wants to give theirs away."""
+    from engine.designs import origin
+
+    names = list(origin.kept(info["design_spec"]))
+    return f"; it holds the text of {', '.join(names)}" if names else ""
+
+
+def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
     """Say what was recorded; a fault becomes the command's error."""
     if args.json:
         say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:
         print(f"{output}: {result.cycles:,} cycles in {result.file_bytes:,} bytes, "
-              f"{result.bytes_per_cycle:.1f} per cycle\ntry: rfview replay {output}")
+              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}\ntry: rfview replay {output}")
     raise_fault(output, result.fault)
     return 0
 

@@ -14,6 +14,7 @@ from engine.designs import files, nodes, origin, registry
 from engine.errors import InputError
 from sessions import open_session
 from rfview import cli
+from rfview.commands.record import held
 from sessions import accounts, fork
 from sessions.recipe import write_recipe
 from sessions.record import record
@@ -130,6 +131,12 @@ def test_two_files_of_one_name_are_no_guess(own: Path, tmp_path: Path, monkeypat
     assert "my_rf" in designs.names() and designs.build("my_rf", {}, "").values == {"my_rf.write_cycles": 9}
 
 
+def test_a_file_that_was_read_is_listed(own: Path) -> None:
+    assert "my_rf" not in designs.names()
+    designs.build(str(own), {}, "")
+    assert designs.names()[-1] == "my_rf", "to be chosen again where a list stands, as under another scheduler"
+
+
 def test_an_edited_file_is_another_type(own: Path) -> None:
     before = designs.build(str(own), {}, "").spec_dtype
     own.write_text(own.read_text().replace("+ spec.write_cycles", "+ 2 * spec.write_cycles"))
@@ -151,6 +158,7 @@ def test_what_needs_a_design_file_names_it(own: Path, tmp_path: Path, monkeypatc
     machine = Machine(program(), warps=2, data=[0], design=str(own))
     spec = machine.simulator.info["design_spec"]
     assert spec["files"]["my_rf"]["file"] == "my_rf.py", "the same in whatever folder"
+    assert held(machine.simulator.info) == "; it holds the text of my_rf.py", "who records is told"
     assert not origin.missing(spec, "x") and not origin.edited(spec)
     assert "files" not in Machine(program(), data=[0]).simulator.info["design_spec"]
     record(machine.simulator, tmp_path / "run.rfs")
@@ -316,6 +324,35 @@ def test_a_path_means_the_same_in_another_folder(own: Path, monkeypatch: pytest.
     monkeypatch.chdir(own.parent)
     assert files.absolute("./my_rf.py[write_cycles=3]") == f"{own.resolve()}[write_cycles=3]"
     assert files.absolute("stt[stall=bank]") == "stt[stall=bank]"
+
+
+COUNTING = """
+
+def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
+    rf.asked += 1
+    return hooks.default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot)
+
+
+DESIGN = Design(name="my_rf", title="counts", source="the project's tests", parameters=(), state=(("asked", "i4"),))
+"""
+
+
+def test_a_hook_does_more_than_the_default_and_may_not_call_itself(own: Path) -> None:
+    text = "from engine import hooks\nfrom engine.designs import Design\n" + COUNTING
+    own.write_text(text)
+    plain, counting = run("sram"), run(str(own))
+    assert counting.simulator.cycle == plain.simulator.cycle and counting.count("rf_writes") == plain.count("rf_writes")
+    assert int(counting.snapshots[-1].rf["asked"]) >= counting.count("rf_writes") > 0
+    own.write_text(text.replace("default_", ""))
+    with pytest.raises(InputError, match=r"write_back: calls itself; `rfview help write_back` .* \(my_rf.py, line 7\)"):
+        designs.build(str(own), {}, "")
+
+
+def test_several_slips_are_a_line_each(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own.write_text(own.read_text().replace("registers.copy_row(", "registers.copy_rows(").replace("+ HITS", "+ HIT"))
+    assert cli.main(["designs", str(own)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 and all(line.startswith("rfview: error: design my_rf, hook read: ") for line in lines)
 
 
 HELPER = "def twice(cycles):\n    return 2 * cycles\n\n\ndef write_back("
