@@ -93,6 +93,33 @@ def test_a_slip_in_its_why_is_named_and_the_chain_goes_on(monkeypatch: pytest.Mo
     assert "design intervals, why: ValueError: no field of name no_such_field" in chain.links[-1].evidence
 
 
+TURNING = """from engine.designs import Design
+
+
+def bank_of(sm, rf, spec, warp, reg):
+    return (reg + rf.turn) % sm.config.num_banks
+
+
+def end_cycle(sm, rf, spec, rows):
+    rf.turn += 1
+    return 0
+
+
+DESIGN = Design(name="turning", title="banks that turn", source="the project's tests", parameters=(),
+                state=(("turn", "i4"),))
+"""
+
+
+def test_banks_that_change_are_shown_as_they_are_in_each_cycle(tmp_path: Path) -> None:
+    (tmp_path / "turning.py").write_text(TURNING)
+    over = why_programs.session(program(), warps=2, data=[0], design=str(tmp_path / "turning.py"))
+    source = SceneSource(over)
+    for cycle in (8, 9, 10, 9):
+        over.goto(cycle)
+        turn = int(over.snapshot().rf["turn"])
+        assert [source.scene().now.place(0, reg)[0] for reg in (1, 3)] == [1 + turn, 3 + turn], f"cycle {cycle}"
+
+
 def test_its_panels_show_the_warps_there_are_and_masks_as_registers() -> None:
     over = why_programs.session(program(), **options(entries=3, mrf_cycles=12))
     stalled(over, "interval_prefetch")
