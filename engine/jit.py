@@ -49,7 +49,7 @@ def engine_files(*, compiled: bool = True) -> list[Path]:
 
 import numba  # noqa: E402  (kept below the functions that need no numba)
 from llvmlite import ir  # noqa: E402
-from llvmlite.binding import get_host_cpu_features  # noqa: E402
+from llvmlite.binding import get_host_cpu_features, llvm_version_info  # noqa: E402
 from numba import types  # noqa: E402
 from numba.core import cgutils  # noqa: E402
 from numba.extending import intrinsic, overload  # noqa: E402
@@ -114,6 +114,13 @@ def key_dtype() -> np.dtype:
 def record(dtype: np.dtype) -> Any:
     """Return one zeroed record of `dtype` that reads the same with and without JIT."""
     return np.zeros(1, dtype).view(np.recarray)[0]
+
+
+def packs_vectors() -> bool:
+    """Say whether the processor that numba compiles for can pack a vector, and this LLVM can say so."""
+    given = numba.config.CPU_FEATURES
+    features = get_host_cpu_features().flatten() if given is None else given
+    return "+avx512f" in features.split(",") and llvm_version_info >= (20,)
 
 
 @intrinsic
@@ -252,6 +259,11 @@ def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, targ
     return types.int64(words, shadow, types.uint64, types.uint64, target, types.uint64), codegen
 
 
+def _take32_by_vector(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
+    """Do it so for numbers of any type."""
+    return _take32(words, shadow, np.uint64(first), np.uint64(mask), target, np.uint64(at))
+
+
 def _take32_by_word(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
     """Do the same word by word, for processors that cannot pack a vector."""
     left = np.uint64(mask)
@@ -300,9 +312,5 @@ if not OFF:
     overload(bits.prefetch)(lambda array, index: lambda array, index: _prefetch(array, np.uint64(index)))
     overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
         words, shadow, np.uint64(first)))  # fmt: skip
-    if get_host_cpu_features().get("avx512f"):
-        overload(bits.take32)(lambda words, shadow, first, mask, target, at: lambda words, shadow, first, mask, target, at:
-                              _take32(words, shadow, np.uint64(first), np.uint64(mask), target, np.uint64(at)))  # fmt: skip
-    else:
-        overload(bits.take32)(lambda words, shadow, first, mask, target, at: _take32_by_word)
+    overload(bits.take32, strict=False)(lambda *types: _take32_by_vector if packs_vectors() else _take32_by_word)
     device.connect(_bind)

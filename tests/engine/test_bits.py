@@ -1,0 +1,77 @@
+"""The compiled versions of engine/bits.py do what the plain ones say, on processors with and without wide vectors."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import bits
+
+needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="there is no compiled version")
+WORDS, ROUNDS = 96, 50
+
+
+def changed(words: Any, other: Any, out: Any, mask: Any) -> Any:
+    """Compare words that lie apart from one another by 32."""
+    return bits.changed32(words, other, np.uint64(33))
+
+
+def taken(words: Any, other: Any, out: Any, mask: Any) -> Any:
+    """Take words behind others that were taken before."""
+    bits.take32(words, other, np.uint64(5), mask, out, np.uint64(7))
+    return bits.take32(words, other, 40, mask, out, 7 + bits.popcount(mask))
+
+
+def copied(words: Any, other: Any, out: Any, mask: Any) -> Any:
+    """Copy a row over another, and words of a mask over a third."""
+    bits.copy32(words[:32], other[32:64])
+    return bits.blend32(words[32:64], other[:32], mask)
+
+
+def counted(words: Any, other: Any, out: Any, mask: Any) -> Any:
+    """Count in a mask that is not 0."""
+    return bits.ctz64(mask) + 64 * bits.highest64(mask) + 4096 * bits.popcount(mask)
+
+
+EACH: tuple[Callable[..., Any], ...] = (changed, taken, copied, counted)
+
+
+def results(compiled: bool) -> list[list[int]]:
+    """Return what each function leaves behind, round after round, of the same random words."""
+    random = np.random.RandomState(7)
+    if compiled:
+        from engine import jit      # gives the helpers their compiled versions
+
+        functions = [jit.numba.njit(error_model="numpy", _nrt=function is copied)(function) for function in EACH]
+    else:
+        functions = list(EACH)
+    found = []
+    for _ in range(ROUNDS):
+        mask = np.uint64(random.randint(1, 1 << 32))
+        words, other = random.randint(0, 1 << 32, (2, WORDS), np.uint32)
+        other[random.randint(0, WORDS, 40)] = words[random.randint(0, WORDS, 40)]
+        for function in functions:
+            rows = words.copy(), other.copy(), np.zeros(WORDS, np.uint32)
+            value = int(function(*rows, mask))
+            # what follows the words taken is undefined
+            known = 7 + 2 * int(mask).bit_count()
+            found.append([value, *rows[0].tolist(), *rows[1].tolist(), *rows[2][:known].tolist()])
+    return found
+
+
+@needs_jit
+@pytest.mark.parametrize("features", [None, ""], ids=["this processor", "any processor"])
+def test_compiled_helpers_do_as_the_plain_ones(features: str | None) -> None:
+    """A processor without wide vectors is one that numba is told of: it compiles for what it believes to have."""
+    environ = {name: value for name, value in os.environ.items() if name != "NUMBA_CPU_FEATURES"}
+    if features is not None:
+        environ["NUMBA_CPU_FEATURES"] = features
+    program = "from tests.engine.test_bits import results; print(results(True) == results(False))"
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "True", done.stderr[-2000:]
