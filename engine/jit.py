@@ -55,11 +55,13 @@ from numba.core import cgutils  # noqa: E402
 from numba.extending import intrinsic, overload  # noqa: E402
 from numba.np.arrayobj import populate_array  # noqa: E402
 
-from engine import bits, device  # noqa: E402
+from engine import bits, compiling, device  # noqa: E402
 
 OFF = bool(numba.config.DISABLE_JIT)
 
 KEEP_TAGS = 8
+# how functions are compiled that Python never calls: see compiling.py
+PART = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _prepare_cache() -> Path:
@@ -96,8 +98,10 @@ def step_entry(function: Callable[..., Any]) -> Any:
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a helper as part of its callers; not cached on its own."""
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    """Let compiled code call a helper, as a part of its callers; Python runs it as it is written."""
+    if not OFF:
+        overload(function, strict=False, jit_options=PART)(lambda *types: function)
+    return function
 
 
 def step_jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -294,12 +298,11 @@ types.Record.mangling_args = property(_mangling_args)
 
 def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool) -> None:
     """Let compiled code call a marked plain function; like `step_entry` it counts no references."""
-    options = {"error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
-               "forceinline": is_inlined}  # fmt: skip
-    overload(function, strict=False, jit_options=options)(choose)
+    overload(function, strict=False, jit_options={**PART, "_nrt": False, "forceinline": is_inlined})(choose)
 
 
 if not OFF:
+    compiling.install()
     overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
     overload(bits.highest64)(lambda x: lambda x: 63 - _ctlz(np.uint64(x)))
     overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))

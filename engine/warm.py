@@ -6,6 +6,7 @@ process and then loads from the cache.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from engine.launch import Buffer, Launch, LaunchSpec
 from engine.program import INST, NO_PC, NO_PRED, NO_REG, UNIT_CTRL, Kernel, Module
 
 Progress = Callable[[float, str], None]
-TYPICAL_SECONDS = 45.0
+TYPICAL_SECONDS = 20.0
 POLL_SECONDS = 0.1
 
 
@@ -93,6 +94,8 @@ def main(words: list[str]) -> int:
     from engine import far
     from engine.simulator import Simulator
 
+    # nearly all that numba makes is kept: to look through it for what is not takes a tenth of the time
+    gc.disable()
     spec, module = smallest_run()
     simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
     if not words:

@@ -1,0 +1,95 @@
+"""Have numba make machine code of entry points alone, and of what they call only as parts of them: half the time to wait.
+
+By itself numba optimises every function together with all that it calls, makes machine code of it, and links it into its
+callers, where it is optimised and made machine code of again. A function without wrappers for Python, as `engine.jit` binds
+those of the machine, is called by compiled code alone: here it is linked as it was written down, and optimised once, in
+the entry points that it becomes a part of. Nothing but the time to compile changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from numba import types
+from numba.core import codegen
+from numba.core.cpu import CPUContext
+
+# what this relies on inside numba: where a version has it otherwise, numba is left as it is, and takes its time
+Base: Any = getattr(codegen, "JITCodeLibrary", object)
+INSIDE = {
+    Base: ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "_verify_declare_only_symbols"),
+    getattr(codegen, "JITCPUCodegen", None): ("_library_class",),
+    getattr(codegen, "RuntimeLinker", None): ("PREFIX",),
+    CPUContext: ("get_executable",),
+}
+FITS = all(hasattr(owner, name) for owner, names in INSIDE.items() for name in names)
+
+
+class Library(Base):
+    """The code of one function; is_part: it is only ever linked into others."""
+
+    is_part = False
+
+    def becomes_part(self, wrappers: Iterable[str]) -> bool:
+        """Make a part of what has none of these functions; not of what comes from the cache, which is machine code by now.
+
+        Nor of what is recursive: what is not compiled yet is looked up in the machine code.
+        """
+        if not self._finalized:
+            functions = {each.name for each in self._final_module.functions if not each.is_declaration}
+            unresolved = (each.name.startswith(codegen.RuntimeLinker.PREFIX) for each in self._final_module.global_variables)
+            self.is_part = functions.isdisjoint(wrappers) and not any(unresolved)
+        return self.is_part
+
+    def _optimize_final_module(self) -> None:
+        if not self.is_part:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if not self.is_part:
+            super()._finalize_final_module()
+            return
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class NotRun:
+    """What numba asks a library for, about a function that is never run by itself: no address, no place to set up."""
+
+    def __init__(self, library: Library):
+        self.codegen, self._kept = self, library
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return what numba has for a function that has no wrapper."""
+        return 0
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Leave out what belongs to machine code."""
+
+
+def _executable_of(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Return CPUContext.get_executable as it is for entry points; a part has, as in numba, nothing that Python can call."""
+
+    def get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+        wrappers = fndesc.llvm_cpython_wrapper_name, fndesc.llvm_cfunc_wrapper_name
+        # numba's own functions may need what is set up with their machine code
+        is_ours = isinstance(library, Library) and not fndesc.modname.startswith("numba.")
+        if not (is_ours and library.becomes_part(wrappers)):
+            return usual(self, library, fndesc, env)
+        return usual(self, NotRun(library), fndesc, env)
+
+    return get_executable
+
+
+def install() -> None:
+    """Change numba; to be called once, before anything is compiled."""
+    # numba asks for the text of every argument's type before and behind each of its passes; that of a record is long
+    record: Any = types.Record
+    record.__repr__ = lru_cache(maxsize=None)(record.__repr__)
+    if FITS:
+        context: Any = CPUContext
+        context.get_executable = _executable_of(context.get_executable)
+        codegen.JITCPUCodegen._library_class = Library

@@ -1,0 +1,59 @@
+"""numba, as engine/compiling.py leaves it, makes machine code of entry points alone, and the results stay what they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import jit
+
+pytestmark = pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
+
+
+def test_only_entry_points_become_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.compiling import Library
+
+    whole: dict[str, bool] = {}
+    finalize: Any = Library._finalize_final_module
+
+    def noted(library: Any) -> None:
+        whole[library.name] = not library.is_part
+        finalize(library)
+
+    monkeypatch.setattr(Library, "_finalize_final_module", noted)
+
+    @jit.jit
+    def doubled(x: Any) -> Any:
+        return 2 * x
+
+    @jit.jit
+    def sum_of_doubles(values: Any) -> Any:
+        total = 0
+        for value in values:
+            total += doubled(value)
+        return total
+
+    @jit.numba.njit
+    def run(values: Any) -> Any:
+        return sum_of_doubles(values) + doubled(1)
+
+    values = np.arange(10)
+    assert run(values) == run.py_func(values) == 92
+    ours = {name.rpartition(".")[2]: is_whole for name, is_whole in whole.items()}
+    assert (ours["run"], ours["sum_of_doubles"], ours["doubled"]) == (True, False, False), whole
+
+
+def test_a_recursive_function_runs_from_another() -> None:
+    """Where a function calls itself numba looks for its machine code."""
+
+    @jit.numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    def factorial(n: Any) -> Any:
+        return 1 if n <= 1 else n * factorial(n - 1)
+
+    @jit.numba.njit
+    def run(n: Any) -> Any:
+        return factorial(n)
+
+    assert run(10) == 3_628_800
