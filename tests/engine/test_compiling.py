@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +14,7 @@ import pytest
 
 from engine import jit
 
+ROOT = Path(__file__).parent.parent.parent
 pytestmark = pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
 
 
@@ -57,3 +63,17 @@ def test_a_recursive_function_runs_from_another() -> None:
         return factorial(n)
 
     assert run(10) == 3_628_800
+
+
+def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None:
+    """A second process loads and runs; when it has to compile after all, it can."""
+    (tmp_path / "cached.py").write_text(
+        "from engine import jit\n\n@jit.entry\ndef total(values):\n    found = 0\n    for value in values:\n"
+        "        found += value\n    return found\n"
+    )
+    program = ("import sys, numpy as np; from cached import total; print(total(np.arange(5)));"
+               "print('numba.cpython.numbers' in sys.modules); print(total(np.arange(5.0)))")  # fmt: skip
+    environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
+    printed = [run().stdout for _ in range(3)]
+    assert [text.split() for text in printed] == [["10", "True", "10.0"], ["10", "False", "10.0"], ["10", "False", "10.0"]]
