@@ -1,4 +1,4 @@
-"""The one place that knows numba: decorators, cache folder and the hash that keeps cached machine code true.
+"""How the machine is compiled: numba's decorators, the cache folder, and the hash that keeps cached machine code true.
 
 `entry` functions are cached on disk. numba keys its cache on the defining file alone, so every entry point takes a record
 (`spec` or `key`) whose dtype carries the hash of all sources compiled into it: an edit makes a new type, and so a new

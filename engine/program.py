@@ -1,4 +1,4 @@
-"""A decoded kernel program: the one meeting point of the front ends (PTX, traces) and the machine.
+"""A decoded kernel program: what a front end makes of a kernel's text, and all that the machine knows of it.
 
 `INST` is one decoded instruction. Row slots: an instruction gathers up to six *source rows* (a row is one warp-register,
 32 lanes x 32 bits). Operand k (0, 1, 2) has its low word in row slot 2k and its high word (64-bit operands) in slot
