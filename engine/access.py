@@ -29,7 +29,7 @@ from engine import faults, isa, program
 from engine.arithmetic import (
     I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz, extend, f32_bits, f64_bits, jit,
 )
-from engine.jit import step_entry
+from engine.device import device
 from engine.lanes import UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, run
 from engine.rounding import NAN32, NAN64, half_lane
 from engine.words import (
@@ -536,7 +536,7 @@ def perform(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, no
     return atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted)
 
 
-@step_entry
+@device
 def access(key, inst, rows, src, dst, mask, memory, regions, num_regions, shared_word, shared_bytes, local_word,
            local_words, warp_slot, param_word, param_bytes, scratch, log, mem_index):
     """Resolve and perform one memory instruction; gives 0 or the ERR_* code, in which case nothing was written.

@@ -23,8 +23,8 @@ from engine.arithmetic import (
     I64, M32, ONE64, S32, SIGN64, U32, U64, Z64, bits_f32, carry_out, carry_value, ctz, dot_product, extend, f64_bits,
     integer, jit, permute_bytes,
 )
+from engine.device import device
 from engine.isa import *  # noqa: F403  (opcode constants must be globals of this module for the compiler)
-from engine.jit import step_entry
 from engine.lanes import run
 from engine.rounding import (
     F64, convert, convert_pair, flush32, flush_half, float32, float64, half_lane, half_to_float, has, test_property,
@@ -557,7 +557,7 @@ def rare(op, rows, src, dst, mask, p0, aux, flags):
     return Z64
 
 
-@step_entry
+@device
 def execute(key, inst, rows, src, dst, mask, p0, p1):
     """Compute one warp instruction; gives q0 | q1 << 32, the two predicate results.
 

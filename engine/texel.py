@@ -21,7 +21,7 @@ from engine.access import (
     region_word,
 )  # fmt: skip
 from engine.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits, jit
-from engine.jit import step_entry
+from engine.device import device
 from engine.rounding import NAN32, half_to_float
 from engine.words import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 
@@ -206,7 +206,7 @@ def component_of(memory, at, component, aux, is_linear, scratch):
     return channel(memory, at, texel_offset(memory, at, 0, scratch), component)
 
 
-@step_entry
+@device
 def fetch(key, inst, rows, src, dst, mask, memory, regions, num_regions, scratch):
     """Do one tex or tld4 for the lanes of `mask`; gives 0 or an error code, in which case nothing was written.
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -92,25 +92,25 @@ def smallest_run() -> tuple[LaunchSpec, Module]:
 def main(words: list[str]) -> int:
     """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
     from engine import far
-    from engine.simulator import Simulator
 
     # nearly all that numba makes is kept: to look through it for what is not takes a tenth of the time
     gc.disable()
-    spec, module = smallest_run()
-    simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
-    if not words:
-        with alone("shared"):
-            simulator.link()
-        return 0
-    with alone(marker(simulator.built.spec_dtype).stem):
-        if is_ready(simulator.built.spec_dtype):
+    begins_other = bool(words) and not far.READY.exists()
+    command = [sys.executable, "-m", "engine.warm"]
+    # begun first: it takes longer
+    with subprocess.Popen(command, cwd=Path(__file__).parent.parent) if begins_other else nullcontext() as shared:
+        from engine.simulator import Simulator
+
+        spec, module = smallest_run()
+        simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
+        if not words:
+            with alone("shared"):
+                simulator.link()
             return 0
-        if far.READY.exists():
-            simulator.compile()
-            return 0
-        with subprocess.Popen([sys.executable, "-m", "engine.warm"], cwd=Path(__file__).parent.parent) as shared:
-            simulator.compile()
-        return shared.returncode
+        with alone(marker(simulator.built.spec_dtype).stem):
+            if not is_ready(simulator.built.spec_dtype):
+                simulator.compile()
+    return 0 if shared is None else shared.returncode
 
 
 @contextmanager

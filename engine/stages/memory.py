@@ -18,7 +18,6 @@ from engine.events import (
     L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS,
 )  # fmt: skip
 from engine.isa import OP_ASSERTFAIL, OP_PRINTF, OP_TEX
-from engine.jit import step_entry
 from engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
 from engine.registers import copy_row, mark_cold, touch_inflight
 from engine.stages.completion import schedule
@@ -128,7 +127,7 @@ def count_access(sm, inst):
     return 0
 
 
-@step_entry
+@device
 def advance(sm, key, insts):
     """Handle one line (or shared-memory pass) of the instruction in LD/ST, and let it go after the last."""
     if sm.ldst_head == NONE8:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import isa, program
+from engine import access as memory, isa, program
 from engine.access import (
     ADDR,
     ERR_LOCAL_RANGE,
@@ -28,9 +28,8 @@ from engine.access import (
     SHARED_WINDOW,
     SPACES,
     UNIT,
-    access,
 )
-from engine.jit import key_dtype, record
+from engine.jit import key_dtype, record, step_entry
 from engine.program import (
     INST,
     SPACE_CONST,
@@ -43,6 +42,7 @@ from engine.program import (
 from engine.state import ROW
 
 FULL = 0xFFFFFFFF
+access = step_entry(memory.access)
 A, B = FIRST_GLOBAL_ADDRESS, FIRST_GLOBAL_ADDRESS + 8192
 LOAD, STORE, ATOM, RED = 1, 2, 3, 4
 

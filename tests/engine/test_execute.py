@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 
 from engine import isa
-from engine.execute import execute, unpack
-from engine.jit import key_dtype, record
+from engine import execute as machine
+from engine.execute import unpack
+from engine.jit import key_dtype, record, step_entry
 from engine.program import INST
 from engine.ptx import forms
 from engine.state import ROW
 
 FULL = 0xFFFFFFFF
 KEY = record(key_dtype())
+execute = step_entry(machine.execute)
 ROUNDS = 3  # warps of random operands per form
 MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 

@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 
 from engine import isa
-from engine.execute import execute, unpack
-from engine.jit import key_dtype, record
+from engine import execute as machine
+from engine.execute import unpack
+from engine.jit import key_dtype, record, step_entry
 from engine.program import INST
 from engine.ptx import forms
 from engine.state import ROW
 from tests.reference.operations import Operation, operation
 
 KEY = record(key_dtype())
+execute = step_entry(machine.execute)
 FULL = 0xFFFFFFFF
 EXTRA = ("", "ftz", "sat", "rz", "rm", "rp", "rzi", "rmi", "rpi", "rni", "NaN", "relu", "ftz.sat", "ftz.rz", "cc",
          "and", "or", "xor", "hi", "lo", "wide", "wrap", "clamp", "shiftamt", "ltu", "geu", "num", "nan", "ne", "le",
