@@ -27,9 +27,10 @@ import numpy as np
 
 from engine import faults, isa, program
 from engine.arithmetic import (
-    I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz, extend, f32_bits, f64_bits, jit,
+    I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz, extend, f32_bits, f64_bits,
 )
 from engine.device import device
+from engine.jit import jit
 from engine.lanes import UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, run
 from engine.rounding import NAN32, NAN64, half_lane
 from engine.words import (

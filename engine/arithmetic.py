@@ -9,14 +9,13 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from engine import isa
-from engine.jit import OFF
+from engine.jit import OFF, jit
 
 U32, U64, I64, F32, F64 = np.uint32, np.uint64, np.int64, np.float32, np.float64
 
@@ -38,11 +37,6 @@ FLAG_SAT, FLAG_CC_IN = isa.FLAG_SAT, isa.FLAG_CC_IN
 
 Z64, ONE64, M32, SIGN64 = U64(0), U64(1), U64(0xFFFFFFFF), U64(1 << 63)
 S32 = U64(32)
-
-
-def jit(function: Any) -> Any:
-    """Compile a helper for compiled callers only: without the wrappers for Python, a quarter of the compile time."""
-    return numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 # --- LLVM intrinsics and their Python twins ------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""Have numba make machine code of entry points alone, and of what they call only as parts of them: half the time to wait.
+"""Have numba make machine code of entry points alone, and of what they call only as parts of them; load sooner.
 
 By itself numba optimises every function together with all that it calls, makes machine code of it, and links it into its
 callers, where it is optimised and made machine code of again. A function without wrappers for Python, as `engine.jit` binds
 those of the machine, is called by compiled code alone: here it is linked as it was written down, and optimised once, in
 the entry points that it becomes a part of. And where machine code is loaded from the cache, numba loads first what it
-needs to compile: here it does not, a fifth of the time of a start. Nothing but these times changes.
+needs to compile: here it does not. Nothing but the time to wait changes; `python -m tests.bench --parts start` shows it.
 """
 
 from __future__ import annotations

@@ -21,10 +21,11 @@ import numpy as np
 
 from engine.arithmetic import (
     I64, M32, ONE64, S32, SIGN64, U32, U64, Z64, bits_f32, carry_out, carry_value, ctz, dot_product, extend, f64_bits,
-    integer, jit, permute_bytes,
+    integer, permute_bytes,
 )
 from engine.device import device
 from engine.isa import *  # noqa: F403  (opcode constants must be globals of this module for the compiler)
+from engine.jit import jit
 from engine.lanes import run
 from engine.rounding import (
     F64, convert, convert_pair, flush32, flush_half, float32, float64, half_lane, half_to_float, has, test_property,

@@ -2,10 +2,11 @@
 
 A design is a numba-free Python file with functions of these names; those it leaves out are those of the main file that it
 is built over, if it is, else keep the default here. A call `hooks.read(sm, rf, spec, rows, ...)` runs the function of the
-design whose parameter record `spec` is (its dtype carries a field `design_<name>`). Every hook returns an int on every path. In this order everywhere: `sm` the machine's state
-(state.py), `rf` the design's own, `spec` its parameters, `rows` the value rows (`.u`, `.f`, `.i`: 32 lanes); then warp and
-register, `mask` the lanes that count, `slot` an instruction under way (sm.inflight[slot]), `inst` an instruction
-(program.py). `rfview help design` tells the rest, designs/template.py is the example to begin from.
+design whose parameter record `spec` is (its dtype carries a field `design_<name>`). Every hook returns an int on every
+path. In this order everywhere: `sm` the machine's state (state.py), `rf` the design's own, `spec` its parameters, `rows`
+the value rows (`.u`, `.f`, `.i`: 32 lanes); then warp and register, `mask` the lanes that count, `slot` an instruction
+under way (sm.inflight[slot]), `inst` an instruction (program.py). `rfview help design` tells the rest,
+designs/template.py is the example to begin from.
 
 What each design does in each hook; numbers as B1.9 are rules, RULES.md says what each is:
 

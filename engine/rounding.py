@@ -11,8 +11,9 @@ from __future__ import annotations
 from engine import isa
 from engine.arithmetic import (
     F32, F64, I64, M32, ONE64, SIGN64, U32, U64, Z64, bits_f32, bits_f64, clz, extend, f32_bits, f64_bits, fma64,
-    is_negative, is_signed, jit, less, low_bits, sqrt64, type_bits,
+    is_negative, is_signed, less, low_bits, sqrt64, type_bits,
 )
+from engine.jit import jit
 
 RN, RZ, RM, RP = isa.ROUND_RN, isa.ROUND_RZ, isa.ROUND_RM, isa.ROUND_RP
 FLAG_FTZ, FLAG_SAT, FLAG_NAN, FLAG_INT_ROUND, FLAG_WIDE_DST, FLAG_RELU = (

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine import isa
-from engine.arithmetic import F64, I64, M32, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, jit, sqrt64
+from engine.arithmetic import F64, I64, M32, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, sqrt64
+from engine.jit import jit
 from engine.rounding import (
     INFINITY64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half, half_to_float, has,
     is_finite, load32, power_of_two, round_half, round_integral, scale, sign_of,

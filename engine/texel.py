@@ -20,8 +20,9 @@ from engine.access import (
     LINES, NUM_LINES, PASSES, SPACE_GLOBAL, UNIT, USED_SPACES, WORK, add_line, fault, find_region, region_base,
     region_word,
 )  # fmt: skip
-from engine.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits, jit
+from engine.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits
 from engine.device import device
+from engine.jit import jit
 from engine.rounding import NAN32, half_to_float
 from engine.words import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 

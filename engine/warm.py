@@ -93,7 +93,7 @@ def main(words: list[str]) -> int:
     """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
     from engine import far
 
-    # nearly all that numba makes is kept: to look through it for what is not takes a tenth of the time
+    # nearly all that numba makes is kept: to look through it again and again for what is not takes time
     gc.disable()
     begins_other = bool(words) and not far.READY.exists()
     command = [sys.executable, "-m", "engine.warm"]
