@@ -58,9 +58,11 @@ if not jit.OFF:
 def link(*arguments: Any) -> None:
     """Compile the shared part for arguments like these, or load it, and give it its symbol; before the loop first runs."""
     global _linked, _forms
+    if jit.OFF:
+        return
     # numba takes milliseconds to find the types of records: what looks like the last time is the same
     forms = tuple((argument.dtype, argument.ndim, argument.flags.num) for argument in arguments)
-    if jit.OFF or forms == _forms:
+    if forms == _forms:
         return
     signature = tuple(typeof(argument) for argument in arguments)
     if _linked == signature:

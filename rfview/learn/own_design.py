@@ -47,7 +47,7 @@ DESIGN = Design(...) says what there is:
 
 The functions below are hooks: write those that differ from a plain banked file, leave out the rest. In a cycle come
 begin_cycle, write_back, arbitrate (it calls read), issue_check and on_issue, end_cycle. They are compiled with numba after
-each edit, which takes a while and says so; with NUMBA_DISABLE_JIT=1 they run as they are, a few hundred cycles a second, for
+each edit, which takes a while; with NUMBA_DISABLE_JIT=1 they run as they are, a few hundred cycles a second, for
 print() and a Python debugger. Functions of the file that only the host calls, edited without a new compile:
   energy(run)          {"dynamic": pJ, "leakage": pJ, "refresh": pJ} of run.counts["EVENT"], run.cycles,
                        run.leakage_pj(mW), run.values["my_rf.wake_cycles"] (the designs' parameters) and
