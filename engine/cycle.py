@@ -10,7 +10,7 @@ from engine.device import device
 from engine.jit import step_entry
 from engine.registers import touch_inflight
 from engine.stages import completion, ctas, fetch, issue, memory, write_back
-from engine.state import FOREVER, MAX_INFLIGHT, NONE8
+from engine.state import MAX_INFLIGHT, NONE8
 
 NUM_CODES = 40
 STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
@@ -175,7 +175,7 @@ def stuck(sm):
         while used != 0:
             low = ctz64(used)
             used &= ~bit64(low)
-            if sm.inflight[word * 64 + low].done_cycle != FOREVER:
+            if completion.end_is_known(sm.inflight[word * 64 + low]):
                 return False
     return sm.launch.next_cta >= sm.launch.num_ctas or not free_cta_slot(sm)
 

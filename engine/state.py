@@ -105,7 +105,7 @@ INFLIGHT = np.dtype(
     [
         ("issue_cycle", "i8"),
         ("since_cycle", "i8"),        # begin of the current stage
-        ("done_cycle", "i8"),         # execution or memory ends; FOREVER while unknown
+        ("done_cycle", "i8"),         # execution or memory ends; while unknown, not later than issue_cycle
         ("seq", "i8"),                # issue order in the session
         ("unreleased", "u8"),         # registers still held in the scoreboard
         ("unread_regs", "u8"),        # source registers still to be read
@@ -156,7 +156,7 @@ BANK = np.dtype(
 
 PIPE = np.dtype(
     [
-        ("until_cycle", "i8"),        # initiation interval: takes nothing before
+        ("until_cycle", "i8"),        # initiation interval: takes nothing before; LD/ST (ldst_head): last end
         ("since_cycle", "i8"),
         ("owner_warp", "u1"),
         ("owner_pc_low", "u1"),

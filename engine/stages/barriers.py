@@ -9,9 +9,9 @@ from engine.device import device
 from engine.events import BARRIERS
 from engine.isa import BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC
 from engine.registers import mark_cold, touch_inflight
-from engine.stages.completion import schedule
+from engine.stages.completion import end_is_known, schedule
 from engine.stages.splits import leave_barrier, park_at_barrier
-from engine.state import BLOCK, COLD_OFFSET, EXECUTE, FOREVER, NUM_BARRIERS, SM
+from engine.state import BLOCK, COLD_OFFSET, EXECUTE, NUM_BARRIERS, SM
 
 FIRST_BARRIER_BLOCK = (SM.fields["barrier"][1] - COLD_OFFSET) // BLOCK
 BARRIER_BYTES = SM["barrier"].subdtype[0].itemsize
@@ -84,7 +84,7 @@ def give_reductions(sm, rows, insts, warp, cta, barrier):
             used &= ~bit64(low)
             slot = word * 64 + low
             flight = sm.inflight[slot]
-            if flight.warp != warp or flight.stage != EXECUTE or flight.done_cycle != FOREVER:
+            if flight.warp != warp or flight.stage != EXECUTE or end_is_known(flight):
                 continue
             if flight.bank != barrier:
                 continue

@@ -25,6 +25,16 @@ def schedule(sm, slot, done_cycle):
 
 
 @device
+def end_is_known(flight):
+    """Say whether the cycle in which an in-flight instruction ends is known: an end lies behind the issue.
+
+    Until then `done_cycle` is that of the entry's instruction before, which was over by then: nothing is written there
+    that says "unknown", as every word that changes is recorded.
+    """
+    return flight.done_cycle > flight.issue_cycle
+
+
+@device
 def complete(sm, rf, spec, rows, insts):
     """Move every instruction that ends in this cycle to write-back; write its predicates, whose file has no ports."""
     spoke = np.int64(sm.cycle) & WHEEL_MASK

@@ -9,7 +9,7 @@ from engine.device import device
 from engine.program import NO_PRED, NO_REG, WAIT_LONG
 from engine.registers import touch_inflight
 from engine.stages import splits
-from engine.state import COLLECT, FOREVER, MAX_INFLIGHT, NONE8
+from engine.state import COLLECT, MAX_INFLIGHT, NONE8
 
 INFLIGHT_LIMIT = MAX_INFLIGHT - 1
 
@@ -29,7 +29,6 @@ def allocate(sm, warp, pc, lanes, active, inst):
     flight = sm.inflight[slot]
     flight.issue_cycle = sm.cycle
     flight.since_cycle = sm.cycle
-    flight.done_cycle = FOREVER
     flight.seq = sm.seq
     sm.seq += 1
     flight.pc = pc

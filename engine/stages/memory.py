@@ -53,11 +53,9 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     sm.next_line = 0
     pipe = sm.pipe[PIPE_LDST]
     pipe.since_cycle = sm.cycle
-    pipe.until_cycle = FOREVER
     pipe.owner_warp = warp
     pipe.inflight = slot
     flight.pipe = PIPE_LDST
-    flight.done_cycle = FOREVER
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
         for row in range(4):
             copy_row(rows, first_row + row, result_row + row)
@@ -151,8 +149,7 @@ def advance(sm, key, insts):
         sm.events[TRANSACTIONS] += 1
     sm.next_line += 1
     flight.transactions = max(np.int64(0), min(np.int64(sm.num_lines) - np.int64(sm.next_line), np.int64(255)))
-    if flight.done_cycle == FOREVER or ready > flight.done_cycle:
-        flight.done_cycle = ready
+    flight.done_cycle = max(np.int64(flight.done_cycle), np.int64(ready))
     if sm.next_line >= sm.num_lines:
         sm.ldst_head = NONE8
         sm.pipe[PIPE_LDST].until_cycle = sm.cycle

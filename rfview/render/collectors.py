@@ -76,11 +76,12 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
         pipe = machine.pipe[index]
         row.at(x, f"{name:<4} ", "dim")
         warp = pipe["owner_warp"]
-        if warp >= machine.num_warps or not (pipe["inflight"] or pipe["until_cycle"] > machine.cycle):
+        at_head = index == layout.PIPE_LDST and int(machine.sm["ldst_head"]) != layout.NONE8    # nobody knows for how long
+        if warp >= machine.num_warps or not (pipe["inflight"] or at_head or pipe["until_cycle"] > machine.cycle):
             row.add("╌╌╌╌", "faint").add(" idle", "faint")
             continue
         total = max(1, pipe["until_cycle"] - pipe["since_cycle"])
-        done = min(total, max(0, machine.cycle - pipe["since_cycle"]))
+        done = 0 if at_head else min(total, max(0, machine.cycle - pipe["since_cycle"]))
         row.add(progress(done, total), "p:good").add(f" w{warp:<2}", "bold" if warp == scene.warp else "text")
         row.add(f" ×{pipe['inflight']}", "text" if pipe["inflight"] else "faint")
     used, most = mshrs_in_use(machine), machine.config["mshrs"]

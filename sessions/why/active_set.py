@@ -84,7 +84,7 @@ def leaving(trail: Trail, moment: Moment, warp: int) -> None:
     if awaited is None:
         return
     reg, flight = awaited
-    known = flight.done_cycle if flight.done_cycle < layout.FOREVER else moment.cycle + 1
+    known = flight.done_cycle if flight.end_is_known else moment.cycle + 1
     if (
         trail.links[-1].until < known
     ):  # the way out is over before the result is there: it is not what the warp waits for

@@ -86,7 +86,7 @@ def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
     """It is in a pipe; if it entered late, what held it up before counts."""
-    if flight.done_cycle >= layout.FOREVER:
+    if not flight.end_is_known:
         _awaits_barrier(trail, moment, flight)
         return
     pipe = units.PIPE_NAMES.get(flight.pipe, "its pipe")

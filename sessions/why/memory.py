@@ -111,7 +111,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
     if is_head and is_stuck(moment):
         head(trail, moment)
         return
-    done = flight.done_cycle if not is_head and flight.done_cycle < layout.FOREVER else -1
+    done = flight.done_cycle if not is_head and flight.end_is_known else -1
     if where in ON_CHIP:
         _on_chip(trail, moment, flight, where, done)
         return

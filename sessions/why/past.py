@@ -155,6 +155,11 @@ class Flight:
         return self.moment.text(self.pc)
 
     @property
+    def end_is_known(self) -> bool:
+        """Say whether `done_cycle` is its end; else it is not behind the issue, in older recordings FOREVER."""
+        return self.issue_cycle < self.done_cycle < layout.FOREVER
+
+    @property
     def registers(self) -> list[int]:
         """Return the source registers that were refused in the cycle that ran, else those still unread."""
         entry = self.moment.instruction(self.pc)

@@ -74,9 +74,9 @@ def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
     """Add whom the pipes of a unit work for, and return that instruction."""
     for index in PIPES.get(unit, ()):
         owner = moment.pipe(index, "owner_warp")
-        if owner < moment.num_warps and moment.pipe(index, "until_cycle") > moment.ran:
-            until = moment.pipe(index, "until_cycle")
-            known = until < layout.FOREVER
+        until = moment.pipe(index, "until_cycle")
+        known = index != layout.PIPE_LDST        # LD/ST is at work as long as it has an instruction
+        if owner < moment.num_warps and (until > moment.ran if known else int(moment.sm["ldst_head"]) != layout.NONE8):
             flight = moment.flight(moment.pipe(index, "inflight"))
             trail.add(
                 f"{PIPE_NAMES[index]} works for w{owner} {flight.name}",
@@ -153,7 +153,7 @@ def initiation_relief(trail: Trail, flight: Flight) -> dict[str, int]:
 def latency_relief(trail: Trail, flight: Flight) -> dict[str, int]:
     """Return the settings with which an instruction of this kind, and others as slow, take one cycle."""
     cycles = trail.value(f"latency.{latency_class(trail, flight)}")
-    known = flight.done_cycle - flight.since_cycle if flight.done_cycle < layout.FOREVER else cycles
+    known = flight.done_cycle - flight.since_cycle if flight.end_is_known else cycles
     if cycles == known:
         return {f"latency.{latency_class(trail, flight)}": 1}
     return {name: 1 for name in trail.values if name.startswith("latency.") and int(trail.values[name]) == known}

@@ -16,6 +16,7 @@ from engine import kernels
 from engine.errors import InputError, KernelFault
 from engine.launch import load_launch_file
 from engine.simulator import Simulator
+from engine.state import COLLECT, FREE
 from tests.harness import Assembly, Machine
 
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -65,6 +66,21 @@ def test_skipping_idle_cycles_changes_nothing(name: str, design: str, monkeypatc
             b.step(1)
             b.sm.settled = 0
         assert a.snapshot().same_as(b.snapshot()), stop
+
+
+@needs_jit
+@pytest.mark.parametrize("name", ["reduction", "bfs"])
+def test_an_end_lies_behind_its_issue_and_is_known_once_the_instruction_has_left_for_its_unit(name: str) -> None:
+    run, ends = simulator(name), 0
+    for _ in range(3000):
+        run.step(1)
+        table, stage = run.sm.inflight, run.sm.inflight["stage"]
+        known = table["done_cycle"] > table["issue_cycle"]
+        away = (stage > COLLECT) & (np.arange(len(table)) != run.sm.ldst_head)
+        assert not known[stage == COLLECT].any() and known[away].all(), run.cycle
+        assert (table["done_cycle"][stage != FREE] < run.cycle + 10_000).all()
+        ends += int((table["done_cycle"][away] == run.cycle).sum())
+    assert ends > 500
 
 
 @needs_jit

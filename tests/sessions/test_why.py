@@ -12,14 +12,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from engine.errors import InputError
 from engine.stalls import STALLS
+from engine.state import FOREVER, INFLIGHT
 from sessions import Session, open_session
 from sessions.opening import open_recording
 from sessions.verbs import execute
 from sessions.why import Past, banks, explain
+from sessions.why.past import Flight
 from sessions.why.trail import Refusal, Trail
 from tests.engine import plugin_skeleton
 from tests.harness import Assembly, added
@@ -196,6 +199,15 @@ def test_a_reason_of_a_designs_own_is_not_blamed_on_the_banks_ports() -> None:
         assert [link.sentence for link in trail.links] == [sentence]
         resource = trail.links[-1].resource
         assert resource is not None and resource.name == "register file drowsy, bank 3: bank waking" and not resource.relief
+
+
+def test_an_end_is_unknown_up_to_the_issue_and_in_older_recordings_at_forever() -> None:
+    table = np.zeros(1, INFLIGHT)
+    flight = Flight(cast(Any, SimpleNamespace(sm={"inflight": table})), 0)
+    table["issue_cycle"] = 70
+    for done, known in ((0, False), (70, False), (71, True), (FOREVER - 1, True), (FOREVER, False)):
+        table["done_cycle"] = done
+        assert flight.end_is_known == known, done
 
 
 def test_before_the_first_cycle_nothing_has_been_dispatched() -> None:
