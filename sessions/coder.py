@@ -20,12 +20,13 @@ Frame = tuple[bytes, Any]
 class Newest:
     """The newest value of every place written since some chunk, per level of 8 (see format.py, row_sum and mem_sum)."""
 
-    def __init__(self, shape: tuple[int, ...]):
-        """Begin with places that nothing was written to, whose values are not known."""
+    def __init__(self, shape: tuple[int, ...], seen: np.ndarray):
+        """Begin with places that nothing was written to, whose values are not known; seen: as in Summariser."""
         from sessions import sums  # imports numba: what replays imports this module too
 
         self._sums = sums
         self._put = sums.put_rows if len(shape) == 2 else sums.put_words
+        self._seen = seen
         self.values = np.empty(shape, np.uint32)
         # per level a bit for each place: written since the level above was last taken
         self._marks: list[np.ndarray] = [self._no_marks()]
@@ -33,9 +34,9 @@ class Newest:
     def _no_marks(self) -> np.ndarray:
         return np.zeros(len(self.values) // 64 + 1, np.uint64)
 
-    def add(self, index: np.ndarray, *what: np.ndarray) -> None:
-        """Take in one chunk's log, in order: places, and what put_rows or put_words writes there."""
-        self._put(self.values, self._marks[0], index, *what)
+    def add(self, chunk: int, index: np.ndarray, *what: np.ndarray) -> None:
+        """Take in one chunk's log, in order: places, and what put_rows or put_words writes there. chunk: its bit in seen."""
+        self._put(self.values, self._marks[0], self._seen, chunk, index, *what)
 
     def take(self, level: int) -> np.ndarray:
         """Return the places written in the last 8**level chunks, ascending, and begin these levels anew."""
@@ -59,8 +60,9 @@ class Coder:
         plan = Plan.of(layout)
         self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, first.key.copy())
         assert first.key_rows is not None and first.key_memory is not None
-        self._rows, self._memory = Newest(first.key_rows.shape), Newest(first.key_memory.shape)
         self._summary = Summariser(plan, len(first.key_rows))
+        self._rows = Newest(first.key_rows.shape, self._summary.rows)
+        self._memory = Newest(first.key_memory.shape, self._summary.lines)
         self._totals = layout.field("sm.stall_total")
         self._coded = self._learn_at = 0
 
@@ -72,7 +74,6 @@ class Coder:
             self._learn_at = max(1, 4 * number)
         key, rows = chunk.key, chunk.rows
         state, space, extent = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, choose)
-        self._summary.add(key, extent, rows.index, chunk.mem_index)
         content = {
             "first": chunk.first_cycle,
             "num": chunk.num_cycles,
@@ -96,8 +97,9 @@ class Coder:
                 "mem_sums": len(mem_places),
             }
         self._coded += 1
-        self._rows.add(rows.index, rows.kind, rows.word)
-        self._memory.add(chunk.mem_index, chunk.mem_value)
+        self._rows.add(self._summary.count, rows.index, rows.kind, rows.word)
+        self._memory.add(self._summary.count, chunk.mem_index, chunk.mem_value)
+        self._summary.add(key, extent)
         return [(format.CHUNK, content), *(self.summed_up() if self._summary.is_full else ())]
 
     def summed_up(self) -> list[Frame]:

@@ -8,6 +8,8 @@ import numpy as np
 
 # how the least and the greatest value of a word are wanted: not at all, of the word, of each of its bytes
 NOT_WATCHED, WHOLE, BYTES = range(3)
+# a line of memory that a summary knows of: so many words, and so many lines before another one shares its place
+LINE_WORDS, LINE_BITS = 32, 1024
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ SUMM payload, a msgpack map; it follows every 64th chunk, and the last. c = chun
 first cycle to the one behind its last. bits := for each place, ceil(c / 8) bytes with one bit per chunk, low bit first
     first, num   number of the first of these chunks, and c
     words        number list: of each kind of words the first. A kind: words of the state that hold the same fields of
-                 different elements of arrays (summaries.py, word_kinds)
+                 different elements of arrays (summaries.py, WordKinds)
     ranged, parts   for each of them: whether it is watched, and zstd of: bits for its words, ascending: the chunk
                  changes them; if watched, u4 numbers word by word, chunk by chunk, in byte planes: the least value as
                  difference to the chunk before, then those of the greatest minus the least. The bytes of a word that

@@ -8,6 +8,7 @@ format.py says how it is stored.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,57 +21,61 @@ from engine.errors import InputError
 from sessions import bounds, codec
 from sessions.bounds import Bounds
 from sessions.decode import ByteCache
-from sessions.layout import Field, Layout
+from sessions.extent import LINE_BITS, LINE_WORDS
+from sessions.layout import Field, Layout, distinct
 
 CHUNKS = 64
-# words behind a memory address bit, and bits: lines that far apart share one
-LINE_WORDS, LINE_BITS = 32, 1024
 CACHE_BYTES = 24 << 20
 STATES = "sm.warp[*].state"
 
 
-def word_kinds(layout: Layout) -> list[np.ndarray]:
-    """Return the words of each kind, ascending: words that hold the same fields of different elements of arrays."""
-    numbers: dict[str, int] = {}
-    both = np.concatenate([_kinds(layout.sm_dtype, "sm", numbers), _kinds(layout.rf_dtype, "rf", numbers)])
-    both = both[: layout.num_words * 4]
-    kind, quads = both[::4].copy(), both.view("<u8")
-    # most words are in one field: only those that several share have to be compared
-    shared = np.flatnonzero(quads != kind * np.uint64(0x0001000100010001))
-    kind[shared] = np.unique(quads[shared], return_inverse=True)[1] + len(numbers) + 1
-    order = np.argsort(kind, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
+@dataclass(frozen=True, eq=False)
+class WordKinds:
+    """Words that hold the same fields of different elements of arrays are of one kind.
+
+    words: (num_words,) i8 all words, kind after kind, ascending in each; begin: (kinds + 1,) i8 where each kind's begin.
+    in_bytes: (num_words,) bool words that hold fields of less than four bytes, or parts of fields that lie across.
+    """
+
+    words: np.ndarray
+    begin: np.ndarray
+    in_bytes: np.ndarray
+
+    @staticmethod
+    def of(layout: Layout) -> WordKinds:
+        """Find the kinds of a layout's words."""
+        # of number 0, which stands where no field is
+        sizes = [4]
+        both = _numbered(layout.sm_dtype, sizes, True) + _numbered(layout.rf_dtype, sizes, True)
+        places = np.frombuffer(both, np.uint16, 4 * layout.num_words)
+        kind, quads = places[::4].copy(), places.view(np.uint64)
+        # most words are in one field: only those that several share have to be compared
+        shared = np.flatnonzero(quads != kind * np.uint64(0x0001000100010001))
+        kind[shared] = len(sizes) + np.searchsorted(distinct(quads[shared]), quads[shared])
+        words = np.argsort(kind, kind="stable")
+        counts = np.bincount(kind)
+        begin = np.append(0, np.cumsum(counts[counts != 0]))
+        firsts = places.reshape(-1, 4)[words[begin[:-1]]]
+        in_bytes = np.empty(layout.num_words, bool)
+        in_bytes[words] = np.repeat((np.array(sizes) < 4)[firsts].any(axis=1), np.diff(begin))
+        return WordKinds(words, begin, in_bytes)
 
 
-def _kinds(dtype: np.dtype, path: str, numbers: dict[str, int]) -> np.ndarray:
-    """Return (itemsize,) u2: a number for each byte, equal for the same word of the same field of any array element."""
+def _numbered(dtype: np.dtype, sizes: list[int], aligned: bool) -> array[int]:
+    """Return for each byte a number, equal for the same word of the same field of any array element; 0 = no field.
+
+    sizes: gets the bytes of the field that each number belongs to, 1 where not aligned: where it begins within a word.
+    """
+    found = array("H", bytes(2 * dtype.itemsize))
     if dtype.names is None:
-        found = [numbers.setdefault(f"{path}/{byte // 4}", len(numbers) + 1) for byte in range(dtype.itemsize)]
-        return np.array(found, "<u2")
-    return _laid_out(dtype, 0, lambda inner, name, _: _kinds(inner, f"{path}.{name}", numbers))
-
-
-def byte_words(layout: Layout) -> np.ndarray:
-    """Return (num_words,) bool: words that hold fields of less than four bytes, or parts of fields that lie across."""
-    sizes = np.concatenate([_sizes(layout.sm_dtype), _sizes(layout.rf_dtype)])[: layout.num_words * 4]
-    return (sizes.reshape(-1, 4) < 4).view("<u4").ravel() != 0
-
-
-def _sizes(dtype: np.dtype) -> np.ndarray:
-    """Return (itemsize,) u2: the bytes of the field that each byte belongs to, 8 where there is none, 1 where odd."""
-    if dtype.names is None:
-        return np.full(dtype.itemsize, dtype.itemsize, "<u2")
-    return _laid_out(dtype, 8, lambda inner, _, offset: np.minimum(_sizes(inner), 8 if offset % 4 == 0 else 1))
-
-
-def _laid_out(dtype: np.dtype, gap: int, of: Callable[[np.dtype, str, int], np.ndarray]) -> np.ndarray:
-    """Return (itemsize,) u2 with of(element's dtype, name, offset) for each element of each field, `gap` between fields."""
-    pattern = np.full(dtype.itemsize, gap, "<u2")
+        for first in range(0, dtype.itemsize, 4):
+            found[first : first + 4] = array("H", [len(sizes)]) * min(4, dtype.itemsize - first)
+            sizes.append(dtype.itemsize if aligned else 1)
     for name in dtype.names or ():
         inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-        size = inner.base.itemsize
-        pattern[offset : offset + inner.itemsize].reshape(-1, size)[:] = of(inner.base, name, offset)
-    return pattern
+        element = _numbered(inner.base, sizes, aligned and offset % 4 == 0)
+        found[offset : offset + inner.itemsize] = element * (inner.itemsize // inner.base.itemsize)
+    return found
 
 
 def _of_planes(data: np.ndarray, dtype: str, shape: tuple[int, int]) -> np.ndarray:
@@ -102,20 +107,19 @@ class Summaries:
         self._cache: ByteCache[Any] = ByteCache(CACHE_BYTES)
 
     @cached_property
+    def _words(self) -> WordKinds:
+        return WordKinds.of(self.layout)
+
+    @cached_property
     def _kinds(self) -> list[np.ndarray]:
-        return word_kinds(self.layout)
+        return np.split(self._words.words, self._words.begin[1:-1])
 
     @cached_property
     def _kind_of(self) -> np.ndarray:
         """Return (num_words,) which of the kinds a word belongs to."""
-        found = np.zeros(self.layout.num_words, np.int32)
-        for number, words in enumerate(self._kinds):
-            found[words] = number
+        found = np.empty(self.layout.num_words, np.int32)
+        found[self._words.words] = np.repeat(np.arange(len(self._kinds)), np.diff(self._words.begin))
         return found
-
-    @cached_property
-    def _is_bytes(self) -> np.ndarray:
-        return byte_words(self.layout)
 
     def _map(self, block: int) -> dict[str, Any] | None:
         """Return a summary as it is stored, with what it has by word."""
@@ -257,7 +261,7 @@ class Summaries:
         # the pieces of a number that are known on their own, its highest first
         step = 1 if packed else 4
         places = field.offsets[:, None] + np.arange(size - step, -1, -step)
-        if bool((self._is_bytes[places // 4] != packed).any()):
+        if bool((self._words.in_bytes[places // 4] != packed).any()):
             return None
         pieces = self._pieces(places.ravel() // 4, low, high)
         if pieces is None:

@@ -6,17 +6,23 @@ import numpy as np
 
 from engine.bits import bit64, ctz64, popcount
 from engine.chunk import AFFINE, RAW
+from engine.jit import jit
 from sessions.codec import PLANES
 from sessions.compiled import entry
+from sessions.extent import LINE_BITS, LINE_WORDS
 
 
 @entry
-def put_rows(values, marks, index, kind, word):
-    """Write rows of 32 lanes, as engine.chunk.Rows says them, in order, and mark them: a bit for each."""
+def put_rows(values, marks, seen, chunk, index, kind, word):
+    """Write a chunk's rows of 32 lanes, as engine.chunk.Rows says them, in order, and mark them: a bit for each.
+
+    seen: (rows,) u8 gets the chunk's bit where one is written.
+    """
     at = np.uint64(0)
     for which in range(np.uint64(len(index))):
         row = np.uint64(index[which])
         marks[row >> np.uint64(6)] |= bit64(row & np.uint64(63))
+        seen[row] |= bit64(chunk)
         if kind[which] == RAW:
             for lane in range(np.uint64(32)):
                 values[row, lane] = word[at + lane]
@@ -33,11 +39,12 @@ def put_rows(values, marks, index, kind, word):
 
 
 @entry
-def put_words(values, marks, index, value):
-    """Write words, in order, and mark them: a bit for each."""
+def put_words(values, marks, seen, chunk, index, value):
+    """Write a chunk's words, in order, and mark them: a bit for each; seen: (LINE_BITS,) u8, likewise for their lines."""
     for at in range(np.uint64(len(index))):
         word = np.uint64(index[at])
         marks[word >> np.uint64(6)] |= bit64(word & np.uint64(63))
+        seen[word // np.uint64(LINE_WORDS) % np.uint64(LINE_BITS)] |= bit64(chunk)
         values[word] = value[at]
     return 0
 
@@ -84,21 +91,11 @@ def sum_up(key, watched, slot, words, least, most, low, high, changed, bit):
     return 0
 
 
-@entry
-def mark_places(index, share, marks, bit):
-    """Set a bit in the marks of the places written: (n,) u8, each for `share` places that follow one another, and on."""
-    size, each = np.uint32(len(marks)), np.uint32(share)
-    for at in range(np.uint64(len(index))):
-        marks[np.uint64(index[at] // each % size)] |= bit64(bit)
-    return 0
-
-
-@entry
-def pack_marks(words, marks, chunks, out):
-    """Write the low bits of the marks of words, as many as chunks, in whole bytes; return how many bytes."""
-    at = np.uint64(0)
-    for k in range(np.uint64(len(words))):
-        left = np.uint64(marks[np.uint64(words[k])])
+@jit
+def pack_marks(words, marks, chunks, at, out):
+    """Write the low bits of the marks of words, as many as chunks, in whole bytes; returns the place behind."""
+    for word in words:
+        left = np.uint64(marks[np.uint64(word)])
         for _ in range((chunks + 7) // 8):
             out[at] = left & np.uint64(255)
             left >>= np.uint64(8)
@@ -106,21 +103,51 @@ def pack_marks(words, marks, chunks, out):
     return at
 
 
-@entry
-def pack_ends(slots, chunks, low, high, to, out):
-    """Write the ends of watched words as format.py says of `parts`; low, high: (chunks, slots). Returns the place behind."""
-    size = np.uint64(len(slots)) * np.uint64(chunks)
-    at = np.uint64(to)
-    for k in range(np.uint64(len(slots))):
-        slot = np.uint64(slots[k])
+@jit
+def pack_ends(words, slot, marks, chunks, low, high, at, out):
+    """Write the ends of watched words as format.py says of `parts`; returns the place behind.
+
+    Those of a word without a mark are what they were in the first chunk, and so all other differences are zero.
+    """
+    size = np.uint64(len(words)) * np.uint64(chunks)
+    behind = at + np.uint64(2 * PLANES) * size
+    out[at:behind] = 0
+    for word in words:
+        place = np.uint64(slot[np.uint64(word)])
         before = np.uint32(0)
-        for chunk in range(np.uint64(chunks)):
-            step = np.uint32(low[chunk, slot] - before)
-            width = np.uint32(high[chunk, slot] - low[chunk, slot])
-            before = low[chunk, slot]
+        for chunk in range(np.uint64(chunks if marks[np.uint64(word)] != 0 else 1)):
+            step = np.uint32(low[chunk, place] - before)
+            width = np.uint32(high[chunk, place] - low[chunk, place])
+            before = low[chunk, place]
             for plane in range(np.uint64(PLANES)):
                 shift = np.uint32(8) * np.uint32(plane)
-                out[at + plane * size] = (step >> shift) & np.uint32(255)
-                out[at + (plane + np.uint64(PLANES)) * size] = (width >> shift) & np.uint32(255)
-            at += np.uint64(1)
-    return np.uint64(to) + np.uint64(2 * PLANES) * size
+                out[at + chunk + plane * size] = (step >> shift) & np.uint32(255)
+                out[at + chunk + (plane + np.uint64(PLANES)) * size] = (width >> shift) & np.uint32(255)
+        at += np.uint64(chunks)
+    return behind
+
+
+@entry
+def pack_parts(words, begin, slot, marks, chunks, low, high, out, which, end):
+    """Write the parts of a summary (see format.py) one behind the other; returns how many there are.
+
+    words, begin: of WordKinds. slot, low, high: as in sum_up; marks: its `changed`. which, end: (kinds,) get the kind of
+    each part and the place behind it.
+    """
+    parts = np.uint64(0)
+    at = np.uint64(0)
+    for kind in range(np.uint64(len(begin) - 1)):
+        of_kind = words[begin[kind] : begin[kind + np.uint64(1)]]
+        is_watched = slot[np.uint64(of_kind[0])] >= 0
+        changes = np.uint64(0)
+        for word in of_kind:
+            changes |= marks[np.uint64(word)]
+        if not is_watched and changes == 0:
+            continue
+        at = pack_marks(of_kind, marks, chunks, at, out)
+        if is_watched:
+            at = pack_ends(of_kind, slot, marks, chunks, low, high, at, out)
+        which[parts] = kind
+        end[parts] = at
+        parts += np.uint64(1)
+    return parts

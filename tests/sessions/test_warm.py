@@ -30,7 +30,7 @@ def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
     before = [compiled(module) for module in modules]
     record(Double(9 * 1024 + 5), tmp_path / "x.rfs")
     assert [compiled(module) for module in modules] == before
-    entries = (before[0]["arrange"], before[1]["learn"], before[2]["store_state"], before[3]["pack_ends"])
+    entries = (before[0]["arrange"], before[1]["learn"], before[2]["store_state"], before[3]["pack_parts"])
     assert [len(signatures) for signatures in entries] == [1, 1, 1, 1]
 
 
