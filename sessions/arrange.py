@@ -139,7 +139,7 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
     """
     one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
     begins = np.empty(WIDTH, np.uint32)
-    event, runs, last = np.uint64(0), np.uint64(0), np.uint64(events - 1)
+    event, runs, last = np.uint64(0), np.uint64(0), np.uint64(max(events - 1, 0))
     most = np.uint64(len(table) - 1)
     patterns = kind_first = np.int64(0)
     kind = np.int64(-1)

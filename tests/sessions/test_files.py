@@ -285,6 +285,17 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     assert (again[0] == index).all() and (again[1] == value).all() and (codec.unpack_log(stored["counts"]) == end).all()
 
 
+@pytest.mark.nojit
+def test_a_chunk_may_change_nothing() -> None:
+    layout = Layout(state.recorded_dtype(), RF_DTYPE)
+    key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
+    encoder = Encoder(layout.kinds, np.zeros(len(key), np.uint8), layout.field(STATES).offsets, np.zeros_like(key))
+    blob, _, extent = encoder.encode(key, Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7, choose=True)
+    stored = codec.streams(bytes(blob), codec.STATE)
+    assert (unsparse(np.zeros_like(key), stored) == key).all() and not len(extent.words)
+    assert not codec.unpack(stored["kinds"]).any()
+
+
 def test_the_first_chunk_must_bring_values(tmp_path: Path) -> None:
     double = Double(10)
     writer = Writer(tmp_path / "x.rfs", Layout(double.sm_dtype, double.rf_dtype), double.info, 1024)
