@@ -55,12 +55,12 @@ class Layout:
 
         They are where they begin at the same word of a record of the same array, or within 32 words of it in a long one.
         """
-        found = np.empty(self.num_words, np.int32)
-        kinds = 0
-        for begin, end, size in _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4):
-            inside = np.arange(end - begin) % size // (32 if size > 32 else 1)
-            found[begin:end] = kinds + inside
-            kinds += int(inside.max()) + 1
+        arrays = _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)
+        kinds = [-(-size // 32) if size > 32 else size for _, _, size in arrays]
+        found = np.repeat(np.cumsum([0, *kinds[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
+        for begin, end, size in arrays:
+            if size > 1:
+                found[begin:end] += np.arange(end - begin, dtype=np.int32) % size // (32 if size > 32 else 1)
         return found
 
     def field(self, path: str) -> Field:
@@ -80,17 +80,17 @@ class Layout:
 
 def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
     """List (first word, word behind, words per element, 1 if not whole words) of a record's fields, each up to the next."""
-    fields = sorted((dtype.fields[name][1], dtype.fields[name][0]) for name in dtype.names or ())  # type: ignore[index]
-    starts = sorted({at // 4 for at, _ in fields[1:]} - {0})
+    fields = {dtype.fields[name][1]: dtype.fields[name][0] for name in dtype.names or ()}  # type: ignore[index]
+    starts = sorted({at // 4 for at in fields} - {0})
     found = []
     for begin, end in zip([0, *starts], [*starts, dtype.itemsize // 4]):
-        inner = [form for at, form in fields if at // 4 == begin and at % 4 == 0][-1:]
-        whole = inner and inner[0].base.names is not None and inner[0].itemsize % 4 == 0
-        if whole and not inner[0].shape:
-            last = begin + inner[0].itemsize // 4
-            found += _arrays(inner[0], first + begin) + ([(first + last, first + end, 1)] if last < end else [])
+        inner = fields.get(4 * begin)
+        whole = inner is not None and inner.base.names is not None and inner.itemsize % 4 == 0
+        if inner is not None and whole and not inner.shape:
+            last = begin + inner.itemsize // 4
+            found += _arrays(inner, first + begin) + ([(first + last, first + end, 1)] if last < end else [])
         else:
-            size = inner[0].base.itemsize // 4 if whole and inner[0].base.itemsize % 4 == 0 else 1
+            size = inner.base.itemsize // 4 if inner is not None and whole and inner.base.itemsize % 4 == 0 else 1
             found.append((first + begin, first + end, size))
     return found
 
