@@ -6,7 +6,8 @@ BLOCK bytes; scanned block by block where the engine marked a block dirty), `aux
 bookkeeping that a checkpoint keeps and a recording leaves out). Sizes are maxima; the counts in force are in `config`.
 
 Time: the state at cycle c is the state before cycle c runs; `warp.state` is what each warp did in cycle c - 1.
-All `*_cycle` fields are absolute stamps. Registers, design storage and latches are rows of the separate array `rows`:
+All `*_cycle` fields are absolute stamps. What changes is recorded in words of four bytes, so that small fields which change
+in the same cycles share an aligned word, as those do that hardly ever change. Registers, design storage and latches are rows of the separate array `rows`:
     [0, main rows)            the main register file, row = physical slot (warp * registers_per_thread + register)
     [main, recorded)          the design's own places (write buffers, register cache, ...)
     [recorded, ...)           operand latches (6 per collector) and result latches (4 per in-flight instruction); the two
@@ -78,21 +79,25 @@ WARP = np.dtype(
         ("age", "u4"),                # dispatch order, smaller is older
         ("last_pc", "u4"),            # pc of the last issued instruction
         ("reconv", "u4"),             # reconvergence pc of the running split, NO_PC = none
-        ("reg_base", "u2"),           # physical slot of register 0
-        ("num_inflight", "u2"),       # issued, not retired
+        # a word: what a warp does, and why
         ("blocker", "u2"),            # register, unit, barrier id ... by blocker_kind
         ("state", "u1"),              # stall code of the last cycle
         ("blocker_kind", "u1"),
+        # a word: changes as the warp issues and as its instructions retire
+        ("num_inflight", "u2"),       # issued, not retired
+        ("num_collecting", "u1"),     # collector units held
         ("ibuffer", "u1"),            # decoded instructions waiting
-        ("cta", "u1"),                # CTA slot, NONE8 = no warp
-        ("warp_in_cta", "u1"),
+        # a word: changes at branches, barriers and accesses
         ("split", "u1"),              # running entry of the split table, NONE8 = none can run
         ("num_splits", "u1"),
         ("barrier", "u1"),            # barrier id waited at, NONE8 = none
         ("mem_pending", "u1"),        # memory instructions issued whose accesses have not happened yet
-        ("stores_pending", "u1"),     # stores and atomics that have not reached memory yet
-        ("num_collecting", "u1"),     # collector units held
+        # the rest seldom changes
+        ("reg_base", "u2"),           # physical slot of register 0
+        ("warp_in_cta", "u1"),
         ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
+        ("cta", "u1"),                # CTA slot, NONE8 = no warp
+        ("stores_pending", "u1"),     # stores and atomics that have not reached memory yet
         ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
         ("suspended_pc", "u4"),       # suspend = marked: instruction for which the warp has already left once
@@ -114,18 +119,21 @@ INFLIGHT = np.dtype(
         ("active", "u4"),             # SIMT mask without the guard
         ("psrc", "u4", (2,)),         # captured predicate sources
         ("pval", "u4", (2,)),         # predicate results
+        # a word: changes from stage to stage
         ("stage", "u1"),
-        ("warp", "u1"),
-        ("unit", "u1"),
         ("pipe", "u1"),
         ("collector", "u1"),          # NONE8 after dispatch
+        ("unwritten", "u1"),          # destination rows still to be written
+        # a word: changes as operands are read or refused
+        ("warp", "u1"),
         ("unread", "u1"),             # row slots still to be read
         ("lost", "u1"),               # row slots refused a grant in the last cycle
-        ("unwritten", "u1"),          # destination rows still to be written
         ("code", "u1"),               # stall code of the last refusal, 0 = none in the last cycle
+        # the rest changes less often
+        ("unit", "u1"),
+        ("bank", "u1"),               # bank of the last refusal
         ("transactions", "u1"),       # memory: lines (or bank passes) still to be handled
         ("missed", "u1"),             # memory: 1 = some line missed L1
-        ("bank", "u1"),               # bank of the last refusal
     ],
     align=True,
 )
@@ -142,14 +150,16 @@ BANK = np.dtype(
     [
         ("until_cycle", "i8"),        # busy until (exclusive)
         ("since_cycle", "i8"),
-        ("requests", "u4"),           # bit per collector with a pending read here
-        ("busy_code", "u1"),          # stall code while busy until until_cycle
-        ("activity", "u1"),           # BANK_* of the last cycle
+        # a word: changes with every access
         ("owner_warp", "u1"),
         ("owner_reg", "u1"),
         ("queue", "u1"),              # requests left waiting after arbitration
+        ("busy_code", "u1"),          # stall code while busy until until_cycle
+        # a word: changes as the bank begins or ends to be used
+        ("activity", "u1"),           # BANK_* of the last cycle
         ("written", "u1"),            # writes accepted this cycle
         ("read", "u1"),               # reads granted this cycle
+        ("requests", "u4"),           # bit per collector with a pending read here
     ],
     align=True,
 )
@@ -294,8 +304,8 @@ HOT = [
     ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
     ("access_space", "u1"),                       # state space of that instruction
     ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue
-    ("mshrs_used", "u1"),
     ("issued_this_cycle", "u1"),
+    ("mshrs_used", "u1"),
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),
