@@ -6,8 +6,10 @@ BLOCK bytes; scanned block by block where the engine marked a block dirty), `aux
 bookkeeping that a checkpoint keeps and a recording leaves out). Sizes are maxima; the counts in force are in `config`.
 
 Time: the state at cycle c is the state before cycle c runs; `warp.state` is what each warp did in cycle c - 1.
-All `*_cycle` fields are absolute stamps. What changes is recorded in words of four bytes, so that small fields which change
-in the same cycles share an aligned word, as those do that hardly ever change. Registers, design storage and latches are rows of the separate array `rows`:
+All `*_cycle` fields are absolute stamps. What changes is recorded in words of four bytes: small fields that change in the
+same cycles share an aligned word, as those do that hardly ever change.
+
+Registers, design storage and latches are rows of the separate array `rows`:
     [0, main rows)            the main register file, row = physical slot (warp * registers_per_thread + register)
     [main, recorded)          the design's own places (write buffers, register cache, ...)
     [recorded, ...)           operand latches (6 per collector) and result latches (4 per in-flight instruction); the two
