@@ -4,7 +4,8 @@ By itself numba optimises every function together with all that it calls, makes 
 callers, where it is optimised and made machine code of again. A function without wrappers for Python, as `engine.jit` binds
 those of the machine, is called by compiled code alone: here it is linked as it was written down, and optimised once, in
 the entry points that it becomes a part of. And where machine code is loaded from the cache, numba loads first what it
-needs to compile: here it does not. Nothing but the time to wait changes; `python -m tests.bench --parts start` shows it.
+needs to compile, and reads the bitcode that other functions would be linked with: here it does not. Nothing but the time
+to wait changes; `python -m tests.bench --parts start` shows it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from llvmlite.binding import parse_bitcode
 from numba import types
 from numba.core import caching, codegen
 from numba.core.cpu import CPUContext
@@ -22,7 +24,10 @@ from numba.core.runtime import rtsys
 # what this relies on inside numba: where a version has it otherwise, numba is left as it is, and takes its time
 Base: Any = getattr(codegen, "JITCodeLibrary", object)
 INSIDE = {
-    Base: ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "_verify_declare_only_symbols"),
+    Base: ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "_verify_declare_only_symbols",
+           "serialize_using_object_code", "_unserialize", "enable_object_caching", "_set_compiled_object",
+           "_get_module_for_linking"),
+    getattr(codegen, "JitEngine", None): ("is_symbol_defined", "_load_defined_symbols"),
     getattr(codegen, "JITCPUCodegen", None): ("_library_class",),
     getattr(codegen, "RuntimeLinker", None): ("PREFIX",),
     CPUContext: ("get_executable",),
@@ -35,6 +40,36 @@ class Library(Base):
     """The code of one function; is_part: it is only ever linked into others."""
 
     is_part = False
+    # of what comes from the cache, until it is linked into something
+    _bitcode: bytes | None = None
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes, list[str]]]:
+        """Return what the cache keeps: as numba does, and the names that the bitcode would be read for."""
+        name, kind, (machine_code, bitcode) = super().serialize_using_object_code()
+        module = self._get_module_for_linking()
+        defined = [each.name for which in (module.functions, module.global_variables) for each in which
+                   if not each.is_declaration]  # fmt: skip
+        return name, kind, (machine_code, bitcode, defined)
+
+    @classmethod
+    def _unserialize(cls, owner: Any, state: tuple[str, str, Any]) -> Any:
+        """Take machine code from the cache as numba does, but leave the bitcode beside it, half of the time, unread."""
+        name, kind, data = state
+        if kind != "object" or len(data) != 3:
+            return super()._unserialize(owner, state)
+        machine_code, bitcode, defined = data
+        self = owner.create_library(name)
+        self.enable_object_caching()
+        self._set_compiled_object(machine_code)
+        self._bitcode = bitcode
+        self._finalize_final_module()
+        owner._engine._defined_symbols.update(defined)
+        return self
+
+    def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None:
+            self._shared_module, self._bitcode = parse_bitcode(self._bitcode), None
+        return super()._get_module_for_linking()
 
     def becomes_part(self, wrappers: Iterable[str]) -> bool:
         """Make a part of what has none of these functions; not of what comes from the cache, which is machine code by now.

@@ -77,3 +77,25 @@ def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None
     run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
     printed = [run().stdout for _ in range(3)]
     assert [text.split() for text in printed] == [["10", "True", "10.0"], ["10", "False", "10.0"], ["10", "False", "10.0"]]
+
+
+def test_bitcode_from_the_cache_is_read_where_it_is_linked(tmp_path: Path) -> None:
+    """Machine code runs without it; what calls the function is compiled with it, in the process that loads it, too."""
+    (tmp_path / "cached.py").write_text("from engine import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
+    program = """
+import engine.compiling as compiling
+from engine import jit
+from cached import double
+reads, usual = [], compiling.parse_bitcode
+compiling.parse_bitcode = lambda bitcode: reads.append(1) or usual(bitcode)
+print(double(4), len(reads), sum(double.stats.cache_hits.values()))
+
+@jit.numba.njit
+def quadruple(x):
+    return double(double(x))
+
+print(quadruple(4), len(reads))
+"""
+    environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
+    assert [run().stdout.split() for _ in range(2)] == [["8", "0", "0", "16", "0"], ["8", "0", "1", "16", "1"]]
