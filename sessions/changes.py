@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from engine.chunk import Blocks
-from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, WIDTH, XOR, per_cycle, unpack, unzigzag
+from sessions.codec import DIFFERENCE, NUM_MODES, NUMBERED, PLANES_OF, STAMP, WIDTH, XOR, per_cycle, unpack, unzigzag
 from sessions.layout import distinct
+
+
+# a stream without numbers
+NOTHING = [0, 0, b""]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +106,10 @@ class StoredChanges:
             size = np.add.reduceat(added, self._pattern_begin, axis=0).view("<u4").ravel().astype(np.int64)
         columns = np.flatnonzero(size)
         modes, widths = (unpack(self._stored[name], np.int64) for name in ("modes", "widths"))
-        _require(len(columns) == len(modes) == len(widths) and modes.max() <= STAMP and widths.max() <= PLANES)
-        return _Columns.of(size, columns, modes, widths, np.frombuffer(self._stored["planes"][2], np.uint8))
+        _require(len(columns) == len(modes) == len(widths) and modes.max() <= STAMP and widths.max() <= NUMBERED)
+        # recordings of before have no codes that are given by number
+        distinct, known = (unpack(self._stored.get(name, NOTHING)) for name in ("distinct", "known"))
+        return _Columns.of(size, columns, modes, widths, np.frombuffer(self._stored["planes"][2], np.uint8), distinct, known)
 
     @cached_property
     def _far(self) -> tuple[np.ndarray, np.ndarray]:
@@ -125,7 +131,7 @@ class StoredChanges:
         sizes = columns.class_size.tolist()
         known = 0
         for mode in range(NUM_MODES):
-            classes = range(mode * (PLANES + 1), (mode + 1) * (PLANES + 1))
+            classes = range(mode * len(PLANES_OF), (mode + 1) * len(PLANES_OF))
             shift = _shift(mode)
             begin = int(columns.class_begin[classes[0]]) + shift
             end = begin
@@ -138,7 +144,7 @@ class StoredChanges:
                 columns.read(number, 0, part)
                 wide = slice(known, edges[number])
                 if wide.start < wide.stop:
-                    codes[far[wide] + shift] |= beyond[wide] << np.uint32(8 * (number % (PLANES + 1)))
+                    codes[far[wide] + shift] |= beyond[wide] << np.uint32(8 * PLANES_OF[number % len(PLANES_OF)])
                 known = wide.stop
             _decode(codes[begin:end], mode)
         return codes
@@ -161,7 +167,7 @@ class StoredChanges:
         columns.read(number, first - int(columns.class_begin[number]), found[1:])
         far, beyond = self._far
         wide = slice(*np.searchsorted(far, (first, first + size)).tolist())
-        found[far[wide] - (first - 1)] |= beyond[wide] << np.uint32(8 * (number % (PLANES + 1)))
+        found[far[wide] - (first - 1)] |= beyond[wide] << np.uint32(8 * PLANES_OF[number % len(PLANES_OF)])
         _decode(found[1:], mode)
         return found
 
@@ -350,7 +356,8 @@ class _Columns:
     """How the places of the kinds are coded, (kinds * 32,) each: mode; size: number of codes; first: the first among all.
 
     A class, number: codes of one mode and width. class_size: (classes,) of codes; class_begin: first code among all;
-    class_data: where it begins in `data`, its byte planes.
+    class_data: where it begins in `data`, its byte planes. A numbered column: first and size; known_begin: where the codes
+    that its numbers stand for begin in `known`; all in the order of the classes.
     """
 
     mode: np.ndarray
@@ -361,32 +368,54 @@ class _Columns:
     class_begin: np.ndarray
     class_data: np.ndarray
     data: np.ndarray
+    numbered_first: np.ndarray
+    numbered_size: np.ndarray
+    known_begin: np.ndarray
+    distinct: np.ndarray
+    known: np.ndarray
 
     @staticmethod
-    def of(size: np.ndarray, columns: np.ndarray, modes: np.ndarray, widths: np.ndarray, data: np.ndarray) -> _Columns:
-        """Return it for the columns that have codes, ascending, from their modes and widths."""
-        classes = modes * (PLANES + 1) + widths
+    def of(size: np.ndarray, columns: np.ndarray, modes: np.ndarray, widths: np.ndarray, data: np.ndarray,
+           distinct: np.ndarray, known: np.ndarray) -> _Columns:  # fmt: skip
+        """Return it for the columns that have codes, ascending, from their modes and widths.
+
+        distinct: of each numbered column, how many codes it has among those known.
+        """
+        classes = modes * len(PLANES_OF) + widths
         order = np.argsort(classes, kind="stable")
         sizes = size[columns[order]]
         mode, first, number = np.zeros((3, len(size)), np.int64)
         mode[columns], number[columns] = modes, classes
         first[columns[order]] = np.cumsum(sizes) - sizes
-        class_size = np.bincount(classes, size[columns], minlength=NUM_MODES * (PLANES + 1)).astype(np.int64)
-        class_bytes = class_size * np.tile(np.arange(PLANES + 1), NUM_MODES)
+        class_size = np.bincount(classes, size[columns], minlength=NUM_MODES * len(PLANES_OF)).astype(np.int64)
+        class_bytes = class_size * np.tile(PLANES_OF, NUM_MODES)
         _require(class_bytes.sum() == len(data))
+        mine = widths == NUMBERED
+        _require(mine.sum() == len(distinct) and distinct.sum() == len(known) and (not len(distinct) or distinct.min() > 0))
+        # they are listed by column, but a class has them together
+        places = np.argsort(classes[mine], kind="stable")
+        begin = np.cumsum(distinct, dtype=np.int64) - distinct
+        of = columns[mine][places]
         return _Columns(mode, size, first, number, class_size, np.cumsum(class_size) - class_size,
-                        np.cumsum(class_bytes) - class_bytes, data)  # fmt: skip
+                        np.cumsum(class_bytes) - class_bytes, data, first[of], size[of], begin[places], distinct[places],
+                        known)  # fmt: skip
 
     def read(self, number: int, skip: int, found: np.ndarray) -> None:
         """Write codes of a class into (n,) u4 `found`, but for what is wider than the class; skip: codes before them."""
         at = int(self.class_data[number]) + skip
-        for plane in range(number % (PLANES + 1)):
+        for plane in range(PLANES_OF[number % len(PLANES_OF)]):
             part = self.data[at : at + len(found)]
             if plane:
                 found |= np.left_shift(part, np.uint32(8 * plane), dtype=np.uint32)
             else:
                 found[:] = part
             at += int(self.class_size[number])
+        if number % len(PLANES_OF) == NUMBERED:
+            first = int(self.class_begin[number]) + skip
+            which = slice(*np.searchsorted(self.numbered_first, (first, first + len(found))).tolist())
+            sizes = self.numbered_size[which]
+            _require((found < np.repeat(self.distinct[which], sizes)).all())
+            found[:] = self.known.take(found + np.repeat(self.known_begin[which], sizes))
 
 
 def _shift(mode: int) -> int:

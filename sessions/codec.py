@@ -23,9 +23,13 @@ DIFFERENCE, XOR, NEW, STAMP = range(4)
 NUM_MODES = 4
 # words in a block of changes, and bytes in a word
 WIDTH, PLANES = 32, 4
-# the streams of each kind of blob, in order (see format.py)
-STATE = ("key_step", "key_bits", "kinds", "patterns", "blocks", "times", "masks", "gaps", "ranks", "modes", "widths",
+# how many planes codes of each width are in, and the width of those that are given by number (see format.py, widths)
+PLANES_OF = (0, 1, 2, 3, 4, 1)
+NUMBERED = 5
+# the streams of each kind of blob, in order (see format.py); in format 3 there were no numbered columns
+STATE_3 = ("key_step", "key_bits", "kinds", "patterns", "blocks", "times", "masks", "gaps", "ranks", "modes", "widths",
          "planes", "far", "beyond")  # fmt: skip
+STATE = (*STATE_3, "distinct", "known")
 ROWS = ("counts", "index", "kind", "base", "step", "raw")
 MEMORY = ("counts", "index", "value")
 

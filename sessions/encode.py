@@ -12,7 +12,7 @@ from sessions.arrange import MOST_CYCLES, MOST_VALUES, NO_ROOM, TABLE_FULL, arra
 from sessions.codec import MEMORY, PLANES, ROWS, STATE, WIDTH, XOR
 from sessions.codes import LEARN_CODES, learn
 from sessions.extent import Extent
-from sessions.streams import split_rows, store_rows, store_state, store_words
+from sessions.streams import MOST_DISTINCT, TABLE_BITS, split_rows, store_rows, store_state, store_words
 
 NO_COUNTS = np.empty(0, np.uint32)
 LOGS = np.log2(np.maximum(np.arange(LEARN_CODES + 1), 1))
@@ -81,6 +81,7 @@ class Encoder:
         self._begin, self._column_next = np.empty((2, kinds * WIDTH), np.uint32)
         self._table = np.empty(1 << 12, np.int32)
         self.modes = np.full(kinds * WIDTH, XOR, np.uint8)
+        self._resting, self._seen = np.zeros(kinds * WIDTH, np.uint8), np.empty(1 << TABLE_BITS, np.uint64)
         self._events = 0
         self._room_for_events(1 << 15)
         self._room_for_values(0)
@@ -99,6 +100,7 @@ class Encoder:
         room += room // 4
         self._codes, self._values, self._far, self._beyond = (np.empty(room + 1, np.uint32) for _ in range(4))
         self._cycles = np.empty(room + 1, np.uint16)
+        self._known = np.empty(room + MOST_DISTINCT, np.uint32)
 
     def _arrange(self, blocks: Blocks) -> tuple[int, int, int]:
         """Bring the changes into the order of storing: how many blocks, runs of one word and different masks there are."""
@@ -129,13 +131,14 @@ class Encoder:
         if choose:
             learn(self._begin, self._column_next, *runs, key, self._values, self._cycles, cycle, self._codes, LOGS,
                   self.modes)  # fmt: skip
+            self._resting[:] = 0
         states = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
         space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(self._kind_of))
         used = store_state(
             key, self._base, cycle, slots, self._first, self._times, self._kind_slots, self._kind_patterns, self._masks,
-            patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes, self._values,
-            self._cycles, self._codes, self._far, self._beyond, self._watch, self._least, self._most,
-            self._state_of, self._state_shift, states, space.sizes, space.out)  # fmt: skip
+            patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes, self._resting,
+            self._seen, self._values, self._cycles, self._codes, self._far, self._beyond, self._known, self._watch,
+            self._least, self._most, self._state_of, self._state_shift, states, space.sizes, space.out)  # fmt: skip
         extent = Extent(self._run[0][: num_runs], self._least[: num_runs], self._most[: num_runs], states)
         return space.upto(used), space, extent
 

@@ -8,7 +8,8 @@
 Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run that was killed, a damaged
 index) is read by going from frame to frame up to the last whole one. Every map is read by field name and unknown names
 are ignored, so fields can be added without a new format number; `format` goes up when a field changes its meaning, and a
-reader refuses one that it does not know. Format 2, which differs in its blobs, can still be read (format2.py).
+reader refuses one that it does not know. Formats 3, without numbered columns, and 2, which differs in its blobs, can still
+be read (codec.py, format2.py).
 
 A `blob` is zstd (level 1) over msgpack. `streams` are zstd over (count:u4 width:u4) of each, in the order given here, and
 then the bytes of each: unsigned numbers of width 0 (all zero), 1, 2 or 4 bytes, in byte planes: all low bytes, then all
@@ -25,7 +26,7 @@ dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or
 CHNK payload, a msgpack map; c0 = first
     first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
     totals       stall totals at c0 (warp-cycles per stall code)
-    state        streams of what the run changes, in 14 parts:
+    state        streams of what the run changes, in 16 parts:
                  key_step, key_bits: the state at c0: the words that differ from the header's state, as steps from word to
                  word, and how, xor-ed. The rest are the changes. The words that the run compared together, at most 32, are
                  a block; blocks that are alike inside are of one kind; an event is one cycle in which a block changes.
@@ -37,10 +38,12 @@ CHNK payload, a msgpack map; c0 = first
                  modes and widths: how it is coded, and in how many bytes. planes, bytes: for each (mode, width),
                  ascending, the codes of its columns, ascending, each column's in the order of the events, in byte planes.
                  far: places, among all these codes, of those that are wider, as differences; beyond: what of them stands
-                 above their width. A code is by mode 0 new - old, 1 new xor old, 2 new, 3 new - cycle (small for stamps of
-                 the running cycle); 0 and 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in
-                 cycle offset i shows in the state at c0 + i + 1. Never a change: sm.cycle, and sm.stall_total, which grows
-                 in each cycle by the sm.state_count that the cycle leaves behind.
+                 above their width. The codes of a column of width 5 are given in one plane, by number among the different
+                 ones: distinct: how many these are, column by column as in widths, and known: the codes themselves. A code
+                 is by mode 0 new - old, 1 new xor old, 2 new, 3 new - cycle (small for stamps of the running cycle); 0 and
+                 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in cycle offset i shows in the
+                 state at c0 + i + 1. Never a change: sm.cycle, and sm.stall_total, which grows in each cycle by the
+                 sm.state_count that the cycle leaves behind.
     rows         streams counts, index, kind, base, step, raw: row writes in order; counts per cycle; index as zigzag
                  differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step (zigzag), 2 = 32 words in raw
     memory       streams counts, index, value: u4 memory words written, in order, likewise
@@ -86,7 +89,7 @@ from engine.errors import InputError
 from sessions import codec, format2
 from sessions.layout import Layout
 
-FORMAT = 3
+FORMAT = 4
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 6

@@ -12,12 +12,18 @@ import numpy as np
 from engine.bits import changed32, ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
-from sessions.codec import NUM_MODES, PLANES, WIDTH
+from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF, WIDTH
 from sessions.codes import code_runs, widen_runs
 from sessions.compiled import entry
 
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
 FAR_BYTES = 5
+# so many different codes can be numbered in a byte, and each is kept in so many bytes
+MOST_DISTINCT, DISTINCT_BYTES = 256, 4
+TABLE_BITS = 10
+# chunks that pass until a column whose codes were not worth numbering is tried again
+REST = 7
+WIDTHS = len(PLANES_OF)
 
 
 # single streams
@@ -150,18 +156,13 @@ def count_wide(codes, columns, begin, counts, wide):
 
 
 @jit
-def place_planes(columns, counts, modes, wide, widths, num_far, order, plane_at, stride):
-    """Choose in how many bytes (0..4) each column's codes are stored shortest, and where: see format.py, planes.
+def choose_widths(columns, counts, wide, widths, num_far, costs):
+    """Write in how many bytes (0..4) each column's codes are stored shortest, how many are wider, and what all that takes.
 
-    columns: those that have codes; counts, modes: of all columns; wide: of count_wide. Written for each of `columns`: its
-    width, how many codes are wider, where its low bytes go and how far its next plane is; and into `order` which is stored
-    when. Returns the bytes of all planes.
+    columns: those that have codes; counts: of all columns; wide: of count_wide.
     """
-    sizes, first = np.zeros(NUM_MODES * (PLANES + 1), np.int64), np.zeros(NUM_MODES * (PLANES + 1), np.int64)
-    behind, places = np.zeros(len(sizes) + 1, np.int64), np.empty(len(columns), np.int64)
     for at in range(np.uint64(len(columns))):
-        column = np.uint64(columns[at])
-        count = np.int64(counts[column])
+        count = np.int64(counts[np.uint64(columns[at])])
         best, width = np.int64(FAR_BYTES) * wide[at, 0], 0
         for more in range(1, PLANES + 1):
             far = np.int64(wide[at, more]) if more < PLANES else np.int64(0)
@@ -170,15 +171,97 @@ def place_planes(columns, counts, modes, wide, widths, num_far, order, plane_at,
                 best, width = cost, more
         widths[at] = width
         num_far[at] = wide[at, width] if width < PLANES else 0
-        place = np.int64(modes[column]) * (PLANES + 1) + width
+        costs[at] = best
+    return 0
+
+
+@jit
+def number_codes(codes, low, count, stamp, seen, known):
+    """Put in the place of each code its number among the different ones, which are listed; returns how many there are.
+
+    Where a byte cannot number them the codes stay as they are. seen: (power of 2,) u8 table of code << 32 | stamp << 8 |
+    number; stamp: of this call, not 0. known: gets at most MOST_DISTINCT.
+    """
+    most, low_byte, ours = np.uint64(len(seen) - 1), np.uint64(8), np.uint64(0xFFFFFF)
+    found = np.uint64(0)
+    for at in range(low, low + count):
+        wanted = (np.uint64(codes[at]) << np.uint64(32)) | (np.uint64(stamp) << low_byte)
+        place = (wanted * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - TABLE_BITS)
+        entry = seen[place]
+        while (entry ^ wanted) >> low_byte != 0 and (entry >> low_byte) & ours == np.uint64(stamp):
+            place = (place + np.uint64(1)) & most
+            entry = seen[place]
+        if (entry ^ wanted) >> low_byte != 0:
+            if found == MOST_DISTINCT:
+                restore_codes(codes, low, at - low, known)
+                return np.int64(MOST_DISTINCT + 1)
+            entry = wanted | found
+            seen[place] = entry
+            known[found] = codes[at]
+            found += np.uint64(1)
+        codes[at] = entry & np.uint64(0xFF)
+    return np.int64(found)
+
+
+@jit
+def restore_codes(codes, low, count, known):
+    """Undo `number_codes`."""
+    for at in range(low, low + count):
+        codes[at] = known[np.uint64(codes[at])]
+    return 0
+
+
+@jit
+def number_columns(columns, begin, counts, widths, num_far, costs, resting, codes, seen, distinct, known):
+    """Number the codes of the columns where that is shorter than their planes (of choose_widths, which this corrects).
+
+    resting: (columns,) u1 of all columns: how long it is not to be tried again. distinct: gets how many different codes
+    each numbered column has, known: these. Returns how many columns and codes these are.
+    """
+    listed = total = np.uint64(0)
+    seen[:] = 0
+    for at in range(np.uint64(len(columns))):
+        column = np.uint64(columns[at])
+        low, count = np.uint64(begin[column]), np.uint64(counts[column])
+        if 2 * costs[at] <= 3 * np.int64(count):
+            continue
+        if resting[column] != 0:
+            resting[column] -= 1
+            continue
+        found = number_codes(codes, low, count, at + np.uint64(1), seen, known[total:])
+        if found <= MOST_DISTINCT and np.int64(count) + DISTINCT_BYTES * found < costs[at]:
+            widths[at] = NUMBERED
+            num_far[at] = 0
+            distinct[listed] = found
+            listed += np.uint64(1)
+            total += np.uint64(found)
+            continue
+        if found <= MOST_DISTINCT:
+            restore_codes(codes, low, count, known[total:])
+        resting[column] = REST
+    return listed, total
+
+
+@jit
+def place_planes(columns, counts, modes, widths, order, plane_at, stride):
+    """Choose where the codes of columns of these widths go: see format.py, planes; returns the bytes of all planes.
+
+    columns: those that have codes; counts, modes: of all columns. Written for each of `columns`: where its low bytes go and
+    how far its next plane is; and into `order` which is stored when.
+    """
+    sizes, first = np.zeros(NUM_MODES * WIDTHS, np.int64), np.zeros(NUM_MODES * WIDTHS, np.int64)
+    behind, places = np.zeros(len(sizes) + 1, np.int64), np.empty(len(columns), np.int64)
+    for at in range(np.uint64(len(columns))):
+        column = np.uint64(columns[at])
+        place = np.int64(modes[column]) * WIDTHS + widths[at]
         places[at] = place
         plane_at[at] = sizes[place]
-        sizes[place] += count
+        sizes[place] += np.int64(counts[column])
         behind[place + 1] += 1
     total = np.int64(0)
     for place in range(len(sizes)):
         first[place] = total
-        total += sizes[place] * (place % (PLANES + 1))
+        total += sizes[place] * PLANES_OF[place % WIDTHS]
         behind[place + 1] += behind[place]
     for at in range(np.uint64(len(columns))):
         place = places[at]
@@ -205,7 +288,7 @@ def lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far,
         count = np.uint64(counts[column])
         width = np.uint64(widths[which])
         to = np.uint64(plane_at[which])
-        for plane in range(width):
+        for plane in range(np.uint64(PLANES_OF[width])):
             shift = np.uint32(8 * plane)
             for k in range(count):
                 planes[to + k] = np.uint8((codes[low + k] >> shift) & np.uint32(255))
@@ -224,10 +307,11 @@ def lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far,
 
 
 @jit
-def put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, stream):
-    """Put modes, widths, planes, far and beyond of all columns that have codes (see format.py); returns the place behind.
+def put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, stream):
+    """Put all columns that have codes, from their modes to what is known (see format.py); returns the place behind.
 
-    begin, column_next: where each column's codes begin and end. far, beyond: longer than all codes.
+    begin, column_next: where each column's codes begin and end. resting, seen: of number_columns. far, beyond: longer than
+    all codes; known: by MOST_DISTINCT.
     """
     columns, counts = np.empty(len(begin), np.uint32), np.empty(len(begin), np.uint32)
     changing = np.uint64(0)
@@ -239,9 +323,13 @@ def put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, st
     widths, of = np.empty(len(columns), np.uint8), np.empty(len(columns), np.uint8)
     num_far, order = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
     plane_at, stride = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
-    wide = np.empty((len(columns), PLANES), np.int32)
+    wide, costs = np.empty((len(columns), PLANES), np.int32), np.empty(len(columns), np.int64)
+    distinct = np.empty(len(columns), np.uint32)
     count_wide(codes, columns, begin, counts, wide)
-    total = place_planes(columns, counts, modes, wide, widths, num_far, order, plane_at, stride)
+    choose_widths(columns, counts, wide, widths, num_far, costs)
+    numbered, different = number_columns(columns, begin, counts, widths, num_far, costs, resting, codes, seen, distinct,
+                                         known)  # fmt: skip
+    total = place_planes(columns, counts, modes, widths, order, plane_at, stride)
     for place in range(changing):
         of[place] = modes[np.uint64(columns[place])]
     at = put_bytes(of, changing, out, at, sizes, stream)
@@ -249,13 +337,15 @@ def put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, st
     listed = lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far, codes, out[at:], far, beyond)
     sizes[stream + 2, 0] = total
     sizes[stream + 2, 1] = 1
-    return put_all((far[:listed], beyond[:listed]), out, at + total, sizes, stream + 3)
+    lists = (far[:listed], beyond[:listed], distinct[:numbered], known[:different])
+    return put_all(lists, out, at + total, sizes, stream + 3)
 
 
 @entry
 def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_slots, kind_patterns, masks, patterns,
-                begin, column_next, runs, run_word, run_begin, run_end, run_column, gaps, ranks, events, modes, values,
-                cycles, codes, far, beyond, watch, least, most, state_of, state_shift, states, sizes, out):  # fmt: skip
+                begin, column_next, runs, run_word, run_begin, run_end, run_column, gaps, ranks, events, modes, resting,
+                seen, values, cycles, codes, far, beyond, known, watch, least, most, state_of, state_shift, states, sizes,
+                out):  # fmt: skip
     """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state); returns the bytes used.
 
     key, base: (words,) u4 state before, and the one that it is given by. The rest is said in the steps above.
@@ -269,7 +359,7 @@ def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_
                   stored_times[:slots], masks[:patterns], gaps[:events], ranks[:events]), out, 0, sizes, 0)  # fmt: skip
     code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, np.uint32(first_cycle), codes)
     widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
-    return put_planes(begin, column_next, modes, codes, far, beyond, out, at, sizes, 9)
+    return put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, 9)
 
 
 # rows and memory

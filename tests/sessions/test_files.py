@@ -286,6 +286,36 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("different, numbered", ((1, True), (5, True), (256, True), (257, False), (1000, False)))
+def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: bool) -> None:
+    layout = Layout(state.recorded_dtype(), RF_DTYPE)
+    words, cycles = layout.num_words, 2000
+    first = int(layout.field("sm.warp[3].state").words[0])
+    random_state = np.random.RandomState(different)
+    few = random_state.randint(1 << 24, 1 << 32, different, dtype=np.uint64).astype(np.uint32)
+    value = np.stack((few[np.arange(cycles) % different], few[::-1][np.arange(cycles) % different]), axis=1).ravel()
+    blocks = Blocks(np.arange(1, cycles + 1, dtype=np.uint32), np.full(cycles, first, np.uint32),
+                    np.full(cycles, 0b101, np.uint32), value)  # fmt: skip
+    key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
+    encoder = Encoder(layout.kinds, np.zeros(words, np.uint8), layout.field(STATES).offsets, key)
+    encoder.modes[:] = codec.NEW
+    for _ in range(2):      # a column that was not worth it rests for some chunks
+        blob, space, _ = encoder.encode(key, blocks, 7, choose=False)
+        stored = codec.streams(bytes(blob), codec.STATE)
+        encoder.give_back(space)
+        assert codec.unpack(stored["distinct"]).tolist() == [different] * 2 * numbered
+        for asked in ([first], [first, first + 2], [first + 2]):
+            changes = StoredChanges(stored, key, 7, cycles)
+            which, when, found = changes.of_words(np.array(asked), words)
+            for number, word in enumerate(asked):
+                assert (found[which == number] == value[(word - first) // 2 :: 2]).all()
+                assert (when[which == number] == np.arange(cycles)).all()
+        state_then = key.copy()
+        changes.apply(state_then, 777)
+        assert state_then[[first, first + 2]].tolist() == value[2 * 776 : 2 * 777].tolist()
+
+
+@pytest.mark.nojit
 def test_a_chunk_may_change_nothing() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
