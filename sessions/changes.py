@@ -62,7 +62,7 @@ class StoredChanges:
         self._block = np.cumsum(unzigzag(unpack(stored["blocks"])), dtype=np.uint32).astype(np.int64)
         times = unpack(stored["times"], np.int64)
         masks = unpack(stored["masks"], np.uint32)
-        ranks = unpack(stored["ranks"], np.int64)
+        ranks = _whole(stored, "ranks", "high_ranks", np.int64)
         _require(blocks_of.sum() == len(self._block) == len(times) and patterns_of.sum() == len(masks))
         _require(len(blocks_of) == len(patterns_of) and (blocks_of > 0).all() and (times > 0).all())
         _require(times.sum() == len(ranks) == stored["gaps"][0])
@@ -87,7 +87,7 @@ class StoredChanges:
     @cached_property
     def _when(self) -> np.ndarray:
         """Return (events,) u4 in which cycle offset each event is."""
-        when = np.cumsum(unpack(self._stored["gaps"]), dtype=np.uint32)
+        when = np.cumsum(_whole(self._stored, "gaps", "long_gaps", np.uint32), dtype=np.uint32)
         before = when[self._begin - 1]
         before[0] = 0
         when -= np.repeat(before, self._times)
@@ -416,6 +416,15 @@ class _Columns:
             sizes = self.numbered_size[which]
             _require((found < np.repeat(self.distinct[which], sizes)).all())
             found[:] = self.known.take(found + np.repeat(self.known_begin[which], sizes))
+
+
+def _whole(stored: dict[str, Any], name: str, far: str, dtype: Any) -> np.ndarray:
+    """Return numbers from a stream of bytes, and from two more where those stand that need more; format 3 has no such."""
+    found = unpack(stored[name], dtype)
+    if far in stored:
+        beyond = unpack(stored[f"{name}_beyond"], dtype)
+        found[np.cumsum(unpack(stored[far], np.int64))] |= np.left_shift(beyond, 8, dtype=dtype)
+    return found
 
 
 def _shift(mode: int) -> int:

@@ -26,10 +26,12 @@ WIDTH, PLANES = 32, 4
 # how many planes codes of each width are in, and the width of those that are given by number (see format.py, widths)
 PLANES_OF = (0, 1, 2, 3, 4, 1)
 NUMBERED = 5
-# the streams of each kind of blob, in order (see format.py); in format 3 there were no numbered columns
-STATE_3 = ("key_step", "key_bits", "kinds", "patterns", "blocks", "times", "masks", "gaps", "ranks", "modes", "widths",
-         "planes", "far", "beyond")  # fmt: skip
-STATE = (*STATE_3, "distinct", "known")
+# the streams of each kind of blob, in order (see format.py), and those of a state in format 3
+STATE = ("key_step", "key_bits", "kinds", "patterns", "blocks", "times", "masks", "gaps", "long_gaps", "gaps_beyond",
+         "ranks", "high_ranks", "ranks_beyond", "modes", "widths", "planes", "far", "beyond", "distinct",
+         "known")  # fmt: skip
+NEW_IN_4 = ("long_gaps", "gaps_beyond", "high_ranks", "ranks_beyond", "distinct", "known")
+STATE_3 = tuple(name for name in STATE if name not in NEW_IN_4)
 ROWS = ("counts", "index", "kind", "base", "step", "raw")
 MEMORY = ("counts", "index", "value")
 

@@ -26,7 +26,7 @@ dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or
 CHNK payload, a msgpack map; c0 = first
     first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
     totals       stall totals at c0 (warp-cycles per stall code)
-    state        streams of what the run changes, in 16 parts:
+    state        streams of what the run changes, in 20 parts:
                  key_step, key_bits: the state at c0: the words that differ from the header's state, as steps from word to
                  word, and how, xor-ed. The rest are the changes. The words that the run compared together, at most 32, are
                  a block; blocks that are alike inside are of one kind; an event is one cycle in which a block changes.
@@ -34,6 +34,8 @@ CHNK payload, a msgpack map; c0 = first
                  blocks: their first words, kind after kind, ascending in each, as zigzag differences; times: events of
                  each. masks: those of each kind, low bit = first word of the block. Then per event, block after block:
                  gaps: cycles since the block's event before, at first since c0; ranks: which of its kind's masks it has.
+                 Of both the low bytes; long_gaps, high_ranks: places, as differences, of those that need more, and
+                 gaps_beyond, ranks_beyond: what of them stands above. Where many do, the first stream has them whole.
                  A column is one place of the blocks of one kind; per column that changes, ascending by kind and place,
                  modes and widths: how it is coded, and in how many bytes. planes, bytes: for each (mode, width),
                  ascending, the codes of its columns, ascending, each column's in the order of the events, in byte planes.

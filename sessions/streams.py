@@ -75,6 +75,34 @@ def put_bytes(values, count, out, at, sizes, stream):
     return np.int64(to + size) if found != 0 else np.int64(at)
 
 
+@jit
+def put_low(values, far, beyond, out, at, sizes, stream):
+    """Put u4 numbers as a stream of bytes, and as two more the places of those that need more, and the rest of these.
+
+    Where many need more the first stream has them whole. far, beyond: longer than the numbers. Returns the place behind.
+    """
+    size = np.uint64(len(values))
+    listed = before = np.uint64(0)
+    for k in range(size):
+        # the next one is written over one that needs no more: which do is not to be guessed
+        rest = values[k] >> np.uint32(8)
+        far[listed] = k - before
+        beyond[listed] = rest
+        before = k if rest != 0 else before
+        listed += np.uint64(rest != 0)
+    if FAR_BYTES * listed > size:
+        listed = np.uint64(0)
+        at = put(values, out, at, sizes, stream)
+    else:
+        to = np.uint64(at)
+        for k in range(size):
+            out[to + k] = np.uint8(values[k] & np.uint32(255))
+        sizes[stream, 0] = size
+        sizes[stream, 1] = 1
+        at = np.int64(to + size)
+    return put_all((far[:listed], beyond[:listed]), out, at, sizes, stream + 1)
+
+
 # what streams are made of
 
 
@@ -356,10 +384,12 @@ def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_
     kinds = present(kind_slots, kind_patterns, blocks, kind_masks)
     zigzag_steps(stored_first[:slots], codes)
     at = put_all((step[:differing], bits[:differing], blocks[:kinds], kind_masks[:kinds], codes[:slots],
-                  stored_times[:slots], masks[:patterns], gaps[:events], ranks[:events]), out, 0, sizes, 0)  # fmt: skip
+                  stored_times[:slots], masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
+    at = put_low(gaps[:events], far, beyond, out, at, sizes, 7)
+    at = put_low(ranks[:events], far, beyond, out, at, sizes, 10)
     code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, np.uint32(first_cycle), codes)
     widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
-    return put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, 9)
+    return put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, 13)
 
 
 # rows and memory
