@@ -79,40 +79,39 @@ def widen_runs(runs, run_word, run_begin, run_end, key, values, watch, low, high
 
 
 @jit
-def byte_bits(codes, begin, count, logs, table):
-    """Return how many bits the bytes of some codes take, by how often each occurs in each plane.
+def sameness(codes, begin, count, growth, table):
+    """Return by how much the bytes of some codes are shorter than if all in a plane were different, where each takes as
+    many bits as its share of the plane says.
 
-    logs: log2 of every number up to the largest count. table: (256,) zeros, left as such.
+    growth: what one more of a byte that occurs so often brings. table: (4, 256) working space.
     """
-    high = begin + count
-    total = logs[count] * np.float64(np.uint64(PLANES) * count)
-    for plane in range(PLANES):
-        shift = np.uint32(8 * plane)
-        for at in range(begin, high):
-            table[(codes[at] >> shift) & np.uint32(255)] += 1
-        for at in range(begin, high):
-            total -= logs[table[(codes[at] >> shift) & np.uint32(255)]]
-        for at in range(begin, high):
-            table[(codes[at] >> shift) & np.uint32(255)] = 0
+    table[:] = 0
+    total = np.int64(0)
+    for at in range(begin, begin + count):
+        for plane in range(np.uint64(PLANES)):
+            byte = (np.uint64(codes[at]) >> (np.uint64(8) * plane)) & np.uint64(255)
+            before = table[plane, byte]
+            total += growth[np.uint64(before)]
+            table[plane, byte] = before + np.uint32(1)
     return total
 
 
 @entry
-def learn(begin, column_next, runs, run_word, run_begin, run_end, run_column, key, values, cycles, first_cycle, codes, logs,
-          modes):  # fmt: skip
+def learn(begin, column_next, runs, run_word, run_begin, run_end, run_column, key, values, cycles, first_cycle, codes,
+          growth, modes):  # fmt: skip
     """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell."""
-    table = np.zeros(256, np.int32)
-    best = np.full(len(begin), np.inf)
+    table = np.empty((PLANES, 256), np.uint32)
+    best = np.full(len(begin), -1, np.int64)
     trial = np.empty(len(modes), np.uint8)
     for mode in range(NUM_MODES):
         trial[:] = mode
         code_runs(runs, run_word, run_begin, run_end, run_column, trial, key, values, cycles, np.uint32(first_cycle), codes)
         for column in range(np.uint64(len(begin))):
             low = np.uint64(begin[column])
-            count = min(np.uint64(column_next[column]) - low, np.uint64(len(logs) - 1))
+            count = min(np.uint64(column_next[column]) - low, np.uint64(len(growth)))
             if count != 0:
-                bits = byte_bits(codes, low, count, logs, table)
-                if bits < best[column]:
-                    best[column] = bits
+                total = sameness(codes, low, count, growth, table)
+                if total > best[column]:
+                    best[column] = total
                     modes[column] = mode
     return 0

@@ -15,7 +15,9 @@ from sessions.extent import Extent
 from sessions.streams import MOST_DISTINCT, TABLE_BITS, split_rows, store_rows, store_state, store_words
 
 NO_COUNTS = np.empty(0, np.uint32)
-LOGS = np.log2(np.maximum(np.arange(LEARN_CODES + 1), 1))
+# by how much each further byte of its kind makes a plane of bytes shorter: differences of n log n, in 2**-32 bits
+_COUNTS = np.arange(LEARN_CODES + 1)
+GROWTH = np.diff(np.round(_COUNTS * np.log2(np.maximum(_COUNTS, 1)) * 2**32).astype(np.int64))
 # what a stored number takes at most: a code in its column, or its place and its rest in two lists
 CODE_BYTES = 2 * PLANES
 
@@ -129,7 +131,7 @@ class Encoder:
         slots, num_runs, patterns = self._arrange(blocks)
         runs = (num_runs, *self._run)
         if choose:
-            learn(self._begin, self._column_next, *runs, key, self._values, self._cycles, cycle, self._codes, LOGS,
+            learn(self._begin, self._column_next, *runs, key, self._values, self._cycles, cycle, self._codes, GROWTH,
                   self.modes)  # fmt: skip
             self._resting[:] = 0
         states = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
