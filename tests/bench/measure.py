@@ -64,12 +64,13 @@ def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
 
 
 def recording(spec: LaunchSpec, path: Path, runs: int) -> dict[str, Any]:
-    """Record a launch file; median of `runs`."""
+    """Record a launch file; median of `runs`, each into a new file: to replace one costs what it takes to forget that."""
     from engine.simulator import Simulator
     from sessions.record import record
 
     walls = []
     for _ in range(runs):
+        path.unlink(missing_ok=True)
         simulator = Simulator(spec)
         began = time.perf_counter()
         result = record(simulator, path)
