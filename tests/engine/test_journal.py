@@ -1,0 +1,88 @@
+"""The journal loses nothing: what it writes down is, cycle by cycle, the state of a run that nobody records.
+
+It compares only the in-flight entries and cold blocks that the cycle marked, so that a mark forgotten is a change lost, in
+silence. Therefore: every word of every cycle, under all designs and schedulers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import state
+from engine.chunk import Chunk
+from engine.simulator import Simulator
+from tests.engine.test_fast_paths import Case, each_case, needs_jit, program, simulator
+from tests.harness import Machine
+
+HOT_WORD = state.HOT_OFFSET // 4
+CYCLES = 3000
+
+FOREIGN = """from engine.designs import Design
+
+DESIGN = Design(name="meddler", title="counts in the warps", source="the project's tests", parameters=(), state=())
+
+
+def end_cycle(sm, rf, spec, rows):
+    \"\"\"Count the cycles of two warps that do nothing else.\"\"\"
+    sm.warp[40].stores_pending += 1
+    other = sm.warp[sm.config.num_warps - 1]
+    other.last_pc = sm.cycle
+    return 0
+"""
+
+
+def states(chunk: Chunk) -> Iterator[np.ndarray]:
+    """Yield the recorded words behind each cycle of a chunk."""
+    words, begin = chunk.key.copy(), 0
+    for end in chunk.blocks.end:
+        words[chunk.blocks.first[begin:end]] = chunk.blocks.value[begin:end]
+        begin = end
+        yield words
+
+
+def check_recording(recorded: Simulator, plain: Simulator, cycles: int, size: int) -> None:
+    """Record a run in chunks and compare every word of every cycle with those of a run that is only stepped."""
+    while not recorded.finished and recorded.cycle < cycles:
+        for words in states(recorded.record_chunk(size, values=False)):
+            plain.step(1)
+            now = np.concatenate([plain._sm_words[: state.RECORDED_BYTES // 4], plain._rf_words])
+            different = np.flatnonzero(now[HOT_WORD:] != words[HOT_WORD:])
+            assert not len(different), (plain.cycle, different + HOT_WORD)
+
+
+@needs_jit
+@each_case
+def test_every_word_of_every_cycle_is_recorded(case: Case) -> None:
+    check_recording(simulator(case), simulator(case), CYCLES, 1000)
+
+
+@pytest.mark.nojit
+def test_every_word_of_a_small_program_is_recorded() -> None:
+    recorded, plain = (Machine(program(), warps=2, ctas=2).simulator for _ in range(2))
+    check_recording(recorded, plain, 1000, 1000)
+
+
+def test_what_is_written_between_chunks_is_in_the_next() -> None:
+    run = Machine(program(), warps=2, ctas=2).simulator
+    for _ in range(2):
+        run.record_chunk(20, values=False)
+        for warp in (0, 40, 47):
+            run.sm.warp[warp].stores_pending += 7
+        now = run._sm_words.copy()
+        first = next(states(run.record_chunk(1, values=False)))
+        again = run._sm_words[HOT_WORD : state.RECORDED_BYTES // 4]
+        assert np.array_equal(first[HOT_WORD : state.RECORDED_BYTES // 4], again) and not np.array_equal(now, run._sm_words)
+
+
+@pytest.mark.nojit
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") != "1", reason="a compile of its own")
+def test_a_foreign_design_may_write_to_warps(tmp_path: Path) -> None:
+    (tmp_path / "meddler.py").write_text(FOREIGN)
+    recorded, plain = (Machine(program(), warps=2, design=str(tmp_path / "meddler.py")).simulator for _ in range(2))
+    check_recording(recorded, plain, 400, 30)
+    assert recorded.sm.warp[40].stores_pending > 50 and recorded.sm.warp[47].last_pc > 300
