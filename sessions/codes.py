@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.bits import bit64
 from engine.jit import jit
-from sessions.codec import NEW, NUM_MODES, PLANES, STAMP, XOR
+from sessions.codec import DIFFERENCE, NEW, NUM_MODES, PLANES, STAMP, XOR
 from sessions.compiled import entry
 from sessions.extent import BYTES, WHOLE
 
@@ -19,30 +19,40 @@ LEARN_CODES = 256
 
 
 @jit
-def code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, base_cycle, codes):
-    """Write the codes of the values of each run under its column's mode (see format.py); key: (words,) u4 state before."""
-    one = np.uint32(1)
-    for run in range(np.uint64(runs)):
-        mode = modes[run_column[run]]
-        low, high = np.uint64(run_begin[run]), np.uint64(run_end[run])
-        old = key[run_word[run]]
+def zigzag(difference):
+    """Return a u4 difference as 0, 1, 2, 3 ... for 0, -1, 1, -2 ..."""
+    return np.uint32(difference << np.uint32(1)) ^ np.uint32(np.uint32(0) - (difference >> np.uint32(31)))
+
+
+@jit
+def code_columns(begin, column_next, runs, run_word, run_begin, run_column, modes, key, values, cycles, base_cycle, codes):
+    """Write the codes of the values of each column under its mode (see format.py); key: (words,) u4 state before.
+
+    A column is coded as if it were one word's values, and then the first value of each run anew: runs are short.
+    """
+    one = np.uint64(1)
+    for column in range(np.uint64(len(begin))):
+        low, high = np.uint64(begin[column]), np.uint64(column_next[column])
+        mode = modes[column]
         if mode == XOR:
-            codes[low] = values[low] ^ old
-            for at in range(low + np.uint64(1), high):
-                codes[at] = values[at] ^ values[at - np.uint64(1)]
+            for at in range(low + one, high):
+                codes[at] = values[at] ^ values[at - one]
         elif mode == NEW:
             for at in range(low, high):
                 codes[at] = values[at]
         elif mode == STAMP:
             for at in range(low, high):
-                found = np.uint32(values[at] - (base_cycle + np.uint32(cycles[at])))
-                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+                codes[at] = zigzag(np.uint32(values[at] - (base_cycle + np.uint32(cycles[at]))))
         else:
-            found = np.uint32(values[low] - old)
-            codes[low] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
-            for at in range(low + np.uint64(1), high):
-                found = np.uint32(values[at] - values[at - np.uint64(1)])
-                codes[at] = np.uint32(found << one) ^ np.uint32(np.uint32(0) - (found >> np.uint32(31)))
+            for at in range(low + one, high):
+                codes[at] = zigzag(np.uint32(values[at] - values[at - one]))
+    for run in range(np.uint64(runs)):
+        mode = modes[run_column[run]]
+        at, old = np.uint64(run_begin[run]), key[run_word[run]]
+        if mode == XOR:
+            codes[at] = values[at] ^ old
+        elif mode == DIFFERENCE:
+            codes[at] = zigzag(np.uint32(values[at] - old))
     return 0
 
 
@@ -105,7 +115,8 @@ def learn(begin, column_next, runs, run_word, run_begin, run_end, run_column, ke
     trial = np.empty(len(modes), np.uint8)
     for mode in range(NUM_MODES):
         trial[:] = mode
-        code_runs(runs, run_word, run_begin, run_end, run_column, trial, key, values, cycles, np.uint32(first_cycle), codes)
+        code_columns(begin, column_next, runs, run_word, run_begin, run_column, trial, key, values, cycles,
+                     np.uint32(first_cycle), codes)  # fmt: skip
         for column in range(np.uint64(len(begin))):
             low = np.uint64(begin[column])
             count = min(np.uint64(column_next[column]) - low, np.uint64(len(growth)))

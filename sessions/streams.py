@@ -13,7 +13,7 @@ from engine.bits import changed32, ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
 from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF, WIDTH
-from sessions.codes import code_runs, widen_runs
+from sessions.codes import code_columns, widen_runs, zigzag
 from sessions.compiled import entry
 
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
@@ -111,9 +111,8 @@ def zigzag_steps(values, steps):
     """Write u4 numbers as zigzag differences, the first from 0."""
     last = np.uint32(0)
     for k in range(np.uint64(len(values))):
-        step = np.uint32(values[k] - last)
+        steps[k] = zigzag(np.uint32(values[k] - last))
         last = values[k]
-        steps[k] = np.uint32(step << np.uint32(1)) ^ np.uint32(np.uint32(0) - (step >> np.uint32(31)))
     return 0
 
 
@@ -387,7 +386,8 @@ def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_
                   stored_times[:slots], masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
     at = put_low(gaps[:events], far, beyond, out, at, sizes, 7)
     at = put_low(ranks[:events], far, beyond, out, at, sizes, 10)
-    code_runs(runs, run_word, run_begin, run_end, run_column, modes, key, values, cycles, np.uint32(first_cycle), codes)
+    code_columns(begin, column_next, runs, run_word, run_begin, run_column, modes, key, values, cycles,
+                 np.uint32(first_cycle), codes)  # fmt: skip
     widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
     return put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, 13)
 
@@ -431,8 +431,7 @@ def store_rows(end, index, kind, word, sizes, out):
         bases += np.uint64(1)
         at += np.uint64(1)
         if kind[row] == AFFINE:
-            stride = word[at]
-            step[steps] = np.uint32(stride << np.uint32(1)) ^ np.uint32(np.uint32(0) - (stride >> np.uint32(31)))
+            step[steps] = zigzag(word[at])
             steps += np.uint64(1)
             at += np.uint64(1)
     per_cycle(end, counts)
