@@ -78,8 +78,9 @@ class Rows:
 class Chunk:
     """A keyframe and the changes of `num_cycles` cycles after it.
 
-    key: (RECORDED_BYTES // 4 + rf bytes // 4,) u4. key_rows: (recorded rows, 32) u4 or None. key_memory: (words,) u4 or
-    None, neither to be written to; both are None where the consumer carries them on from the chunk before. mem_end:
+    key: (RECORDED_BYTES // 4 + rf bytes // 4,) u4, or only its clock section, of which blocks say nothing. key_rows:
+    (recorded rows, 32) u4 or None. key_memory: (words,) u4 or None, neither to be written to. All are left out where the
+    consumer carries them on from the chunk before. mem_end:
     (num_cycles,) u4 prefix counts. mem_index, mem_value: u4 arena words. printed: (cycle, text) lines that the kernel
     printed. release: to be called once when the arrays are no longer looked at, where they are lent.
     """

@@ -340,6 +340,7 @@ class Journal:
         self._shadows = (aligned_words(len(recorded)), aligned_words(len(design)))
         self._free: list[Buffers] = []
         self._ended_at = -1
+        self._is_whole = True
         self._numbers, self._on = self.log.view(np.int64), self.log["on"]
         self._counts = self._numbers[:COUNTS]
         self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
@@ -359,13 +360,20 @@ class Journal:
         self._buffers = buffers
         self._point(WRITTEN[0], buffers.places)
 
-    def begin(self, cycle: int) -> None:
-        """Start a chunk at the present state, that of `cycle`; the shadows are true already where the last chunk ended."""
+    def begin(self, cycle: int, *, whole: bool = True) -> None:
+        """Start a chunk at the present state, that of `cycle`; the shadows are true already where the last chunk ended.
+
+        whole: the keyframe is to have all of it, not only the clock section, of which blocks say nothing.
+        """
         if cycle != self._ended_at:
             self._shadows[0][:] = self.recorded
             self._shadows[1][:] = self.design
-        for kept, now in zip(self._buffers.keys, (self.recorded, self.design)):
-            np.copyto(kept, now)
+        self._is_whole = whole
+        if whole:
+            for kept, now in zip(self._buffers.keys, (self.recorded, self.design)):
+                np.copyto(kept, now)
+        else:
+            np.copyto(self._buffers.key[:HOT_WORD], self.recorded[:HOT_WORD])
         self._counts[:] = 0
         self._on[0] = 1
 
@@ -381,7 +389,7 @@ class Journal:
         until its `release` is called; else copies.
         """
         made = self._buffers.arrays
-        key = self._buffers.key[: RECORDED_WORDS + design_words]
+        key = self._buffers.key[: RECORDED_WORDS + design_words if self._is_whole else HOT_WORD]
         _, b, v, r, w, m, n = self._counts.tolist()
         blocks = Blocks(made["block_end"][:n], made["block_first"][:b], made["block_mask"][:b], made["block_value"][:v])
         rows = made["row_end"][:n], made["row_index"][:r], made["row_kind"][:r], made["row_word"][:w]

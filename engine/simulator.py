@@ -353,7 +353,8 @@ class Simulator:
 
         values: rows and memory are in the keyframe, not to be written to (the memory may be `initial_memory`); False where
         the caller carries them on from the chunk before.
-        lend: the chunk's arrays are the journal's own and must be given back by its `release`.
+        lend: the chunk's arrays are the journal's own and must be given back by its `release`; without values, too, the
+        keyframe then has no more than the clock section: the caller carries on the rest.
 
         A fault ends the chunk after the faulting cycle and is kept in `fault`; the next call raises it. A finished run
         gives a chunk of 0 cycles.
@@ -369,7 +370,7 @@ class Simulator:
             # before the first launch only another's checkpoint can have changed it; every page of a copy would be new
             unchanged = self._launch_index < 0 and np.array_equal(self.arena, self.initial_memory)
             key_memory = self.initial_memory if unchanged else self.arena.copy()
-        journal.begin(first)
+        journal.begin(first, whole=values or not lend)
         self._advance(first + min(cycles, CHUNK_CYCLES))
         journal.end(self.cycle)
         chunk = journal.chunk(first, len(self._rf_words), self.printed[printed:], lend=lend)

@@ -58,12 +58,14 @@ class Coder:
 
         self._encode = encode
         plan = Plan.of(layout)
-        self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, first.key.copy())
+        self._totals = layout.field("sm.stall_total")
+        # the fields of which blocks say nothing are the clock section
+        self._clock = np.concatenate((layout.field("sm.cycle").words, self._totals.words))
+        self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, first.key.copy(), self._clock)
         assert first.key_rows is not None and first.key_memory is not None
         self._summary = Summariser(plan, len(first.key_rows))
         self._rows = Newest(first.key_rows.shape, self._summary.rows)
         self._memory = Newest(first.key_memory.shape, self._summary.lines)
-        self._totals = layout.field("sm.stall_total")
         self._coded = self._learn_at = 0
 
     def code(self, chunk: Chunk) -> list[Frame]:
@@ -72,12 +74,13 @@ class Coder:
         choose = number == self._learn_at
         if choose:
             self._learn_at = max(1, 4 * number)
-        key, rows = chunk.key, chunk.rows
-        state, space, extent = self._encoder.encode(key, chunk.blocks, chunk.first_cycle, choose)
+        clock, rows = chunk.key, chunk.rows
+        self._encoder.state[self._clock] = clock[self._clock]
+        state, space, extent = self._encoder.encode(chunk.blocks, chunk.first_cycle, choose)
         content = {
             "first": chunk.first_cycle,
             "num": chunk.num_cycles,
-            "totals": key[self._totals.words].view(self._totals.dtype).tolist(),
+            "totals": clock[self._totals.words].view(self._totals.dtype).tolist(),
             "state": state,
             "release": partial(self._encoder.give_back, space),
             "rows": self._encode.rows_of(rows),
@@ -99,7 +102,7 @@ class Coder:
         self._coded += 1
         self._rows.add(self._summary.count, rows.index, rows.kind, rows.word)
         self._memory.add(self._summary.count, chunk.mem_index, chunk.mem_value)
-        self._summary.add(key, extent)
+        self._summary.add(self._encoder.state, extent)
         return [(format.CHUNK, content), *(self.summed_up() if self._summary.is_full else ())]
 
     def summed_up(self) -> list[Frame]:

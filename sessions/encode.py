@@ -59,12 +59,17 @@ class Encoder:
 
     kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds). watch: (words,) u1 0, WHOLE or BYTES: how
     the least and greatest values of each word are wanted. states_at: (warp slots,) the byte that each one's state is in.
-    base: (words,) u4 the state that keyframes are given by.
+    base: (words,) u4 the state that keyframes are given by, and the one that the first chunk begins at. extra: the words of
+    which blocks say nothing. state: (words,) u4 that of the next chunk's begin, for whoever knows these to write them there.
     """
 
-    def __init__(self, kind_of: np.ndarray, watch: np.ndarray, states_at: np.ndarray, base: np.ndarray):
+    def __init__(self, kind_of: np.ndarray, watch: np.ndarray, states_at: np.ndarray, base: np.ndarray,
+                 extra: np.ndarray):  # fmt: skip
         words = len(kind_of)
         self._kind_of, self._base = kind_of, base
+        self.state = base.copy()
+        self._marked = np.zeros(words // 64 + 1, np.uint64)
+        np.bitwise_or.at(self._marked, extra // 64, np.uint64(1) << (extra % 64).astype(np.uint64))
         self._word_at = np.argsort(kind_of, kind="stable").astype(np.uint32)
         self._place_of = np.empty(words, np.uint32)
         self._place_of[self._word_at] = np.arange(words, dtype=np.uint32)
@@ -119,13 +124,13 @@ class Encoder:
             else:
                 return slots, runs, patterns
 
-    def encode(self, key: np.ndarray, blocks: Blocks, first_cycle: int, choose: bool) -> tuple[memoryview, Space, Extent]:
+    def encode(self, blocks: Blocks, first_cycle: int, choose: bool) -> tuple[memoryview, Space, Extent]:
         """Return the streams of a chunk's keyframe and changes, where they lie (for `give_back`), and what the words that
         change come to, which holds until the next call.
 
-        key: (num_words,) u4 state at first_cycle. choose: find out anew how each column is coded best.
+        choose: find out anew how each column is coded best.
         """
-        events, cycle = len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
+        key, events, cycle = self.state, len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
         assert len(blocks.end) <= MOST_CYCLES and len(blocks.value) <= MOST_VALUES
         self._room_for_events(events)
         slots, num_runs, patterns = self._arrange(blocks)
@@ -137,10 +142,11 @@ class Encoder:
         states = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
         space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(self._kind_of))
         used = store_state(
-            key, self._base, cycle, slots, self._first, self._times, self._kind_slots, self._kind_patterns, self._masks,
-            patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes, self._resting,
-            self._seen, self._values, self._cycles, self._codes, self._far, self._beyond, self._known, self._watch,
-            self._least, self._most, self._state_of, self._state_shift, states, space.sizes, space.out)  # fmt: skip
+            key, self._base, self._marked, cycle, slots, self._first, self._times, self._kind_slots, self._kind_patterns,
+            self._masks, patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes,
+            self._resting, self._seen, self._values, self._cycles, self._codes, self._far, self._beyond, self._known,
+            self._watch, self._least, self._most, self._state_of, self._state_shift, states, space.sizes,
+            space.out)  # fmt: skip
         extent = Extent(self._run[0][: num_runs], self._least[: num_runs], self._most[: num_runs], states)
         return space.upto(used), space, extent
 

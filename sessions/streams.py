@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import changed32, ctz64
+from engine.bits import bit64, ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
-from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF, WIDTH
+from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF
 from sessions.codes import code_columns, widen_runs, zigzag
 from sessions.compiled import entry
 
@@ -127,25 +127,34 @@ def per_cycle(end, counts):
 
 
 @jit
-def difference(words, base, step, bits):
-    """Write which words differ from those of `base`, as steps from word to word, and how, xor-ed; returns how many do."""
-    size = np.uint64(len(words))
+def difference(words, base, marked, step, bits):
+    """Write which words differ from those of `base`, as steps from word to word, and how, xor-ed; returns how many do.
+
+    marked: a bit for each word that may. step, bits: longer than these.
+    """
     found = before = np.uint64(0)
-    for first in range(np.uint64(0), size, np.uint64(WIDTH)):
-        mask = np.uint64(0)
-        if first + np.uint64(WIDTH) <= size:
-            mask = np.uint64(changed32(words, base, first))
-        else:
-            for place in range(size - first):
-                mask |= np.uint64(words[first + place] != base[first + place]) << place
-        while mask != 0:
-            word = first + np.uint64(ctz64(mask))
-            mask &= mask - np.uint64(1)
+    for group in range(np.uint64(len(marked))):
+        left = np.uint64(marked[group])
+        while left != 0:
+            word = group * np.uint64(64) + np.uint64(ctz64(left))
+            left &= left - np.uint64(1)
+            # the next one is written over a word that does not differ
+            different = words[word] ^ base[word]
             step[found] = word - before
-            bits[found] = words[word] ^ base[word]
-            before = word
-            found += np.uint64(1)
+            bits[found] = different
+            before = word if different != 0 else before
+            found += np.uint64(different != 0)
     return np.int64(found)
+
+
+@jit
+def go_on(runs, run_word, run_end, values, words, marked):
+    """Bring the words that change to their last values, and mark them."""
+    for run in range(np.uint64(runs)):
+        word = np.uint64(run_word[run])
+        words[word] = values[np.uint64(run_end[run]) - np.uint64(1)]
+        marked[word >> np.uint64(6)] |= bit64(word & np.uint64(63))
+    return 0
 
 
 @jit
@@ -369,16 +378,17 @@ def put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, kno
 
 
 @entry
-def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_slots, kind_patterns, masks, patterns,
-                begin, column_next, runs, run_word, run_begin, run_end, run_column, gaps, ranks, events, modes, resting,
-                seen, values, cycles, codes, far, beyond, known, watch, least, most, state_of, state_shift, states, sizes,
-                out):  # fmt: skip
+def store_state(key, base, marked, first_cycle, slots, stored_first, stored_times, kind_slots, kind_patterns, masks,
+                patterns, begin, column_next, runs, run_word, run_begin, run_end, run_column, gaps, ranks, events, modes,
+                resting, seen, values, cycles, codes, far, beyond, known, watch, least, most, state_of, state_shift, states,
+                sizes, out):  # fmt: skip
     """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state); returns the bytes used.
 
-    key, base: (words,) u4 state before, and the one that it is given by. The rest is said in the steps above.
+    key, base: (words,) u4 state before, which becomes that behind the chunk, and the one that it is given by; marked: a bit
+    for each word in which they may differ. The rest is said in the steps above.
     """
     step, bits = np.empty(len(key), np.uint32), np.empty(len(key), np.uint32)
-    differing = difference(key, base, step, bits)
+    differing = difference(key, base, marked, step, bits)
     blocks, kind_masks = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
     kinds = present(kind_slots, kind_patterns, blocks, kind_masks)
     zigzag_steps(stored_first[:slots], codes)
@@ -389,6 +399,7 @@ def store_state(key, base, first_cycle, slots, stored_first, stored_times, kind_
     code_columns(begin, column_next, runs, run_word, run_begin, run_column, modes, key, values, cycles,
                  np.uint32(first_cycle), codes)  # fmt: skip
     widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
+    go_on(runs, run_word, run_end, values, key, marked)
     return put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, 13)
 
 

@@ -74,7 +74,7 @@ class Summariser:
         return self.count == CHUNKS
 
     def add(self, key: np.ndarray, extent: Extent) -> None:
-        """Add a chunk. key: state at its first cycle. extent: what its changing words come to."""
+        """Add a chunk. key: state at its first or last cycle. extent: what its changing words come to."""
         plan, at = self.plan, self.count
         self._sums.sum_up(key, plan.watched, plan.slot, extent.words, extent.least, extent.most, self._low[at],
                             self._high[at], self._changed, at)  # fmt: skip

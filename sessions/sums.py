@@ -74,8 +74,8 @@ def move_up(marks, above):
 def sum_up(key, watched, slot, words, least, most, low, high, changed, bit):
     """Set a bit in `changed` of a chunk's changed words, and write down the ends of all watched ones.
 
-    key: state before. watched: its watched words; slot: (words,) which of them, -1 = none. words, least, most: of an Extent.
-    low, high: of each watched word; changed: (words,) u8.
+    key: state before or behind. watched: its watched words; slot: (words,) which of them, -1 = none. words, least, most: of
+    an Extent. low, high: of each watched word; changed: (words,) u8.
     """
     for at in range(np.uint64(len(watched))):
         value = key[np.uint64(watched[at])]

@@ -243,10 +243,11 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
     watch = random_state.randint(0, 3, words).astype(np.uint8)
     base = np.where(random_state.randint(0, 2, words), key, 0).astype(np.uint32)
-    encoder = Encoder(layout.kinds, watch, layout.field(STATES).offsets, base)
+    encoder = Encoder(layout.kinds, watch, layout.field(STATES).offsets, base, np.arange(words))
+    encoder.state[:] = key
     encoder.modes[:] = random_state.randint(0, codec.NUM_MODES, len(encoder.modes))
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
-    blob, space, extent = encoder.encode(key, blocks, 12345, choose=seed % 3 == 0)
+    blob, space, extent = encoder.encode(blocks, 12345, choose=seed % 3 == 0)
     stored = codec.streams(bytes(blob), codec.STATE)
     encoder.give_back(space)
     assert (unsparse(base, stored) == key).all()
@@ -297,10 +298,10 @@ def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: boo
     blocks = Blocks(np.arange(1, cycles + 1, dtype=np.uint32), np.full(cycles, first, np.uint32),
                     np.full(cycles, 0b101, np.uint32), value)  # fmt: skip
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
-    encoder = Encoder(layout.kinds, np.zeros(words, np.uint8), layout.field(STATES).offsets, key)
+    encoder = Encoder(layout.kinds, np.zeros(words, np.uint8), layout.field(STATES).offsets, key, np.arange(1))
     encoder.modes[:] = codec.NEW
     for _ in range(2):      # a column that was not worth it rests for some chunks
-        blob, space, _ = encoder.encode(key, blocks, 7, choose=False)
+        blob, space, _ = encoder.encode(blocks, 7, choose=False)
         stored = codec.streams(bytes(blob), codec.STATE)
         encoder.give_back(space)
         assert codec.unpack(stored["distinct"]).tolist() == [different] * 2 * numbered
@@ -319,8 +320,10 @@ def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: boo
 def test_a_chunk_may_change_nothing() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
-    encoder = Encoder(layout.kinds, np.zeros(len(key), np.uint8), layout.field(STATES).offsets, np.zeros_like(key))
-    blob, _, extent = encoder.encode(key, Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7, choose=True)
+    encoder = Encoder(layout.kinds, np.zeros(len(key), np.uint8), layout.field(STATES).offsets, np.zeros_like(key),
+                      np.arange(len(key)))  # fmt: skip
+    encoder.state[:] = key
+    blob, _, extent = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7, choose=True)
     stored = codec.streams(bytes(blob), codec.STATE)
     assert (unsparse(np.zeros_like(key), stored) == key).all() and not len(extent.words)
     assert not codec.unpack(stored["kinds"]).any()
