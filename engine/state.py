@@ -99,7 +99,6 @@ WARP = np.dtype(
         ("warp_in_cta", "u1"),
         ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
         ("cta", "u1"),                # CTA slot, NONE8 = no warp
-        ("stores_pending", "u1"),     # stores and atomics that have not reached memory yet
         ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
         ("suspended_pc", "u4"),       # suspend = marked: instruction for which the warp has already left once
@@ -170,9 +169,8 @@ PIPE = np.dtype(
     [
         ("until_cycle", "i8"),        # initiation interval: takes nothing before; LD/ST (ldst_head): last end
         ("since_cycle", "i8"),
-        ("owner_warp", "u1"),
-        ("owner_pc_low", "u1"),
-        ("inflight", "u1"),
+        ("owner_warp", "u1"),         # of the instruction that it took last
+        ("inflight", "u1"),           # that instruction's entry
         ("queued", "u1"),             # instructions in collectors bound for this pipe's unit
     ],
     align=True,
@@ -298,7 +296,6 @@ HOT = [
     ("collectors_used", "u4"),
     ("banks_requested", "u4"),                    # banks with a pending read request
     ("freeze_code", "u1"),                        # stall code of a frozen pipeline in the last cycle
-    ("num_free_inflight", "u2"),
     ("seq", "i8"),                                # next issue order number
     ("dispatch_age", "u4"),
     ("dram_free_x256", "i8"),                     # memory port is free from (cycle x 256)
@@ -307,7 +304,6 @@ HOT = [
     ("access_space", "u1"),                       # state space of that instruction
     ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue
     ("issued_this_cycle", "u1"),
-    ("mshrs_used", "u1"),
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine import state as layout
 from rfview.render.operation import PIPE_NAMES, operation
 from rfview.render.scene import Machine, Scene
@@ -62,7 +64,7 @@ def _pipes(machine: Machine) -> list[tuple[str, int]]:
 
 def mshrs_in_use(machine: Machine) -> int:
     """Return the miss registers whose line has not come back."""
-    return max(int(machine.sm["mshrs_used"]), int((machine.sm["mshr"]["until_cycle"] > machine.cycle).sum()))
+    return int((machine.sm["mshr"]["until_cycle"] > machine.cycle).sum())
 
 
 def _pipe_rows(scene: Scene, width: int) -> list[Line]:
@@ -71,19 +73,21 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
     assert machine is not None
     cell = width // 3
     first, second = Row(width), Row(width)
+    under_way = np.isin(machine.inflight["stage"], (layout.EXECUTE, layout.MEMORY))
     for place, (name, index) in enumerate(_pipes(machine)):
         row, x = (first, 1 + place * cell) if place < 3 else (second, 1)
         pipe = machine.pipe[index]
         row.at(x, f"{name:<4} ", "dim")
         warp = pipe["owner_warp"]
         at_head = index == layout.PIPE_LDST and int(machine.sm["ldst_head"]) != layout.NONE8    # nobody knows for how long
-        if warp >= machine.num_warps or not (pipe["inflight"] or at_head or pipe["until_cycle"] > machine.cycle):
+        inside = int((under_way & (machine.inflight["pipe"] == index)).sum())
+        if warp >= machine.num_warps or not (inside or at_head or pipe["until_cycle"] > machine.cycle):
             row.add("╌╌╌╌", "faint").add(" idle", "faint")
             continue
         total = max(1, pipe["until_cycle"] - pipe["since_cycle"])
         done = 0 if at_head else min(total, max(0, machine.cycle - pipe["since_cycle"]))
         row.add(progress(done, total), "p:good").add(f" w{warp:<2}", "bold" if warp == scene.warp else "text")
-        row.add(f" ×{pipe['inflight']}", "text" if pipe["inflight"] else "faint")
+        row.add(f" ×{inside}", "text" if inside else "faint")
     used, most = mshrs_in_use(machine), machine.config["mshrs"]
     before = mshrs_in_use(scene.before) if scene.before else used
     if most and machine.config["l1_enabled"]:

@@ -29,7 +29,7 @@ DESIGN = Design(name="meddler", title="counts in the warps", source="the project
 
 def end_cycle(sm, rf, spec, rows):
     \"\"\"Count the cycles of two warps that do nothing else.\"\"\"
-    sm.warp[40].stores_pending += 1
+    sm.warp[40].suspended_pc += 1
     other = sm.warp[sm.config.num_warps - 1]
     other.last_pc = sm.cycle
     return 0
@@ -72,7 +72,7 @@ def test_what_is_written_between_chunks_is_in_the_next() -> None:
     for _ in range(2):
         run.record_chunk(20, values=False)
         for warp in (0, 40, 47):
-            run.sm.warp[warp].stores_pending += 7
+            run.sm.warp[warp].suspended_pc += 7
         now = run._sm_words.copy()
         first = next(states(run.record_chunk(1, values=False)))
         again = run._sm_words[HOT_WORD : state.RECORDED_BYTES // 4]
@@ -85,4 +85,4 @@ def test_a_foreign_design_may_write_to_warps(tmp_path: Path) -> None:
     (tmp_path / "meddler.py").write_text(FOREIGN)
     recorded, plain = (Machine(program(), warps=2, design=str(tmp_path / "meddler.py")).simulator for _ in range(2))
     check_recording(recorded, plain, 400, 30)
-    assert recorded.sm.warp[40].stores_pending > 50 and recorded.sm.warp[47].last_pc > 300
+    assert recorded.sm.warp[40].suspended_pc > 50 and recorded.sm.warp[47].last_pc > 300

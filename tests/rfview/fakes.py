@@ -226,12 +226,11 @@ def _fill_warp(sm: Any, history: np.ndarray, pcs: np.ndarray, cycle: int, warp: 
         entry["collector"] = layout.NONE8
         entry["mask"] = entry["active"] = 0xFFFFFFFF
         if code == stalls.LONG_SCOREBOARD:
-            slot = int(sm["mshrs_used"])
+            slot = int((sm["mshr"]["until_cycle"] > cycle).sum())
             if slot < 32:
                 line = sm["mshr"][slot]
                 line["line"], line["since_cycle"], line["until_cycle"] = 4096 + warp, since, cycle + 40
                 line["owner_warp"], line["owner_reg"] = warp, reg
-                sm["mshrs_used"] = slot + 1
     elif code == stalls.PIPE_THROTTLE:
         record["blocker_kind"], record["blocker"] = layout.BLOCK_UNIT, 1
     elif code == stalls.COLLECTOR_FULL:
@@ -261,6 +260,8 @@ def _fill_units(sm: Any, cycle: int, states: list[int]) -> None:
             record = sm["pipe"][pipe]
             record["until_cycle"], record["since_cycle"] = cycle + 1, cycle - 1
             record["owner_warp"], record["inflight"] = issued[pipe], 1 + pipe
+            for entry in sm["inflight"][200 + 4 * pipe :][: 1 + pipe]:
+                entry["stage"], entry["warp"], entry["pipe"] = layout.EXECUTE, issued[pipe], pipe
 
 
 def make_session(**options: Any) -> Session:

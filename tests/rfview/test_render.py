@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,11 @@ from rfview.render.lenses import banks, panels
 from rfview.render.scene import Badge, Machine, Scene
 from rfview.screens.source import SceneSource
 from sessions.accounts import problems
+from sessions.opening import open_recording
+from sessions.session import Session
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
+
+FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 
 SIZES = [(120, 40), (80, 24), (100, 30), (160, 60), (60, 20), (90, 50), (110, 45), (120, 24), (140, 50), (200, 70), (20, 6)]
 
@@ -311,6 +316,13 @@ def test_collectors_mark_what_is_here_awaited_and_refused() -> None:
     assert "COLLECTORS" in said and "x" in said.split("conflict")[1] and "■" in said and "□" in said
     assert "SP0" in said and "MSHR" in said and "LDST" in said
     assert "R18" in text(collectors.render(found, 118, 24)) or "R12" in text(collectors.render(found, 118, 24))
+
+
+def test_a_pipe_shows_the_instructions_inside_it() -> None:
+    session = Session(open_recording(FIRST))
+    session.goto(1000)
+    said = text(collectors.render(SceneSource(session).scene(), 80, 9))
+    assert re.search(r"SP0 +╌╌╌╌ idle", said) and re.search(r"LDST ━━━━ w11 +×4 ", said)
 
 
 def test_code_shows_the_warps_next_instruction_and_turns_to_source(scene: Scene) -> None:
