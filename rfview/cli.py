@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # NumPy would start threads for products of matrices, of which there are none; Textual would wait up to 16 ms to paint
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("TEXTUAL_FPS", "200")
-    # modules and machine code make many objects that stay: to look for lost ones every 700 is a tenth of a start's time
+    # modules and machine code make many objects that stay: to look among them for lost ones so often would slow each start
     gc.set_threshold(50_000, 10, 10)
     words = list(sys.argv[1:] if argv is None else argv)
     try:

@@ -16,8 +16,7 @@ from engine.errors import InputError
 LEVEL = 1
 # for byte planes: what repeats in them is close by, and tables this small stay in the nearest cache
 NEAR = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=17, hash_log=12)
-# for register rows, half of them the low bytes of floats, which nothing makes shorter: a quarter less time, a fiftieth more
-# bytes
+# for register rows, many of them the low bytes of floats, which nothing makes shorter: to look for less saves time
 QUICK = zstandard.ZstdCompressionParameters.from_level(-1, window_log=18, hash_log=14)
 DIFFERENCE, XOR, NEW, STAMP = range(4)
 NUM_MODES = 4
