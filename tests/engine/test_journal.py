@@ -24,12 +24,12 @@ CYCLES = 3000
 
 FOREIGN = """from engine.designs import Design
 
-DESIGN = Design(name="meddler", title="counts in the warps", source="the project's tests", parameters=(), state=())
+DESIGN = Design(name="meddler", title="writes in the warps", source="the project's tests", parameters=(), state=())
 
 
 def end_cycle(sm, rf, spec, rows):
-    \"\"\"Count the cycles of two warps that do nothing else.\"\"\"
-    sm.warp[40].suspended_pc += 1
+    \"\"\"Write the cycle into two warps that do nothing else.\"\"\"
+    sm.warp[40].suspended_pc = sm.cycle
     other = sm.warp[sm.config.num_warps - 1]
     other.last_pc = sm.cycle
     return 0
@@ -72,7 +72,7 @@ def test_what_is_written_between_chunks_is_in_the_next() -> None:
     for _ in range(2):
         run.record_chunk(20, values=False)
         for warp in (0, 40, 47):
-            run.sm.warp[warp].suspended_pc += 7
+            run.sm.warp[warp].suspended_pc ^= 7
         now = run._sm_words.copy()
         first = next(states(run.record_chunk(1, values=False)))
         again = run._sm_words[HOT_WORD : state.RECORDED_BYTES // 4]
