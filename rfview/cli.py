@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import importlib
 import gc
+import importlib
 import os
 import sys
 from collections.abc import Sequence

@@ -92,6 +92,8 @@ from sessions import codec, format2
 from sessions.layout import Layout
 
 FORMAT = 4
+# the first format with columns stored by number
+NUMBERED_SINCE = 4
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 6

@@ -34,7 +34,7 @@ class StoredChunk:
     def _state(self) -> dict[str, list[Any]]:
         if self._header.number == format2.NUMBER:
             return format2.changes(self._content, self._what)
-        return self._streams("state", codec.STATE_3 if self._header.number == 3 else codec.STATE)
+        return self._streams("state", codec.STATE_3 if self._header.number < format.NUMBERED_SINCE else codec.STATE)
 
     @cached_property
     def key(self) -> np.ndarray:

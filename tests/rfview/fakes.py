@@ -113,7 +113,7 @@ class FakeTimeline(Timeline):
         return list(range(0, max(1, self.last), 100))
 
     def decoded(self, number: int) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError("made up cycle by cycle, in no chunks")
 
     def past(self, cycle: int) -> Past:
         return Past(self.info)      # nothing but the state at hand is known

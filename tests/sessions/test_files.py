@@ -317,6 +317,25 @@ def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: boo
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("steps, long", (([1, 2], 0), ([1] * 30 + [300], 1), ([300], 0)))
+def test_long_gaps_are_listed_or_all_are_whole(steps: list[int], long: int) -> None:
+    layout = Layout(state.recorded_dtype(), RF_DTYPE)
+    word = int(layout.field("sm.warp[3].pc").words[0])
+    when = np.cumsum(np.resize(steps, 2000))
+    when = when[when < 2000]
+    blocks = Blocks.of_words(np.searchsorted(when, np.arange(2000), side="right").astype(np.uint32),
+                             np.full(len(when), word, np.uint32), np.arange(len(when), dtype=np.uint32))  # fmt: skip
+    key = np.zeros(layout.num_words, np.uint32)
+    encoder = Encoder(layout.kinds, np.zeros(len(key), np.uint8), layout.field(STATES).offsets, key, np.arange(1))
+    blob, _, _ = encoder.encode(blocks, 0, choose=True)
+    stored = codec.streams(bytes(blob), codec.STATE)
+    assert stored["gaps"][1] == (2 if len(steps) == 1 else 1)
+    assert stored["long_gaps"][0] == long * int((np.diff(when) > 255).sum())
+    _, found, value = StoredChanges(stored, key, 0, 2000).of_words(np.array([word]), layout.num_words)
+    assert found.tolist() == when.tolist() and value.tolist() == list(range(len(when)))
+
+
+@pytest.mark.nojit
 def test_a_chunk_may_change_nothing() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
