@@ -53,13 +53,11 @@ WARP_WORD, INFLIGHT_WORD, COLLECTOR_WORD, BANK_WORD, PIPE_WORD = (
 WARP_WORDS, INFLIGHT_WORDS, COLLECTOR_WORDS, BANK_WORDS = (
     dtype.itemsize // 4 for dtype in (state.WARP, state.INFLIGHT, state.COLLECTOR, state.BANK)
 )
-BLOCK_WORDS = state.BLOCK // 4
-DIRTY_WORDS = state.SM["dirty"].shape[0]
 CTA_END = (state.SM.fields["cta"][1] + state.SM.fields["cta"][0].itemsize) // 4
 PIPE_COUNT = -(-(CTA_END - PIPE_WORD) // WIDTH)
 WHOLE = (1 << WIDTH) - 1
 assert state.SM["dirty_rows"].shape[0] <= 64
-assert WARP_WORDS <= WIDTH and INFLIGHT_WORDS <= WIDTH and BLOCK_WORDS % WIDTH == 0
+assert WARP_WORDS <= WIDTH and INFLIGHT_WORDS <= WIDTH and 4 * WIDTH == state.BLOCK
 assert PIPE_WORD + PIPE_COUNT * WIDTH <= COLD_WORD
 
 
@@ -137,14 +135,17 @@ def scan_inflight(sm, log, words, shadow):
 @device
 def scan_cold(sm, log, words, shadow):
     """Compare the cold blocks that this cycle marked."""
-    for word in range(DIRTY_WORDS):
+    touched = np.uint64(sm.dirty_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
         marked = np.uint64(sm.dirty[word])
+        sm.dirty[word] = 0
         while marked != 0:
             low = ctz64(marked)
             marked &= ~bit64(low)
-            first = COLD_WORD + (word * 64 + low) * BLOCK_WORDS
-            scan(log, words, shadow, first, BLOCK_WORDS // WIDTH, WIDTH, WHOLE, 0)
-        sm.dirty[word] = 0
+            scan(log, words, shadow, COLD_WORD + (word * 64 + low) * WIDTH, 1, WIDTH, WHOLE, 0)
+    sm.dirty_touched = 0
     return 0
 
 
@@ -264,8 +265,12 @@ def has_room(log):
 @device
 def forget_marks(sm):
     """Clear the marks of a cycle that is not recorded."""
-    for word in range(DIRTY_WORDS):
+    touched = np.uint64(sm.dirty_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
         sm.dirty[word] = 0
+    sm.dirty_touched = 0
     for word in range(state.MAX_INFLIGHT // 64):
         sm.dirty_inflight[word] = 0
     touched = np.uint64(sm.rows_touched)

@@ -111,6 +111,7 @@ def touch_inflight(sm, slot):
 def mark_cold(sm, block):
     """Tell the journal that a block of the cold section changed in this cycle."""
     sm.dirty[block >> 6] = np.uint64(sm.dirty[block >> 6]) | bit64(block & 63)
+    sm.dirty_touched = np.uint64(sm.dirty_touched) | bit64(block >> 6)
     return 0
 
 

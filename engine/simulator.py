@@ -227,15 +227,10 @@ class Simulator:
         sm.mshr["line"] = -1
         sm.mshr["until_cycle"] = 0
         self._rf_words[:] = 0
-        sm.dirty[:] = np.uint64(0xFFFFFFFFFFFFFFFF)
+        sm.dirty[:] = state.ALL_COLD_BLOCKS
+        sm.dirty_touched = np.uint64((1 << len(sm.dirty)) - 1)
         sm.settled = 0
-        self._clear_extra_blocks()
         self._load_params(placed)
-
-    def _clear_extra_blocks(self) -> None:
-        """Keep only marks of blocks that exist."""
-        for block in range(state.NUM_COLD_BLOCKS, len(self.sm.dirty) * 64):
-            self.sm.dirty[block // 64] &= ~np.uint64(1 << (block % 64))
 
     def _load_params(self, placed: PlacedLaunch) -> None:
         """Write the parameter bytes into the arena, noting changed words for the journal."""

@@ -38,7 +38,7 @@ MAX_L2_LINES = 1024
 NUM_BARRIERS = 16
 MAX_EVENTS = 64
 WHEEL_SIZE = 4096
-BLOCK = 512
+BLOCK = 128
 LINE = 64
 
 NONE8 = 255
@@ -331,7 +331,8 @@ COLD = [
 ]
 
 AUX = [
-    ("dirty", "u8", (8,)),                        # bit per cold block of BLOCK bytes
+    ("dirty", "u8", (32,)),                       # bit per cold block of BLOCK bytes
+    ("dirty_touched", "u8"),                      # words of `dirty` that have a mark
     ("wheel", "u1", (WHEEL_SIZE,)),               # first in-flight entry that completes in that cycle, NONE8 = none
     ("next_due", "u1", (MAX_INFLIGHT,)),
     ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)),
@@ -392,6 +393,9 @@ HOT_OFFSET = SECTIONS["hot"]
 COLD_OFFSET = SECTIONS["cold"]
 RECORDED_BYTES = SECTIONS["aux"]
 NUM_COLD_BLOCKS = (RECORDED_BYTES - COLD_OFFSET) // BLOCK
+assert NUM_COLD_BLOCKS <= 64 * SM["dirty"].shape[0] <= 64 * 64
+# the marks of all cold blocks that exist
+ALL_COLD_BLOCKS = np.packbits(np.arange(64 * SM["dirty"].shape[0]) < NUM_COLD_BLOCKS, bitorder="little").view("<u8")
 
 
 def cold_block(field: str) -> int:

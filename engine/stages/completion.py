@@ -7,7 +7,7 @@ import numpy as np
 from engine import hooks
 from engine.device import device
 from engine.registers import free_inflight, touch_inflight, wake
-from engine.stages.splits import mark_warp
+from engine.stages.splits import mark_predicates
 from engine.stages.write_back import queue_result
 from engine.state import NONE8, WHEEL_SIZE, WRITE_BACK
 
@@ -78,7 +78,7 @@ def write_predicate(sm, warp, pred, value, mask):
     lanes = np.int64(mask)
     sm.warp_cold[warp].pred[pred] = (old & ~lanes) | (np.int64(value) & lanes)
     sm.warp[warp].sb_pred = np.int64(sm.warp[warp].sb_pred) & ~(np.int64(1) << pred)
-    return mark_warp(sm, warp)
+    return mark_predicates(sm, warp)
 
 
 @device

@@ -63,7 +63,7 @@ def allocate(sm, warp, pc, lanes, active, inst):
     flight.unwritten = unwritten
     flight.unreleased = inst.dst_regs
     if inst.dst_regs != 0 or inst.dst_preds != 0:
-        splits.mark_warp(sm, warp)
+        splits.mark_producers(sm, warp)
     entry.sb_write = np.uint64(entry.sb_write) | np.uint64(inst.dst_regs)
     if inst.wait_class == WAIT_LONG:
         entry.sb_long = np.uint64(entry.sb_long) | np.uint64(inst.dst_regs)

@@ -22,6 +22,8 @@ from engine.state import (
 
 FIRST_WARP_BLOCK = (SM.fields["warp_cold"][1] - COLD_OFFSET) // BLOCK
 BLOCKS_PER_WARP = WARP_COLD.itemsize // BLOCK
+PREDICATES, PRODUCERS = (WARP_COLD.fields[name][1] // BLOCK for name in ("pred", "producer"))
+assert WARP_COLD["pred"].itemsize == BLOCK and WARP_COLD.fields["pred_producer"][1] // BLOCK == PRODUCERS
 
 
 @device
@@ -31,6 +33,18 @@ def mark_warp(sm, warp):
     for block in range(BLOCKS_PER_WARP):
         mark_cold(sm, first + block)
     return 0
+
+
+@device
+def mark_predicates(sm, warp):
+    """Tell the journal that a predicate of a warp changed."""
+    return mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PREDICATES)
+
+
+@device
+def mark_producers(sm, warp):
+    """Tell the journal that what will write a register or predicate of a warp changed."""
+    return mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PRODUCERS)
 
 
 @device
