@@ -48,25 +48,26 @@ class Newest:
 
 
 class Coder:
-    """Makes the frames of a recording's chunks, one after the other, beginning with this one, which has rows and memory.
+    """Makes the frames of a recording's chunks, one after the other: `begin` with the first, then `code` for each."""
 
-    Its state is what every keyframe is given by.
-    """
-
-    def __init__(self, first: Chunk, layout: Layout):
+    def __init__(self, layout: Layout):
         from sessions import encode  # imports numba: what replays imports this module too
 
         self._encode = encode
-        plan = Plan.of(layout)
+        self._plan = Plan.of(layout)
         self._totals = layout.field("sm.stall_total")
         # the fields of which blocks say nothing are the clock section
         self._clock = np.concatenate((layout.field("sm.cycle").words, self._totals.words))
-        self._encoder = encode.Encoder(layout.kinds, plan.watch, layout.field(STATES).offsets, first.key.copy(), self._clock)
+        self._encoder = encode.Encoder(layout.kinds, self._plan.watch, layout.field(STATES).offsets, self._clock)
+        self._coded = self._learn_at = 0
+
+    def begin(self, first: Chunk) -> None:
+        """Have every keyframe given by that of the first chunk, which has rows and memory."""
         assert first.key_rows is not None and first.key_memory is not None
-        self._summary = Summariser(plan, len(first.key_rows))
+        self._encoder.begin(first.key.copy())
+        self._summary = Summariser(self._plan, len(first.key_rows))
         self._rows = Newest(first.key_rows.shape, self._summary.rows)
         self._memory = Newest(first.key_memory.shape, self._summary.lines)
-        self._coded = self._learn_at = 0
 
     def code(self, chunk: Chunk) -> list[Frame]:
         """Return the frame of a chunk, and that of a summary where one is due."""

@@ -54,6 +54,9 @@ _turns = _Turns()
 class Work(Protocol[Piece, Frame]):
     """What a crew does: `code` for one piece after the other, `squeeze` for its frames in any order, `write` in order."""
 
+    def prepare(self) -> None:
+        """Get ready for the first piece; called once, in the thread that codes."""
+
     def code(self, piece: Piece) -> list[Frame]:
         """Return the frames of a piece."""
 
@@ -134,6 +137,8 @@ class Crew(Generic[Raw, Frame]):
     def _serve(self, codes: bool) -> None:
         """Compress; who also codes does that first, as long as its frames do not pile up."""
         try:
+            if codes:
+                self._work.prepare()
             while self._error is None:
                 piece = frame = None
                 with self._changed:

@@ -59,15 +59,16 @@ class Encoder:
 
     kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds). watch: (words,) u1 0, WHOLE or BYTES: how
     the least and greatest values of each word are wanted. states_at: (warp slots,) the byte that each one's state is in.
-    base: (words,) u4 the state that keyframes are given by, and the one that the first chunk begins at. extra: the words of
-    which blocks say nothing. state: (words,) u4 that of the next chunk's begin, for whoever knows these to write them there.
+    extra: the words of which blocks say nothing. state: (words,) u4 that of the next chunk's begin, for whoever knows these
+    to write them there.
     """
 
-    def __init__(self, kind_of: np.ndarray, watch: np.ndarray, states_at: np.ndarray, base: np.ndarray,
-                 extra: np.ndarray):  # fmt: skip
+    state: np.ndarray
+    _base: np.ndarray
+
+    def __init__(self, kind_of: np.ndarray, watch: np.ndarray, states_at: np.ndarray, extra: np.ndarray):
         words = len(kind_of)
-        self._kind_of, self._base = kind_of, base
-        self.state = base.copy()
+        self._kind_of = kind_of
         self._marked = np.zeros(words // 64 + 1, np.uint64)
         np.bitwise_or.at(self._marked, extra // 64, np.uint64(1) << (extra % 64).astype(np.uint64))
         self._word_at = np.argsort(kind_of, kind="stable").astype(np.uint32)
@@ -93,6 +94,10 @@ class Encoder:
         self._room_for_events(1 << 15)
         self._room_for_values(0)
         self._spaces: list[Space] = []
+
+    def begin(self, base: np.ndarray) -> None:
+        """Have keyframes given by this (words,) u4 state, at which the first chunk begins."""
+        self._base, self.state = base, base.copy()
 
     def _room_for_events(self, events: int) -> None:
         """Make the working space for events large enough."""

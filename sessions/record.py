@@ -66,16 +66,23 @@ class Writer:
         for frame in self.code(chunk):
             self.write(self.squeeze(frame))
 
+    def prepare(self) -> None:
+        """Do what can be done before there is a chunk."""
+        if self._coder is None:
+            self._coder = Coder(self.layout)
+
     def code(self, chunk: Chunk) -> list[Frame]:
         """Return the frames that one chunk adds to the file; the first chunk must bring rows and memory."""
+        self.prepare()
+        assert self._coder is not None
         frames: list[Frame] = []
-        if self._coder is None:
+        if self._last is None:
             if chunk.key_rows is None or chunk.key_memory is None:
                 raise ValueError("the first chunk needs rows and memory")
             header = format.Header(self.layout, self.info, chunk.first_cycle, chunk.key, chunk.key_memory, chunk.key_rows,
                                    self.chunk_cycles)  # fmt: skip
             frames.append((format.HEAD, header.pack()))
-            self._coder = Coder(chunk, self.layout)
+            self._coder.begin(chunk)
         frames += self._coder.code(chunk)
         if self._last is not None:
             self._last.release()
@@ -111,8 +118,9 @@ class Writer:
         """Write index and trailer; return the file's size in bytes. totals: stall totals behind the last chunk."""
         if self._last is not None:
             self.index.totals.append(totals.astype(np.int64))
-        for frame in self._coder.summed_up() if self._coder is not None else ():
-            self.write(self.squeeze(frame))
+            assert self._coder is not None
+            for frame in self._coder.summed_up():
+                self.write(self.squeeze(frame))
         self.index.end = end
         format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack()))
         size = self._file.tell()

@@ -23,12 +23,18 @@ class Trace:
         self.coded: list[int] = []
         self.written: list[tuple[int, int]] = []
         self.squeezers: set[str] = set()
+        self.prepared: list[str] = []
         self._order = random.Random(3)
 
     def _work(self, step: str, number: int) -> None:
         time.sleep(0.003 if step == self.slow else self._order.random() * 0.001)
         if step == self.fail_in and number == 7:
             raise OSError(28, "no room left")
+
+    def prepare(self) -> None:
+        assert not self.coded
+        self.prepared.append(threading.current_thread().name)
+        self._work("prepare", 7)
 
     def code(self, piece: int) -> list[tuple[int, int]]:
         self._work("code", piece)
@@ -65,7 +71,7 @@ def test_everything_is_written_in_order(cores: int, slow: str, monkeypatch: pyte
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     work = Trace(slow=slow)
     run(work)
-    assert work.coded == list(range(PIECES))
+    assert work.coded == list(range(PIECES)) and work.prepared == ["rfview-recorder"]
     assert work.written == [(piece, part) for piece in range(PIECES) for part in range(piece % 3)]
     assert not threads()
 
@@ -78,7 +84,7 @@ def test_who_would_have_to_wait_lends_a_hand(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("cores", (2, 8))
-@pytest.mark.parametrize("step", ("code", "squeeze", "write"))
+@pytest.mark.parametrize("step", ("prepare", "code", "squeeze", "write"))
 def test_what_goes_wrong_is_told_and_ends_the_threads(cores: int, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     work = Trace(fail_in=step)

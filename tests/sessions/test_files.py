@@ -210,6 +210,14 @@ def test_dtypes_survive_as_json(recorded) -> None:
         assert again == dtype and again.itemsize == dtype.itemsize
 
 
+def encoder_of(layout: Layout, base: np.ndarray, extra: np.ndarray, watch: np.ndarray | None = None) -> Encoder:
+    """Return an encoder whose keyframes are given by `base`; it watches nothing unless told to."""
+    watched = np.zeros(layout.num_words, np.uint8) if watch is None else watch
+    encoder = Encoder(layout.kinds, watched, layout.field(STATES).offsets, extra)
+    encoder.begin(base)
+    return encoder
+
+
 def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
     """Return changes, ascending in each cycle, as blocks of the words between two multiples of 32."""
     cycle = np.repeat(np.arange(len(end)), np.diff(end, prepend=np.uint32(0)).astype(np.int64))
@@ -243,7 +251,7 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
     watch = random_state.randint(0, 3, words).astype(np.uint8)
     base = np.where(random_state.randint(0, 2, words), key, 0).astype(np.uint32)
-    encoder = Encoder(layout.kinds, watch, layout.field(STATES).offsets, base, np.arange(words))
+    encoder = encoder_of(layout, base, np.arange(words), watch)
     encoder.state[:] = key
     encoder.modes[:] = random_state.randint(0, codec.NUM_MODES, len(encoder.modes))
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
@@ -298,7 +306,7 @@ def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: boo
     blocks = Blocks(np.arange(1, cycles + 1, dtype=np.uint32), np.full(cycles, first, np.uint32),
                     np.full(cycles, 0b101, np.uint32), value)  # fmt: skip
     key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
-    encoder = Encoder(layout.kinds, np.zeros(words, np.uint8), layout.field(STATES).offsets, key, np.arange(1))
+    encoder = encoder_of(layout, key, np.arange(1))
     encoder.modes[:] = codec.NEW
     for _ in range(2):      # a column that was not worth it rests for some chunks
         blob, space, _ = encoder.encode(blocks, 7, choose=False)
@@ -326,7 +334,7 @@ def test_long_gaps_are_listed_or_all_are_whole(steps: list[int], long: int) -> N
     blocks = Blocks.of_words(np.searchsorted(when, np.arange(2000), side="right").astype(np.uint32),
                              np.full(len(when), word, np.uint32), np.arange(len(when), dtype=np.uint32))  # fmt: skip
     key = np.zeros(layout.num_words, np.uint32)
-    encoder = Encoder(layout.kinds, np.zeros(len(key), np.uint8), layout.field(STATES).offsets, key, np.arange(1))
+    encoder = encoder_of(layout, key, np.arange(1))
     blob, _, _ = encoder.encode(blocks, 0, choose=True)
     stored = codec.streams(bytes(blob), codec.STATE)
     assert stored["gaps"][1] == (2 if len(steps) == 1 else 1)
@@ -339,8 +347,7 @@ def test_long_gaps_are_listed_or_all_are_whole(steps: list[int], long: int) -> N
 def test_a_chunk_may_change_nothing() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
-    encoder = Encoder(layout.kinds, np.zeros(len(key), np.uint8), layout.field(STATES).offsets, np.zeros_like(key),
-                      np.arange(len(key)))  # fmt: skip
+    encoder = encoder_of(layout, np.zeros_like(key), np.arange(len(key)))
     encoder.state[:] = key
     blob, _, extent = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7, choose=True)
     stored = codec.streams(bytes(blob), codec.STATE)
