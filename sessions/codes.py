@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.bits import bit64
 from engine.jit import jit
-from sessions.codec import DIFFERENCE, NEW, NUM_MODES, PLANES, STAMP, XOR
+from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, XOR
 from sessions.compiled import entry
 from sessions.extent import BYTES, WHOLE
 
@@ -25,49 +25,59 @@ def zigzag(difference):
 
 
 @jit
-def code_columns(begin, column_next, runs, run_word, run_begin, run_column, modes, key, values, cycles, base_cycle, codes):
-    """Write the codes of the values of each column under its mode (see format.py); key: (words,) u4 state before.
+def code_columns(begin, column_next, modes, cycles, base_cycle, values):
+    """Write the codes of the values of each column over them, under its mode (see format.py), as if they were one word's.
 
-    A column is coded as if it were one word's values, and then the first value of each run anew: runs are short.
+    So the first code of each word's is none: `code_first` knows it. Words are short, and columns long.
     """
-    one = np.uint64(1)
     for column in range(np.uint64(len(begin))):
         low, high = np.uint64(begin[column]), np.uint64(column_next[column])
         mode = modes[column]
+        last = np.uint32(0)
         if mode == XOR:
-            for at in range(low + one, high):
-                codes[at] = values[at] ^ values[at - one]
-        elif mode == NEW:
             for at in range(low, high):
-                codes[at] = values[at]
+                now = values[at]
+                values[at] = now ^ last
+                last = now
+        elif mode == DIFFERENCE:
+            for at in range(low, high):
+                now = values[at]
+                values[at] = zigzag(np.uint32(now - last))
+                last = now
         elif mode == STAMP:
             for at in range(low, high):
-                codes[at] = zigzag(np.uint32(values[at] - (base_cycle + np.uint32(cycles[at]))))
-        else:
-            for at in range(low + one, high):
-                codes[at] = zigzag(np.uint32(values[at] - values[at - one]))
-    for run in range(np.uint64(runs)):
-        mode = modes[run_column[run]]
-        at, old = np.uint64(run_begin[run]), key[run_word[run]]
-        if mode == XOR:
-            codes[at] = values[at] ^ old
-        elif mode == DIFFERENCE:
-            codes[at] = zigzag(np.uint32(values[at] - old))
+                values[at] = zigzag(np.uint32(values[at] - (base_cycle + np.uint32(cycles[at]))))
     return 0
 
 
 @jit
-def widen_runs(runs, run_word, run_begin, run_end, key, values, watch, low, high, state_of, state_shift, states):
+def code_first(runs, run_begin, run_column, run_old, run_first, modes, values):
+    """Write the code of each run's first value, under the modes that look at the value before: run_old."""
+    for run in range(np.uint64(runs)):
+        mode = modes[run_column[run]]
+        if mode == XOR:
+            values[np.uint64(run_begin[run])] = run_first[run] ^ run_old[run]
+        elif mode == DIFFERENCE:
+            values[np.uint64(run_begin[run])] = zigzag(np.uint32(run_first[run] - run_old[run]))
+    return 0
+
+
+@jit
+def walk_runs(runs, run_word, run_begin, run_end, key, marked, values, watch, low, high, state_of, state_shift, states,
+              run_old, run_first):  # fmt: skip
     """Write the least and greatest value of each run's word, the one before included; widen the states' sets.
 
     watch: (words,) WHOLE, BYTES (each of a word's four by itself), or not at all. state_of: (words,) which warp slot's state
-    lies in a word, -1 = none; state_shift: where in it.
+    lies in a word, -1 = none; state_shift: where in it. key: (words,) the state before, which is brought to that behind;
+    marked: gets a bit for each word that changes. run_old, run_first: get the value before and the run's first one.
     """
     ones = np.uint32(0xFF)
     for run in range(np.uint64(runs)):
-        word = run_word[run]
+        word = np.uint64(run_word[run])
         begin, end = np.uint64(run_begin[run]), np.uint64(run_end[run])
         least = most = key[word]
+        run_old[run] = key[word]
+        run_first[run] = values[begin]
         if watch[word] == WHOLE:
             for at in range(begin, end):
                 least = min(least, values[at])
@@ -85,6 +95,8 @@ def widen_runs(runs, run_word, run_begin, run_end, key, values, watch, low, high
         if state_of[word] >= 0:
             for at in range(begin, end):
                 states[state_of[word]] |= bit64((values[at] >> state_shift[word]) & np.uint32(63))
+        key[word] = values[end - np.uint64(1)]
+        marked[word >> np.uint64(6)] |= bit64(word & np.uint64(63))
     return 0
 
 
@@ -106,20 +118,55 @@ def sameness(codes, begin, count, growth, table):
     return total
 
 
+@jit
+def sample(begin, column_next, runs, run_word, run_begin, run_column, key, values, cycles, most, sample_begin, sample_next,
+           sample_values, sample_cycles, first_at, first_column, old, first):  # fmt: skip
+    """Take the first values of each column, at most so many, and of these the first of each run; returns how many runs."""
+    taken = np.uint64(0)
+    for column in range(np.uint64(len(begin))):
+        sample_begin[column] = taken
+        low = np.uint64(begin[column])
+        for at in range(low, min(np.uint64(column_next[column]), low + np.uint64(most))):
+            sample_values[taken] = values[at]
+            sample_cycles[taken] = cycles[at]
+            taken += np.uint64(1)
+        sample_next[column] = taken
+    listed = np.uint64(0)
+    for run in range(np.uint64(runs)):
+        at, column = np.uint64(run_begin[run]), np.uint64(run_column[run])
+        place = np.uint64(sample_begin[column]) + at - np.uint64(begin[column])
+        if place < sample_next[column]:
+            first_at[listed] = place
+            first_column[listed] = column
+            old[listed] = key[np.uint64(run_word[run])]
+            first[listed] = values[at]
+            listed += np.uint64(1)
+    return np.int64(listed)
+
+
 @entry
-def learn(begin, column_next, runs, run_word, run_begin, run_end, run_column, key, values, cycles, first_cycle, codes,
-          growth, modes):  # fmt: skip
+def learn(begin, column_next, runs, run_word, run_begin, run_column, key, values, cycles, first_cycle, growth, modes):
     """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell."""
+    columns, room = len(begin), np.int64(0)
+    for column in range(np.uint64(columns)):
+        room += min(np.int64(column_next[column]) - np.int64(begin[column]), len(growth))
+    some_begin, some_next = np.empty(columns, np.uint32), np.empty(columns, np.uint32)
+    some, when = np.empty(room, np.uint32), np.empty(room, np.uint16)
+    at, of = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
+    old, first = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
+    listed = sample(begin, column_next, runs, run_word, run_begin, run_column, key, values, cycles, len(growth), some_begin,
+                    some_next, some, when, at, of, old, first)  # fmt: skip
     table = np.empty((PLANES, 256), np.uint32)
-    best = np.full(len(begin), -1, np.int64)
+    best = np.full(columns, -1, np.int64)
     trial = np.empty(len(modes), np.uint8)
     for mode in range(NUM_MODES):
         trial[:] = mode
-        code_columns(begin, column_next, runs, run_word, run_begin, run_column, trial, key, values, cycles,
-                     np.uint32(first_cycle), codes)  # fmt: skip
-        for column in range(np.uint64(len(begin))):
-            low = np.uint64(begin[column])
-            count = min(np.uint64(column_next[column]) - low, np.uint64(len(growth)))
+        codes = some.copy()
+        code_columns(some_begin, some_next, trial, when, np.uint32(first_cycle), codes)
+        code_first(listed, at, of, old, first, trial, codes)
+        for column in range(np.uint64(columns)):
+            low = np.uint64(some_begin[column])
+            count = np.uint64(some_next[column]) - low
             if count != 0:
                 total = sameness(codes, low, count, growth, table)
                 if total > best[column]:

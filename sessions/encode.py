@@ -110,7 +110,7 @@ class Encoder:
     def _room_for_values(self, room: int) -> None:
         """Make the working space for values larger; not larger than needed: to take new memory is slow."""
         room += room // 4
-        self._codes, self._values, self._far, self._beyond = (np.empty(room + 1, np.uint32) for _ in range(4))
+        self._values, self._far, self._beyond = (np.empty(room + 1, np.uint32) for _ in range(3))
         self._cycles = np.empty(room + 1, np.uint16)
         self._known = np.empty(room + MOST_DISTINCT, np.uint32)
 
@@ -141,15 +141,16 @@ class Encoder:
         slots, num_runs, patterns = self._arrange(blocks)
         runs = (num_runs, *self._run)
         if choose:
-            learn(self._begin, self._column_next, *runs, key, self._values, self._cycles, cycle, self._codes, GROWTH,
-                  self.modes)  # fmt: skip
+            word, begin, _, column = self._run
+            learn(self._begin, self._column_next, num_runs, word, begin, column, key, self._values, self._cycles, cycle,
+                  GROWTH, self.modes)  # fmt: skip
             self._resting[:] = 0
         states = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
         space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(self._kind_of))
         used = store_state(
             key, self._base, self._marked, cycle, slots, self._first, self._times, self._kind_slots, self._kind_patterns,
             self._masks, patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes,
-            self._resting, self._seen, self._values, self._cycles, self._codes, self._far, self._beyond, self._known,
+            self._resting, self._seen, self._values, self._cycles, self._far, self._beyond, self._known,
             self._watch, self._least, self._most, self._state_of, self._state_shift, states, space.sizes,
             space.out)  # fmt: skip
         extent = Extent(self._run[0][: num_runs], self._least[: num_runs], self._most[: num_runs], states)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.bits import bit64, ctz64
+from engine.bits import ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
 from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF
-from sessions.codes import code_columns, widen_runs, zigzag
+from sessions.codes import code_columns, code_first, walk_runs, zigzag
 from sessions.compiled import entry
 
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
@@ -145,16 +145,6 @@ def difference(words, base, marked, step, bits):
             before = word if different != 0 else before
             found += np.uint64(different != 0)
     return np.int64(found)
-
-
-@jit
-def go_on(runs, run_word, run_end, values, words, marked):
-    """Bring the words that change to their last values, and mark them."""
-    for run in range(np.uint64(runs)):
-        word = np.uint64(run_word[run])
-        words[word] = values[np.uint64(run_end[run]) - np.uint64(1)]
-        marked[word >> np.uint64(6)] |= bit64(word & np.uint64(63))
-    return 0
 
 
 @jit
@@ -380,27 +370,29 @@ def put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, kno
 @entry
 def store_state(key, base, marked, first_cycle, slots, stored_first, stored_times, kind_slots, kind_patterns, masks,
                 patterns, begin, column_next, runs, run_word, run_begin, run_end, run_column, gaps, ranks, events, modes,
-                resting, seen, values, cycles, codes, far, beyond, known, watch, least, most, state_of, state_shift, states,
+                resting, seen, values, cycles, far, beyond, known, watch, least, most, state_of, state_shift, states,
                 sizes, out):  # fmt: skip
     """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state); returns the bytes used.
 
     key, base: (words,) u4 state before, which becomes that behind the chunk, and the one that it is given by; marked: a bit
-    for each word in which they may differ. The rest is said in the steps above.
+    for each word in which they may differ. values: codes are written over them. The rest is said in the steps above.
     """
     step, bits = np.empty(len(key), np.uint32), np.empty(len(key), np.uint32)
     differing = difference(key, base, marked, step, bits)
     blocks, kind_masks = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
     kinds = present(kind_slots, kind_patterns, blocks, kind_masks)
-    zigzag_steps(stored_first[:slots], codes)
-    at = put_all((step[:differing], bits[:differing], blocks[:kinds], kind_masks[:kinds], codes[:slots],
+    places = np.empty(slots, np.uint32)
+    zigzag_steps(stored_first[:slots], places)
+    at = put_all((step[:differing], bits[:differing], blocks[:kinds], kind_masks[:kinds], places,
                   stored_times[:slots], masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
     at = put_low(gaps[:events], far, beyond, out, at, sizes, 7)
     at = put_low(ranks[:events], far, beyond, out, at, sizes, 10)
-    code_columns(begin, column_next, runs, run_word, run_begin, run_column, modes, key, values, cycles,
-                 np.uint32(first_cycle), codes)  # fmt: skip
-    widen_runs(runs, run_word, run_begin, run_end, key, values, watch, least, most, state_of, state_shift, states)
-    go_on(runs, run_word, run_end, values, key, marked)
-    return put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, 13)
+    old, first = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
+    walk_runs(runs, run_word, run_begin, run_end, key, marked, values, watch, least, most, state_of, state_shift, states,
+              old, first)  # fmt: skip
+    code_columns(begin, column_next, modes, cycles, np.uint32(first_cycle), values)
+    code_first(runs, run_begin, run_column, old, first, modes, values)
+    return put_planes(begin, column_next, modes, resting, seen, values, far, beyond, known, out, at, sizes, 13)
 
 
 # rows and memory
