@@ -1,5 +1,8 @@
 """The compiled loops that bring a chunk's changes from the order of time into that of storing; they hold no lock.
 
+`arrange` sorts the events; then store_state takes kind after kind of block through `spread` and what follows it: what one
+loop has written is still in the cache for the next.
+
 Numbers that index are unsigned where a loop is long: for signed ones the compiler must allow for negative ones, which count
 from the end, and then does one element at a time.
 """
@@ -13,8 +16,8 @@ from engine.jit import jit
 from sessions.codec import WIDTH
 from sessions.compiled import entry
 
-# what `arrange` says instead of how many runs there are: a larger table, or more room for values, is needed
-TABLE_FULL, NO_ROOM = -1, -2
+# what `spread` says instead of how many runs there are: a larger table is needed
+TABLE_FULL = -1
 # so many events before a block's values are needed they are asked for
 AHEAD = 16
 # words in a line of the processor's cache
@@ -25,10 +28,11 @@ MOST_CYCLES, MOST_VALUES = 1 << VALUE_SHIFT - CYCLE_SHIFT, 1 << 64 - VALUE_SHIFT
 
 
 @jit
-def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, event_slot):
+def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched):
     """Number the blocks (slots) as they come up; count the events of each and collect the words that change in it.
 
-    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1, and left so. Returns how many slots.
+    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1; gets each block's, and is left so by
+    `sort_events`. Returns how many slots.
     """
     slots = np.int32(0)
     for event in range(np.uint64(len(first))):
@@ -45,7 +49,6 @@ def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_time
         slot = np.uint64(found)
         slot_times[slot] += 1
         slot_touched[slot] |= mask[event]
-        event_slot[event] = found
     return slots
 
 
@@ -53,8 +56,7 @@ def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_time
 def order_slots(slots, slot_first, slot_of, place_of, word_at, present, order):
     """List the slots in the order of storing: that of the places of their first words.
 
-    present: zeros, a bit for each place, and left so. word_at: the word of each place. Leaves slot_of as it was before
-    `index_events`.
+    present: zeros, a bit for each place, and left so. word_at: the word of each place.
     """
     for slot in range(np.uint64(slots)):
         place = np.uint64(place_of[np.uint64(slot_first[slot])])
@@ -67,7 +69,6 @@ def order_slots(slots, slot_first, slot_of, place_of, word_at, present, order):
             word = np.uint64(word_at[group * np.uint64(64) + np.uint64(ctz64(left))])
             left &= left - np.uint64(1)
             order[listed] = slot_of[word]
-            slot_of[word] = -1
             listed += np.uint64(1)
     return 0
 
@@ -76,8 +77,8 @@ def order_slots(slots, slot_first, slot_of, place_of, word_at, present, order):
 def place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_next, first, times, kind_slots, begin):
     """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind.
 
-    begin: (kinds x 32,) gets where each column's values begin: those that have any have room for all events of their kind.
-    Returns the room of all.
+    begin: (kinds x 32,) gets where each column's values begin, in room that is used anew for each kind: those that have any
+    have room for all events of their kind. Returns the most room that a kind takes.
     """
     event = np.int64(0)
     for kind in range(len(kind_slots)):
@@ -90,9 +91,9 @@ def place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_nex
         times[place] = slot_times[slot]
         kind_slots[np.uint64(slot_kind[slot])] += 1
     which = np.uint64(0)
-    room = np.int64(0)
+    most = np.int64(0)
     for kind in range(np.uint64(len(kind_slots))):
-        events = np.int64(0)
+        events = room = np.int64(0)
         touched = np.uint64(0)
         for _ in range(kind_slots[kind]):
             events += times[which]
@@ -101,11 +102,12 @@ def place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_nex
         for place in range(np.uint64(WIDTH)):
             begin[kind * np.uint64(WIDTH) + place] = room
             room += events * np.int64((touched >> place) & np.uint64(1))
-    return room
+        most = max(most, room)
+    return most
 
 
 @jit
-def sort_events(end, mask, event_slot, slot_next, ordered):
+def sort_events(end, first, mask, slots, slot_of, slot_first, slot_next, ordered):
     """Bring the events into the order of their blocks, in order of time in each; slot_next: first place of each slot.
 
     ordered: (events,) u8: its mask | its cycle << 32 | where its values begin << 43.
@@ -116,41 +118,37 @@ def sort_events(end, mask, event_slot, slot_next, ordered):
     for cycle in range(np.uint64(len(end))):
         stop = np.uint64(end[cycle])
         while event < stop:
-            slot = np.uint64(event_slot[event])
+            slot = np.uint64(slot_of[np.uint64(first[event])])
             place = np.uint64(slot_next[slot])
             slot_next[slot] = place + one
             bits = np.uint64(mask[event])
             ordered[place] = bits | (cycle << np.uint64(CYCLE_SHIFT)) | (at << np.uint64(VALUE_SHIFT))
             at += np.uint64(popcount(bits))
             event += one
+    for slot in range(np.uint64(slots)):
+        slot_of[np.uint64(slot_first[slot])] = -1
     return 0
 
 
 @jit
-def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, events, value, table, masks,
-           kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
-           run_column):  # fmt: skip
-    """Write every changed word's value and cycle into its column; number the masks of each kind of block; list the runs.
+def spread(order, kind, slot_first, slot_times, slot_touched, ordered, first_event, events, value, table, masks, patterns,
+           column_next, values, cycles, gaps, ranks, runs, run_word, run_begin, run_end, run_column):  # fmt: skip
+    """Write the value and cycle of every word that changes in blocks of one kind into its column, and list the runs.
 
-    order: slots in the order of storing. ordered: of sort_events, the first `events`. table: a power of 2 long. masks: gets
-    those of all kinds, kind_patterns how many each has. column_next: where each column's next value goes (moved on). gaps,
-    ranks: per event the cycles since the block's last, and the number of its mask. A run is one word's values. Returns the
-    number of runs, or TABLE_FULL when there are more masks than the table should take, and that of masks.
+    order: these blocks' slots in the order of storing. ordered: of sort_events, `events` in all kinds; first_event: this
+    one's first. table: a power of 2 long, with zeros or what kinds before left. masks: gets those of this kind, from number
+    `patterns` on. column_next: where each column's next value goes (moved on). gaps, ranks: per event the cycles since the
+    block's last, and the number of its mask in the kind. A run is one word's values; they are numbered from `runs` on.
+    Returns how many runs there are by now, or TABLE_FULL where the table should take no more masks; masks; events.
     """
     one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
     begins = np.empty(WIDTH, np.uint32)
-    event, runs, last = np.uint64(0), np.uint64(0), np.uint64(max(events - 1, 0))
+    event, run, last = np.uint64(first_event), np.uint64(runs), np.uint64(max(events - 1, 0))
     most = np.uint64(len(table) - 1)
-    patterns = kind_first = np.int64(0)
-    kind = np.int64(-1)
-    table[:] = 0
-    kind_patterns[:] = 0
+    kind_first = patterns
+    column_first = np.uint64(kind) * np.uint64(WIDTH)
     for which in range(np.uint64(len(order))):
         slot = np.uint64(order[which])
-        if slot_kind[slot] != kind:
-            kind = np.int64(slot_kind[slot])
-            kind_first = patterns
-        column_first = np.uint64(kind) * np.uint64(WIDTH)
         for place in range(np.uint64(WIDTH)):
             begins[place] = column_next[column_first + place]
         before = np.uint64(0)
@@ -170,10 +168,9 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
                 pattern = np.int64(table[place]) - 1
             if pattern < kind_first:
                 if 2 * (patterns - kind_first) >= len(table):
-                    return TABLE_FULL, patterns
+                    return np.int64(TABLE_FULL), patterns, np.int64(event)
                 pattern = patterns
                 masks[np.uint64(pattern)] = left
-                kind_patterns[np.uint64(kind)] += 1
                 patterns += 1
                 table[place] = patterns
             gaps[event] = cycle - before
@@ -192,35 +189,24 @@ def spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, even
         while touched != 0:
             place = np.uint64(ctz64(touched))
             touched &= touched - one
-            run_word[runs] = np.uint64(slot_first[slot]) + place
-            run_begin[runs] = begins[place]
-            run_end[runs] = column_next[column_first + place]
-            run_column[runs] = column_first + place
-            runs += one
-    return np.int64(runs), patterns
+            run_word[run] = np.uint64(slot_first[slot]) + place
+            run_begin[run] = begins[place]
+            run_end[run] = column_next[column_first + place]
+            run_column[run] = column_first + place
+            run += one
+    return np.int64(run), patterns, np.int64(event)
 
 
 @entry
-def arrange(end, first, mask, value, kind_of, place_of, word_at, slot_of, present, slot_first, slot_kind,
-            slot_times, slot_touched, event_slot, order, slot_next, stored_first, stored_times, ordered, table, masks,
-            kind_slots, kind_patterns, begin, column_next, values, cycles, gaps, ranks, run_word, run_begin, run_end,
-            run_column):  # fmt: skip
-    """Bring a chunk's changes into the order of storing: returns the number of blocks, runs and masks.
+def arrange(end, first, mask, kind_of, place_of, word_at, slot_of, present, slot_first, slot_kind, slot_times, slot_touched,
+            order, slot_next, stored_first, stored_times, ordered, kind_slots, begin):  # fmt: skip
+    """Bring a chunk's events into the order of storing; returns the number of blocks, and the room that their values need.
 
-    end, first, mask, value: of engine.chunk.Blocks. What is written is said where it is: in the steps above. Where it does
-    not fit in, TABLE_FULL stands in the place of the runs; or NO_ROOM, and in that of the masks the room that values need.
+    end, first, mask: of engine.chunk.Blocks. What is written is said where it is: in the steps above.
     """
-    slots = index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched, event_slot)
+    slots = index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched)
     order_slots(slots, slot_first, slot_of, place_of, word_at, present, order)
-    order = order[: np.uint64(slots)]
-    room = place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_next, stored_first, stored_times,
-                       kind_slots, begin)  # fmt: skip
-    if room > len(values):
-        return np.int64(slots), np.int64(NO_ROOM), np.int64(room)
-    sort_events(end, mask, event_slot, slot_next, ordered)
-    for column in range(np.uint64(len(begin))):
-        column_next[column] = begin[column]
-    runs, patterns = spread(order, slot_first, slot_kind, slot_times, slot_touched, ordered, len(first), value,
-                            table, masks, kind_patterns, column_next, values, cycles, gaps, ranks, run_word, run_begin,
-                            run_end, run_column)  # fmt: skip
-    return np.int64(slots), runs, patterns
+    room = place_slots(order[: np.uint64(slots)], slot_first, slot_kind, slot_times, slot_touched, slot_next, stored_first,
+                       stored_times, kind_slots, begin)  # fmt: skip
+    sort_events(end, first, mask, slots, slot_of, slot_first, slot_next, ordered)
+    return np.int64(slots), room

@@ -57,8 +57,9 @@ class Coder:
         self._plan = Plan.of(layout)
         self._totals = layout.field("sm.stall_total")
         # the fields of which blocks say nothing are the clock section
-        self._clock = np.concatenate((layout.field("sm.cycle").words, self._totals.words))
-        self._encoder = encode.Encoder(layout.kinds, self._plan.watch, layout.field(STATES).offsets, self._clock)
+        clock = np.concatenate((layout.field("sm.cycle").words, self._totals.words))
+        self._clock: Any = slice(clock[0], clock[-1] + 1) if (np.diff(clock) == 1).all() else clock
+        self._encoder = encode.Encoder(layout.kinds, self._plan.watch, layout.field(STATES).offsets, clock)
         self._coded = self._learn_at = 0
 
     def begin(self, first: Chunk) -> None:

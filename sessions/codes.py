@@ -11,7 +11,6 @@ import numpy as np
 from engine.bits import bit64
 from engine.jit import jit
 from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, XOR
-from sessions.compiled import entry
 from sessions.extent import BYTES, WHOLE
 
 # of a long column, so many codes tell how it is coded best
@@ -59,6 +58,15 @@ def code_first(runs, run_begin, run_column, run_old, run_first, modes, values):
             values[np.uint64(run_begin[run])] = run_first[run] ^ run_old[run]
         elif mode == DIFFERENCE:
             values[np.uint64(run_begin[run])] = zigzag(np.uint32(run_first[run] - run_old[run]))
+    return 0
+
+
+@jit
+def begin_states(key, states_at, states):
+    """Write the set of states of each warp slot that has but the one before: states_at, the byte that it is in."""
+    for slot in range(np.uint64(len(states))):
+        at = np.uint64(states_at[slot])
+        states[slot] = bit64((key[at >> np.uint64(2)] >> np.uint32(np.uint64(8) * (at & np.uint64(3)))) & np.uint32(63))
     return 0
 
 
@@ -119,34 +127,41 @@ def sameness(codes, begin, count, growth, table):
 
 
 @jit
-def sample(begin, column_next, runs, run_word, run_begin, run_column, key, values, cycles, most, sample_begin, sample_next,
-           sample_values, sample_cycles, first_at, first_column, old, first):  # fmt: skip
-    """Take the first values of each column, at most so many, and of these the first of each run; returns how many runs."""
+def sample(begin, column_next, runs, run_begin, run_column, run_old, run_first, first_column, values, cycles, most,
+           sample_begin, sample_next, sample_values, sample_cycles, at, of, old, first):  # fmt: skip
+    """Take the first values of each column, at most so many, and of these the first of each run; returns how many runs.
+
+    first_column: number of the first of these columns, as run_column has it.
+    """
     taken = np.uint64(0)
     for column in range(np.uint64(len(begin))):
         sample_begin[column] = taken
         low = np.uint64(begin[column])
-        for at in range(low, min(np.uint64(column_next[column]), low + np.uint64(most))):
-            sample_values[taken] = values[at]
-            sample_cycles[taken] = cycles[at]
+        for place in range(low, min(np.uint64(column_next[column]), low + np.uint64(most))):
+            sample_values[taken] = values[place]
+            sample_cycles[taken] = cycles[place]
             taken += np.uint64(1)
         sample_next[column] = taken
     listed = np.uint64(0)
     for run in range(np.uint64(runs)):
-        at, column = np.uint64(run_begin[run]), np.uint64(run_column[run])
-        place = np.uint64(sample_begin[column]) + at - np.uint64(begin[column])
+        column = np.uint64(run_column[run]) - np.uint64(first_column)
+        place = np.uint64(sample_begin[column]) + np.uint64(run_begin[run]) - np.uint64(begin[column])
         if place < sample_next[column]:
-            first_at[listed] = place
-            first_column[listed] = column
-            old[listed] = key[np.uint64(run_word[run])]
-            first[listed] = values[at]
+            at[listed] = place
+            of[listed] = column
+            old[listed] = run_old[run]
+            first[listed] = run_first[run]
             listed += np.uint64(1)
     return np.int64(listed)
 
 
-@entry
-def learn(begin, column_next, runs, run_word, run_begin, run_column, key, values, cycles, first_cycle, growth, modes):
-    """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell."""
+@jit
+def learn(begin, column_next, runs, run_begin, run_column, run_old, run_first, first_column, values, cycles, first_cycle,
+          growth, modes):  # fmt: skip
+    """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell.
+
+    begin, column_next, modes: of these columns, the first of which has the number first_column.
+    """
     columns, room = len(begin), np.int64(0)
     for column in range(np.uint64(columns)):
         room += min(np.int64(column_next[column]) - np.int64(begin[column]), len(growth))
@@ -154,8 +169,8 @@ def learn(begin, column_next, runs, run_word, run_begin, run_column, key, values
     some, when = np.empty(room, np.uint32), np.empty(room, np.uint16)
     at, of = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
     old, first = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
-    listed = sample(begin, column_next, runs, run_word, run_begin, run_column, key, values, cycles, len(growth), some_begin,
-                    some_next, some, when, at, of, old, first)  # fmt: skip
+    listed = sample(begin, column_next, runs, run_begin, run_column, run_old, run_first, first_column, values, cycles,
+                    len(growth), some_begin, some_next, some, when, at, of, old, first)  # fmt: skip
     table = np.empty((PLANES, 256), np.uint32)
     best = np.full(columns, -1, np.int64)
     trial = np.empty(len(modes), np.uint8)

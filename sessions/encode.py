@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.chunk import Blocks, Rows
-from sessions.arrange import MOST_CYCLES, MOST_VALUES, NO_ROOM, TABLE_FULL, arrange
+from sessions.arrange import MOST_CYCLES, MOST_VALUES, arrange
 from sessions.codec import MEMORY, PLANES, ROWS, STATE, WIDTH, XOR
-from sessions.codes import LEARN_CODES, learn
+from sessions.codes import LEARN_CODES
 from sessions.extent import Extent
 from sessions.streams import MOST_DISTINCT, TABLE_BITS, split_rows, store_rows, store_state, store_words
 
@@ -92,7 +92,10 @@ class Encoder:
         self._resting, self._seen = np.zeros(kinds * WIDTH, np.uint8), np.empty(1 << TABLE_BITS, np.uint64)
         self._events = 0
         self._room_for_events(1 << 15)
-        self._room_for_values(0)
+        self._cycles = np.empty(0, np.uint16)
+        self._narrowed = np.empty(0, np.uint8)
+        self._room_for_values(1)
+        self._room_for_words(1)
         self._spaces: list[Space] = []
 
     def begin(self, base: np.ndarray) -> None:
@@ -103,31 +106,22 @@ class Encoder:
         """Make the working space for events large enough."""
         if events > self._events:
             self._events = events + events // 4
-            self._event_slot = np.empty(self._events, np.int32)
             self._ordered = np.empty(self._events, np.uint64)
             self._masks, self._gaps, self._ranks = (np.empty(self._events, np.uint32) for _ in range(3))
 
-    def _room_for_values(self, room: int) -> None:
-        """Make the working space for values larger; not larger than needed: to take new memory is slow."""
-        room += room // 4
-        self._values, self._far, self._beyond = (np.empty(room + 1, np.uint32) for _ in range(3))
-        self._cycles = np.empty(room + 1, np.uint16)
-        self._known = np.empty(room + MOST_DISTINCT, np.uint32)
+    def _room_for_words(self, words: int) -> None:
+        """Make the working space for what comes of values large enough."""
+        if words > len(self._narrowed) // PLANES:
+            words += words // 4
+            self._narrowed = np.empty(PLANES * words, np.uint8)
+            self._lists = tuple(np.empty(words + 1, np.uint32) for _ in range(4))
+            self._known = np.empty(words + MOST_DISTINCT, np.uint32)
 
-    def _arrange(self, blocks: Blocks) -> tuple[int, int, int]:
-        """Bring the changes into the order of storing: how many blocks, runs of one word and different masks there are."""
-        while True:
-            slots, runs, patterns = arrange(
-                *blocks.arrays(), self._kind_of, self._place_of, self._word_at, self._slot_of, self._present,
-                *self._slot, self._event_slot, self._order, self._slot_next, self._first, self._times, self._ordered,
-                self._table, self._masks, self._kind_slots, self._kind_patterns, self._begin, self._column_next,
-                self._values, self._cycles, self._gaps, self._ranks, *self._run)  # fmt: skip
-            if runs == TABLE_FULL:
-                self._table = np.empty(4 * len(self._table), np.int32)
-            elif runs == NO_ROOM:
-                self._room_for_values(patterns)
-            else:
-                return slots, runs, patterns
+    def _room_for_values(self, room: int) -> None:
+        """Make the working space for values large enough; not larger than needed: to take new memory is slow."""
+        if room > len(self._cycles):
+            room += room // 4
+            self._cycles, self._values = np.empty(room, np.uint16), np.empty(room, np.uint32)
 
     def encode(self, blocks: Blocks, first_cycle: int, choose: bool) -> tuple[memoryview, Space, Extent]:
         """Return the streams of a chunk's keyframe and changes, where they lie (for `give_back`), and what the words that
@@ -138,23 +132,27 @@ class Encoder:
         key, events, cycle = self.state, len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
         assert len(blocks.end) <= MOST_CYCLES and len(blocks.value) <= MOST_VALUES
         self._room_for_events(events)
-        slots, num_runs, patterns = self._arrange(blocks)
-        runs = (num_runs, *self._run)
+        slots, room = arrange(
+            blocks.end, blocks.first, blocks.mask, self._kind_of, self._place_of, self._word_at, self._slot_of,
+            self._present, *self._slot, self._order, self._slot_next, self._first, self._times, self._ordered,
+            self._kind_slots, self._begin)  # fmt: skip
+        self._room_for_values(room)
+        self._room_for_words(len(blocks.value))
         if choose:
-            word, begin, _, column = self._run
-            learn(self._begin, self._column_next, num_runs, word, begin, column, key, self._values, self._cycles, cycle,
-                  GROWTH, self.modes)  # fmt: skip
             self._resting[:] = 0
-        states = np.uint64(1) << (key.view(np.uint8)[self._states_at] & 63).astype(np.uint64)
+        states = np.empty(len(self._states_at), np.uint64)
         space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(self._kind_of))
-        used = store_state(
-            key, self._base, self._marked, cycle, slots, self._first, self._times, self._kind_slots, self._kind_patterns,
-            self._masks, patterns, self._begin, self._column_next, *runs, self._gaps, self._ranks, events, self.modes,
-            self._resting, self._seen, self._values, self._cycles, self._far, self._beyond, self._known,
-            self._watch, self._least, self._most, self._state_of, self._state_shift, states, space.sizes,
+        slot_first, _, slot_times, slot_touched = self._slot
+        used, runs, table = store_state(
+            key, self._base, self._marked, cycle, slots, self._order, slot_first, slot_times, slot_touched, self._ordered,
+            blocks.value, self._table, self._masks, self._first, self._times, self._kind_slots, self._kind_patterns,
+            self._begin, self._column_next, *self._run, self._gaps, self._ranks, events, choose, GROWTH, self.modes,
+            self._resting, self._seen, self._values, self._cycles, self._narrowed, *self._lists, self._known, self._watch,
+            self._least, self._most, self._states_at, self._state_of, self._state_shift, states, space.sizes,
             space.out)  # fmt: skip
-        extent = Extent(self._run[0][: num_runs], self._least[: num_runs], self._most[: num_runs], states)
-        return space.upto(used), space, extent
+        if table > len(self._table):
+            self._table = np.empty(table, np.int32)
+        return space.upto(used), space, Extent(self._run[0][:runs], self._least[:runs], self._most[:runs], states)
 
     def _space(self, num_bytes: int) -> Space:
         """Return room for so many bytes, that of a blob which is written already if there is such."""

@@ -12,8 +12,9 @@ import numpy as np
 from engine.bits import ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
-from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF
-from sessions.codes import code_columns, code_first, walk_runs, zigzag
+from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF, WIDTH
+from sessions.arrange import TABLE_FULL, spread
+from sessions.codes import begin_states, code_columns, code_first, learn, walk_runs, zigzag
 from sessions.compiled import entry
 
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
@@ -242,10 +243,10 @@ def number_columns(columns, begin, counts, widths, num_far, costs, resting, code
     """Number the codes of the columns where that is shorter than their planes (of choose_widths, which this corrects).
 
     resting: (columns,) u1 of all columns: how long it is not to be tried again. distinct: gets how many different codes
-    each numbered column has, known: these. Returns how many columns and codes these are.
+    each numbered column has, known: these. Returns how many columns and codes these are. seen: of number_codes, without
+    any of these columns.
     """
     listed = total = np.uint64(0)
-    seen[:] = 0
     for at in range(np.uint64(len(columns))):
         column = np.uint64(columns[at])
         low, count = np.uint64(begin[column]), np.uint64(counts[column])
@@ -254,7 +255,7 @@ def number_columns(columns, begin, counts, widths, num_far, costs, resting, code
         if resting[column] != 0:
             resting[column] -= 1
             continue
-        found = number_codes(codes, low, count, at + np.uint64(1), seen, known[total:])
+        found = number_codes(codes, low, count, column + np.uint64(1), seen, known[total:])
         if found <= MOST_DISTINCT and np.int64(count) + DISTINCT_BYTES * found < costs[at]:
             widths[at] = NUMBERED
             num_far[at] = 0
@@ -299,100 +300,162 @@ def place_planes(columns, counts, modes, widths, order, plane_at, stride):
 
 
 @jit
-def lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far, codes, planes, far, beyond):
-    """Write the columns' codes as byte planes; list the codes that have more bytes, by place among all, and the rest.
+def narrow(columns, begin, counts, widths, num_far, codes, at, planes, listed, far, beyond):
+    """Write the columns' codes as byte planes, column by column; list the codes that have more bytes, and the rest of each.
 
-    order: of place_planes, as what follows. num_far: how many of a column's codes are too wide for it. far, as differences,
-    and beyond: one longer than needed. Returns how many are listed.
+    num_far: how many of a column's codes are too wide for it. far: by place in the column; far, beyond: one longer than
+    needed. Returns the places behind the planes and the lists.
     """
-    done = np.uint64(0)
-    before = np.uint64(0)
-    listed = np.uint64(0)
-    for which in order:
+    to, listed = np.uint64(at), np.uint64(listed)
+    for which in range(np.uint64(len(columns))):
         column = np.uint64(columns[which])
-        low = np.uint64(begin[column])
-        count = np.uint64(counts[column])
-        width = np.uint64(widths[which])
-        to = np.uint64(plane_at[which])
+        low, count, width = np.uint64(begin[column]), np.uint64(counts[column]), np.uint64(widths[which])
         for plane in range(np.uint64(PLANES_OF[width])):
             shift = np.uint32(8 * plane)
             for k in range(count):
                 planes[to + k] = np.uint8((codes[low + k] >> shift) & np.uint32(255))
-            to += np.uint64(stride[which])
+            to += count
         if num_far[which] != 0:
             # the next one is written over a code that is not too wide: which are is not to be guessed
             shift = np.uint64(8) * width
             for k in range(count):
                 rest = np.uint64(codes[low + k]) >> shift
-                far[listed] = done + k - before
+                far[listed] = k
                 beyond[listed] = rest
-                before = done + k if rest != 0 else before
                 listed += np.uint64(rest != 0)
+    return np.int64(to), np.int64(listed)
+
+
+@jit
+def lay_planes(order, columns, counts, widths, plane_at, stride, num_far, narrowed, far, beyond, planes, far_steps, rests):
+    """Bring the planes of `narrow` into the order of storing, and its lists: places as differences, among all codes.
+
+    order, plane_at, stride: of place_planes.
+    """
+    column_at, far_at = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
+    at = far_before = np.int64(0)
+    for which in range(np.uint64(len(columns))):
+        column_at[which] = at
+        far_at[which] = far_before
+        at += np.int64(counts[np.uint64(columns[which])]) * PLANES_OF[widths[which]]
+        far_before += num_far[which]
+    done = before = listed = np.uint64(0)
+    for which in order:
+        count = np.uint64(counts[np.uint64(columns[which])])
+        source, to = np.uint64(column_at[which]), np.uint64(plane_at[which])
+        for _ in range(PLANES_OF[widths[which]]):
+            for k in range(count):
+                planes[to + k] = narrowed[source + k]
+            source += count
+            to += np.uint64(stride[which])
+        first = np.uint64(far_at[which])
+        for code in range(first, first + np.uint64(num_far[which])):
+            place = done + np.uint64(far[code])
+            far_steps[listed] = place - before
+            rests[listed] = beyond[code]
+            before = place
+            listed += np.uint64(1)
         done += count
     return listed
 
 
 @jit
-def put_planes(begin, column_next, modes, resting, seen, codes, far, beyond, known, out, at, sizes, stream):
+def put_planes(columns, counts, modes, widths, num_far, narrowed, far, beyond, far_steps, rests, distinct, known, out, at,
+               sizes, stream):  # fmt: skip
     """Put all columns that have codes, from their modes to what is known (see format.py); returns the place behind.
 
-    begin, column_next: where each column's codes begin and end. resting, seen: of number_columns. far, beyond: longer than
-    all codes; known: by MOST_DISTINCT.
+    columns: their numbers; counts, modes: of all. narrowed, far, beyond: of `narrow`. far_steps, rests: as long as these.
     """
-    columns, counts = np.empty(len(begin), np.uint32), np.empty(len(begin), np.uint32)
-    changing = np.uint64(0)
-    for column in range(np.uint64(len(begin))):
-        counts[column] = column_next[column] - begin[column]
-        columns[changing] = column
-        changing += np.uint64(counts[column] != 0)
-    columns = columns[:changing]
-    widths, of = np.empty(len(columns), np.uint8), np.empty(len(columns), np.uint8)
-    num_far, order = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
+    of, order = np.empty(len(columns), np.uint8), np.empty(len(columns), np.int64)
     plane_at, stride = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
-    wide, costs = np.empty((len(columns), PLANES), np.int32), np.empty(len(columns), np.int64)
-    distinct = np.empty(len(columns), np.uint32)
-    count_wide(codes, columns, begin, counts, wide)
-    choose_widths(columns, counts, wide, widths, num_far, costs)
-    numbered, different = number_columns(columns, begin, counts, widths, num_far, costs, resting, codes, seen, distinct,
-                                         known)  # fmt: skip
     total = place_planes(columns, counts, modes, widths, order, plane_at, stride)
-    for place in range(changing):
+    for place in range(np.uint64(len(columns))):
         of[place] = modes[np.uint64(columns[place])]
-    at = put_bytes(of, changing, out, at, sizes, stream)
-    at = put_bytes(widths, changing, out, at, sizes, stream + 1)
-    listed = lay_planes(order, columns, begin, counts, widths, plane_at, stride, num_far, codes, out[at:], far, beyond)
+    at = put_bytes(of, len(columns), out, at, sizes, stream)
+    at = put_bytes(widths, len(columns), out, at, sizes, stream + 1)
+    listed = lay_planes(order, columns, counts, widths, plane_at, stride, num_far, narrowed, far, beyond, out[at:],
+                        far_steps, rests)  # fmt: skip
     sizes[stream + 2, 0] = total
     sizes[stream + 2, 1] = 1
-    lists = (far[:listed], beyond[:listed], distinct[:numbered], known[:different])
-    return put_all(lists, out, at + total, sizes, stream + 3)
+    return put_all((far_steps[:listed], rests[:listed], distinct, known), out, at + total, sizes, stream + 3)
 
 
 @entry
-def store_state(key, base, marked, first_cycle, slots, stored_first, stored_times, kind_slots, kind_patterns, masks,
-                patterns, begin, column_next, runs, run_word, run_begin, run_end, run_column, gaps, ranks, events, modes,
-                resting, seen, values, cycles, far, beyond, known, watch, least, most, state_of, state_shift, states,
-                sizes, out):  # fmt: skip
-    """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state); returns the bytes used.
+def store_state(key, base, marked, first_cycle, slots, order, slot_first, slot_times, slot_touched, ordered, value, table,
+                masks, stored_first, stored_times, kind_slots, kind_patterns, begin, column_next, run_word, run_begin,
+                run_end, run_column, gaps, ranks, events, choose, growth, modes, resting, seen, values, cycles, narrowed,
+                far, beyond, far_steps, rests, known, watch, least, most, states_at, state_of, state_shift, states, sizes,
+                out):  # fmt: skip
+    """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state).
 
     key, base: (words,) u4 state before, which becomes that behind the chunk, and the one that it is given by; marked: a bit
-    for each word in which they may differ. values: codes are written over them. The rest is said in the steps above.
+    for each word in which they may differ. choose: learn the modes first. The rest is said in the steps above. Returns the
+    bytes used, the number of runs, and how long the table should have been.
     """
     step, bits = np.empty(len(key), np.uint32), np.empty(len(key), np.uint32)
     differing = difference(key, base, marked, step, bits)
+    columns, counts = np.empty(len(begin), np.uint32), np.empty(len(begin), np.uint32)
+    widths, num_far = np.empty(len(begin), np.uint8), np.empty(len(begin), np.int64)
+    wide, costs = np.empty((WIDTH, PLANES), np.int32), np.empty(WIDTH, np.int64)
+    distinct = np.empty(len(begin), np.uint32)
+    old, first = np.empty(len(run_word), np.uint32), np.empty(len(run_word), np.uint32)
+    changing = block = numbered = different = np.uint64(0)
+    runs = patterns = event = at = far_listed = np.int64(0)
+    begin_states(key, states_at, states)
+    seen[:] = 0
+    table[:] = 0
+    for kind in range(np.uint64(len(kind_slots))):
+        low, high = kind * np.uint64(WIDTH), (kind + np.uint64(1)) * np.uint64(WIDTH)
+        before, mine = patterns, order[block : block + np.uint64(kind_slots[kind])]
+        kind_patterns[kind] = 0
+        if kind_slots[kind] == 0:
+            continue
+        block += np.uint64(kind_slots[kind])
+        while True:
+            for column in range(low, high):
+                column_next[column] = begin[column]
+            behind, patterns, past = spread(mine, kind, slot_first, slot_times, slot_touched, ordered, event, events, value,
+                                            table, masks, before, column_next, values, cycles, gaps, ranks, runs, run_word,
+                                            run_begin, run_end, run_column)  # fmt: skip
+            if behind != TABLE_FULL:
+                break
+            table = np.zeros(4 * len(table), np.int32)
+        event = past
+        kind_patterns[kind] = patterns - before
+        number, run_at, run_of = behind - runs, run_begin[runs:behind], run_column[runs:behind]
+        walk_runs(number, run_word[runs:behind], run_at, run_end[runs:behind], key, marked, values, watch,
+                  least[runs:behind], most[runs:behind], state_of, state_shift, states, old, first)  # fmt: skip
+        runs = behind
+        if choose:
+            learn(begin[low:high], column_next[low:high], number, run_at, run_of, old, first, low, values, cycles,
+                  first_cycle, growth, modes[low:high])  # fmt: skip
+        code_columns(begin[low:high], column_next[low:high], modes[low:high], cycles, np.uint32(first_cycle), values)
+        code_first(number, run_at, run_of, old, first, modes, values)
+        listed = changing
+        for column in range(low, high):
+            counts[column] = column_next[column] - begin[column]
+            columns[listed] = column
+            listed += np.uint64(counts[column] != 0)
+        some, widths_of, far_of = columns[changing:listed], widths[changing:listed], num_far[changing:listed]
+        count_wide(values, some, begin, counts, wide)
+        choose_widths(some, counts, wide, widths_of, far_of, costs)
+        columns_more, codes_more = number_columns(some, begin, counts, widths_of, far_of, costs, resting, values, seen,
+                                                  distinct[numbered:], known[different:])  # fmt: skip
+        numbered += columns_more
+        different += codes_more
+        at, far_listed = narrow(some, begin, counts, widths_of, far_of, values, at, narrowed, far_listed, far, beyond)
+        changing = listed
     blocks, kind_masks = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
     kinds = present(kind_slots, kind_patterns, blocks, kind_masks)
     places = np.empty(slots, np.uint32)
     zigzag_steps(stored_first[:slots], places)
-    at = put_all((step[:differing], bits[:differing], blocks[:kinds], kind_masks[:kinds], places,
-                  stored_times[:slots], masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
-    at = put_low(gaps[:events], far, beyond, out, at, sizes, 7)
-    at = put_low(ranks[:events], far, beyond, out, at, sizes, 10)
-    old, first = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
-    walk_runs(runs, run_word, run_begin, run_end, key, marked, values, watch, least, most, state_of, state_shift, states,
-              old, first)  # fmt: skip
-    code_columns(begin, column_next, modes, cycles, np.uint32(first_cycle), values)
-    code_first(runs, run_begin, run_column, old, first, modes, values)
-    return put_planes(begin, column_next, modes, resting, seen, values, far, beyond, known, out, at, sizes, 13)
+    at = put_all((step[:differing], bits[:differing], blocks[:kinds], kind_masks[:kinds], places, stored_times[:slots],
+                  masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
+    at = put_low(gaps[:events], far_steps, rests, out, at, sizes, 7)
+    at = put_low(ranks[:events], far_steps, rests, out, at, sizes, 10)
+    used = put_planes(columns[:changing], counts, modes, widths[:changing], num_far, narrowed, far, beyond, far_steps, rests,
+                      distinct[:numbered], known[:different], out, at, sizes, 13)  # fmt: skip
+    return used, runs, len(table)
 
 
 # rows and memory

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import jit
-from sessions import arrange, codes, streams, sums, warm
+from sessions import arrange, streams, sums, warm
 from sessions.compiled import SOURCES
 from sessions.record import record
 from tests.sessions.double import Double
@@ -25,13 +25,13 @@ def compiled(module: ModuleType) -> dict[str, list[Any]]:
 
 @pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
 def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
-    modules = (arrange, codes, streams, sums)
+    modules = (arrange, streams, sums)
     warm.code_some(tmp_path)
     before = [compiled(module) for module in modules]
     record(Double(9 * 1024 + 5), tmp_path / "x.rfs")
     assert [compiled(module) for module in modules] == before
-    entries = (before[0]["arrange"], before[1]["learn"], before[2]["store_state"], before[3]["pack_parts"])
-    assert [len(signatures) for signatures in entries] == [1, 1, 1, 1]
+    entries = (before[0]["arrange"], before[1]["store_state"], before[2]["pack_parts"])
+    assert [len(signatures) for signatures in entries] == [1, 1, 1]
 
 
 def test_all_that_is_compiled_in_counts() -> None:
