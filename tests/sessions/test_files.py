@@ -343,6 +343,30 @@ def test_long_gaps_are_listed_or_all_are_whole(steps: list[int], long: int) -> N
     assert found.tolist() == when.tolist() and value.tolist() == list(range(len(when)))
 
 
+def test_a_kind_may_have_more_masks_than_the_table_takes_at_first() -> None:
+    layout = Layout(state.recorded_dtype(), RF_DTYPE)
+    cycles, places = 2000, np.arange(12)
+    firsts = layout.field("sm.warp[*].sb_write").words[[0, 2]].astype(np.uint32)
+    masks = np.random.RandomState(5).permutation(4095)[: 2 * cycles].astype(np.uint32) + np.uint32(1)
+    has = masks[:, None] >> places & 1 != 0
+    value = np.arange(has.sum(), dtype=np.uint32) * np.uint32(0x01030507)
+    blocks = Blocks(np.arange(2, 2 * cycles + 2, 2, dtype=np.uint32), np.tile(firsts, cycles), masks, value)
+    key = np.zeros(layout.num_words, np.uint32)
+    encoder = encoder_of(layout, key, np.arange(1))
+    for _ in range(2):      # the table stays as large as it has become
+        encoder.state[:] = key
+        blob, space, _ = encoder.encode(blocks, 0, choose=True)
+        stored = codec.streams(bytes(blob), codec.STATE)
+        encoder.give_back(space)
+        event, place = np.nonzero(has)
+        for block, first in enumerate(firsts):
+            which, when, found = StoredChanges(stored, key, 0, cycles).of_words(first + places, layout.num_words)
+            for word in places:
+                mine = (event % 2 == block) & (place == word)
+                assert (found[which == word] == value[mine]).all() and (when[which == word] == event[mine] // 2).all()
+        assert len(encoder._table) == 1 << 14
+
+
 @pytest.mark.nojit
 def test_a_chunk_may_change_nothing() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
