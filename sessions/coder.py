@@ -48,7 +48,7 @@ class Newest:
 
 
 class Coder:
-    """Makes the frames of a recording's chunks, one after the other: `begin` with the first, then `code` for each."""
+    """Makes the frames of a recording's chunks, one after the other: `begin`, then `code` for each."""
 
     def __init__(self, layout: Layout):
         from sessions import encode  # imports numba: what replays imports this module too
@@ -62,13 +62,12 @@ class Coder:
         self._encoder = encode.Encoder(layout.kinds, self._plan.watch, layout.field(STATES).offsets, clock)
         self._coded = self._learn_at = 0
 
-    def begin(self, first: Chunk) -> None:
-        """Have every keyframe given by that of the first chunk, which has rows and memory."""
-        assert first.key_rows is not None and first.key_memory is not None
-        self._encoder.begin(first.key.copy())
-        self._summary = Summariser(self._plan, len(first.key_rows))
-        self._rows = Newest(first.key_rows.shape, self._summary.rows)
-        self._memory = Newest(first.key_memory.shape, self._summary.lines)
+    def begin(self, state: np.ndarray, num_rows: int, num_words: int) -> None:
+        """Have every keyframe given by this (words,) u4 state, that of the first chunk; num_words: of memory."""
+        self._encoder.begin(state)
+        self._summary = Summariser(self._plan, num_rows)
+        self._rows = Newest((num_rows, 32), self._summary.rows)
+        self._memory = Newest((num_words,), self._summary.lines)
 
     def code(self, chunk: Chunk) -> list[Frame]:
         """Return the frame of a chunk, and that of a summary where one is due."""

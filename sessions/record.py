@@ -79,10 +79,11 @@ class Writer:
         if self._last is None:
             if chunk.key_rows is None or chunk.key_memory is None:
                 raise ValueError("the first chunk needs rows and memory")
-            header = format.Header(self.layout, self.info, chunk.first_cycle, chunk.key, chunk.key_memory, chunk.key_rows,
+            state = chunk.key.copy()    # the chunk may be given back before the header is packed
+            header = format.Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory, chunk.key_rows,
                                    self.chunk_cycles)  # fmt: skip
-            frames.append((format.HEAD, header.pack()))
-            self._coder.begin(chunk)
+            frames.append((format.HEAD, header))
+            self._coder.begin(state, len(chunk.key_rows), len(chunk.key_memory))
         frames += self._coder.code(chunk)
         if self._last is not None:
             self._last.release()
@@ -93,7 +94,7 @@ class Writer:
         """Return a frame with its payload ready to be written, a chunk's with its map for the index beside it."""
         tag, content = frame
         if tag == format.HEAD:
-            return frame
+            return tag, content.pack()
         if tag == format.SUMMARY:
             return tag, msgpack.packb(content)
         release = content.pop("release")

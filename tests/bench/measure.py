@@ -54,7 +54,6 @@ def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
     walls, cycles = [], 0
     for _ in range(runs):
         simulator = Simulator(spec)
-        simulator.step(1)
         began = time.perf_counter()
         simulator.run()
         walls.append(time.perf_counter() - began)
@@ -100,7 +99,6 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
             return made
 
         simulator = Simulator(spec)
-        simulator.step(1)
         timed("plain", simulator.run)
         simulator = Simulator(spec)
         writer = Writer(path, Layout(simulator.sm_dtype, simulator.rf_dtype), simulator.info, CHUNK_CYCLES)
