@@ -159,7 +159,7 @@ class RecordedTimeline(Timeline):
                 fresh = left[index]
                 array[index[fresh]] = value[fresh]
                 left[index] = False
-            elif self._may_write(left, before, at):
+            elif self._may_write_any(left, before, at):
                 index, value = self._row_log(at, level, lambda log: log.newest(left))
                 array[index] = value
                 left[index] = False
@@ -169,8 +169,6 @@ class RecordedTimeline(Timeline):
     def _row(self, number: int, row: int, lanes: slice) -> np.ndarray:
         """Return (lanes,) u4 of one row at the start of a chunk."""
         milestone = number - number % CHUNKS
-        place = np.zeros(len(self.header.rows), bool)
-        place[row] = True
         at = number
         while at > milestone:
             kept = self._bases.get((True, at))
@@ -179,7 +177,7 @@ class RecordedTimeline(Timeline):
             level = format.level_of(at)
             before = at - format.RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes
-            if counts[at if level else at - 1] and self._may_write(place, before, at):
+            if counts[at if level else at - 1] and self._may_write(row, before, at):
                 value = (self._row_log(at, level, lambda log: log.last(row, lanes)) if level
                          else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])  # fmt: skip
                 if len(value):
@@ -187,11 +185,15 @@ class RecordedTimeline(Timeline):
             at = before
         return self._base(milestone, True)[row, lanes]
 
-    def _may_write(self, places: np.ndarray, low: int, high: int) -> bool:
+    def _may_write(self, row: int, low: int, high: int) -> bool:
+        """Say whether chunks low..high-1 may write a row."""
+        known = self.summaries if low // CHUNKS == (high - 1) // CHUNKS else None
+        return known is None or known.may_write(row, low, high)
+
+    def _may_write_any(self, places: np.ndarray, low: int, high: int) -> bool:
         """Say whether chunks low..high-1 may write any of these rows."""
-        if self.summaries is None or low // CHUNKS != (high - 1) // CHUNKS:
-            return True
-        written = self.summaries.rows_written(low, high)
+        known = self.summaries if low // CHUNKS == (high - 1) // CHUNKS else None
+        written = None if known is None else known.rows_written(low, high)
         return written is None or bool((written & places).any())
 
     def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:

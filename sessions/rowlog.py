@@ -47,6 +47,8 @@ class RowLog:
         """Return (n, lanes) u4 of some of the writes, given by their numbers: all 32 lanes, or some of them."""
         stored, kind, lane = self._stored, self._kind[writes], LANES[lanes]
         found = np.empty((len(writes), len(lane)), np.uint32)
+        if not len(writes):
+            return found
         whole, sloped = kind == RAW, kind == AFFINE
         raws = self._raws[writes]
         step = np.zeros(len(writes), np.uint32)

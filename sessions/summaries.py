@@ -205,6 +205,11 @@ class Summaries:
         flags = self._flags("rows", low, high)[0][0]
         return None if flags is None else np.logical_or.reduce(flags, axis=1)
 
+    def may_write(self, row: int, low: int, high: int) -> bool:
+        """Say whether chunks low..high-1, all of one summary, may write a row."""
+        flags = self._flags("rows", low, high)[0][0]
+        return flags is None or bool(flags[row].any())
+
     def register_changes(self, base: Field, register: int, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether the row of a register, counted from a slot in the state, may be written."""
         slots = self.bounds(base, low, high)
