@@ -31,8 +31,8 @@ MOST_CYCLES, MOST_VALUES = 1 << VALUE_SHIFT - CYCLE_SHIFT, 1 << 64 - VALUE_SHIFT
 def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched):
     """Number the blocks (slots) as they come up; count the events of each and collect the words that change in it.
 
-    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1; gets each block's, and is left so by
-    `sort_events`. Returns how many slots.
+    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1; gets each block's slot, which
+    `sort_events` takes out again. Returns how many slots.
     """
     slots = np.int32(0)
     for event in range(np.uint64(len(first))):

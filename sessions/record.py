@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,6 @@ class Writer:
         self._file.write(format.MAGIC)
         # its buffer is used again for every chunk
         self._packer = msgpack.Packer(autoreset=False)
-        self._coder: Coder | None = None
         self._last: Chunk | None = None
 
     def add(self, chunk: Chunk) -> None:
@@ -66,15 +66,16 @@ class Writer:
         for frame in self.code(chunk):
             self.write(self.squeeze(frame))
 
+    @cached_property
+    def _coder(self) -> Coder:
+        return Coder(self.layout)
+
     def prepare(self) -> None:
         """Do what can be done before there is a chunk."""
-        if self._coder is None:
-            self._coder = Coder(self.layout)
+        _ = self._coder
 
     def code(self, chunk: Chunk) -> list[Frame]:
         """Return the frames that one chunk adds to the file; the first chunk must bring rows and memory."""
-        self.prepare()
-        assert self._coder is not None
         frames: list[Frame] = []
         if self._last is None:
             if chunk.key_rows is None or chunk.key_memory is None:
@@ -119,7 +120,6 @@ class Writer:
         """Write index and trailer; return the file's size in bytes. totals: stall totals behind the last chunk."""
         if self._last is not None:
             self.index.totals.append(totals.astype(np.int64))
-            assert self._coder is not None
             for frame in self._coder.summed_up():
                 self.write(self.squeeze(frame))
         self.index.end = end

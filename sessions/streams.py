@@ -12,8 +12,8 @@ import numpy as np
 from engine.bits import ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
-from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF, WIDTH
 from sessions.arrange import TABLE_FULL, spread
+from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF, WIDTH
 from sessions.codes import begin_states, code_columns, code_first, learn, walk_runs, zigzag
 from sessions.compiled import entry
 

@@ -16,6 +16,7 @@ from engine.stalls import NO_CTA, NO_INSTRUCTION
 from engine.state import BLOCK, COLD_OFFSET, NONE8, NUM_BARRIERS, SM
 
 LAUNCH_BLOCK = (SM.fields["launch"][1] - COLD_OFFSET) // BLOCK
+assert SM["launch"].itemsize <= BLOCK
 
 
 @device
