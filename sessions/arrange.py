@@ -1,7 +1,7 @@
 """The compiled loops that bring a chunk's changes from the order of time into that of storing; they hold no lock.
 
 `arrange` sorts the events; then store_state takes kind after kind of block through `spread` and what follows it: what one
-loop has written is still in the cache for the next.
+loop has written is still in the cache for the next. What they work on is in workspace.py.
 
 Numbers that index are unsigned where a loop is long: for signed ones the compiler must allow for negative ones, which count
 from the end, and then does one element at a time.
@@ -22,137 +22,134 @@ TABLE_FULL = -1
 AHEAD = 16
 # words in a line of the processor's cache
 LINE_WORDS = 16
-# where an event's cycle and its values stand beside its mask
+# where an event's cycle and its values stand beside its mask (workspace.py, Events)
 CYCLE_SHIFT, VALUE_SHIFT = 32, 43
 MOST_CYCLES, MOST_VALUES = 1 << VALUE_SHIFT - CYCLE_SHIFT, 1 << 64 - VALUE_SHIFT
 
 
 @jit
-def index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched):
-    """Number the blocks (slots) as they come up; count the events of each and collect the words that change in it.
+def index_events(first, mask, kind_of, slots):
+    """Number the blocks as they come up; count the events of each and collect the words that change in it.
 
-    kind_of: (words,) kind of the block that begins there. slot_of: (words,) all -1; gets each block's slot, which
-    `sort_events` takes out again. Returns how many slots.
+    first, mask: of engine.chunk.Blocks. Returns how many slots there are.
     """
-    slots = np.int32(0)
+    of, first_word, kind, times, touched = slots.of, slots.first, slots.kind, slots.times, slots.touched
+    count = np.int32(0)
     for event in range(np.uint64(len(first))):
         word = np.uint64(first[event])
-        found = slot_of[word]
+        found = of[word]
         if found < 0:
-            found = slots
-            slots += np.int32(1)
-            slot_of[word] = found
-            slot_first[np.uint64(found)] = word
-            slot_kind[np.uint64(found)] = kind_of[word]
-            slot_times[np.uint64(found)] = 0
-            slot_touched[np.uint64(found)] = 0
+            found = count
+            count += np.int32(1)
+            of[word] = found
+            first_word[np.uint64(found)] = word
+            kind[np.uint64(found)] = kind_of[word]
+            times[np.uint64(found)] = 0
+            touched[np.uint64(found)] = 0
         slot = np.uint64(found)
-        slot_times[slot] += 1
-        slot_touched[slot] |= mask[event]
-    return slots
+        times[slot] += 1
+        touched[slot] |= mask[event]
+    return count
 
 
 @jit
-def order_slots(slots, slot_first, slot_of, place_of, word_at, present, order):
-    """List the slots in the order of storing: that of the places of their first words.
-
-    present: zeros, a bit for each place, and left so. word_at: the word of each place.
-    """
-    for slot in range(np.uint64(slots)):
-        place = np.uint64(place_of[np.uint64(slot_first[slot])])
+def order_slots(count, slots, places):
+    """List the slots in the order of storing: that of the places of their first words."""
+    present, order = slots.present, slots.order
+    for slot in range(np.uint64(count)):
+        place = np.uint64(places.place_of[np.uint64(slots.first[slot])])
         present[place >> np.uint64(6)] |= bit64(place & np.uint64(63))
     listed = np.uint64(0)
     for group in range(np.uint64(len(present))):
         left = np.uint64(present[group])
         present[group] = 0
         while left != 0:
-            word = np.uint64(word_at[group * np.uint64(64) + np.uint64(ctz64(left))])
+            word = np.uint64(places.word_at[group * np.uint64(64) + np.uint64(ctz64(left))])
             left &= left - np.uint64(1)
-            order[listed] = slot_of[word]
+            order[listed] = slots.of[word]
             listed += np.uint64(1)
     return 0
 
 
 @jit
-def place_slots(order, slot_first, slot_kind, slot_times, slot_touched, slot_next, first, times, kind_slots, begin):
-    """List first words and events of the blocks in the order of storing, where their events begin, and blocks per kind.
+def place_slots(count, slots, kinds):
+    """Say where the events and the values of each block go, in the order of storing.
 
-    begin: (kinds x 32,) gets where each column's values begin, in room that is used anew for each kind: those that have any
-    have room for all events of their kind. Returns the most room that a kind takes.
+    Columns that have any values have room for all events of their kind. Returns the most room that a kind takes.
     """
+    order, times, touched_of, kind_slots = slots.order, slots.times, slots.touched, kinds.slots
     event = np.int64(0)
     for kind in range(len(kind_slots)):
         kind_slots[kind] = 0
-    for place in range(np.uint64(len(order))):
+    for place in range(np.uint64(count)):
         slot = np.uint64(order[place])
-        slot_next[slot] = event
-        event += slot_times[slot]
-        first[place] = slot_first[slot]
-        times[place] = slot_times[slot]
-        kind_slots[np.uint64(slot_kind[slot])] += 1
+        slots.next[slot] = event
+        event += times[slot]
+        slots.stored_first[place] = slots.first[slot]
+        slots.stored_times[place] = times[slot]
+        kind_slots[np.uint64(slots.kind[slot])] += 1
     which = np.uint64(0)
     most = np.int64(0)
     for kind in range(np.uint64(len(kind_slots))):
         events = room = np.int64(0)
         touched = np.uint64(0)
         for _ in range(kind_slots[kind]):
-            events += times[which]
-            touched |= np.uint64(slot_touched[np.uint64(order[which])])
+            slot = np.uint64(order[which])
+            events += times[slot]
+            touched |= np.uint64(touched_of[slot])
             which += np.uint64(1)
         for place in range(np.uint64(WIDTH)):
-            begin[kind * np.uint64(WIDTH) + place] = room
+            kinds.begin[kind * np.uint64(WIDTH) + place] = room
             room += events * np.int64((touched >> place) & np.uint64(1))
         most = max(most, room)
     return most
 
 
 @jit
-def sort_events(end, first, mask, slots, slot_of, slot_first, slot_next, ordered):
-    """Bring the events into the order of their blocks, in order of time in each; slot_next: first place of each slot.
-
-    ordered: (events,) u8: its mask | its cycle << 32 | where its values begin << 43.
-    """
+def sort_events(end, first, mask, count, slots, ordered):
+    """Bring the events into the order of their blocks, in order of time in each; end, first, mask: of chunk.Blocks."""
+    of, next_place = slots.of, slots.next
     one = np.uint64(1)
     event = np.uint64(0)
     at = np.uint64(0)
     for cycle in range(np.uint64(len(end))):
         stop = np.uint64(end[cycle])
         while event < stop:
-            slot = np.uint64(slot_of[np.uint64(first[event])])
-            place = np.uint64(slot_next[slot])
-            slot_next[slot] = place + one
+            slot = np.uint64(of[np.uint64(first[event])])
+            place = np.uint64(next_place[slot])
+            next_place[slot] = place + one
             bits = np.uint64(mask[event])
             ordered[place] = bits | (cycle << np.uint64(CYCLE_SHIFT)) | (at << np.uint64(VALUE_SHIFT))
             at += np.uint64(popcount(bits))
             event += one
-    for slot in range(np.uint64(slots)):
-        slot_of[np.uint64(slot_first[slot])] = -1
+    for slot in range(np.uint64(count)):
+        of[np.uint64(slots.first[slot])] = -1
     return 0
 
 
 @jit
-def spread(order, kind, slot_first, slot_times, slot_touched, ordered, first_event, events, value, table, masks, patterns,
-           column_next, values, cycles, gaps, ranks, runs, run_word, run_begin, run_end, run_column):  # fmt: skip
+def spread(order, kind, slots, kinds, events, first_event, num_events, value, values, table, patterns, runs, num_runs):
     """Write the value and cycle of every word that changes in blocks of one kind into its column, and list the runs.
 
-    order: these blocks' slots in the order of storing. ordered: of sort_events, `events` in all kinds; first_event: this
-    one's first. table: a power of 2 long, with zeros or what kinds before left. masks: gets those of this kind, from number
-    `patterns` on. column_next: where each column's next value goes (moved on). gaps, ranks: per event the cycles since the
-    block's last, and the number of its mask in the kind. A run is one word's values; they are numbered from `runs` on.
-    Returns how many runs there are by now, or TABLE_FULL where the table should take no more masks; masks; events.
+    order: these blocks' slots in the order of storing; the kind's first event is first_event, of num_events in all kinds.
+    value: of engine.chunk.Blocks. table: a power of 2 long, with zeros or what kinds before left: which number a mask has.
+    Masks of this kind are numbered from `patterns` on, and runs from num_runs on. Returns how many runs there are by now, or
+    TABLE_FULL where the table should take no more masks; masks; events.
     """
+    ordered, gaps, ranks, masks, next_of = events.ordered, events.gaps, events.ranks, events.masks, kinds.next
+    into, cycles = values.value, values.cycle
     one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
     begins = np.empty(WIDTH, np.uint32)
-    event, run, last = np.uint64(first_event), np.uint64(runs), np.uint64(max(events - 1, 0))
+    event, run, last = np.uint64(first_event), np.uint64(num_runs), np.uint64(max(num_events - 1, 0))
     most = np.uint64(len(table) - 1)
     kind_first = patterns
     column_first = np.uint64(kind) * np.uint64(WIDTH)
     for which in range(np.uint64(len(order))):
         slot = np.uint64(order[which])
         for place in range(np.uint64(WIDTH)):
-            begins[place] = column_next[column_first + place]
+            begins[place] = next_of[column_first + place]
         before = np.uint64(0)
-        for _ in range(slot_times[slot]):
+        for _ in range(slots.times[slot]):
             at = ordered[event] >> values_at
             left = ordered[event] & np.uint64(0xFFFFFFFF)
             cycle = (ordered[event] >> np.uint64(CYCLE_SHIFT)) & np.uint64(MOST_CYCLES - 1)
@@ -180,33 +177,31 @@ def spread(order, kind, slot_first, slot_times, slot_touched, ordered, first_eve
             while left != 0:
                 column = column_first + np.uint64(ctz64(left))
                 left &= left - one
-                goes = np.uint64(column_next[column])
-                column_next[column] = goes + one
-                values[goes] = value[at]
+                goes = np.uint64(next_of[column])
+                next_of[column] = goes + one
+                into[goes] = value[at]
                 cycles[goes] = cycle        # few columns need it, but to choose costs more
                 at += one
-        touched = np.uint64(slot_touched[slot])
+        touched = np.uint64(slots.touched[slot])
         while touched != 0:
             place = np.uint64(ctz64(touched))
             touched &= touched - one
-            run_word[run] = np.uint64(slot_first[slot]) + place
-            run_begin[run] = begins[place]
-            run_end[run] = column_next[column_first + place]
-            run_column[run] = column_first + place
+            runs.word[run] = np.uint64(slots.first[slot]) + place
+            runs.begin[run] = begins[place]
+            runs.end[run] = next_of[column_first + place]
+            runs.column[run] = column_first + place
             run += one
     return np.int64(run), patterns, np.int64(event)
 
 
 @entry
-def arrange(end, first, mask, kind_of, place_of, word_at, slot_of, present, slot_first, slot_kind, slot_times, slot_touched,
-            order, slot_next, stored_first, stored_times, ordered, kind_slots, begin):  # fmt: skip
+def arrange(end, first, mask, places, slots, kinds, ordered):
     """Bring a chunk's events into the order of storing; returns the number of blocks, and the room that their values need.
 
-    end, first, mask: of engine.chunk.Blocks. What is written is said where it is: in the steps above.
+    end, first, mask: of engine.chunk.Blocks. ordered: of Events. What else is written is said in the steps above.
     """
-    slots = index_events(first, mask, kind_of, slot_of, slot_first, slot_kind, slot_times, slot_touched)
-    order_slots(slots, slot_first, slot_of, place_of, word_at, present, order)
-    room = place_slots(order[: np.uint64(slots)], slot_first, slot_kind, slot_times, slot_touched, slot_next, stored_first,
-                       stored_times, kind_slots, begin)  # fmt: skip
-    sort_events(end, first, mask, slots, slot_of, slot_first, slot_next, ordered)
-    return np.int64(slots), room
+    count = index_events(first, mask, places.kind_of, slots)
+    order_slots(count, slots, places)
+    room = place_slots(count, slots, kinds)
+    sort_events(end, first, mask, count, slots, ordered)
+    return np.int64(count), room

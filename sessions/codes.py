@@ -1,4 +1,4 @@
-"""The compiled loops that bring values into codes, and find out how; they hold no lock.
+"""The compiled loops that bring values into codes, and find out how; they hold no lock. Their arrays: workspace.py.
 
 Numbers that index are unsigned where a loop is long: for signed ones the compiler must allow for negative ones, which count
 from the end, and then does one element at a time.
@@ -6,15 +6,27 @@ from the end, and then does one element at a time.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from engine.bits import bit64
 from engine.jit import jit
 from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, XOR
 from sessions.extent import BYTES, WHOLE
+from sessions.workspace import Values
 
 # of a long column, so many codes tell how it is coded best
 LEARN_CODES = 256
+
+
+class Firsts(NamedTuple):
+    """What `code_first` asks of runs, as in workspace.Runs."""
+
+    begin: np.ndarray
+    column: np.ndarray
+    old: np.ndarray
+    first: np.ndarray
 
 
 @jit
@@ -50,47 +62,45 @@ def code_columns(begin, column_next, modes, cycles, base_cycle, values):
 
 
 @jit
-def code_first(runs, run_begin, run_column, run_old, run_first, modes, values):
-    """Write the code of each run's first value, under the modes that look at the value before: run_old."""
-    for run in range(np.uint64(runs)):
-        mode = modes[run_column[run]]
+def code_first(low, high, runs, modes, values):
+    """Write the code of the first value of runs low..high-1, under the modes that look at the value before."""
+    for run in range(np.uint64(low), np.uint64(high)):
+        mode = modes[runs.column[run]]
         if mode == XOR:
-            values[np.uint64(run_begin[run])] = run_first[run] ^ run_old[run]
+            values[np.uint64(runs.begin[run])] = runs.first[run] ^ runs.old[run]
         elif mode == DIFFERENCE:
-            values[np.uint64(run_begin[run])] = zigzag(np.uint32(run_first[run] - run_old[run]))
+            values[np.uint64(runs.begin[run])] = zigzag(np.uint32(runs.first[run] - runs.old[run]))
     return 0
 
 
 @jit
-def begin_states(key, states_at, states):
-    """Write the set of states of each warp slot that has but the one before: states_at, the byte that it is in."""
+def begin_states(key, watch, states):
+    """Write the set of states of each warp slot that has but the one before."""
     for slot in range(np.uint64(len(states))):
-        at = np.uint64(states_at[slot])
+        at = np.uint64(watch.states_at[slot])
         states[slot] = bit64((key[at >> np.uint64(2)] >> np.uint32(np.uint64(8) * (at & np.uint64(3)))) & np.uint32(63))
     return 0
 
 
 @jit
-def walk_runs(runs, run_word, run_begin, run_end, key, marked, values, watch, low, high, state_of, state_shift, states,
-              run_old, run_first):  # fmt: skip
-    """Write the least and greatest value of each run's word, the one before included; widen the states' sets.
+def walk_runs(low, high, runs, key, marked, values, watch, states):
+    """Write what runs low..high-1 come to: value before and first one, least and greatest; widen the states' sets.
 
-    watch: (words,) WHOLE, BYTES (each of a word's four by itself), or not at all. state_of: (words,) which warp slot's state
-    lies in a word, -1 = none; state_shift: where in it. key: (words,) the state before, which is brought to that behind;
-    marked: gets a bit for each word that changes. run_old, run_first: get the value before and the run's first one.
+    key: (words,) the state before, which is brought to that behind; marked: gets a bit for each word that changes. watch: of
+    a word the whole is watched, each of its four bytes by itself, or nothing.
     """
     ones = np.uint32(0xFF)
-    for run in range(np.uint64(runs)):
-        word = np.uint64(run_word[run])
-        begin, end = np.uint64(run_begin[run]), np.uint64(run_end[run])
+    for run in range(np.uint64(low), np.uint64(high)):
+        word = np.uint64(runs.word[run])
+        begin, end = np.uint64(runs.begin[run]), np.uint64(runs.end[run])
         least = most = key[word]
-        run_old[run] = key[word]
-        run_first[run] = values[begin]
-        if watch[word] == WHOLE:
+        runs.old[run] = key[word]
+        runs.first[run] = values[begin]
+        if watch.how[word] == WHOLE:
             for at in range(begin, end):
                 least = min(least, values[at])
                 most = max(most, values[at])
-        elif watch[word] == BYTES:
+        elif watch.how[word] == BYTES:
             for shift in (np.uint32(0), np.uint32(8), np.uint32(16), np.uint32(24)):
                 least_byte, most_byte = (least >> shift) & ones, (most >> shift) & ones
                 for at in range(begin, end):
@@ -98,11 +108,12 @@ def walk_runs(runs, run_word, run_begin, run_end, key, marked, values, watch, lo
                     most_byte = max(most_byte, (values[at] >> shift) & ones)
                 least = (least & ~(ones << shift)) | (least_byte << shift)
                 most = (most & ~(ones << shift)) | (most_byte << shift)
-        low[run] = least
-        high[run] = most
-        if state_of[word] >= 0:
+        runs.least[run] = least
+        runs.most[run] = most
+        slot = watch.state_of[word]
+        if slot >= 0:
             for at in range(begin, end):
-                states[state_of[word]] |= bit64((values[at] >> state_shift[word]) & np.uint32(63))
+                states[slot] |= bit64((values[at] >> watch.shift[word]) & np.uint32(63))
         key[word] = values[end - np.uint64(1)]
         marked[word >> np.uint64(6)] |= bit64(word & np.uint64(63))
     return 0
@@ -127,63 +138,61 @@ def sameness(codes, begin, count, growth, table):
 
 
 @jit
-def sample(begin, column_next, runs, run_begin, run_column, run_old, run_first, first_column, values, cycles, most,
-           sample_begin, sample_next, sample_values, sample_cycles, at, of, old, first):  # fmt: skip
-    """Take the first values of each column, at most so many, and of these the first of each run; returns how many runs.
+def sample(begin, column_next, low, high, runs, first_column, values):
+    """Take the first values of each column, at most LEARN_CODES, and of the runs low..high-1 those that begin among them.
 
-    first_column: number of the first of these columns, as run_column has it.
-    """
-    taken = np.uint64(0)
-    for column in range(np.uint64(len(begin))):
-        sample_begin[column] = taken
-        low = np.uint64(begin[column])
-        for place in range(low, min(np.uint64(column_next[column]), low + np.uint64(most))):
-            sample_values[taken] = values[place]
-            sample_cycles[taken] = cycles[place]
-            taken += np.uint64(1)
-        sample_next[column] = taken
-    listed = np.uint64(0)
-    for run in range(np.uint64(runs)):
-        column = np.uint64(run_column[run]) - np.uint64(first_column)
-        place = np.uint64(sample_begin[column]) + np.uint64(run_begin[run]) - np.uint64(begin[column])
-        if place < sample_next[column]:
-            at[listed] = place
-            of[listed] = column
-            old[listed] = run_old[run]
-            first[listed] = run_first[run]
-            listed += np.uint64(1)
-    return np.int64(listed)
-
-
-@jit
-def learn(begin, column_next, runs, run_begin, run_column, run_old, run_first, first_column, values, cycles, first_cycle,
-          growth, modes):  # fmt: skip
-    """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell.
-
-    begin, column_next, modes: of these columns, the first of which has the number first_column.
+    first_column: number of the first of these columns, as runs.column has it. Returns where each column's begin and end
+    among these values, the values, and the runs.
     """
     columns, room = len(begin), np.int64(0)
     for column in range(np.uint64(columns)):
-        room += min(np.int64(column_next[column]) - np.int64(begin[column]), len(growth))
-    some_begin, some_next = np.empty(columns, np.uint32), np.empty(columns, np.uint32)
+        room += min(np.int64(column_next[column]) - np.int64(begin[column]), LEARN_CODES)
+    some_begin, some_end = np.empty(columns, np.uint32), np.empty(columns, np.uint32)
     some, when = np.empty(room, np.uint32), np.empty(room, np.uint16)
-    at, of = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
-    old, first = np.empty(runs, np.uint32), np.empty(runs, np.uint32)
-    listed = sample(begin, column_next, runs, run_begin, run_column, run_old, run_first, first_column, values, cycles,
-                    len(growth), some_begin, some_next, some, when, at, of, old, first)  # fmt: skip
+    taken = np.uint64(0)
+    for column in range(np.uint64(columns)):
+        some_begin[column] = taken
+        at = np.uint64(begin[column])
+        for place in range(at, min(np.uint64(column_next[column]), at + np.uint64(LEARN_CODES))):
+            some[taken] = values.value[place]
+            when[taken] = values.cycle[place]
+            taken += np.uint64(1)
+        some_end[column] = taken
+    at, of = np.empty(high - low, np.uint32), np.empty(high - low, np.uint32)
+    old, first = np.empty(high - low, np.uint32), np.empty(high - low, np.uint32)
+    listed = np.uint64(0)
+    for run in range(np.uint64(low), np.uint64(high)):
+        column = np.uint64(runs.column[run]) - np.uint64(first_column)
+        place = np.uint64(some_begin[column]) + np.uint64(runs.begin[run]) - np.uint64(begin[column])
+        if place < some_end[column]:
+            at[listed] = place
+            of[listed] = column
+            old[listed] = runs.old[run]
+            first[listed] = runs.first[run]
+            listed += np.uint64(1)
+    return some_begin, some_end, Values(some, when), Firsts(at[:listed], of[:listed], old[:listed], first[:listed])
+
+
+@jit
+def learn(begin, column_next, low, high, runs, first_column, values, first_cycle, growth, modes):
+    """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell.
+
+    begin, column_next, modes: of these columns, the first of which has the number first_column; low..high-1: their runs.
+    """
+    some_begin, some_end, some, firsts = sample(begin, column_next, low, high, runs, first_column, values)
     table = np.empty((PLANES, 256), np.uint32)
-    best = np.full(columns, -1, np.int64)
+    best = np.full(len(begin), -1, np.int64)
     trial = np.empty(len(modes), np.uint8)
     for mode in range(NUM_MODES):
         trial[:] = mode
-        codes = some.copy()
-        code_columns(some_begin, some_next, trial, when, np.uint32(first_cycle), codes)
-        code_first(listed, at, of, old, first, trial, codes)
-        for column in range(np.uint64(columns)):
-            low = np.uint64(some_begin[column])
-            count = np.uint64(some_next[column]) - low
+        codes = some.value.copy()
+        code_columns(some_begin, some_end, trial, some.cycle, np.uint32(first_cycle), codes)
+        code_first(0, len(firsts.begin), firsts, trial, codes)
+        for column in range(np.uint64(len(begin))):
+            at = np.uint64(some_begin[column])
+            count = np.uint64(some_end[column]) - at
             if count != 0:
-                total = sameness(codes, low, count, growth, table)
+                total = sameness(codes, at, count, growth, table)
                 if total > best[column]:
                     best[column] = total
                     modes[column] = mode

@@ -9,10 +9,11 @@ import numpy as np
 
 from engine.chunk import Blocks, Rows
 from sessions.arrange import MOST_CYCLES, MOST_VALUES, arrange
-from sessions.codec import MEMORY, PLANES, ROWS, STATE, WIDTH, XOR
+from sessions.codec import MEMORY, PLANES, ROWS, STATE
 from sessions.codes import LEARN_CODES
 from sessions.extent import Extent
 from sessions.streams import MOST_DISTINCT, TABLE_BITS, split_rows, store_rows, store_state, store_words
+from sessions.workspace import Events, Kinds, Places, Runs, Slots, Stored, Values, Watch
 
 NO_COUNTS = np.empty(0, np.uint32)
 # by how much each further byte of its kind makes a plane of bytes shorter: differences of n log n, in 2**-32 bits
@@ -68,60 +69,20 @@ class Encoder:
 
     def __init__(self, kind_of: np.ndarray, watch: np.ndarray, states_at: np.ndarray, extra: np.ndarray):
         words = len(kind_of)
-        self._kind_of = kind_of
         self._marked = np.zeros(words // 64 + 1, np.uint64)
         np.bitwise_or.at(self._marked, extra // 64, np.uint64(1) << (extra % 64).astype(np.uint64))
-        self._word_at = np.argsort(kind_of, kind="stable").astype(np.uint32)
-        self._place_of = np.empty(words, np.uint32)
-        self._place_of[self._word_at] = np.arange(words, dtype=np.uint32)
-        self._state_of, self._state_shift = np.full(words, -1, np.int32), np.zeros(words, np.uint32)
-        self._state_of[states_at // 4] = np.arange(len(states_at))
-        self._state_shift[states_at // 4] = states_at % 4 * 8
-        self._watch, self._states_at = watch, states_at
-        kinds = int(kind_of.max()) + 1
-        self._slot_of, self._present = np.full(words, -1, np.int32), np.zeros(words // 64 + 1, np.uint64)
-        self._slot = (*(np.empty(words, np.int32) for _ in range(3)), np.empty(words, np.uint32))
-        self._order, self._slot_next = np.empty(words, np.uint32), np.empty(words, np.int64)
-        self._first, self._times = np.empty((2, words), np.uint32)
-        self._run = tuple(np.empty(words, np.uint32) for _ in range(4))
-        self._least, self._most = np.empty((2, words), np.uint32)
-        self._kind_slots, self._kind_patterns = np.empty((2, kinds), np.uint32)
-        self._begin, self._column_next = np.empty((2, kinds * WIDTH), np.uint32)
-        self._table = np.empty(1 << 12, np.int32)
-        self.modes = np.full(kinds * WIDTH, XOR, np.uint8)
-        self._resting, self._seen = np.zeros(kinds * WIDTH, np.uint8), np.empty(1 << TABLE_BITS, np.uint64)
-        self._events = 0
-        self._room_for_events(1 << 15)
-        self._cycles = np.empty(0, np.uint16)
-        self._narrowed = np.empty(0, np.uint8)
-        self._room_for_values(1)
-        self._room_for_words(1)
+        self._places, self._watch = Places.of(kind_of), Watch.of(watch, states_at)
+        self._slots, self._kinds, self._runs = Slots.room(words), Kinds.room(int(kind_of.max()) + 1), Runs.room(words)
+        self.modes = self._kinds.modes
+        self._table, self._seen = np.empty(1 << 12, np.int32), np.empty(1 << TABLE_BITS, np.uint64)
+        self._events = Events.room(1 << 15)
+        # not larger than needed: to take new memory is slow
+        self._values, self._stored = Values.room(1), Stored.room(1, MOST_DISTINCT)
         self._spaces: list[Space] = []
 
     def begin(self, base: np.ndarray) -> None:
         """Have keyframes given by this (words,) u4 state, at which the first chunk begins."""
         self._base, self.state = base, base.copy()
-
-    def _room_for_events(self, events: int) -> None:
-        """Make the working space for events large enough."""
-        if events > self._events:
-            self._events = events + events // 4
-            self._ordered = np.empty(self._events, np.uint64)
-            self._masks, self._gaps, self._ranks = (np.empty(self._events, np.uint32) for _ in range(3))
-
-    def _room_for_words(self, words: int) -> None:
-        """Make the working space for what comes of values large enough."""
-        if words > len(self._narrowed) // PLANES:
-            words += words // 4
-            self._narrowed = np.empty(PLANES * words, np.uint8)
-            self._lists = tuple(np.empty(words + 1, np.uint32) for _ in range(4))
-            self._known = np.empty(words + MOST_DISTINCT, np.uint32)
-
-    def _room_for_values(self, room: int) -> None:
-        """Make the working space for values large enough; not larger than needed: to take new memory is slow."""
-        if room > len(self._cycles):
-            room += room // 4
-            self._cycles, self._values = np.empty(room, np.uint16), np.empty(room, np.uint32)
 
     def encode(self, blocks: Blocks, first_cycle: int, choose: bool) -> tuple[memoryview, Space, Extent]:
         """Return the streams of a chunk's keyframe and changes, where they lie (for `give_back`), and what the words that
@@ -131,28 +92,26 @@ class Encoder:
         """
         key, events, cycle = self.state, len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
         assert len(blocks.end) <= MOST_CYCLES and len(blocks.value) <= MOST_VALUES
-        self._room_for_events(events)
-        slots, room = arrange(
-            blocks.end, blocks.first, blocks.mask, self._kind_of, self._place_of, self._word_at, self._slot_of,
-            self._present, *self._slot, self._order, self._slot_next, self._first, self._times, self._ordered,
-            self._kind_slots, self._begin)  # fmt: skip
-        self._room_for_values(room)
-        self._room_for_words(len(blocks.value))
+        if events > len(self._events.gaps):
+            self._events = Events.room(events + events // 4)
+        count, room = arrange(blocks.end, blocks.first, blocks.mask, self._places, self._slots, self._kinds,
+                              self._events.ordered)  # fmt: skip
+        if room > len(self._values.value):
+            self._values = Values.room(room + room // 4)
+        if len(blocks.value) >= len(self._stored.far):
+            self._stored = Stored.room(len(blocks.value) + len(blocks.value) // 4, MOST_DISTINCT)
         if choose:
-            self._resting[:] = 0
-        states = np.empty(len(self._states_at), np.uint64)
-        space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(self._kind_of))
-        slot_first, _, slot_times, slot_touched = self._slot
-        used, runs, table = store_state(
-            key, self._base, self._marked, cycle, slots, self._order, slot_first, slot_times, slot_touched, self._ordered,
-            blocks.value, self._table, self._masks, self._first, self._times, self._kind_slots, self._kind_patterns,
-            self._begin, self._column_next, *self._run, self._gaps, self._ranks, events, choose, GROWTH, self.modes,
-            self._resting, self._seen, self._values, self._cycles, self._narrowed, *self._lists, self._known, self._watch,
-            self._least, self._most, self._states_at, self._state_of, self._state_shift, states, space.sizes,
-            space.out)  # fmt: skip
+            self._kinds.resting[:] = 0
+        states = np.empty(len(self._watch.states_at), np.uint64)
+        space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(key))
+        used, num_runs, table = store_state(
+            key, self._base, self._marked, cycle, count, self._slots, self._kinds, events, self._events, blocks.value,
+            self._values, self._table, self._runs, self._stored, self._seen, self._watch, states, choose, GROWTH,
+            space.sizes, space.out)  # fmt: skip
         if table > len(self._table):
             self._table = np.empty(table, np.int32)
-        return space.upto(used), space, Extent(self._run[0][:runs], self._least[:runs], self._most[:runs], states)
+        words, least, most = (part[:num_runs] for part in (self._runs.word, self._runs.least, self._runs.most))
+        return space.upto(used), space, Extent(words, least, most, states)
 
     def _space(self, num_bytes: int) -> Space:
         """Return room for so many bytes, that of a blob which is written already if there is such."""

@@ -2,7 +2,7 @@
 
 Numbers that index are unsigned where a loop is long: for signed ones the compiler must allow for negative ones, which count
 from the end, and then does one element at a time. `out` is bytes; `sizes`, (streams, 2) u4, gets count and width of each
-stream put there (see format.py, streams).
+stream put there (see format.py, streams). What the loops share is in workspace.py.
 """
 
 from __future__ import annotations
@@ -149,14 +149,14 @@ def difference(words, base, marked, step, bits):
 
 
 @jit
-def present(kind_slots, kind_patterns, blocks, patterns):
+def present(kinds, blocks, patterns):
     """Write how many blocks, and how many masks, the kinds have of which there are blocks; returns how many kinds."""
-    kinds = np.uint64(0)
-    for kind in range(np.uint64(len(kind_slots))):
-        blocks[kinds] = kind_slots[kind]
-        patterns[kinds] = kind_patterns[kind]
-        kinds += np.uint64(kind_slots[kind] != 0)
-    return np.int64(kinds)
+    count = np.uint64(0)
+    for kind in range(np.uint64(len(kinds.slots))):
+        blocks[count] = kinds.slots[kind]
+        patterns[count] = kinds.masks[kind]
+        count += np.uint64(kinds.slots[kind] != 0)
+    return np.int64(count)
 
 
 # the columns of a chunk
@@ -239,13 +239,13 @@ def restore_codes(codes, low, count, known):
 
 
 @jit
-def number_columns(columns, begin, counts, widths, num_far, costs, resting, codes, seen, distinct, known):
+def number_columns(columns, counts, widths, num_far, costs, kinds, codes, seen, distinct, known):
     """Number the codes of the columns where that is shorter than their planes (of choose_widths, which this corrects).
 
-    resting: (columns,) u1 of all columns: how long it is not to be tried again. distinct: gets how many different codes
-    each numbered column has, known: these. Returns how many columns and codes these are. seen: of number_codes, without
-    any of these columns.
+    distinct: gets how many different codes each numbered column has, known: these. Returns how many columns and codes these
+    are. seen: of number_codes, without any of these columns.
     """
+    begin, resting = kinds.begin, kinds.resting
     listed = total = np.uint64(0)
     for at in range(np.uint64(len(columns))):
         column = np.uint64(columns[at])
@@ -300,12 +300,13 @@ def place_planes(columns, counts, modes, widths, order, plane_at, stride):
 
 
 @jit
-def narrow(columns, begin, counts, widths, num_far, codes, at, planes, listed, far, beyond):
+def narrow(columns, begin, counts, widths, num_far, codes, at, listed, stored):
     """Write the columns' codes as byte planes, column by column; list the codes that have more bytes, and the rest of each.
 
-    num_far: how many of a column's codes are too wide for it. far: by place in the column; far, beyond: one longer than
-    needed. Returns the places behind the planes and the lists.
+    num_far: how many of a column's codes are too wide for it. at, listed: where in stored.planes, and in stored.far and
+    stored.beyond; returns the places behind.
     """
+    planes, far, beyond = stored.planes, stored.far, stored.beyond
     to, listed = np.uint64(at), np.uint64(listed)
     for which in range(np.uint64(len(columns))):
         column = np.uint64(columns[which])
@@ -327,11 +328,12 @@ def narrow(columns, begin, counts, widths, num_far, codes, at, planes, listed, f
 
 
 @jit
-def lay_planes(order, columns, counts, widths, plane_at, stride, num_far, narrowed, far, beyond, planes, far_steps, rests):
+def lay_planes(order, columns, counts, widths, plane_at, stride, num_far, stored, planes):
     """Bring the planes of `narrow` into the order of storing, and its lists: places as differences, among all codes.
 
-    order, plane_at, stride: of place_planes.
+    order, plane_at, stride: of place_planes. Returns how many are listed.
     """
+    narrowed, far, beyond, far_steps, rests = stored.planes, stored.far, stored.beyond, stored.far_steps, stored.rests
     column_at, far_at = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
     at = far_before = np.int64(0)
     for which in range(np.uint64(len(columns))):
@@ -360,11 +362,10 @@ def lay_planes(order, columns, counts, widths, plane_at, stride, num_far, narrow
 
 
 @jit
-def put_planes(columns, counts, modes, widths, num_far, narrowed, far, beyond, far_steps, rests, distinct, known, out, at,
-               sizes, stream):  # fmt: skip
+def put_planes(columns, counts, modes, widths, num_far, stored, distinct, known, out, at, sizes, stream):
     """Put all columns that have codes, from their modes to what is known (see format.py); returns the place behind.
 
-    columns: their numbers; counts, modes: of all. narrowed, far, beyond: of `narrow`. far_steps, rests: as long as these.
+    columns: their numbers; counts, modes: of all. stored: by `narrow`.
     """
     of, order = np.empty(len(columns), np.uint8), np.empty(len(columns), np.int64)
     plane_at, stride = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
@@ -373,89 +374,83 @@ def put_planes(columns, counts, modes, widths, num_far, narrowed, far, beyond, f
         of[place] = modes[np.uint64(columns[place])]
     at = put_bytes(of, len(columns), out, at, sizes, stream)
     at = put_bytes(widths, len(columns), out, at, sizes, stream + 1)
-    listed = lay_planes(order, columns, counts, widths, plane_at, stride, num_far, narrowed, far, beyond, out[at:],
-                        far_steps, rests)  # fmt: skip
+    listed = lay_planes(order, columns, counts, widths, plane_at, stride, num_far, stored, out[at:])
     sizes[stream + 2, 0] = total
     sizes[stream + 2, 1] = 1
-    return put_all((far_steps[:listed], rests[:listed], distinct, known), out, at + total, sizes, stream + 3)
+    return put_all((stored.far_steps[:listed], stored.rests[:listed], distinct, known), out, at + total, sizes, stream + 3)
 
 
 @entry
-def store_state(key, base, marked, first_cycle, slots, order, slot_first, slot_times, slot_touched, ordered, value, table,
-                masks, stored_first, stored_times, kind_slots, kind_patterns, begin, column_next, run_word, run_begin,
-                run_end, run_column, gaps, ranks, events, choose, growth, modes, resting, seen, values, cycles, narrowed,
-                far, beyond, far_steps, rests, known, watch, least, most, states_at, state_of, state_shift, states, sizes,
-                out):  # fmt: skip
+def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_events, events, value, values, table, runs,
+                stored, seen, watch, states, choose, growth, sizes, out):  # fmt: skip
     """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state).
 
     key, base: (words,) u4 state before, which becomes that behind the chunk, and the one that it is given by; marked: a bit
-    for each word in which they may differ. choose: learn the modes first. The rest is said in the steps above. Returns the
-    bytes used, the number of runs, and how long the table should have been.
+    for each word in which they may differ. value: of engine.chunk.Blocks. table: of `spread`; seen: of `number_codes`.
+    states: (warp slots,) u8 gets the sets of states. choose: learn the modes first. The rest is said in the steps above and
+    in workspace.py. Returns the bytes used, the number of runs, and how long the table should have been.
     """
     step, bits = np.empty(len(key), np.uint32), np.empty(len(key), np.uint32)
     differing = difference(key, base, marked, step, bits)
+    begin, column_next, modes, codes = kinds.begin, kinds.next, kinds.modes, values.value
     columns, counts = np.empty(len(begin), np.uint32), np.empty(len(begin), np.uint32)
     widths, num_far = np.empty(len(begin), np.uint8), np.empty(len(begin), np.int64)
     wide, costs = np.empty((WIDTH, PLANES), np.int32), np.empty(WIDTH, np.int64)
     distinct = np.empty(len(begin), np.uint32)
-    old, first = np.empty(len(run_word), np.uint32), np.empty(len(run_word), np.uint32)
     changing = block = numbered = different = np.uint64(0)
-    runs = patterns = event = at = far_listed = np.int64(0)
-    begin_states(key, states_at, states)
+    num_runs = patterns = event = at = listed_far = np.int64(0)
+    begin_states(key, watch, states)
     seen[:] = 0
     table[:] = 0
-    for kind in range(np.uint64(len(kind_slots))):
+    for kind in range(np.uint64(len(kinds.slots))):
         low, high = kind * np.uint64(WIDTH), (kind + np.uint64(1)) * np.uint64(WIDTH)
-        before, mine = patterns, order[block : block + np.uint64(kind_slots[kind])]
-        kind_patterns[kind] = 0
-        if kind_slots[kind] == 0:
+        before, mine = patterns, slots.order[block : block + np.uint64(kinds.slots[kind])]
+        kinds.masks[kind] = 0
+        if kinds.slots[kind] == 0:
             continue
-        block += np.uint64(kind_slots[kind])
+        block += np.uint64(kinds.slots[kind])
         while True:
             for column in range(low, high):
                 column_next[column] = begin[column]
-            behind, patterns, past = spread(mine, kind, slot_first, slot_times, slot_touched, ordered, event, events, value,
-                                            table, masks, before, column_next, values, cycles, gaps, ranks, runs, run_word,
-                                            run_begin, run_end, run_column)  # fmt: skip
+            behind, patterns, past = spread(mine, kind, slots, kinds, events, event, num_events, value, values, table,
+                                            before, runs, num_runs)  # fmt: skip
             if behind != TABLE_FULL:
                 break
             table = np.zeros(4 * len(table), np.int32)
         event = past
-        kind_patterns[kind] = patterns - before
-        number, run_at, run_of = behind - runs, run_begin[runs:behind], run_column[runs:behind]
-        walk_runs(number, run_word[runs:behind], run_at, run_end[runs:behind], key, marked, values, watch,
-                  least[runs:behind], most[runs:behind], state_of, state_shift, states, old, first)  # fmt: skip
-        runs = behind
+        kinds.masks[kind] = patterns - before
+        walk_runs(num_runs, behind, runs, key, marked, codes, watch, states)
         if choose:
-            learn(begin[low:high], column_next[low:high], number, run_at, run_of, old, first, low, values, cycles,
-                  first_cycle, growth, modes[low:high])  # fmt: skip
-        code_columns(begin[low:high], column_next[low:high], modes[low:high], cycles, np.uint32(first_cycle), values)
-        code_first(number, run_at, run_of, old, first, modes, values)
+            learn(begin[low:high], column_next[low:high], num_runs, behind, runs, low, values, first_cycle, growth,
+                  modes[low:high])  # fmt: skip
+        code_columns(begin[low:high], column_next[low:high], modes[low:high], values.cycle, np.uint32(first_cycle), codes)
+        code_first(num_runs, behind, runs, modes, codes)
+        num_runs = behind
         listed = changing
         for column in range(low, high):
             counts[column] = column_next[column] - begin[column]
             columns[listed] = column
             listed += np.uint64(counts[column] != 0)
         some, widths_of, far_of = columns[changing:listed], widths[changing:listed], num_far[changing:listed]
-        count_wide(values, some, begin, counts, wide)
+        count_wide(codes, some, begin, counts, wide)
         choose_widths(some, counts, wide, widths_of, far_of, costs)
-        columns_more, codes_more = number_columns(some, begin, counts, widths_of, far_of, costs, resting, values, seen,
-                                                  distinct[numbered:], known[different:])  # fmt: skip
+        columns_more, codes_more = number_columns(some, counts, widths_of, far_of, costs, kinds, codes, seen,
+                                                  distinct[numbered:], stored.known[different:])  # fmt: skip
         numbered += columns_more
         different += codes_more
-        at, far_listed = narrow(some, begin, counts, widths_of, far_of, values, at, narrowed, far_listed, far, beyond)
+        at, listed_far = narrow(some, begin, counts, widths_of, far_of, codes, at, listed_far, stored)
         changing = listed
-    blocks, kind_masks = np.empty(len(kind_slots), np.uint32), np.empty(len(kind_slots), np.uint32)
-    kinds = present(kind_slots, kind_patterns, blocks, kind_masks)
-    places = np.empty(slots, np.uint32)
-    zigzag_steps(stored_first[:slots], places)
-    at = put_all((step[:differing], bits[:differing], blocks[:kinds], kind_masks[:kinds], places, stored_times[:slots],
-                  masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
-    at = put_low(gaps[:events], far_steps, rests, out, at, sizes, 7)
-    at = put_low(ranks[:events], far_steps, rests, out, at, sizes, 10)
-    used = put_planes(columns[:changing], counts, modes, widths[:changing], num_far, narrowed, far, beyond, far_steps, rests,
-                      distinct[:numbered], known[:different], out, at, sizes, 13)  # fmt: skip
-    return used, runs, len(table)
+    blocks, kind_masks = np.empty(len(kinds.slots), np.uint32), np.empty(len(kinds.slots), np.uint32)
+    count = present(kinds, blocks, kind_masks)
+    places = np.empty(num_slots, np.uint32)
+    zigzag_steps(slots.stored_first[:num_slots], places)
+    at = put_all((step[:differing], bits[:differing], blocks[:count], kind_masks[:count], places,
+                  slots.stored_times[:num_slots], events.masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
+    at = put_low(events.gaps[:num_events], stored.far_steps, stored.rests, out, at, sizes, 7)
+    at = put_low(events.ranks[:num_events], stored.far_steps, stored.rests, out, at, sizes, 10)
+    used = put_planes(columns[:changing], counts, modes, widths[:changing], num_far, stored, distinct[:numbered],
+                      stored.known[:different], out, at, sizes, 13)  # fmt: skip
+    return used, num_runs, len(table)
 
 
 # rows and memory
