@@ -40,7 +40,8 @@ class Plan:
                 inner, offset = dtype.fields[name][:2]  # type: ignore[index]
                 if (begin or name not in CHANGES_ONLY) and (inner.itemsize <= 4 * MOST_WORDS or name == "warp"):
                     chosen[(begin + offset) // 4 : -(-(begin + offset + inner.itemsize) // 4)] = True
-        watched = np.flatnonzero(chosen)
+        # kind after kind, as they are packed: what is read together lies side by side
+        watched = kinds.words[chosen[kinds.words]]
         slot = np.full(layout.num_words, -1, np.int32)
         slot[watched] = np.arange(len(watched))
         watch = np.where(chosen, np.where(kinds.in_bytes, BYTES, WHOLE), NOT_WATCHED).astype(np.uint8)
