@@ -137,8 +137,8 @@ class Stored(NamedTuple):
     """What the codes of a chunk are stored as, kind after kind.
 
     planes: u1 byte planes, column by column. far, beyond: u4 of codes wider than their column where among its codes they
-    are, and what stands above its width; far_steps, rests: u4 these in the order of storing. known: u4 the codes that
-    numbers stand for.
+    are, and what stands above its width; far_steps, rests: u4 these in the order of storing: all four one longer than
+    needed, as what comes next is written before it is known to be listed. known: u4 the codes that numbers stand for.
     """
 
     planes: np.ndarray
