@@ -28,12 +28,12 @@ MOST_CYCLES, MOST_VALUES = 1 << VALUE_SHIFT - CYCLE_SHIFT, 1 << 64 - VALUE_SHIFT
 
 
 @jit
-def index_events(first, mask, kind_of, slots):
+def index_events(first, mask, slots):
     """Number the blocks as they come up; count the events of each and collect the words that change in it.
 
     first, mask: of engine.chunk.Blocks. Returns how many slots there are.
     """
-    of, first_word, kind, times, touched = slots.of, slots.first, slots.kind, slots.times, slots.touched
+    of, first_word, times, touched = slots.of, slots.first, slots.times, slots.touched
     count = np.int32(0)
     for event in range(np.uint64(len(first))):
         word = np.uint64(first[event])
@@ -43,7 +43,6 @@ def index_events(first, mask, kind_of, slots):
             count += np.int32(1)
             of[word] = found
             first_word[np.uint64(found)] = word
-            kind[np.uint64(found)] = kind_of[word]
             times[np.uint64(found)] = 0
             touched[np.uint64(found)] = 0
         slot = np.uint64(found)
@@ -72,7 +71,7 @@ def order_slots(count, slots, places):
 
 
 @jit
-def place_slots(count, slots, kinds):
+def place_slots(count, slots, kinds, kind_of):
     """Say where the events and the values of each block go, in the order of storing.
 
     Columns that have any values have room for all events of their kind. Returns the most room that a kind takes.
@@ -85,9 +84,7 @@ def place_slots(count, slots, kinds):
         slot = np.uint64(order[place])
         slots.next[slot] = event
         event += times[slot]
-        slots.stored_first[place] = slots.first[slot]
-        slots.stored_times[place] = times[slot]
-        kind_slots[np.uint64(slots.kind[slot])] += 1
+        kind_slots[np.uint64(kind_of[np.uint64(slots.first[slot])])] += 1
     which = np.uint64(0)
     most = np.int64(0)
     for kind in range(np.uint64(len(kind_slots))):
@@ -200,8 +197,8 @@ def arrange(end, first, mask, places, slots, kinds, ordered):
 
     end, first, mask: of engine.chunk.Blocks. ordered: of Events. What else is written is said in the steps above.
     """
-    count = index_events(first, mask, places.kind_of, slots)
+    count = index_events(first, mask, slots)
     order_slots(count, slots, places)
-    room = place_slots(count, slots, kinds)
+    room = place_slots(count, slots, kinds, places.kind_of)
     sort_events(end, first, mask, count, slots, ordered)
     return np.int64(count), room

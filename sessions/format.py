@@ -16,7 +16,7 @@ then the bytes of each: unsigned numbers of width 0 (all zero), 1, 2 or 4 bytes,
 next bytes, and so on. All numbers are little endian.
 
 HEAD payload, a msgpack map
-    format       3
+    format       4
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), chunk_cycles

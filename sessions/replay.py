@@ -187,14 +187,18 @@ class RecordedTimeline(Timeline):
 
     def _may_write(self, row: int, low: int, high: int) -> bool:
         """Say whether chunks low..high-1 may write a row."""
-        known = self.summaries if low // CHUNKS == (high - 1) // CHUNKS else None
-        return known is None or known.may_write(row, low, high)
+        written = self._written(low, high)
+        return written is None or bool(written[row].any())
 
     def _may_write_any(self, places: np.ndarray, low: int, high: int) -> bool:
         """Say whether chunks low..high-1 may write any of these rows."""
+        written = self._written(low, high)
+        return written is None or bool((np.logical_or.reduce(written, axis=1) & places).any())
+
+    def _written(self, low: int, high: int) -> np.ndarray | None:
+        """Return (rows, high - low) bool: which rows each chunk may write; None where no one summary says."""
         known = self.summaries if low // CHUNKS == (high - 1) // CHUNKS else None
-        written = None if known is None else known.rows_written(low, high)
-        return written is None or bool((written & places).any())
+        return None if known is None else known.rows_written(low, high)
 
     def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:
         """Read something in the log of rows written in the 8**level chunks before `number`."""

@@ -149,6 +149,16 @@ def difference(words, base, marked, step, bits):
 
 
 @jit
+def in_order(order, slots, firsts, times):
+    """Write first words and events of the blocks in the order of storing."""
+    for place in range(np.uint64(len(order))):
+        slot = np.uint64(order[place])
+        firsts[place] = slots.first[slot]
+        times[place] = slots.times[slot]
+    return 0
+
+
+@jit
 def present(kinds, blocks, patterns):
     """Write how many blocks, and how many masks, the kinds have of which there are blocks; returns how many kinds."""
     count = np.uint64(0)
@@ -442,10 +452,12 @@ def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_eve
         changing = listed
     blocks, kind_masks = np.empty(len(kinds.slots), np.uint32), np.empty(len(kinds.slots), np.uint32)
     count = present(kinds, blocks, kind_masks)
-    places = np.empty(num_slots, np.uint32)
-    zigzag_steps(slots.stored_first[:num_slots], places)
-    at = put_all((step[:differing], bits[:differing], blocks[:count], kind_masks[:count], places,
-                  slots.stored_times[:num_slots], events.masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
+    firsts, places = np.empty(num_slots, np.uint32), np.empty(num_slots, np.uint32)
+    times = np.empty(num_slots, np.uint32)
+    in_order(slots.order[:num_slots], slots, firsts, times)
+    zigzag_steps(firsts, places)
+    at = put_all((step[:differing], bits[:differing], blocks[:count], kind_masks[:count], places, times,
+                  events.masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
     at = put_low(events.gaps[:num_events], stored.far_steps, stored.rests, out, at, sizes, 7)
     at = put_low(events.ranks[:num_events], stored.far_steps, stored.rests, out, at, sizes, 10)
     used = put_planes(columns[:changing], counts, modes, widths[:changing], num_far, stored, distinct[:numbered],

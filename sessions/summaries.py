@@ -201,14 +201,8 @@ class Summaries:
         return pieces
 
     def rows_written(self, low: int, high: int) -> np.ndarray | None:
-        """Return (rows,) bool: which rows chunks low..high-1 write, all of one summary; None where it is not known."""
-        flags = self._flags("rows", low, high)[0][0]
-        return None if flags is None else np.logical_or.reduce(flags, axis=1)
-
-    def may_write(self, row: int, low: int, high: int) -> bool:
-        """Say whether chunks low..high-1, all of one summary, may write a row."""
-        flags = self._flags("rows", low, high)[0][0]
-        return flags is None or bool(flags[row].any())
+        """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one summary, writes; None = unknown."""
+        return self._flags("rows", low, high)[0][0]
 
     def register_changes(self, base: Field, register: int, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether the row of a register, counted from a slot in the state, may be written."""

@@ -21,7 +21,7 @@ MOST_WORDS = 1024
 class Plan:
     """Which words are watched: slot: (num_words,) i4 number among the watched ones, -1 = not watched; watched: (w,) i8.
 
-    watch: (num_words,) u1 how, as in extent.py. num_states: warp slots.
+    The watched ones go kind after kind. watch: (num_words,) u1 how, as in extent.py. num_states: warp slots.
     """
 
     kinds: WordKinds

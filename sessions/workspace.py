@@ -33,29 +33,26 @@ class Slots(NamedTuple):
     """The blocks that change in a chunk, numbered (slots) as they come up; all arrays as long as if every word began one.
 
     of: i4 slot of the block that begins at each word; -1, where there is none, in all between two chunks. Of each slot
-    first: i4 its first word; kind: i4; times: i4 events; touched: u4 which of its words change; next: i8 place of its next
-    event. present: u8 a bit for each place (Places) where one stands; none between two chunks. In the order of storing
-    order: u4 the slots; stored_first, stored_times: u4 first words and events.
+    first: i4 its first word; times: i4 events; touched: u4 which of its words change; next: i8 place of its next event.
+    present: u8 a bit for each place (Places) where one stands; none between two chunks. order: u4 the slots in the order of
+    storing.
     """
 
     of: np.ndarray
     first: np.ndarray
-    kind: np.ndarray
     times: np.ndarray
     touched: np.ndarray
     next: np.ndarray
     present: np.ndarray
     order: np.ndarray
-    stored_first: np.ndarray
-    stored_times: np.ndarray
 
     @staticmethod
     def room(words: int) -> Slots:
         """Return room for blocks among so many words."""
-        first, kind, times = np.empty((3, words), np.int32)
-        touched, order, stored_first, stored_times = np.empty((4, words), np.uint32)
-        return Slots(np.full(words, -1, np.int32), first, kind, times, touched, np.empty(words, np.int64),
-                     np.zeros(words // 64 + 1, np.uint64), order, stored_first, stored_times)  # fmt: skip
+        first, times = np.empty((2, words), np.int32)
+        touched, order = np.empty((2, words), np.uint32)
+        return Slots(np.full(words, -1, np.int32), first, times, touched, np.empty(words, np.int64),
+                     np.zeros(words // 64 + 1, np.uint64), order)  # fmt: skip
 
 
 class Kinds(NamedTuple):
