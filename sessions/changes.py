@@ -10,11 +10,14 @@ import numpy as np
 
 from engine.chunk import Blocks
 from sessions.codec import DIFFERENCE, NUM_MODES, NUMBERED, PLANES_OF, STAMP, WIDTH, XOR, per_cycle, unpack, unzigzag
-from sessions.layout import distinct
 
 
 # a stream without numbers
 NOTHING = [0, 0, b""]
+# planes of the codes of each class (see _Columns), and the greatest number that a code is given by
+CLASS_PLANES, MOST_NUMBER = np.tile(PLANES_OF, NUM_MODES), 255
+# words of a block, as a shift and a mask: to divide takes several times as long
+WIDTH_BITS, INSIDE = WIDTH.bit_length() - 1, WIDTH - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +128,7 @@ class StoredChanges:
         Before the first code of each of these two stands a 0: the codes of other modes begin two places later.
         """
         columns = self._columns
-        codes = np.zeros(len(self) + 2, np.uint32)
+        codes = np.empty(len(self) + 2, np.uint32)
         far, beyond = self._far
         edges = np.searchsorted(far, columns.class_begin + columns.class_size).tolist()
         sizes = columns.class_size.tolist()
@@ -134,6 +137,8 @@ class StoredChanges:
             classes = range(mode * len(PLANES_OF), (mode + 1) * len(PLANES_OF))
             shift = _shift(mode)
             begin = int(columns.class_begin[classes[0]]) + shift
+            if mode in (DIFFERENCE, XOR):
+                codes[begin - 1] = 0
             end = begin
             for number in classes:
                 size = sizes[number]
@@ -163,7 +168,8 @@ class StoredChanges:
         columns = self._columns
         mode, first, size, number = (int(part[column])
                                      for part in (columns.mode, columns.first, columns.size, columns.number))  # fmt: skip
-        found = np.zeros(size + 1, np.uint32)
+        found = np.empty(size + 1, np.uint32)
+        found[0] = 0
         columns.read(number, first - int(columns.class_begin[number]), found[1:])
         far, beyond = self._far
         wide = slice(*np.searchsorted(far, (first, first + size)).tolist())
@@ -181,10 +187,12 @@ class StoredChanges:
         lead = end - patterns - np.repeat(self._pattern_begin, self._blocks_of)
         cell = self._pattern + np.repeat(lead, self._times)
         number = np.bincount(cell, minlength=int(end[-1]))
-        filled = np.flatnonzero(number)
+        filled = np.flatnonzero(number > 0)     # of booleans it takes a third of the time
         # every block has events, and so a cell that is filled
         edges = np.searchsorted(filled, end - patterns)
-        block = np.repeat(np.arange(len(edges)), np.diff(edges, append=len(filled)))
+        block = np.zeros(len(filled), np.int64)
+        block[edges[1:]] = 1
+        np.add.accumulate(block, out=block)
         pattern = filled - lead[block]
         _require(self._num_cycles < 1 << 16)
         return _Cells(cell, number, filled, edges, block, pattern, self._bits.astype("<u2").take(pattern, axis=0))
@@ -220,8 +228,8 @@ class StoredChanges:
         before = np.flatnonzero(self._when < offset)
         cell = cells.cell.take(before)
         times = self._tally(np.bincount(cell, minlength=len(cells.number)))
-        place = np.flatnonzero(times)
-        block, inside = place // WIDTH, place % WIDTH
+        place = np.flatnonzero(times > 0)
+        block, inside = place >> WIDTH_BITS, place & INSIDE
         mode = self._columns.mode.take(inside + self._kind_of.take(block) * WIDTH)
         start = self._starts.take(place)
         word = self._block.take(block) + inside
@@ -247,8 +255,9 @@ class StoredChanges:
         cells = self._cells
         is_stamp = (self._columns.mode == STAMP).reshape(-1, WIDTH)
         having = self._bits & np.repeat(is_stamp, self._patterns_of, axis=0)
-        cell, inside = np.divmod(np.flatnonzero(having.take(cells.pattern, axis=0).view(bool)), WIDTH)
-        return cells.filled.take(cell), cells.block.take(cell) * WIDTH + inside
+        found = np.flatnonzero(having.take(cells.pattern, axis=0).view(bool))
+        cell = found >> WIDTH_BITS
+        return cells.filled.take(cell), (cells.block.take(cell) << WIDTH_BITS) + (found & INSIDE)
 
     def _last(self, cell: np.ndarray, events: np.ndarray) -> np.ndarray:
         """Return (blocks * 32,) u4 in which cycle offset each word coded as a stamp last changes in these events.
@@ -275,7 +284,7 @@ class StoredChanges:
             kinds = self._kind_of[near[known]]
             changing = np.flatnonzero(self._columns.size[kinds * WIDTH + place[known]])
             known, kinds = known[changing], kinds[changing]
-            for kind in distinct(kinds).tolist():
+            for kind in np.flatnonzero(np.bincount(kinds)).tolist():
                 mine = known[kinds == kind]
                 parts.append(self._histories(kind, mine, near[mine], place[mine]))
         if len(parts) == 1:
@@ -295,11 +304,13 @@ class StoredChanges:
         low = int(self._event_begin[kind])
         events = slice(low, low + int(self._events_of[kind]))
         first, count = int(self._kind_begin[kind]), int(self._blocks_of[kind])
-        places = distinct(place)
+        places = np.flatnonzero(np.bincount(place))
         codes, begin = self._codes_of(kind * WIDTH + places)
         # changes of these places in any block of the kind, place by place in order of the codes
         having = np.take(self._bits.T[places], self._pattern[events], axis=1)
-        at, event = np.divmod(np.flatnonzero(having.view(bool)), having.shape[1])
+        event = np.flatnonzero(having.view(bool))
+        at = event // having.shape[1]
+        event -= at * having.shape[1]
         of = np.repeat(np.arange(count), self._times[first : first + count])[event]
         number = np.full((len(places), count), -1)
         number[np.searchsorted(places, place), block - first] = which
@@ -357,7 +368,7 @@ class _Columns:
 
     A class, number: codes of one mode and width. class_size: (classes,) of codes; class_begin: first code among all;
     class_data: where it begins in `data`, its byte planes. A numbered column: first and size; known_begin: where the codes
-    that its numbers stand for begin in `known`; all in the order of the classes.
+    that its numbers stand for begin in `known`; highest: u1 of its numbers; all in the order of the classes.
     """
 
     mode: np.ndarray
@@ -371,7 +382,7 @@ class _Columns:
     numbered_first: np.ndarray
     numbered_size: np.ndarray
     known_begin: np.ndarray
-    distinct: np.ndarray
+    highest: np.ndarray
     known: np.ndarray
 
     @staticmethod
@@ -388,7 +399,7 @@ class _Columns:
         mode[columns], number[columns] = modes, classes
         first[columns[order]] = np.cumsum(sizes) - sizes
         class_size = np.bincount(classes, size[columns], minlength=NUM_MODES * len(PLANES_OF)).astype(np.int64)
-        class_bytes = class_size * np.tile(PLANES_OF, NUM_MODES)
+        class_bytes = class_size * CLASS_PLANES
         _require(class_bytes.sum() == len(data))
         mine = widths == NUMBERED
         _require(mine.sum() == len(distinct) and distinct.sum() == len(known) and (not len(distinct) or distinct.min() > 0))
@@ -397,25 +408,35 @@ class _Columns:
         begin = np.cumsum(distinct, dtype=np.int64) - distinct
         of = columns[mine][places]
         return _Columns(mode, size, first, number, class_size, np.cumsum(class_size) - class_size,
-                        np.cumsum(class_bytes) - class_bytes, data, first[of], size[of], begin[places], distinct[places],
-                        known)  # fmt: skip
+                        np.cumsum(class_bytes) - class_bytes, data, first[of], size[of], begin[places],
+                        np.minimum(distinct[places] - 1, MOST_NUMBER).astype(np.uint8), known)  # fmt: skip
 
     def read(self, number: int, skip: int, found: np.ndarray) -> None:
         """Write codes of a class into (n,) u4 `found`, but for what is wider than the class; skip: codes before them."""
         at = int(self.class_data[number]) + skip
-        for plane in range(PLANES_OF[number % len(PLANES_OF)]):
+        if number % len(PLANES_OF) == NUMBERED:
+            self._read_numbered(int(self.class_begin[number]) + skip, self.data[at : at + len(found)], found)
+            return
+        planes = PLANES_OF[number % len(PLANES_OF)]
+        if not planes:
+            found[:] = 0
+        for plane in range(planes):
             part = self.data[at : at + len(found)]
             if plane:
                 found |= np.left_shift(part, np.uint32(8 * plane), dtype=np.uint32)
             else:
                 found[:] = part
             at += int(self.class_size[number])
-        if number % len(PLANES_OF) == NUMBERED:
-            first = int(self.class_begin[number]) + skip
-            which = slice(*np.searchsorted(self.numbered_first, (first, first + len(found))).tolist())
-            sizes = self.numbered_size[which]
-            _require((found < np.repeat(self.distinct[which], sizes)).all())
-            found[:] = self.known.take(found + np.repeat(self.known_begin[which], sizes))
+
+    def _read_numbered(self, first: int, numbers: np.ndarray, found: np.ndarray) -> None:
+        """Write the codes that (n,) u1 numbers stand for into (n,) u4 `found`; first: of these codes, among all."""
+        which = slice(*np.searchsorted(self.numbered_first, (first, first + len(found))).tolist())
+        sizes = self.numbered_size[which]
+        _require((numbers <= np.repeat(self.highest[which], sizes)).all())
+        place = np.repeat(self.known_begin[which], sizes)
+        place += numbers
+        # all are in bounds: not to look again takes a third less
+        self.known.take(place, out=found, mode="wrap")
 
 
 def _whole(stored: dict[str, Any], name: str, far: str, dtype: Any) -> np.ndarray:

@@ -164,7 +164,7 @@ class DecodedChunk:
         if not isinstance(self.changes, StoredChanges):
             order = np.argsort(which, kind="stable")
             which, when, value = which[order], when[order], value[order]
-        begin = np.flatnonzero(np.diff(which, prepend=-1))
+        begin = np.searchsorted(which, np.flatnonzero(np.bincount(which)))
         before = np.empty_like(value)
         before[1:] = value[:-1]
         before[begin] = self._key[words[which[begin]]]
@@ -267,8 +267,12 @@ class DecodedChunk:
 
 def _read(words: np.ndarray, field: Field) -> np.ndarray:
     """Return a field of the (num_words,) u4 state, with the field's shape."""
+    data = words.view(np.uint8)
+    if field.is_dense:
+        begin = int(field.offsets[0])
+        return data[begin : begin + field.dtype.itemsize * len(field.offsets)].view(field.dtype).reshape(field.shape).copy()
     positions = field.offsets[:, None] + np.arange(field.dtype.itemsize)
-    return words.view(np.uint8)[positions].view(field.dtype).reshape(field.shape)
+    return data[positions].view(field.dtype).reshape(field.shape)
 
 
 def _advance(

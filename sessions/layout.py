@@ -31,6 +31,11 @@ class Field:
     words: np.ndarray
     derived: str = ""
 
+    @cached_property
+    def is_dense(self) -> bool:
+        """Say whether the elements lie one behind the other."""
+        return bool((np.diff(self.offsets) == self.dtype.itemsize).all())
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
