@@ -7,7 +7,7 @@ import numpy as np
 from engine import far, hooks, journal
 from engine.bits import bit64, ctz64
 from engine.device import device
-from engine.jit import step_entry
+from engine.jit import lean_entry
 from engine.registers import touch_inflight
 from engine.stages import completion, ctas, fetch, issue, memory, write_back
 from engine.state import MAX_INFLIGHT, NONE8
@@ -16,7 +16,7 @@ NUM_CODES = 40
 STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
 
 
-@step_entry
+@lean_entry
 def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, stop_cycle):
     """Run until `stop_cycle` or until something needs the caller; return one of the codes above.
 

@@ -90,17 +90,27 @@ def entry(function: Callable[..., Any]) -> Any:
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
-def step_entry(function: Callable[..., Any]) -> Any:
-    """Compile an `entry` of the machine: it allocates no arrays, so that references to its callers' need no counting."""
+def lean_entry(function: Callable[..., Any]) -> Any:
+    """Compile an `entry` that makes no arrays, so that references to its callers' need no counting."""
     if OFF:
         return entry(function)
     return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let compiled code call a helper, as a part of its callers; Python runs it as it is written."""
+    """Let compiled code call a helper that makes no arrays, as a part of its callers; Python runs it as it is written."""
+    return _as_part(function, counts=False)
+
+
+def array_jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Do as `jit` does, for a helper that makes arrays."""
+    return _as_part(function, counts=True)
+
+
+def _as_part(function: Callable[..., Any], *, counts: bool) -> Callable[..., Any]:
+    """Give compiled code a helper; counts: the references to the arrays that it knows are counted."""
     if not OFF:
-        overload(function, strict=False, jit_options=PART)(lambda *types: function)
+        overload(function, strict=False, jit_options={**PART, "_nrt": counts})(lambda *types: function)
     return function
 
 
@@ -297,7 +307,7 @@ types.Record.mangling_args = property(_mangling_args)
 
 
 def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool) -> None:
-    """Let compiled code call a marked plain function; like `step_entry` it counts no references."""
+    """Let compiled code call a marked plain function; like `lean_entry` it counts no references."""
     overload(function, strict=False, jit_options={**PART, "_nrt": False, "forceinline": is_inlined})(choose)
 
 

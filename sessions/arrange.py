@@ -136,15 +136,21 @@ def spread(order, kind, slots, kinds, events, first_event, num_events, value, va
     ordered, gaps, ranks, masks, next_of = events.ordered, events.gaps, events.ranks, events.masks, kinds.next
     into, cycles = values.value, values.cycle
     one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
-    begins = np.empty(WIDTH, np.uint32)
     event, run, last = np.uint64(first_event), np.uint64(num_runs), np.uint64(max(num_events - 1, 0))
     most = np.uint64(len(table) - 1)
     kind_first = patterns
     column_first = np.uint64(kind) * np.uint64(WIDTH)
     for which in range(np.uint64(len(order))):
         slot = np.uint64(order[which])
-        for place in range(np.uint64(WIDTH)):
-            begins[place] = next_of[column_first + place]
+        first_run = run
+        touched = np.uint64(slots.touched[slot])
+        while touched != 0:
+            place = np.uint64(ctz64(touched))
+            touched &= touched - one
+            runs.word[run] = np.uint64(slots.first[slot]) + place
+            runs.begin[run] = next_of[column_first + place]
+            runs.column[run] = column_first + place
+            run += one
         before = np.uint64(0)
         for _ in range(slots.times[slot]):
             at = ordered[event] >> values_at
@@ -179,15 +185,8 @@ def spread(order, kind, slots, kinds, events, first_event, num_events, value, va
                 into[goes] = value[at]
                 cycles[goes] = cycle        # few columns need it, but to choose costs more
                 at += one
-        touched = np.uint64(slots.touched[slot])
-        while touched != 0:
-            place = np.uint64(ctz64(touched))
-            touched &= touched - one
-            runs.word[run] = np.uint64(slots.first[slot]) + place
-            runs.begin[run] = begins[place]
-            runs.end[run] = next_of[column_first + place]
-            runs.column[run] = column_first + place
-            run += one
+        for ended in range(first_run, run):
+            runs.end[ended] = next_of[np.uint64(runs.column[ended])]
     return np.int64(run), patterns, np.int64(event)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.bits import bit64
-from engine.jit import jit
+from engine.jit import array_jit, jit
 from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, XOR
 from sessions.extent import BYTES, WHOLE
 from sessions.workspace import Values
@@ -137,7 +137,7 @@ def sameness(codes, begin, count, growth, table):
     return total
 
 
-@jit
+@array_jit
 def sample(begin, column_next, low, high, runs, first_column, values):
     """Take the first values of each column, at most LEARN_CODES, and of the runs low..high-1 those that begin among them.
 
@@ -173,7 +173,7 @@ def sample(begin, column_next, low, high, runs, first_column, values):
     return some_begin, some_end, Values(some, when), Firsts(at[:listed], of[:listed], old[:listed], first[:listed])
 
 
-@jit
+@array_jit
 def learn(begin, column_next, low, high, runs, first_column, values, first_cycle, growth, modes):
     """Choose for each column that has codes the mode that codes it shortest; of a long one the first codes tell.
 

@@ -16,12 +16,22 @@ FOLDER = jit.CACHE_FOLDER / f"recorder-{jit.source_hash(Path(__file__).with_name
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    """Compile an entry point, cached on disk."""
+    """Compile an entry point that makes no arrays, cached on disk."""
+    return _kept(jit.lean_entry, function)
+
+
+def array_entry(function: Callable[..., Any]) -> Any:
+    """Compile an entry point that makes arrays, cached on disk."""
+    return _kept(jit.entry, function)
+
+
+def _kept(compiled: Callable[..., Any], function: Callable[..., Any]) -> Any:
+    """Return a function as engine.jit compiles it, kept in the recorder's own folder."""
     if jit.OFF:
-        return jit.entry(function)
+        return compiled(function)
     config: Any = jit.numba.config
     usual, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
     try:
-        return jit.entry(function)
+        return compiled(function)
     finally:
         config.CACHE_DIR = usual

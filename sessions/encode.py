@@ -12,13 +12,15 @@ from sessions.arrange import MOST_CYCLES, MOST_VALUES, arrange
 from sessions.codec import MEMORY, PLANES, ROWS, STATE
 from sessions.codes import LEARN_CODES
 from sessions.extent import Extent
-from sessions.streams import MOST_DISTINCT, TABLE_BITS, split_rows, store_rows, store_state, store_words
-from sessions.workspace import Events, Kinds, Places, Runs, Slots, Stored, Values, Watch
+from sessions.streams import MOST_DISTINCT, TABLE_BITS, TABLE_GROWTH, split_rows, store_rows, store_state, store_words
+from sessions.workspace import Classes, Columns, Events, Kinds, Lists, Places, Runs, Slots, Stored, Tables, Values, Watch
 
 NO_COUNTS = np.empty(0, np.uint32)
 # by how much each further byte of its kind makes a plane of bytes shorter: differences of n log n, in 2**-32 bits
 _COUNTS = np.arange(LEARN_CODES + 1)
 GROWTH = np.diff(np.round(_COUNTS * np.log2(np.maximum(_COUNTS, 1)) * 2**32).astype(np.int64))
+# how much of its table `spread` is given at first
+TABLE_LENGTH = 1 << 12
 # what a stored number takes at most: a code in its column, or its place and its rest in two lists
 CODE_BYTES = 2 * PLANES
 
@@ -74,8 +76,10 @@ class Encoder:
         self._places, self._watch = Places.of(kind_of), Watch.of(watch, states_at)
         self._slots, self._kinds, self._runs = Slots.room(words), Kinds.room(int(kind_of.max()) + 1), Runs.room(words)
         self.modes = self._kinds.modes
-        self._table, self._seen = np.empty(1 << 12, np.int32), np.empty(1 << TABLE_BITS, np.uint64)
-        self._events = Events.room(1 << 15)
+        self._columns, self._classes = Columns.room(len(self.modes)), Classes.room()
+        self._lists = Lists.room(words, len(self._kinds.slots))
+        self._table_length = TABLE_LENGTH
+        self._room_for(1 << 15)
         # not larger than needed: to take new memory is slow
         self._values, self._stored = Values.room(1), Stored.room(1, MOST_DISTINCT)
         self._spaces: list[Space] = []
@@ -93,7 +97,7 @@ class Encoder:
         key, events, cycle = self.state, len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
         assert len(blocks.end) <= MOST_CYCLES and len(blocks.value) <= MOST_VALUES
         if events > len(self._events.gaps):
-            self._events = Events.room(events + events // 4)
+            self._room_for(events + events // 4)
         count, room = arrange(blocks.end, blocks.first, blocks.mask, self._places, self._slots, self._kinds,
                               self._events.ordered)  # fmt: skip
         if room > len(self._values.value):
@@ -104,14 +108,20 @@ class Encoder:
             self._kinds.resting[:] = 0
         states = np.empty(len(self._watch.states_at), np.uint64)
         space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(key))
-        used, num_runs, table = store_state(
+        used, num_runs, self._table_length = store_state(
             key, self._base, self._marked, cycle, count, self._slots, self._kinds, events, self._events, blocks.value,
-            self._values, self._table, self._runs, self._stored, self._seen, self._watch, states, choose, GROWTH,
-            space.sizes, space.out)  # fmt: skip
-        if table > len(self._table):
-            self._table = np.empty(table, np.int32)
+            self._values, self._tables, self._table_length, self._runs, self._columns, self._classes, self._lists,
+            self._stored, self._watch, states, choose, GROWTH, space.sizes, space.out)  # fmt: skip
         words, least, most = (part[:num_runs] for part in (self._runs.word, self._runs.least, self._runs.most))
         return space.upto(used), space, Extent(words, least, most, states)
+
+    def _room_for(self, events: int) -> None:
+        """Make room for so many events in a chunk, each of which may have a mask of its own; no page is used untouched."""
+        self._events = Events.room(events)
+        length = TABLE_LENGTH
+        while length <= 2 * events:
+            length *= TABLE_GROWTH
+        self._tables = Tables.room(TABLE_GROWTH * length, 1 << TABLE_BITS)
 
     def _space(self, num_bytes: int) -> Space:
         """Return room for so many bytes, that of a blob which is written already if there is such."""

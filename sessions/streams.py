@@ -13,15 +13,17 @@ from engine.bits import ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
 from sessions.arrange import TABLE_FULL, spread
-from sessions.codec import NUM_MODES, NUMBERED, PLANES, PLANES_OF, WIDTH
+from sessions.codec import NUMBERED, PLANES, PLANES_OF, WIDTH
 from sessions.codes import begin_states, code_columns, code_first, learn, walk_runs, zigzag
-from sessions.compiled import entry
+from sessions.compiled import array_entry, entry
 
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
 FAR_BYTES = 5
 # so many different codes can be numbered in a byte, and each is kept in so many bytes
 MOST_DISTINCT, DISTINCT_BYTES = 256, 4
 TABLE_BITS = 10
+# how much more of its table `spread` is given where it was full
+TABLE_GROWTH = 4
 # chunks that pass until a column whose codes were not worth numbering is tried again
 REST = 7
 WIDTHS = len(PLANES_OF)
@@ -280,31 +282,28 @@ def number_columns(columns, counts, widths, num_far, costs, kinds, codes, seen, 
 
 
 @jit
-def place_planes(columns, counts, modes, widths, order, plane_at, stride):
-    """Choose where the codes of columns of these widths go: see format.py, planes; returns the bytes of all planes.
-
-    columns: those that have codes; counts, modes: of all columns. Written for each of `columns`: where its low bytes go and
-    how far its next plane is; and into `order` which is stored when.
-    """
-    sizes, first = np.zeros(NUM_MODES * WIDTHS, np.int64), np.zeros(NUM_MODES * WIDTHS, np.int64)
-    behind, places = np.zeros(len(sizes) + 1, np.int64), np.empty(len(columns), np.int64)
-    for at in range(np.uint64(len(columns))):
-        column = np.uint64(columns[at])
-        place = np.int64(modes[column]) * WIDTHS + widths[at]
-        places[at] = place
-        plane_at[at] = sizes[place]
-        sizes[place] += np.int64(counts[column])
+def place_planes(count, columns, modes, classes):
+    """Choose where the codes of the first `count` columns go: see format.py, planes; returns the bytes of all planes."""
+    sizes, first, behind = classes.sizes, classes.first, classes.behind
+    sizes[:] = 0
+    behind[:] = 0
+    for at in range(np.uint64(count)):
+        column = np.uint64(columns.number[at])
+        place = np.int64(modes[column]) * WIDTHS + columns.width[at]
+        columns.mode[at] = modes[column]
+        columns.of_class[at] = place
+        columns.plane[at] = sizes[place]
+        sizes[place] += np.int64(columns.size[column])
         behind[place + 1] += 1
     total = np.int64(0)
     for place in range(len(sizes)):
         first[place] = total
         total += sizes[place] * PLANES_OF[place % WIDTHS]
         behind[place + 1] += behind[place]
-    for at in range(np.uint64(len(columns))):
-        place = places[at]
-        plane_at[at] += first[place]
-        stride[at] = sizes[place]
-        order[behind[place]] = at
+    for at in range(np.uint64(count)):
+        place = columns.of_class[at]
+        columns.plane[at] += first[place]
+        columns.order[behind[place]] = at
         behind[place] += 1
     return total
 
@@ -338,80 +337,71 @@ def narrow(columns, begin, counts, widths, num_far, codes, at, listed, stored):
 
 
 @jit
-def lay_planes(order, columns, counts, widths, plane_at, stride, num_far, stored, planes):
+def lay_planes(count, columns, classes, stored, planes):
     """Bring the planes of `narrow` into the order of storing, and its lists: places as differences, among all codes.
 
-    order, plane_at, stride: of place_planes. Returns how many are listed.
+    The first `count` columns are placed by place_planes. Returns how many codes are listed.
     """
     narrowed, far, beyond, far_steps, rests = stored.planes, stored.far, stored.beyond, stored.far_steps, stored.rests
-    column_at, far_at = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
     at = far_before = np.int64(0)
-    for which in range(np.uint64(len(columns))):
-        column_at[which] = at
-        far_at[which] = far_before
-        at += np.int64(counts[np.uint64(columns[which])]) * PLANES_OF[widths[which]]
-        far_before += num_far[which]
+    for which in range(np.uint64(count)):
+        columns.narrowed[which] = at
+        columns.far[which] = far_before
+        at += np.int64(columns.size[np.uint64(columns.number[which])]) * PLANES_OF[columns.width[which]]
+        far_before += columns.num_far[which]
     done = before = listed = np.uint64(0)
-    for which in order:
-        count = np.uint64(counts[np.uint64(columns[which])])
-        source, to = np.uint64(column_at[which]), np.uint64(plane_at[which])
-        for _ in range(PLANES_OF[widths[which]]):
-            for k in range(count):
+    for place in range(np.uint64(count)):
+        which = np.uint64(columns.order[place])
+        size = np.uint64(columns.size[np.uint64(columns.number[which])])
+        source, to = np.uint64(columns.narrowed[which]), np.uint64(columns.plane[which])
+        for _ in range(PLANES_OF[columns.width[which]]):
+            for k in range(size):
                 planes[to + k] = narrowed[source + k]
-            source += count
-            to += np.uint64(stride[which])
-        first = np.uint64(far_at[which])
-        for code in range(first, first + np.uint64(num_far[which])):
-            place = done + np.uint64(far[code])
-            far_steps[listed] = place - before
+            source += size
+            to += np.uint64(classes.sizes[columns.of_class[which]])
+        first = np.uint64(columns.far[which])
+        for code in range(first, first + np.uint64(columns.num_far[which])):
+            far_place = done + np.uint64(far[code])
+            far_steps[listed] = far_place - before
             rests[listed] = beyond[code]
-            before = place
+            before = far_place
             listed += np.uint64(1)
-        done += count
+        done += size
     return listed
 
 
 @jit
-def put_planes(columns, counts, modes, widths, num_far, stored, distinct, known, out, at, sizes, stream):
-    """Put all columns that have codes, from their modes to what is known (see format.py); returns the place behind.
+def put_planes(count, columns, modes, classes, stored, distinct, known, out, at, sizes, stream):
+    """Put the first `count` columns, from their modes to what is known (see format.py); returns the place behind.
 
-    columns: their numbers; counts, modes: of all. stored: by `narrow`.
+    modes: of all columns. stored: by `narrow`. distinct, known: of number_columns.
     """
-    of, order = np.empty(len(columns), np.uint8), np.empty(len(columns), np.int64)
-    plane_at, stride = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
-    total = place_planes(columns, counts, modes, widths, order, plane_at, stride)
-    for place in range(np.uint64(len(columns))):
-        of[place] = modes[np.uint64(columns[place])]
-    at = put_bytes(of, len(columns), out, at, sizes, stream)
-    at = put_bytes(widths, len(columns), out, at, sizes, stream + 1)
-    listed = lay_planes(order, columns, counts, widths, plane_at, stride, num_far, stored, out[at:])
+    total = place_planes(count, columns, modes, classes)
+    at = put_bytes(columns.mode, count, out, at, sizes, stream)
+    at = put_bytes(columns.width, count, out, at, sizes, stream + 1)
+    listed = lay_planes(count, columns, classes, stored, out[at:])
     sizes[stream + 2, 0] = total
     sizes[stream + 2, 1] = 1
     return put_all((stored.far_steps[:listed], stored.rests[:listed], distinct, known), out, at + total, sizes, stream + 3)
 
 
 @entry
-def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_events, events, value, values, table, runs,
-                stored, seen, watch, states, choose, growth, sizes, out):  # fmt: skip
+def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_events, events, value, values, tables,
+                table_length, runs, columns, classes, lists, stored, watch, states, choose, growth, sizes, out):  # fmt: skip
     """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state).
 
     key, base: (words,) u4 state before, which becomes that behind the chunk, and the one that it is given by; marked: a bit
-    for each word in which they may differ. value: of engine.chunk.Blocks. table: of `spread`; seen: of `number_codes`.
-    states: (warp slots,) u8 gets the sets of states. choose: learn the modes first. The rest is said in the steps above and
-    in workspace.py. Returns the bytes used, the number of runs, and how long the table should have been.
+    for each word in which they may differ. value: of engine.chunk.Blocks. table_length: how much of tables.masks `spread`
+    is given at first. states: (warp slots,) u8 gets the sets of states. choose: learn the modes first. The rest is said in
+    the steps above and in workspace.py. Returns the bytes used, the number of runs, and how much `spread` was given at last.
     """
-    step, bits = np.empty(len(key), np.uint32), np.empty(len(key), np.uint32)
-    differing = difference(key, base, marked, step, bits)
-    begin, column_next, modes, codes = kinds.begin, kinds.next, kinds.modes, values.value
-    columns, counts = np.empty(len(begin), np.uint32), np.empty(len(begin), np.uint32)
-    widths, num_far = np.empty(len(begin), np.uint8), np.empty(len(begin), np.int64)
-    wide, costs = np.empty((WIDTH, PLANES), np.int32), np.empty(WIDTH, np.int64)
-    distinct = np.empty(len(begin), np.uint32)
+    differing = difference(key, base, marked, lists.step, lists.bits)
+    begin, column_next, modes, codes, counts = kinds.begin, kinds.next, kinds.modes, values.value, columns.size
     changing = block = numbered = different = np.uint64(0)
     num_runs = patterns = event = at = listed_far = np.int64(0)
     begin_states(key, watch, states)
-    seen[:] = 0
-    table[:] = 0
+    tables.codes[:] = 0
+    tables.masks[:table_length] = 0
     for kind in range(np.uint64(len(kinds.slots))):
         low, high = kind * np.uint64(WIDTH), (kind + np.uint64(1)) * np.uint64(WIDTH)
         before, mine = patterns, slots.order[block : block + np.uint64(kinds.slots[kind])]
@@ -422,11 +412,12 @@ def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_eve
         while True:
             for column in range(low, high):
                 column_next[column] = begin[column]
-            behind, patterns, past = spread(mine, kind, slots, kinds, events, event, num_events, value, values, table,
-                                            before, runs, num_runs)  # fmt: skip
+            behind, patterns, past = spread(mine, kind, slots, kinds, events, event, num_events, value, values,
+                                            tables.masks[:table_length], before, runs, num_runs)  # fmt: skip
             if behind != TABLE_FULL:
                 break
-            table = np.zeros(4 * len(table), np.int32)
+            table_length *= TABLE_GROWTH
+            tables.masks[:table_length] = 0
         event = past
         kinds.masks[kind] = patterns - before
         walk_runs(num_runs, behind, runs, key, marked, codes, watch, states)
@@ -439,30 +430,28 @@ def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_eve
         listed = changing
         for column in range(low, high):
             counts[column] = column_next[column] - begin[column]
-            columns[listed] = column
+            columns.number[listed] = column
             listed += np.uint64(counts[column] != 0)
-        some, widths_of, far_of = columns[changing:listed], widths[changing:listed], num_far[changing:listed]
-        count_wide(codes, some, begin, counts, wide)
-        choose_widths(some, counts, wide, widths_of, far_of, costs)
-        columns_more, codes_more = number_columns(some, counts, widths_of, far_of, costs, kinds, codes, seen,
-                                                  distinct[numbered:], stored.known[different:])  # fmt: skip
+        some, widths, num_far = (columns.number[changing:listed], columns.width[changing:listed],
+                                 columns.num_far[changing:listed])  # fmt: skip
+        count_wide(codes, some, begin, counts, columns.wide)
+        choose_widths(some, counts, columns.wide, widths, num_far, columns.cost)
+        columns_more, codes_more = number_columns(some, counts, widths, num_far, columns.cost, kinds, codes, tables.codes,
+                                                  columns.distinct[numbered:], stored.known[different:])  # fmt: skip
         numbered += columns_more
         different += codes_more
-        at, listed_far = narrow(some, begin, counts, widths_of, far_of, codes, at, listed_far, stored)
+        at, listed_far = narrow(some, begin, counts, widths, num_far, codes, at, listed_far, stored)
         changing = listed
-    blocks, kind_masks = np.empty(len(kinds.slots), np.uint32), np.empty(len(kinds.slots), np.uint32)
-    count = present(kinds, blocks, kind_masks)
-    firsts, places = np.empty(num_slots, np.uint32), np.empty(num_slots, np.uint32)
-    times = np.empty(num_slots, np.uint32)
-    in_order(slots.order[:num_slots], slots, firsts, times)
-    zigzag_steps(firsts, places)
-    at = put_all((step[:differing], bits[:differing], blocks[:count], kind_masks[:count], places, times,
-                  events.masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
+    count = present(kinds, lists.blocks, lists.masks)
+    in_order(slots.order[:num_slots], slots, lists.first, lists.times)
+    zigzag_steps(lists.first[:num_slots], lists.place)
+    at = put_all((lists.step[:differing], lists.bits[:differing], lists.blocks[:count], lists.masks[:count],
+                  lists.place[:num_slots], lists.times[:num_slots], events.masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
     at = put_low(events.gaps[:num_events], stored.far_steps, stored.rests, out, at, sizes, 7)
     at = put_low(events.ranks[:num_events], stored.far_steps, stored.rests, out, at, sizes, 10)
-    used = put_planes(columns[:changing], counts, modes, widths[:changing], num_far, stored, distinct[:numbered],
-                      stored.known[:different], out, at, sizes, 13)  # fmt: skip
-    return used, num_runs, len(table)
+    used = put_planes(changing, columns, modes, classes, stored, columns.distinct[:numbered], stored.known[:different],
+                      out, at, sizes, 13)  # fmt: skip
+    return used, num_runs, table_length
 
 
 # rows and memory
@@ -486,7 +475,7 @@ def split_rows(value, kind, word):
     return at
 
 
-@entry
+@array_entry
 def store_rows(end, index, kind, word, sizes, out):
     """Put row writes, as engine.chunk.Rows says them (see format.py, rows); returns the bytes used."""
     count = np.uint64(len(index))
@@ -512,7 +501,7 @@ def store_rows(end, index, kind, word, sizes, out):
     return put_all((counts, places, kind, base[:bases], step[:steps], raw[:words]), out, 0, sizes, 0)
 
 
-@entry
+@array_entry
 def store_words(end, index, value, sizes, out):
     """Put memory writes: counts per cycle, words, values (see format.py, memory); returns the bytes used."""
     counts, places = np.empty(len(end), np.uint32), np.empty(len(index), np.uint32)

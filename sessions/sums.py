@@ -8,7 +8,7 @@ from engine.bits import bit64, ctz64, popcount
 from engine.chunk import AFFINE, RAW
 from engine.jit import jit
 from sessions.codec import PLANES
-from sessions.compiled import entry
+from sessions.compiled import array_entry, entry
 from sessions.extent import LINE_BITS, LINE_WORDS
 
 
@@ -49,7 +49,7 @@ def put_words(values, marks, seen, chunk, index, value):
     return 0
 
 
-@entry
+@array_entry
 def move_up(marks, above):
     """Move the marks to those of the level above; return (n,) u4, the places that they stand for, ascending."""
     count = np.uint64(0)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sessions.codec import PLANES, WIDTH, XOR
+from sessions.codec import NUM_MODES, PLANES, PLANES_OF, WIDTH, XOR
 
 
 class Places(NamedTuple):
@@ -128,6 +128,95 @@ class Runs(NamedTuple):
     def room(words: int) -> Runs:
         """Return room for the runs of so many words."""
         return Runs(*np.empty((8, words), np.uint32))
+
+
+class Tables(NamedTuple):
+    """Hash tables. masks: i4 of `spread`, the number of each mask; codes: u8 of `number_codes`, that of each code."""
+
+    masks: np.ndarray
+    codes: np.ndarray
+
+    @staticmethod
+    def room(masks: int, codes: int) -> Tables:
+        """Return tables of these lengths, powers of 2."""
+        return Tables(np.empty(masks, np.int32), np.empty(codes, np.uint64))
+
+
+class Columns(NamedTuple):
+    """The columns of a chunk that have codes, ascending, and of each:
+
+    number: u4 of the column; width: u1 in how many bytes its codes are stored, or by number; num_far: i8 how many are wider;
+    distinct: u4, only of those stored by number, one behind the other: different codes. mode: u1; of_class: i8 mode and
+    width as one number; plane: i8 where its low bytes go; order: i8 the columns in the order of storing; narrowed, far: i8
+    where its planes are in Stored.planes, and its wide codes in Stored.far.
+    size: (columns,) u4 codes of any column. Of the columns of one kind: wide: (32, 4) i4 codes of more than 0..3 bytes;
+    cost: i8 bytes that the codes take.
+    """
+
+    number: np.ndarray
+    width: np.ndarray
+    num_far: np.ndarray
+    distinct: np.ndarray
+    mode: np.ndarray
+    of_class: np.ndarray
+    plane: np.ndarray
+    order: np.ndarray
+    narrowed: np.ndarray
+    far: np.ndarray
+    size: np.ndarray
+    wide: np.ndarray
+    cost: np.ndarray
+
+    @staticmethod
+    def room(columns: int) -> Columns:
+        """Return room for so many columns."""
+        number, distinct, size = np.empty((3, columns), np.uint32)
+        width, mode = np.empty((2, columns), np.uint8)
+        num_far, of_class, plane, order, narrowed, far = np.empty((6, columns), np.int64)
+        return Columns(number, width, num_far, distinct, mode, of_class, plane, order, narrowed, far, size,
+                       np.empty((WIDTH, PLANES), np.int32), np.empty(WIDTH, np.int64))  # fmt: skip
+
+
+class Classes(NamedTuple):
+    """Columns of one mode and width are a class. Of each, i8:
+
+    sizes: codes; first: where its planes begin; behind, one longer: how many columns are in classes before, or placed.
+    """
+
+    sizes: np.ndarray
+    first: np.ndarray
+    behind: np.ndarray
+
+    @staticmethod
+    def room() -> Classes:
+        """Return room for all classes."""
+        count = NUM_MODES * len(PLANES_OF)
+        return Classes(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count + 1, np.int64))
+
+
+class Lists(NamedTuple):
+    """What is put as it is (see format.py), all u4.
+
+    step, bits: the keyframe; one longer than its words, as what comes next is written before it is known to differ. blocks,
+    masks: of each kind that has any. first, place, times: of each block its first word, that as a zigzag difference, and
+    its events.
+    """
+
+    step: np.ndarray
+    bits: np.ndarray
+    blocks: np.ndarray
+    masks: np.ndarray
+    first: np.ndarray
+    place: np.ndarray
+    times: np.ndarray
+
+    @staticmethod
+    def room(words: int, kinds: int) -> Lists:
+        """Return room for a state of so many words, and blocks of so many kinds."""
+        step, bits = np.empty((2, words + 1), np.uint32)
+        blocks, masks = np.empty((2, kinds), np.uint32)
+        first, place, times = np.empty((3, words), np.uint32)
+        return Lists(step, bits, blocks, masks, first, place, times)
 
 
 class Stored(NamedTuple):

@@ -8,7 +8,7 @@ from engine.bits import bit64, ctz64
 from engine.device import device
 from engine.execute import execute
 from engine.isa import OP_LDPARAM, OP_SREG
-from engine.jit import step_entry
+from engine.jit import lean_entry
 from engine.program import UNIT_LDST, UNIT_SFU
 from engine.registers import oldest_collector, refresh_reads, touch_inflight, wake
 from engine.stages import memory as memory_stage
@@ -19,7 +19,7 @@ from engine.state import EXECUTE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0
 MIN_COLLECT_CYCLES = 2
 
 
-@step_entry
+@lean_entry
 def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
     """Send every gathered instruction whose unit is free; an instruction spends at least two cycles in its collector.
 

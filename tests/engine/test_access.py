@@ -29,7 +29,7 @@ from engine.access import (
     SPACES,
     UNIT,
 )
-from engine.jit import key_dtype, record, step_entry
+from engine.jit import key_dtype, record, lean_entry
 from engine.program import (
     INST,
     SPACE_CONST,
@@ -42,7 +42,7 @@ from engine.program import (
 from engine.state import ROW
 
 FULL = 0xFFFFFFFF
-access = step_entry(memory.access)
+access = lean_entry(memory.access)
 A, B = FIRST_GLOBAL_ADDRESS, FIRST_GLOBAL_ADDRESS + 8192
 LOAD, STORE, ATOM, RED = 1, 2, 3, 4
 

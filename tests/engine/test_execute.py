@@ -14,14 +14,14 @@ import pytest
 from engine import isa
 from engine import execute as machine
 from engine.execute import unpack
-from engine.jit import key_dtype, record, step_entry
+from engine.jit import key_dtype, record, lean_entry
 from engine.program import INST
 from engine.ptx import forms
 from engine.state import ROW
 
 FULL = 0xFFFFFFFF
 KEY = record(key_dtype())
-execute = step_entry(machine.execute)
+execute = lean_entry(machine.execute)
 ROUNDS = 3  # warps of random operands per form
 MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 

@@ -364,7 +364,7 @@ def test_a_kind_may_have_more_masks_than_the_table_takes_at_first() -> None:
             for word in places:
                 mine = (event % 2 == block) & (place == word)
                 assert (found[which == word] == value[mine]).all() and (when[which == word] == event[mine] // 2).all()
-        assert len(encoder._table) == 1 << 14
+        assert encoder._table_length == 1 << 14
 
 
 @pytest.mark.nojit
