@@ -28,7 +28,8 @@ from engine.snapshot import Snapshot
 from engine.stalls import NO_CTA
 from engine.stages.regions import region_table
 
-CHUNK_CYCLES = 1024
+# of a chunk at most: the journal has room for so many
+CHUNK_CYCLES = 2048
 Progress = Callable[[float | None, str], None]
 # a module of so many lines takes seconds to load
 LONG_MODULE = 5_000

@@ -21,6 +21,8 @@ from sessions.coder import Coder, Frame
 from sessions.crew import Crew
 from sessions.layout import Layout
 
+# Longer ones take less time and fewer bytes per cycle (against 1,024: 0 to 9 %, 9 to 13 %), and more to look into.
+CHUNK_CYCLES = 2048
 # what is a blob of its own in a CHNK map
 PARTS = ("state", "rows", "memory", "row_sum", "mem_sum")
 
@@ -142,7 +144,7 @@ def record(
     simulator: Any,
     path: str | Path,
     *,
-    chunk_cycles: int = 1024,
+    chunk_cycles: int = CHUNK_CYCLES,
     progress: Callable[[int], bool | None] | None = None,
     max_cycles: int | None = None,
     compiling: Callable[[float, str], None] | None = None,
