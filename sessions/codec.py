@@ -17,7 +17,7 @@ LEVEL = 1
 # for byte planes: what repeats in them is close by, and tables this small stay in the nearest cache
 NEAR = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=17, hash_log=12)
 # for register rows, many of them the low bytes of floats, which nothing makes shorter: to look for less saves time
-QUICK = zstandard.ZstdCompressionParameters.from_level(-1, window_log=18, hash_log=14)
+QUICK = zstandard.ZstdCompressionParameters.from_level(-1, window_log=17, hash_log=12, min_match=7)
 DIFFERENCE, XOR, NEW, STAMP = range(4)
 NUM_MODES = 4
 # words in a block of changes, and bytes in a word
