@@ -96,7 +96,7 @@ FORMAT = 4
 NUMBERED_SINCE = 4
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
-HEADER_LEVEL = 6
+HEADER_LEVEL = 3
 MAGIC = b"\x89RFV\r\n\x1a\n"
 END_MAGIC = b"RFVEND\r\n"
 FRAME = struct.Struct("<4sQI")
