@@ -101,3 +101,7 @@ class Chunk:
     row_end = property(lambda self: self.rows.end)
     row_index = property(lambda self: self.rows.index)
     row_value = property(lambda self: self.rows.value)
+
+    def row_values(self, writes: np.ndarray) -> np.ndarray:
+        """Return (n, 32) u4 what some of the row writes, given by their numbers, wrote."""
+        return self.rows.value[writes]

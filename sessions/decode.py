@@ -13,7 +13,7 @@ from engine.chunk import Chunk
 from engine.snapshot import Snapshot
 from sessions.changes import Changes, StoredChanges
 from sessions.layout import Field, Layout
-from sessions.rowlog import ALL
+from sessions.rowlog import ALL, last_writes
 
 Value = TypeVar("Value")
 # values of a field that are taken from states before all of the chunk's are worked out at once
@@ -231,17 +231,24 @@ class DecodedChunk:
 
     def rows(self, offset: int) -> np.ndarray:
         """Return the (recorded rows, 32) u4 values at cycle first + offset; shared between calls: read-only."""
-        chunk = self.chunk
+        chunk, end = self.chunk, self._end(self.chunk.row_end, offset)
+
+        def put(array: np.ndarray, done: int) -> None:
+            rows, writes = last_writes(chunk.row_index[done:end], len(array))
+            array[rows] = chunk.row_values(writes + done)
+
         # another thread may look at the same chunk: what is returned is never read back
-        self._rows = kept = _advance(self._rows, self._end(chunk.row_end, offset), chunk.row_index, chunk.row_value,
-                                     self._rows_base)  # fmt: skip
+        self._rows = kept = _advance(self._rows, end, self._rows_base, put)
         return kept[1]
 
     def memory(self, offset: int) -> np.ndarray:
         """Return the (words,) u4 memory at cycle first + offset; shared between calls: read-only."""
-        chunk = self.chunk
-        self._memory = kept = _advance(self._memory, self._end(chunk.mem_end, offset), chunk.mem_index, chunk.mem_value,
-                                       self._memory_base)  # fmt: skip
+        chunk, end = self.chunk, self._end(self.chunk.mem_end, offset)
+
+        def put(array: np.ndarray, done: int) -> None:
+            array[chunk.mem_index[done:end]] = chunk.mem_value[done:end]
+
+        self._memory = kept = _advance(self._memory, end, self._memory_base, put)
         return kept[1]
 
     def row_column(self, row: int, lanes: slice = ALL) -> np.ndarray:
@@ -278,11 +285,13 @@ def _read(words: np.ndarray, field: Field) -> np.ndarray:
 def _advance(
     state: tuple[int, np.ndarray] | None,
     end: int,
-    index: np.ndarray,
-    value: np.ndarray,
     base: Callable[[], np.ndarray],
+    put: Callable[[np.ndarray, int], None],
 ) -> tuple[int, np.ndarray]:
-    """Return (end, array) with the first `end` writes of a log applied, from the last such pair or from the base."""
+    """Return (end, array) with the first `end` writes of a log applied, from the last such pair or from the base.
+
+    put: writes those from a number on up to `end` into an array.
+    """
     if state is not None and state[0] == end:
         return state
     if state is not None and state[0] < end:
@@ -292,7 +301,7 @@ def _advance(
         if end == 0:
             return 0, array
     array = array.copy()
-    array[index[done:end]] = value[done:end]
+    put(array, done)
     array.flags.writeable = False
     return end, array
 

@@ -67,10 +67,17 @@ class RowLog:
 
     def newest(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (rows, (n, 32) u4) of the last writes of those rows that are set in `places`, (rows,) bool."""
-        last = np.full(len(places), -1)
-        last[self.index] = np.arange(len(self.index))
-        rows = np.flatnonzero((last >= 0) & places)
-        return rows, self.values(last[rows])
+        rows, writes = last_writes(self.index, len(places))
+        chosen = places[rows]
+        return rows[chosen], self.values(writes[chosen])
+
+
+def last_writes(index: np.ndarray, num_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are written, ascending, and the number of the last write to each; index: of each write its row."""
+    last = np.full(num_rows, -1)
+    last[index] = np.arange(len(index))
+    rows = np.flatnonzero(last >= 0)
+    return rows, last[rows]
 
 
 def _some(stored: list[Any], ranks: np.ndarray, size: int = 1, places: slice = ALL) -> np.ndarray:
@@ -79,5 +86,8 @@ def _some(stored: list[Any], ranks: np.ndarray, size: int = 1, places: slice = A
     shape = (len(ranks),) if size == 1 else (len(ranks), len(range(*places.indices(size))))
     if width == 0:
         return np.zeros(shape, np.uint32)
-    planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, places][:, ranks].astype(np.uint32)
-    return np.bitwise_or.reduce([plane << np.uint32(8 * place) for place, plane in enumerate(planes)]).reshape(shape)
+    planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, places]
+    found = planes[0][ranks].astype(np.uint32)
+    for place in range(1, width):
+        found |= np.left_shift(planes[place][ranks], 8 * place, dtype=np.uint32)
+    return found.reshape(shape)

@@ -80,10 +80,14 @@ class StoredChunk:
             self._asked = kept = asked, (self.row_end, writes, self._checked(lambda: self.log.values(writes, lanes)))
         return kept[1]
 
+    def row_values(self, writes: np.ndarray) -> np.ndarray:
+        """Return (n, 32) u4 what some of the row writes, given by their numbers, wrote."""
+        return self._checked(lambda: self.log.values(writes))
+
     @cached_property
     def row_value(self) -> np.ndarray:
         """Return (k, 32) u4 what all row writes wrote."""
-        return self._checked(lambda: self.log.values(np.arange(len(self.row_index))))
+        return self.row_values(np.arange(len(self.row_index)))
 
     @cached_property
     def _memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
