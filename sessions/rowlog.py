@@ -73,7 +73,7 @@ class RowLog:
 
 
 def last_writes(index: np.ndarray, num_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that are written, ascending, and the number of the last write to each; index: of each write its row."""
+    """Return the rows that are written, ascending, and the number of the last write to each; index: each write's row."""
     last = np.full(num_rows, -1)
     last[index] = np.arange(len(index))
     rows = np.flatnonzero(last >= 0)
