@@ -116,7 +116,7 @@ class Encoder:
         return space.upto(used), space, Extent(words, least, most, states)
 
     def _room_for(self, events: int) -> None:
-        """Make room for so many events in a chunk, each of which may have a mask of its own; no page is used untouched."""
+        """Make room for so many events in a chunk, each of which may have a mask of its own; unused room takes no memory."""
         self._events = Events.room(events)
         length = TABLE_LENGTH
         while length <= 2 * events:

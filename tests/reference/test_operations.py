@@ -14,14 +14,14 @@ import pytest
 from engine import isa
 from engine import execute as machine
 from engine.execute import unpack
-from engine.jit import key_dtype, record, step_entry
+from engine.jit import key_dtype, record, lean_entry
 from engine.program import INST
 from engine.ptx import forms
 from engine.state import ROW
 from tests.reference.operations import Operation, operation
 
 KEY = record(key_dtype())
-execute = step_entry(machine.execute)
+execute = lean_entry(machine.execute)
 FULL = 0xFFFFFFFF
 EXTRA = ("", "ftz", "sat", "rz", "rm", "rp", "rzi", "rmi", "rpi", "rni", "NaN", "relu", "ftz.sat", "ftz.rz", "cc",
          "and", "or", "xor", "hi", "lo", "wide", "wrap", "clamp", "shiftamt", "ltu", "geu", "num", "nan", "ne", "le",
