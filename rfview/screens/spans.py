@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.errors import InputError
 from rfview.render.scene import Span, Track
+from sessions.decode import ByteCache
 
 if TYPE_CHECKING:
     from sessions.session import Session
 
 PER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 CURSOR_AT = 2, 3            # the cursor stands at two thirds of the width
-KEPT_CHUNKS = 1024          # of states and of quantities, 64 bytes a cycle together
+KEPT_BYTES = 32 << 20       # of states and of quantities, some 70 bytes a cycle together
 
 # design -> (name, expression, most it can be, 0: not said, -1: a count that grows); the first design of the chain counts.
 # Heights are shares of the most in the stretch that is shown.
@@ -40,7 +40,7 @@ class SpanSource:
         self.session = session
         self.columns = 0        # 0: TIMELINE is closed
         self.zoom = 0
-        self._chunks: OrderedDict[tuple[Any, ...], np.ndarray] = OrderedDict()
+        self._chunks: ByteCache[np.ndarray] = ByteCache(KEPT_BYTES)
         self._made: tuple[tuple[Any, ...], Span] | None = None
         self._tracks: list[tuple[str, str, float]] | None = None
 
@@ -127,10 +127,8 @@ class SpanSource:
             key = (*name, low, high)
             part = self._chunks.get(key)
             if part is None:
-                part = self._chunks[key] = np.asarray(read(low, high))
-                while len(self._chunks) > KEPT_CHUNKS:
-                    self._chunks.popitem(last=False)
-            self._chunks.move_to_end(key)
+                part = np.asarray(read(low, high))
+                self._chunks.put(key, part, part.nbytes)
             parts.append(part[cycle - low : min(high, stop) - low])
             cycle = high
         return np.concatenate(parts)
