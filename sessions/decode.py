@@ -164,7 +164,9 @@ class DecodedChunk:
         if not isinstance(self.changes, StoredChanges):
             order = np.argsort(which, kind="stable")
             which, when, value = which[order], when[order], value[order]
-        begin = np.searchsorted(which, np.flatnonzero(np.bincount(which)))
+        is_first = np.ones(len(which), bool)
+        np.not_equal(which[1:], which[:-1], out=is_first[1:])
+        begin = np.flatnonzero(is_first)
         before = np.empty_like(value)
         before[1:] = value[:-1]
         before[begin] = self._key[words[which[begin]]]

@@ -34,7 +34,7 @@ class Field:
     @cached_property
     def is_dense(self) -> bool:
         """Say whether the elements lie one behind the other."""
-        return bool((np.diff(self.offsets) == self.dtype.itemsize).all())
+        return len(self.offsets) > 0 and bool((np.diff(self.offsets) == self.dtype.itemsize).all())
 
 
 @dataclass(frozen=True, eq=False)
