@@ -19,6 +19,9 @@ import numpy as np
 UNIFORM, AFFINE, RAW = range(3)
 ROW_WORDS = np.array([1, 2, 32])
 LANES = np.arange(32, dtype=np.uint32)
+# of a chunk at most, and in a recording of each but the last. Longer ones take less time and fewer bytes per cycle to
+# record; shorter ones leave less to decode for a look at one cycle.
+CHUNK_CYCLES = 2048
 
 
 @dataclass

@@ -13,7 +13,7 @@ from numba.core.errors import NumbaError
 
 from engine import cycle as machine
 from engine import designs, events, far, faults, hooks, jit, ptx, state, warm
-from engine.chunk import Chunk
+from engine.chunk import CHUNK_CYCLES, Chunk
 from engine.config import load_preset
 from engine.designs import trial
 from engine.designs.compiler_errors import explain
@@ -28,8 +28,6 @@ from engine.snapshot import Snapshot
 from engine.stalls import NO_CTA
 from engine.stages.regions import region_table
 
-# of a chunk at most: the journal has room for so many
-CHUNK_CYCLES = 2048
 Progress = Callable[[float | None, str], None]
 # a module of so many lines takes seconds to load
 LONG_MODULE = 5_000

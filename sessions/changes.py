@@ -16,7 +16,7 @@ from sessions.codec import DIFFERENCE, NUM_MODES, NUMBERED, PLANES_OF, STAMP, WI
 NOTHING = [0, 0, b""]
 # planes of the codes of each class (see _Columns), and the greatest number that a code is given by
 CLASS_PLANES, MOST_NUMBER = np.tile(PLANES_OF, NUM_MODES), 255
-# words of a block, as a shift and a mask: to divide takes several times as long
+# words of a block, as a shift and a mask, which are quicker than to divide
 WIDTH_BITS, INSIDE = WIDTH.bit_length() - 1, WIDTH - 1
 
 
@@ -187,7 +187,7 @@ class StoredChanges:
         lead = end - patterns - np.repeat(self._pattern_begin, self._blocks_of)
         cell = self._pattern + np.repeat(lead, self._times)
         number = np.bincount(cell, minlength=int(end[-1]))
-        filled = np.flatnonzero(number > 0)     # of booleans it takes a third of the time
+        filled = np.flatnonzero(number > 0)     # it is quicker with booleans
         # every block has events, and so a cell that is filled
         edges = np.searchsorted(filled, end - patterns)
         block = np.zeros(len(filled), np.int64)
@@ -435,7 +435,7 @@ class _Columns:
         _require((numbers <= np.repeat(self.highest[which], sizes)).all())
         place = np.repeat(self.known_begin[which], sizes)
         place += numbers
-        # all are in bounds: not to look again takes a third less
+        # all are in bounds, which need not be looked at again
         self.known.take(place, out=found, mode="wrap")
 
 

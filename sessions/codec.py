@@ -122,9 +122,13 @@ def unpack(stored: list[Any], dtype: Any = np.uint32) -> np.ndarray:
     count, width, data = stored[:3]
     if width == 0:
         return np.zeros(count, dtype)
-    planes = np.frombuffer(data, np.uint8).reshape(width, count)
+    return join(np.frombuffer(data, np.uint8).reshape(width, count), dtype)
+
+
+def join(planes: np.ndarray | list[np.ndarray], dtype: Any = np.uint32) -> np.ndarray:
+    """Return the numbers that lie in byte planes, low bytes first; there is at least one plane."""
     found = planes[0].astype(dtype)
-    for place in range(1, width):
+    for place in range(1, len(planes)):
         found |= np.left_shift(planes[place], 8 * place, dtype=dtype)
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.chunk import AFFINE, LANES, RAW
-from sessions.codec import unpack, unpack_log, unzigzag
+from sessions.codec import join, unpack, unpack_log, unzigzag
 
 
 # all lanes of a row
@@ -87,7 +87,4 @@ def _some(stored: list[Any], ranks: np.ndarray, size: int = 1, places: slice = A
     if width == 0:
         return np.zeros(shape, np.uint32)
     planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, places]
-    found = planes[0][ranks].astype(np.uint32)
-    for place in range(1, width):
-        found |= np.left_shift(planes[place][ranks], 8 * place, dtype=np.uint32)
-    return found.reshape(shape)
+    return join([plane[ranks] for plane in planes]).reshape(shape)

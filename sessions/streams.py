@@ -151,12 +151,15 @@ def difference(words, base, marked, step, bits):
 
 
 @jit
-def in_order(order, slots, firsts, times):
-    """Write first words and events of the blocks in the order of storing."""
+def in_order(order, slots, steps, times):
+    """Write first words, as zigzag differences, and events of the blocks in the order of storing."""
+    last = np.uint32(0)
     for place in range(np.uint64(len(order))):
         slot = np.uint64(order[place])
-        firsts[place] = slots.first[slot]
+        first = np.uint32(slots.first[slot])
+        steps[place] = zigzag(np.uint32(first - last))
         times[place] = slots.times[slot]
+        last = first
     return 0
 
 
@@ -282,6 +285,12 @@ def number_columns(columns, counts, widths, num_far, costs, kinds, codes, seen, 
 
 
 @jit
+def class_of(columns, which):
+    """Return the class of one of the columns that have codes: its mode and its width."""
+    return np.int64(columns.mode[which]) * WIDTHS + np.int64(columns.width[which])
+
+
+@jit
 def place_planes(count, columns, modes, classes):
     """Choose where the codes of the first `count` columns go: see format.py, planes; returns the bytes of all planes."""
     sizes, first, behind = classes.sizes, classes.first, classes.behind
@@ -289,9 +298,8 @@ def place_planes(count, columns, modes, classes):
     behind[:] = 0
     for at in range(np.uint64(count)):
         column = np.uint64(columns.number[at])
-        place = np.int64(modes[column]) * WIDTHS + columns.width[at]
         columns.mode[at] = modes[column]
-        columns.of_class[at] = place
+        place = class_of(columns, at)
         columns.plane[at] = sizes[place]
         sizes[place] += np.int64(columns.size[column])
         behind[place + 1] += 1
@@ -301,7 +309,7 @@ def place_planes(count, columns, modes, classes):
         total += sizes[place] * PLANES_OF[place % WIDTHS]
         behind[place + 1] += behind[place]
     for at in range(np.uint64(count)):
-        place = columns.of_class[at]
+        place = class_of(columns, at)
         columns.plane[at] += first[place]
         columns.order[behind[place]] = at
         behind[place] += 1
@@ -354,11 +362,12 @@ def lay_planes(count, columns, classes, stored, planes):
         which = np.uint64(columns.order[place])
         size = np.uint64(columns.size[np.uint64(columns.number[which])])
         source, to = np.uint64(columns.narrowed[which]), np.uint64(columns.plane[which])
+        stride = np.uint64(classes.sizes[class_of(columns, which)])
         for _ in range(PLANES_OF[columns.width[which]]):
             for k in range(size):
                 planes[to + k] = narrowed[source + k]
             source += size
-            to += np.uint64(classes.sizes[columns.of_class[which]])
+            to += stride
         first = np.uint64(columns.far[which])
         for code in range(first, first + np.uint64(columns.num_far[which])):
             far_place = done + np.uint64(far[code])
@@ -443,8 +452,7 @@ def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_eve
         at, listed_far = narrow(some, begin, counts, widths, num_far, codes, at, listed_far, stored)
         changing = listed
     count = present(kinds, lists.blocks, lists.masks)
-    in_order(slots.order[:num_slots], slots, lists.first, lists.times)
-    zigzag_steps(lists.first[:num_slots], lists.place)
+    in_order(slots.order[:num_slots], slots, lists.place, lists.times)
     at = put_all((lists.step[:differing], lists.bits[:differing], lists.blocks[:count], lists.masks[:count],
                   lists.place[:num_slots], lists.times[:num_slots], events.masks[:patterns]), out, 0, sizes, 0)  # fmt: skip
     at = put_low(events.gaps[:num_events], stored.far_steps, stored.rests, out, at, sizes, 7)

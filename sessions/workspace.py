@@ -146,9 +146,9 @@ class Columns(NamedTuple):
     """The columns of a chunk that have codes, ascending, and of each:
 
     number: u4 of the column; width: u1 in how many bytes its codes are stored, or by number; num_far: i8 how many are wider;
-    distinct: u4, only of those stored by number, one behind the other: different codes. mode: u1; of_class: i8 mode and
-    width as one number; plane: i8 where its low bytes go; order: i8 the columns in the order of storing; narrowed, far: i8
-    where its planes are in Stored.planes, and its wide codes in Stored.far.
+    distinct: u4, only of those stored by number, one behind the other: different codes. mode: u1; plane: i8 where its low
+    bytes go; order: i8 the columns in the order of storing; narrowed, far: i8 where its planes are in Stored.planes, and its
+    wide codes in Stored.far.
     size: (columns,) u4 codes of any column. Of the columns of one kind: wide: (32, 4) i4 codes of more than 0..3 bytes;
     cost: i8 bytes that the codes take.
     """
@@ -158,7 +158,6 @@ class Columns(NamedTuple):
     num_far: np.ndarray
     distinct: np.ndarray
     mode: np.ndarray
-    of_class: np.ndarray
     plane: np.ndarray
     order: np.ndarray
     narrowed: np.ndarray
@@ -172,8 +171,8 @@ class Columns(NamedTuple):
         """Return room for so many columns."""
         number, distinct, size = np.empty((3, columns), np.uint32)
         width, mode = np.empty((2, columns), np.uint8)
-        num_far, of_class, plane, order, narrowed, far = np.empty((6, columns), np.int64)
-        return Columns(number, width, num_far, distinct, mode, of_class, plane, order, narrowed, far, size,
+        num_far, plane, order, narrowed, far = np.empty((5, columns), np.int64)
+        return Columns(number, width, num_far, distinct, mode, plane, order, narrowed, far, size,
                        np.empty((WIDTH, PLANES), np.int32), np.empty(WIDTH, np.int64))  # fmt: skip
 
 
@@ -198,15 +197,13 @@ class Lists(NamedTuple):
     """What is put as it is (see format.py), all u4.
 
     step, bits: the keyframe; one longer than its words, as what comes next is written before it is known to differ. blocks,
-    masks: of each kind that has any. first, place, times: of each block its first word, that as a zigzag difference, and
-    its events.
+    masks: of each kind that has any. place, times: of each block its first word, as a zigzag difference, and its events.
     """
 
     step: np.ndarray
     bits: np.ndarray
     blocks: np.ndarray
     masks: np.ndarray
-    first: np.ndarray
     place: np.ndarray
     times: np.ndarray
 
@@ -215,8 +212,8 @@ class Lists(NamedTuple):
         """Return room for a state of so many words, and blocks of so many kinds."""
         step, bits = np.empty((2, words + 1), np.uint32)
         blocks, masks = np.empty((2, kinds), np.uint32)
-        first, place, times = np.empty((3, words), np.uint32)
-        return Lists(step, bits, blocks, masks, first, place, times)
+        place, times = np.empty((2, words), np.uint32)
+        return Lists(step, bits, blocks, masks, place, times)
 
 
 class Stored(NamedTuple):

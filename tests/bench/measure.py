@@ -93,7 +93,8 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
 
     The parts run one after the other in one thread, so that other work on the machine hardly shows.
     """
-    from engine.simulator import CHUNK_CYCLES, Simulator
+    from engine.chunk import CHUNK_CYCLES
+    from engine.simulator import Simulator
     from sessions.layout import Layout
     from sessions.record import Writer
 
