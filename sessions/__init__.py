@@ -1,4 +1,4 @@
-"""What happened: recordings, timelines and the verbs that travel in them; no terminal, and no numba when replaying."""
+"""What happened: recordings, timelines and the verbs that travel in them; no terminal, and no numba to start a replay."""
 
 from __future__ import annotations
 

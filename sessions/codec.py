@@ -22,6 +22,8 @@ DIFFERENCE, XOR, NEW, STAMP = range(4)
 NUM_MODES = 4
 # words in a block of changes, and bytes in a word
 WIDTH, PLANES = 32, 4
+# as many numbers, all zero, may be in a stream that takes no bytes
+MOST_ZEROS = 1 << 26
 # how many planes codes of each width are in, and the width of those that are given by number (see format.py, widths)
 PLANES_OF = (0, 1, 2, 3, 4, 1)
 NUMBERED = 5
@@ -78,6 +80,8 @@ def streams(data: bytes | memoryview, names: tuple[str, ...]) -> dict[str, list[
     at = 8 * len(names)
     for number, name in enumerate(names):
         count, width = sizes[2 * number], sizes[2 * number + 1]
+        if width > PLANES or (not width and count > MOST_ZEROS):
+            raise ValueError(f"{name} cannot be {count} numbers of {width} bytes")
         found[name] = [count, width, view[at : at + count * width]]
         at += count * width
     if at != len(view):

@@ -119,10 +119,17 @@ class DecodedChunk:
 
     def words(self, offset: int) -> np.ndarray:
         """Return a fresh (num_words,) u4 copy of the state at cycle first + offset, 0 <= offset <= num_cycles."""
-        words = self._key.copy()
-        self.changes.apply(words, offset)
+        count, total = self.layout.field("sm.state_count"), self.layout.field("sm.stall_total")
+        found = None if isinstance(self.chunk, Chunk) else self.chunk.state_at(offset, count.words)
+        if found is None:
+            words = self._key.copy()
+            self.changes.apply(words, offset)
+            totals = self.stall_total_at(offset)
+        else:
+            words, sums = found
+            totals = _read(words, total) + sums[count.offsets - 4 * int(count.words[0])]
         self._put(words, "sm.cycle", np.int64(self.first + offset))
-        self._put(words, "sm.stall_total", self.stall_total_at(offset))
+        self._put(words, "sm.stall_total", totals)
         return words
 
     def _put(self, words: np.ndarray, path: str, value: Any) -> None:

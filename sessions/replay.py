@@ -1,4 +1,4 @@
-"""The timeline of a session file: chunks are read when they are looked at; never numba."""
+"""The timeline of a session file: chunks are read when they are looked at; no numba before many have been."""
 
 from __future__ import annotations
 

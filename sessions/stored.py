@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from sessions import codec, format, format2
+from sessions import codec, format, format2, reading
 from sessions.changes import StoredChanges
 from sessions.rowlog import ALL, RowLog
 
@@ -29,12 +29,37 @@ class StoredChunk:
         # about what the changes take when they have been decoded
         self.state_bytes = 12 * len(content.get("state") or content.get("deltas", b""))
         self._asked: tuple[Any, Any] = (None, None)
+        self._is_counted = False
 
     @cached_property
     def _state(self) -> dict[str, list[Any]]:
         if self._header.number == format2.NUMBER:
             return format2.changes(self._content, self._what)
-        return self._streams("state", codec.STATE_3 if self._header.number < format.NUMBERED_SINCE else codec.STATE)
+        names = codec.STATE_3 if self._header.number < format.NUMBERED_SINCE else codec.STATE
+        return self._checked(lambda: codec.streams(self._state_bytes, names))
+
+    @cached_property
+    def _state_bytes(self) -> bytes:
+        return self._checked(lambda: codec.unsqueeze(self._content["state"]))
+
+    def state_at(self, offset: int, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return (words,) u4 the state `offset` cycles after the first, and (4 * k,) i8 what bytes of some words come to.
+
+        counted: (k,) these words, one behind the other; their bytes are added up over the cycles after the first. None where
+        the compiled reader has no answer.
+        """
+        if self._header.number != format.FORMAT:
+            return None
+        if not self._is_counted:
+            self._is_counted = True
+            reading.READER.count()
+        state_at = reading.READER.state_at
+        if state_at is None:
+            return None
+        words, sums = self._header.state.copy(), np.zeros(4 * len(counted), np.int64)
+        fits = state_at(np.frombuffer(self._state_bytes, np.uint8), self.first_cycle, self.num_cycles, offset, words,
+                        int(counted[0]), sums)  # fmt: skip
+        return (words, sums) if fits else None
 
     @cached_property
     def key(self) -> np.ndarray:
@@ -60,7 +85,7 @@ class StoredChunk:
     def _checked(self, decode: Callable[[], Any]) -> Any:
         try:
             return decode()
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, codec.ZstdError) as error:
             raise InputError(f"{self._what} is damaged ({error!r})") from None
 
     @cached_property

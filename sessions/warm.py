@@ -1,4 +1,4 @@
-"""Compile what a recording is coded with into the disk cache: `python -m sessions.warm`, and in a child beside a run.
+"""Compile what codes recordings, and reads states, into the disk cache: `python -m sessions.warm`; a child beside a run.
 
 Types, not values, make machine code: chunks of a machine that has not run a cycle are coded, and so no machine has to be
 compiled for it.
@@ -26,7 +26,7 @@ READY = FOLDER / "ready"
 CYCLES = 2
 # so many that the newest values of rows and memory are summed up, too
 CHUNKS = 9
-TYPICAL_SECONDS = 8.0
+TYPICAL_SECONDS = 14.0
 
 
 def is_ready() -> bool:
@@ -88,11 +88,14 @@ def code_some(folder: Path) -> None:
 
 def main() -> int:
     """Compile, once where several begin at the same time."""
+    from sessions import direct
+
     gc.disable()    # as engine.warm does
     with alone("recorder"):
         if not is_ready():
             with tempfile.TemporaryDirectory() as folder:
                 code_some(Path(folder))
+            direct.load()
             try:
                 READY.touch()
             except OSError:

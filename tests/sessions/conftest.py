@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.snapshot import Snapshot
+from sessions import direct, reading
 from sessions.live import LiveTimeline
 from sessions.record import record
 from sessions.opening import open_recording
@@ -47,7 +48,10 @@ def live() -> LiveTimeline:
     return timeline
 
 
-@pytest.fixture(params=["recorded", "live"])
-def timeline(request: pytest.FixtureRequest) -> LiveTimeline | RecordedTimeline:
-    """Return both kinds of timeline in turn."""
-    return request.getfixturevalue(request.param)
+@pytest.fixture(params=["recorded", "recorded, read by compiled code", "live"])
+def timeline(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> LiveTimeline | RecordedTimeline:
+    """Return each kind of timeline in turn."""
+    name, _, compiled = request.param.partition(", ")
+    if compiled:
+        monkeypatch.setattr(reading.READER, "state_at", direct.state_at)
+    return request.getfixturevalue(name)

@@ -14,7 +14,7 @@ import pytest
 from engine import state
 from engine.chunk import Blocks, Rows
 from engine.errors import InputError
-from sessions import codec, format
+from sessions import codec, direct, format
 from sessions.changes import Changes, StoredChanges
 from sessions.encode import Encoder, rows_of, sum_of, words_of
 from sessions.extent import BYTES
@@ -234,6 +234,13 @@ def unsparse(base: np.ndarray, stored: dict) -> np.ndarray:
     return words
 
 
+def read_directly(blob: np.ndarray, base: np.ndarray, first: int, cycles: int, offset: int) -> np.ndarray:
+    """Return the state at a cycle as compiled code reads it."""
+    words = base.copy()
+    assert direct.state_at(blob, first, cycles, offset, words, 0, np.zeros(0, np.int64))
+    return words
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_streams_come_back_as_they_were(seed: int) -> None:
     random_state = np.random.RandomState(seed)
@@ -256,6 +263,7 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     encoder.modes[:] = random_state.randint(0, codec.NUM_MODES, len(encoder.modes))
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
     blob, space, extent = encoder.encode(blocks, 12345, choose=seed % 3 == 0)
+    whole = np.frombuffer(bytes(blob), np.uint8)
     stored = codec.streams(bytes(blob), codec.STATE)
     encoder.give_back(space)
     assert (unsparse(base, stored) == key).all()
@@ -280,9 +288,14 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
         states = [key.copy() for _ in range(3)]
         before.apply(states[0], offset)
         again.apply(states[1], offset)
-        for at in range(int(end[offset - 1]) if offset else 0):
-            states[2][index[at]] = value[at]
+        sums = np.zeros(4 * words, np.int64)
+        for begin, behind in zip(np.append(0, end)[:offset].tolist(), end.tolist()):
+            states[2][index[begin:behind]] = value[begin:behind]
+            sums += states[2].view(np.uint8)
         assert (states[0] == states[2]).all() and (states[1] == states[2]).all()
+        direct_state, direct_sums = base.copy(), np.zeros_like(sums)
+        assert direct.state_at(whole, 12345, cycles, offset, direct_state, 0, direct_sums)
+        assert (direct_state == states[2]).all() and (direct_sums == sums).all()
     rows = random_state.randint(0, 1 << 32, (len(index), 32), dtype=np.uint64).astype(np.uint32)
     rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
     rows[::3] = rows[::3, :1]
@@ -310,7 +323,8 @@ def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: boo
     encoder.modes[:] = codec.NEW
     for _ in range(2):      # a column that was not worth it rests for some chunks
         blob, space, _ = encoder.encode(blocks, 7, choose=False)
-        stored = codec.streams(bytes(blob), codec.STATE)
+        whole = np.frombuffer(bytes(blob), np.uint8)
+        stored = codec.streams(whole.data, codec.STATE)
         encoder.give_back(space)
         assert codec.unpack(stored["distinct"]).tolist() == [different] * 2 * numbered
         for asked in ([first], [first, first + 2], [first + 2]):
@@ -322,6 +336,7 @@ def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: boo
         state_then = key.copy()
         changes.apply(state_then, 777)
         assert state_then[[first, first + 2]].tolist() == value[2 * 776 : 2 * 777].tolist()
+        assert (read_directly(whole, key, 7, cycles, 777) == state_then).all()
 
 
 @pytest.mark.nojit
@@ -341,6 +356,10 @@ def test_long_gaps_are_listed_or_all_are_whole(steps: list[int], long: int) -> N
     assert stored["long_gaps"][0] == long * int((np.diff(when) > 255).sum())
     _, found, value = StoredChanges(stored, key, 0, 2000).of_words(np.array([word]), layout.num_words)
     assert found.tolist() == when.tolist() and value.tolist() == list(range(len(when)))
+    for offset in (299, 301, 1500, 2000):
+        states = key.copy()
+        states[word] = max(0, np.searchsorted(when, offset) - 1)
+        assert (read_directly(np.frombuffer(bytes(blob), np.uint8), key, 0, 2000, offset) == states).all()
 
 
 def test_a_kind_may_have_more_masks_than_the_table_takes_at_first() -> None:
@@ -356,8 +375,13 @@ def test_a_kind_may_have_more_masks_than_the_table_takes_at_first() -> None:
     for _ in range(2):      # the table stays as large as it has become
         encoder.state[:] = key
         blob, space, _ = encoder.encode(blocks, 0, choose=True)
-        stored = codec.streams(bytes(blob), codec.STATE)
+        whole = np.frombuffer(bytes(blob), np.uint8)
+        stored = codec.streams(whole.data, codec.STATE)
         encoder.give_back(space)
+        for offset in (1, 1000, cycles):
+            states = key.copy()
+            StoredChanges(stored, key, 0, cycles).apply(states, offset)
+            assert (read_directly(whole, key, 0, cycles, offset) == states).all()
         event, place = np.nonzero(has)
         for block, first in enumerate(firsts):
             which, when, found = StoredChanges(stored, key, 0, cycles).of_words(first + places, layout.num_words)
@@ -377,6 +401,7 @@ def test_a_chunk_may_change_nothing() -> None:
     stored = codec.streams(bytes(blob), codec.STATE)
     assert (unsparse(np.zeros_like(key), stored) == key).all() and not len(extent.words)
     assert not codec.unpack(stored["kinds"]).any()
+    assert (read_directly(np.frombuffer(bytes(blob), np.uint8), np.zeros_like(key), 7, 3, 2) == key).all()
 
 
 def test_the_first_chunk_must_bring_values(tmp_path: Path) -> None:
