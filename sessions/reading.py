@@ -28,14 +28,17 @@ class Reader:
             threading.Thread(target=self.load, name="rfview reader").start()
 
     def load(self) -> None:
-        """Load it, unless that meant to compile it."""
-        from sessions import warm   # imports numba
+        """Load it, unless that meant to compile it; a numba that is broken takes nothing from a replay."""
+        try:
+            from sessions import warm   # imports numba
 
-        if warm.is_ready():
-            from sessions import direct
+            if warm.is_ready():
+                from sessions import direct
 
-            direct.load()
-            self.state_at = direct.state_at
+                direct.load()
+                self.state_at = direct.state_at
+        except (ImportError, OSError, RuntimeError):
+            return
 
 
 READER = Reader()

@@ -22,7 +22,7 @@ from sessions.stored import StoredChunk, streams_of
 from sessions.summaries import CHUNKS, Summaries
 from sessions.timeline import Timeline
 
-DECODED_BYTES = 48 << 20
+DECODED_BYTES = 32 << 20
 FRAME_BYTES = 12 << 20
 AHEAD = 16      # chunks
 BASE_BYTES = 24 << 20

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sessions
 from engine import jit, kernels
 from engine.launch import load_launch_file
 from engine.simulator import Simulator
@@ -128,3 +129,13 @@ def test_it_is_loaded_only_where_nothing_must_be_compiled(compiled: bool, file: 
     result = subprocess.run([sys.executable, "-c", code, str(file)], env=environ, capture_output=True, text=True,
                             timeout=300, check=False)  # fmt: skip
     assert result.stdout.strip() == str(compiled), result.stderr
+
+
+def test_a_broken_numba_takes_nothing_from_a_replay(recorded: RecordedTimeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sessions.warm", None)
+    monkeypatch.delattr(sessions, "warm", raising=False)
+    reader = reading.Reader(after=1)
+    reader.load()
+    assert reader.state_at is None
+    monkeypatch.setattr(reading, "READER", reader)
+    assert recorded.at(5).cycle == 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 
 from engine import jit
-from sessions import arrange, streams, sums, warm
+from sessions import arrange, direct, reading, streams, sums, warm
 from sessions.compiled import SOURCES
+from sessions.opening import open_recording
 from sessions.record import record
 from tests.sessions.double import Double
 
@@ -24,14 +26,18 @@ def compiled(module: ModuleType) -> dict[str, list[Any]]:
 
 
 @pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
-def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
-    modules = (arrange, streams, sums)
+def test_a_recording_compiles_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = (arrange, streams, sums, direct)
     warm.code_some(tmp_path)
+    direct.load()
     before = [compiled(module) for module in modules]
     record(Double(9 * 1024 + 5), tmp_path / "x.rfs")
+    monkeypatch.setattr(reading.READER, "state_at", direct.state_at)
+    with closing(open_recording(tmp_path / "x.rfs")) as timeline:
+        assert timeline.at(5000).cycle == 5000
     assert [compiled(module) for module in modules] == before
-    entries = (before[0]["arrange"], before[1]["store_state"], before[2]["pack_parts"])
-    assert [len(signatures) for signatures in entries] == [1, 1, 1]
+    entries = (before[0]["arrange"], before[1]["store_state"], before[2]["pack_parts"], before[3]["state_at"])
+    assert [len(signatures) for signatures in entries] == [1, 1, 1, 1]
 
 
 def test_all_that_is_compiled_in_counts() -> None:
@@ -40,7 +46,7 @@ def test_all_that_is_compiled_in_counts() -> None:
     text = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     used = {part for name in SOURCES for part in re.findall(r"^from sessions\.(\w+) import", text[name], re.M)}
     assert used <= set(SOURCES)
-    jitted = {name for name in text if re.search(r"^@(jit|entry)\b", text[name], re.M)}
+    jitted = {name for name in text if re.search(r"^@(array_)?(jit|entry)\b", text[name], re.M)}
     assert jitted <= set(SOURCES)
 
 
