@@ -88,7 +88,7 @@ def unzigzag(code):
 
 
 @array_jit
-def streams_of(blob):
+def find_streams(blob):
     """Return (streams, 3) i8: how many numbers each has, in how many bytes, and where they begin; none if that cannot be."""
     found = np.zeros((NUM_STREAMS, 3), np.int64)
     if len(blob) < 8 * NUM_STREAMS:
@@ -106,7 +106,7 @@ def streams_of(blob):
 
 @array_jit
 def unpack(blob, stream):
-    """Return (n,) u4 the numbers of a stream, of which `streams_of` says where it is."""
+    """Return (n,) u4 the numbers of a stream, of which `find_streams` says where it is."""
     count, width, begin = stream
     found = np.zeros(count, np.uint32)
     for plane in range(width):
@@ -147,11 +147,11 @@ def begin_chunk(blob, streams, words):
 
 
 @array_jit
-def blocks_of(blob, streams, num_words, num_cycles):
+def read_blocks(blob, streams, num_words, num_cycles):
     """Return the blocks, and whether their parts are as long as they say of each other, and all words are there."""
     kinds, patterns, masks = unpack(blob, streams[KINDS]), unpack(blob, streams[PATTERNS]), unpack(blob, streams[MASKS])
     first, times = unpack(blob, streams[BLOCKS]), unpack(blob, streams[TIMES])
-    fits = len(kinds) == len(patterns) and len(first) == len(times) and len(kinds) <= len(first) <= num_words
+    fits = len(kinds) == len(patterns) and len(kinds) <= len(first) == len(times) <= num_words and num_cycles <= REST
     num_blocks = num_masks = events = np.int64(0)
     for kind in range(len(kinds) if fits else 0):
         num_blocks += np.int64(kinds[kind])
@@ -238,7 +238,7 @@ def highest_of(numbers, begin, count):
 
 
 @array_jit
-def columns_of(blob, streams, size):
+def read_columns(blob, streams, size):
     """Return how the columns are coded, given the number of codes of each, the codes, and whether all fits."""
     modes, widths, distinct = (unpack(blob, streams[MODES]), unpack(blob, streams[WIDTHS]), unpack(blob, streams[DISTINCT]))
     num_bytes, byte_width, at = streams[CODES]
@@ -453,19 +453,19 @@ def state_at(blob, first_cycle, num_cycles, offset, words, counted, counts):
     blob: u1 the streams of its `state`. words: (words,) u4. counts: (4 * n,) i8 gets what each byte of n words from
     `counted` on comes to when it is added up over the cycles from the one after the chunk's first to that asked for.
     """
-    streams = streams_of(blob)
+    streams = find_streams(blob)
     if len(streams) == 0 or not begin_chunk(blob, streams, words):
         return False
     for byte in range(len(counts)):
         old = (words[counted + byte // 4] >> np.uint32(8 * (byte % 4))) & np.uint32(255)
         counts[byte] = np.int64(old) * offset
-    blocks, fits = blocks_of(blob, streams, len(words), num_cycles)
+    blocks, fits = read_blocks(blob, streams, len(words), num_cycles)
     if not fits:
         return False
     tally, fits = tally_of(blocks, offset)
     if not fits:
         return False
-    columns, codes, fits = columns_of(blob, streams, tally.size.ravel())
+    columns, codes, fits = read_columns(blob, streams, tally.size.ravel())
     return fits and apply(blocks, tally, columns, codes, first_cycle, offset, words, counted, counts)
 
 
