@@ -24,6 +24,16 @@ ONE = np.uint32(1)
 HALF, REST = np.uint32(16), np.uint32(0xFFFF)
 
 
+class Streams(NamedTuple):
+    """numbers: u4 those of all streams, in order; begin: (streams + 1,) i8 where each begins. codes: u1 the bytes
+    of codes, a stream that has no numbers there.
+    """
+
+    numbers: np.ndarray
+    begin: np.ndarray
+    codes: np.ndarray
+
+
 class Blocks(NamedTuple):
     """The blocks and their events, kind after kind.
 
@@ -88,38 +98,46 @@ def unzigzag(code):
 
 
 @array_jit
-def find_streams(blob):
-    """Return (streams, 3) i8: how many numbers each has, in how many bytes, and where they begin; none if that cannot be."""
-    found = np.zeros((NUM_STREAMS, 3), np.int64)
-    if len(blob) < 8 * NUM_STREAMS:
-        return found[:0]
+def unpack(blob):
+    """Return the streams, and whether their lengths fit; the bytes of codes are left where they are."""
+    begin = np.zeros(NUM_STREAMS + 1, np.int64)
     sizes = blob[: 8 * NUM_STREAMS].view(np.uint32)
-    at = np.int64(8 * NUM_STREAMS)
+    behind = np.int64(8 * NUM_STREAMS)
     for stream in range(NUM_STREAMS):
         count, width = np.int64(sizes[2 * stream]), np.int64(sizes[2 * stream + 1])
         if width > PLANES or (width == 0 and count > MOST_ZEROS):
-            return found[:0]
-        found[stream, 0], found[stream, 1], found[stream, 2] = count, width, at
-        at += count * width
-    return found if at == len(blob) else found[:0]
+            return Streams(np.zeros(0, np.uint32), begin, blob[:0]), False
+        begin[stream + 1] = begin[stream] + (0 if stream == CODES else count)
+        behind += count * width
+    if behind != len(blob) or (sizes[2 * CODES] and sizes[2 * CODES + 1] != 1):
+        return Streams(np.zeros(0, np.uint32), begin, blob[:0]), False
+    numbers, codes = np.zeros(begin[NUM_STREAMS], np.uint32), blob[:0]
+    at = np.int64(8 * NUM_STREAMS)
+    for stream in range(NUM_STREAMS):
+        count = np.int64(sizes[2 * stream])
+        if stream == CODES:
+            codes = blob[at : at + count]
+            at += count
+            continue
+        found = numbers[begin[stream] : begin[stream + 1]]
+        for plane in range(np.int64(sizes[2 * stream + 1])):
+            part = blob[at : at + count]
+            for place in range(count):
+                found[place] |= np.uint32(part[place]) << np.uint32(8 * plane)
+            at += count
+    return Streams(numbers, begin, codes), True
 
 
 @array_jit
-def unpack(blob, stream):
-    """Return (n,) u4 the numbers of a stream, of which `find_streams` says where it is."""
-    count, width, begin = stream
-    found = np.zeros(count, np.uint32)
-    for plane in range(width):
-        part = blob[begin + plane * count : begin + (plane + 1) * count]
-        for place in range(count):
-            found[place] |= np.uint32(part[place]) << np.uint32(8 * plane)
-    return found
+def stream_of(streams, which):
+    """Return (n,) u4 the numbers of a stream."""
+    return streams.numbers[streams.begin[which] : streams.begin[which + 1]]
 
 
 @array_jit
-def unpack_whole(blob, low, far, beyond):
+def whole_stream(streams, low, far, beyond):
     """Return (n,) u4 numbers of which some need more than the bytes in `low`; none where the three do not fit together."""
-    found, steps, above = unpack(blob, low), unpack(blob, far), unpack(blob, beyond)
+    found, steps, above = stream_of(streams, low), stream_of(streams, far), stream_of(streams, beyond)
     if len(steps) != len(above) or len(steps) > len(found):
         return found[:0]
     at = np.int64(0)
@@ -132,9 +150,9 @@ def unpack_whole(blob, low, far, beyond):
 
 
 @array_jit
-def begin_chunk(blob, streams, words):
+def begin_chunk(streams, words):
     """Turn the file's first state into that at the chunk's first cycle, in place; return whether it fits."""
-    steps, bits = unpack(blob, streams[KEY_STEP]), unpack(blob, streams[KEY_BITS])
+    steps, bits = stream_of(streams, KEY_STEP), stream_of(streams, KEY_BITS)
     if len(steps) != len(bits) or len(steps) > len(words):
         return False
     word = np.int64(0)
@@ -147,10 +165,10 @@ def begin_chunk(blob, streams, words):
 
 
 @array_jit
-def read_blocks(blob, streams, num_words, num_cycles):
+def read_blocks(streams, num_words, num_cycles):
     """Return the blocks, and whether their parts are as long as they say of each other, and all words are there."""
-    kinds, patterns, masks = unpack(blob, streams[KINDS]), unpack(blob, streams[PATTERNS]), unpack(blob, streams[MASKS])
-    first, times = unpack(blob, streams[BLOCKS]), unpack(blob, streams[TIMES])
+    kinds, patterns, masks = stream_of(streams, KINDS), stream_of(streams, PATTERNS), stream_of(streams, MASKS)
+    first, times = stream_of(streams, BLOCKS), stream_of(streams, TIMES)
     fits = len(kinds) == len(patterns) and len(kinds) <= len(first) == len(times) <= num_words and num_cycles <= REST
     num_blocks = num_masks = events = np.int64(0)
     for kind in range(len(kinds) if fits else 0):
@@ -164,11 +182,9 @@ def read_blocks(blob, streams, num_words, num_cycles):
             break
         first[block] = word
         events += np.int64(times[block])
-    fits = (fits and num_blocks == len(first) and num_masks == len(masks) and num_masks <= events
-            and events == streams[GAPS, 0] and events == streams[RANKS, 0])  # fmt: skip
-    some = streams if fits else np.zeros_like(streams)
-    gaps = unpack_whole(blob, some[GAPS], some[LONG_GAPS], some[GAPS_BEYOND])
-    ranks = unpack_whole(blob, some[RANKS], some[HIGH_RANKS], some[RANKS_BEYOND])
+    fits = fits and num_blocks == len(first) and num_masks == len(masks) and num_masks <= events
+    gaps = whole_stream(streams, GAPS, LONG_GAPS, GAPS_BEYOND)
+    ranks = whole_stream(streams, RANKS, HIGH_RANKS, RANKS_BEYOND)
     fits = fits and len(gaps) == events and len(ranks) == events
     return Blocks(kinds, patterns, first, times, masks, gaps, ranks), fits
 
@@ -238,13 +254,12 @@ def highest_of(numbers, begin, count):
 
 
 @array_jit
-def read_columns(blob, streams, size):
+def read_columns(streams, size):
     """Return how the columns are coded, given the number of codes of each, the codes, and whether all fits."""
-    modes, widths, distinct = (unpack(blob, streams[MODES]), unpack(blob, streams[WIDTHS]), unpack(blob, streams[DISTINCT]))
-    num_bytes, byte_width, at = streams[CODES]
-    steps = unpack(blob, streams[FAR])      # between wide codes
-    codes = Codes(blob[at : at + num_bytes], unpack(blob, streams[KNOWN]), np.empty(len(steps), np.int64),
-                  unpack(blob, streams[BEYOND]))  # fmt: skip
+    modes, widths, distinct = stream_of(streams, MODES), stream_of(streams, WIDTHS), stream_of(streams, DISTINCT)
+    steps = stream_of(streams, FAR)      # between wide codes
+    codes = Codes(streams.codes, stream_of(streams, KNOWN), np.empty(len(steps), np.int64),
+                  stream_of(streams, BEYOND))  # fmt: skip
     count = len(size)
     columns = Columns(np.zeros(count, np.uint8), np.zeros(count, np.uint8), np.zeros(count, np.int64),
                       np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64),
@@ -274,8 +289,7 @@ def read_columns(blob, streams, size):
         code += sizes[number]
         byte += sizes[number] * PLANES_OF[number % len(PLANES_OF)]
     if not (listed == len(modes) == len(widths) and numbered == len(distinct) and known == len(codes.known)
-            and byte == num_bytes and (byte_width == 1 or not num_bytes)
-            and len(codes.far) == len(codes.beyond) <= code):  # fmt: skip
+            and byte == len(codes.planes) and len(codes.far) == len(codes.beyond) <= code):  # fmt: skip
         return columns, codes, False
     place = np.int64(0)
     for step in range(len(steps)):
@@ -453,19 +467,21 @@ def state_at(blob, first_cycle, num_cycles, offset, words, counted, counts):
     blob: u1 the streams of its `state`. words: (words,) u4. counts: (4 * n,) i8 gets what each byte of n words from
     `counted` on comes to when it is added up over the cycles from the one after the chunk's first to that asked for.
     """
-    streams = find_streams(blob)
-    if len(streams) == 0 or not begin_chunk(blob, streams, words):
+    if len(blob) < 8 * NUM_STREAMS:
+        return False
+    streams, fits = unpack(blob)
+    if not fits or not begin_chunk(streams, words):
         return False
     for byte in range(len(counts)):
         old = (words[counted + byte // 4] >> np.uint32(8 * (byte % 4))) & np.uint32(255)
         counts[byte] = np.int64(old) * offset
-    blocks, fits = read_blocks(blob, streams, len(words), num_cycles)
+    blocks, fits = read_blocks(streams, len(words), num_cycles)
     if not fits:
         return False
     tally, fits = tally_of(blocks, offset)
     if not fits:
         return False
-    columns, codes, fits = read_columns(blob, streams, tally.size.ravel())
+    columns, codes, fits = read_columns(streams, tally.size.ravel())
     return fits and apply(blocks, tally, columns, codes, first_cycle, offset, words, counted, counts)
 
 

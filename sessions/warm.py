@@ -26,7 +26,7 @@ READY = FOLDER / "ready"
 CYCLES = 2
 # so many that the newest values of rows and memory are summed up, too
 CHUNKS = 9
-TYPICAL_SECONDS = 14.0
+TYPICAL_SECONDS = 12.0
 
 
 def is_ready() -> bool:
