@@ -28,11 +28,12 @@ class Reader:
             threading.Thread(target=self.load, name="rfview reader").start()
 
     def load(self) -> None:
-        """Load it, unless that meant to compile it; a numba that is broken takes nothing from a replay."""
+        """Load it, unless that meant to compile it, or Python ran it; a numba that is broken takes nothing from a replay."""
         try:
-            from sessions import warm   # imports numba
+            from engine import jit      # imports numba
+            from sessions import warm
 
-            if warm.is_ready():
+            if warm.is_ready() and not jit.OFF:
                 from sessions import direct
 
                 direct.load()

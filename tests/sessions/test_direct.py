@@ -117,18 +117,19 @@ def test_it_is_loaded_after_so_many_chunks(recorded: RecordedTimeline, monkeypat
 
 
 @pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
-@pytest.mark.parametrize("compiled", (True, False))
-def test_it_is_loaded_only_where_nothing_must_be_compiled(compiled: bool, file: Path, tmp_path: Path) -> None:
-    if compiled:
+@pytest.mark.parametrize("case, loads", (("compiled", True), ("not compiled", False), ("run by Python", False)))
+def test_it_is_loaded_only_where_it_is_compiled(case: str, loads: bool, file: Path, tmp_path: Path) -> None:
+    if loads:
         subprocess.run([sys.executable, "-m", "sessions.warm"], check=True, timeout=300)
     code = ("import sys; from sessions import open_session, reading\n"
             "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
             "assert 'numba' not in sys.modules; reading.READER.load()\n"
             "print(reading.READER.state_at is not None)")  # fmt: skip
-    environ = {**os.environ, **({} if compiled else {"RFVIEW_CACHE_DIR": str(tmp_path)})}
+    changed = {"not compiled": {"RFVIEW_CACHE_DIR": str(tmp_path)}, "run by Python": {"NUMBA_DISABLE_JIT": "1"}}
+    environ = os.environ | changed.get(case, {})
     result = subprocess.run([sys.executable, "-c", code, str(file)], env=environ, capture_output=True, text=True,
                             timeout=300, check=False)  # fmt: skip
-    assert result.stdout.strip() == str(compiled), result.stderr
+    assert result.stdout.strip() == str(loads), result.stderr
 
 
 def test_a_broken_numba_takes_nothing_from_a_replay(recorded: RecordedTimeline, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,7 +194,7 @@ def test_describe_says_what_a_file_holds(small: Path) -> None:
     assert facts["bytes_per_cycle"] > 0
 
 
-def test_replay_and_scripts_never_import_numba(small: Path) -> None:
+def test_replay_and_scripts_begin_without_numba(small: Path) -> None:
     code = ("import sys; from sessions import open_session; from sessions.script import run_lines\n"
             "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
             "assert run_lines(s, 'info warps; info registers 3; c; rc; u w3.pc > 2; print w1.R1') == 0\n"
