@@ -9,13 +9,25 @@ from typing import Any
 import numpy as np
 
 from engine.chunk import Blocks
-from sessions.codec import DIFFERENCE, NUM_MODES, NUMBERED, PLANES_OF, STAMP, WIDTH, XOR, per_cycle, unpack, unzigzag
+from sessions.codec import (
+    DIFFERENCE,
+    MOST_NUMBER,
+    NUM_MODES,
+    NUMBERED,
+    PLANES_OF,
+    STAMP,
+    WIDTH,
+    XOR,
+    per_cycle,
+    unpack,
+    unzigzag,
+)
 
 
 # a stream without numbers
 NOTHING = [0, 0, b""]
-# planes of the codes of each class (see _Columns), and the greatest number that a code is given by
-CLASS_PLANES, MOST_NUMBER = np.tile(PLANES_OF, NUM_MODES), 255
+# planes of the codes of each class (see _Columns)
+CLASS_PLANES = np.tile(PLANES_OF, NUM_MODES)
 # words of a block, as a shift and a mask, which are quicker than to divide
 WIDTH_BITS, INSIDE = WIDTH.bit_length() - 1, WIDTH - 1
 

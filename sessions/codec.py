@@ -27,6 +27,8 @@ MOST_ZEROS = 1 << 26
 # how many planes codes of each width are in, and the width of those that are given by number (see format.py, widths)
 PLANES_OF = (0, 1, 2, 3, 4, 1)
 NUMBERED = 5
+# the greatest number that a code is given by
+MOST_NUMBER = 255
 # the streams of each kind of blob, in order (see format.py), and those of a state in format 3
 STATE = ("key_step", "key_bits", "kinds", "patterns", "blocks", "times", "masks", "gaps", "long_gaps", "gaps_beyond",
          "ranks", "high_ranks", "ranks_beyond", "modes", "widths", "planes", "far", "beyond", "distinct",

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.bits import bit64
 from engine.jit import array_jit, jit
-from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, STAMP, XOR
+from sessions.codec import DIFFERENCE, NUM_MODES, PLANES, PLANES_OF, STAMP, XOR
 from sessions.extent import BYTES, WHOLE
 from sessions.workspace import Values
 
@@ -33,6 +33,12 @@ class Firsts(NamedTuple):
 def zigzag(difference):
     """Return a u4 difference as 0, 1, 2, 3 ... for 0, -1, 1, -2 ..."""
     return np.uint32(difference << np.uint32(1)) ^ np.uint32(np.uint32(0) - (difference >> np.uint32(31)))
+
+
+@jit
+def class_of(columns, which):
+    """Return the class of a column: its mode and its width."""
+    return np.int64(columns.mode[which]) * len(PLANES_OF) + np.int64(columns.width[which])
 
 
 @jit

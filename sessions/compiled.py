@@ -1,4 +1,4 @@
-"""The recorder's compiled entry points: kept on disk by a hash of all that they are compiled from.
+"""The compiled entry points of recorder and reader: kept on disk by a hash of all that they are compiled from.
 
 numba itself looks at the file of an entry point only, not at those whose functions and numbers go into it.
 """

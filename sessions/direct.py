@@ -11,14 +11,26 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.jit import array_jit, jit
-from sessions.codec import DIFFERENCE, MOST_ZEROS, NUM_MODES, NUMBERED, PLANES, PLANES_OF, STAMP, STATE, WIDTH, XOR
+from sessions.codec import (
+    DIFFERENCE,
+    MOST_NUMBER,
+    MOST_ZEROS,
+    NUM_MODES,
+    NUMBERED,
+    PLANES,
+    PLANES_OF,
+    STAMP,
+    STATE,
+    WIDTH,
+    XOR,
+)
+from sessions.codes import class_of
 from sessions.compiled import array_entry
 
 (KEY_STEP, KEY_BITS, KINDS, PATTERNS, BLOCKS, TIMES, MASKS, GAPS, LONG_GAPS, GAPS_BEYOND, RANKS, HIGH_RANKS, RANKS_BEYOND,
  MODES, WIDTHS, CODES, FAR, BEYOND, DISTINCT, KNOWN) = range(len(STATE))  # fmt: skip
 NUM_STREAMS = len(STATE)
 CLASSES = NUM_MODES * len(PLANES_OF)
-MOST_NUMBER = 255
 ONE = np.uint32(1)
 # numbers of events are kept two in a word
 HALF, REST = np.uint32(16), np.uint32(0xFFFF)
@@ -236,7 +248,7 @@ def tally_of(blocks, offset):
 
 @jit
 def add_lanes(mask, count, last, counts, lasts):
-    """Count the events of one mask for each of the 32 words; without a branch, so that it is done for eight at once."""
+    """Count the events of one mask for each of the 32 words; without a branch, so that many can be done at once."""
     for lane in range(WIDTH):
         bits = np.uint32(np.uint32(0) - np.uint32((mask >> np.uint32(lane)) & ONE))
         counts[lane] += count & bits
@@ -273,7 +285,7 @@ def read_columns(streams, size):
             if listed >= len(modes) or listed >= len(widths) or modes[listed] > STAMP or widths[listed] > NUMBERED:
                 return columns, codes, False
             columns.mode[column], columns.width[column] = modes[listed], widths[listed]
-            sizes[np.int64(modes[listed]) * len(PLANES_OF) + np.int64(widths[listed])] += size[column]
+            sizes[class_of(columns, column)] += size[column]
             if widths[listed] == NUMBERED:
                 if numbered >= len(distinct) or distinct[numbered] == 0:
                     return columns, codes, False
@@ -299,7 +311,7 @@ def read_columns(streams, size):
         return columns, codes, False
     behind = np.zeros(CLASSES, np.int64)
     for column in range(count):
-        number = np.int64(columns.mode[column]) * len(PLANES_OF) + np.int64(columns.width[column])
+        number = class_of(columns, column)
         columns.first[column] = first[number] + behind[number]
         columns.begin[column] = begin[number] + behind[number]
         columns.stride[column] = sizes[number]

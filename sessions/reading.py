@@ -11,6 +11,7 @@ from itertools import count
 
 # chunks that a state is asked of before numba is loaded
 AFTER = 32
+THREAD = "rfview reader"
 
 
 class Reader:
@@ -25,7 +26,7 @@ class Reader:
         """Count a chunk that a state is asked of; begin to load when there have been so many."""
         if next(self._chunks) == self._after:
             # not a daemon: to end the process within an import is not safe, and it takes a moment only
-            threading.Thread(target=self.load, name="rfview reader").start()
+            threading.Thread(target=self.load, name=THREAD).start()
 
     def load(self) -> None:
         """Load it, unless that meant to compile it, or Python ran it; a numba that is broken takes nothing from a replay."""

@@ -13,14 +13,14 @@ from engine.bits import ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
 from sessions.arrange import TABLE_FULL, spread
-from sessions.codec import NUMBERED, PLANES, PLANES_OF, WIDTH
-from sessions.codes import begin_states, code_columns, code_first, learn, walk_runs, zigzag
+from sessions.codec import MOST_NUMBER, NUMBERED, PLANES, PLANES_OF, WIDTH
+from sessions.codes import begin_states, class_of, code_columns, code_first, learn, walk_runs, zigzag
 from sessions.compiled import array_entry, entry
 
 # what a code costs that its column's width has no room for, in bytes: its place and the rest of it
 FAR_BYTES = 5
 # so many different codes can be numbered in a byte, and each is kept in so many bytes
-MOST_DISTINCT, DISTINCT_BYTES = 256, 4
+MOST_DISTINCT, DISTINCT_BYTES = MOST_NUMBER + 1, 4
 TABLE_BITS = 10
 # how much more of its table `spread` is given where it was full
 TABLE_GROWTH = 4
@@ -282,12 +282,6 @@ def number_columns(columns, counts, widths, num_far, costs, kinds, codes, seen, 
             restore_codes(codes, low, count, known[total:])
         resting[column] = REST
     return listed, total
-
-
-@jit
-def class_of(columns, which):
-    """Return the class of one of the columns that have codes: its mode and its width."""
-    return np.int64(columns.mode[which]) * WIDTHS + np.int64(columns.width[which])
 
 
 @jit

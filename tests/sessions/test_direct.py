@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -113,6 +114,9 @@ def test_it_is_loaded_after_so_many_chunks(recorded: RecordedTimeline, monkeypat
     assert not loaded
     for number in range(2, 9):
         recorded.at(CHUNK * number + 5)
+    for thread in threading.enumerate():
+        if thread.name == reading.THREAD:
+            thread.join()
     assert loaded == [True]
 
 
