@@ -15,6 +15,8 @@ from engine.bits import bit64, ctz64, popcount, prefetch
 from engine.jit import jit
 from sessions.codec import WIDTH
 from sessions.compiled import entry
+from sessions.deal import deal, deal_cycles
+from sessions.workspace import CYCLE_SHIFT, MOST_CYCLES, SIDE, VALUE_SHIFT
 
 # what `spread` says instead of how many runs there are: a larger table is needed
 TABLE_FULL = -1
@@ -22,9 +24,6 @@ TABLE_FULL = -1
 AHEAD = 16
 # words in a line of the processor's cache
 LINE_WORDS = 16
-# where an event's cycle and its values stand beside its mask (workspace.py, Events)
-CYCLE_SHIFT, VALUE_SHIFT = 32, 43
-MOST_CYCLES, MOST_VALUES = 1 << VALUE_SHIFT - CYCLE_SHIFT, 1 << 64 - VALUE_SHIFT
 
 
 @jit
@@ -74,7 +73,8 @@ def order_slots(count, slots, places):
 def place_slots(count, slots, kinds, kind_of):
     """Say where the events and the values of each block go, in the order of storing.
 
-    Columns that have any values have room for all events of their kind. Returns the most room that a kind takes.
+    Columns that have any values have room for all events of their kind, and what dealing may write over; the others share
+    such a place. Returns the most room that a kind takes.
     """
     order, times, touched_of, kind_slots = slots.order, slots.times, slots.touched, kinds.slots
     event = np.int64(0)
@@ -88,16 +88,16 @@ def place_slots(count, slots, kinds, kind_of):
     which = np.uint64(0)
     most = np.int64(0)
     for kind in range(np.uint64(len(kind_slots))):
-        events = room = np.int64(0)
-        touched = np.uint64(0)
+        events, room, touched = np.int64(0), np.int64(SIDE), np.uint64(0)
         for _ in range(kind_slots[kind]):
             slot = np.uint64(order[which])
             events += times[slot]
             touched |= np.uint64(touched_of[slot])
             which += np.uint64(1)
         for place in range(np.uint64(WIDTH)):
-            kinds.begin[kind * np.uint64(WIDTH) + place] = room
-            room += events * np.int64((touched >> place) & np.uint64(1))
+            changes = np.int64((touched >> place) & np.uint64(1))
+            kinds.begin[kind * np.uint64(WIDTH) + place] = room * changes
+            room += (events + SIDE) * changes
         most = max(most, room)
     return most
 
@@ -125,66 +125,76 @@ def sort_events(end, first, mask, count, slots, ordered):
 
 
 @jit
-def spread(order, kind, slots, kinds, events, first_event, num_events, value, values, table, patterns, runs, num_runs):
-    """Write the value and cycle of every word that changes in blocks of one kind into its column, and list the runs.
+def number_masks(events, first, count, value, num_events, table, patterns, kind_first):
+    """Write gaps and ranks of a block's events, which are `count` from the one numbered `first` on; list the new masks.
+
+    value, table, patterns: as in `spread`; kind_first: number of the kind's first mask. Returns how many masks there are by
+    now, or TABLE_FULL where the table should take no more.
+    """
+    ordered, gaps, ranks, masks = events.ordered, events.gaps, events.ranks, events.masks
+    one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
+    most, last = np.uint64(len(table) - 1), np.uint64(max(num_events - 1, 0))
+    before = np.uint64(0)
+    for event in range(np.uint64(first), np.uint64(first) + np.uint64(count)):
+        mask = ordered[event] & np.uint64(0xFFFFFFFF)
+        cycle = (ordered[event] >> np.uint64(CYCLE_SHIFT)) & np.uint64(MOST_CYCLES - 1)
+        # a block's values lie cycles apart, and another core may have written them; many lie across two lines
+        ahead = ordered[min(event + np.uint64(AHEAD), last)] >> values_at
+        prefetch(value, ahead)
+        prefetch(value, ahead + np.uint64(LINE_WORDS - 1))
+        # entries of kinds before count as empty: they are never passed over, only written over
+        place = ((mask * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & most
+        pattern = np.int64(table[place]) - 1
+        while pattern >= kind_first and masks[np.uint64(pattern)] != mask:
+            place = (place + one) & most
+            pattern = np.int64(table[place]) - 1
+        if pattern < kind_first:
+            if 2 * (patterns - kind_first) >= len(table):
+                return np.int64(TABLE_FULL)
+            pattern = patterns
+            masks[np.uint64(pattern)] = mask
+            patterns += 1
+            table[place] = patterns
+        gaps[event] = cycle - before
+        ranks[event] = pattern - kind_first
+        before = cycle
+    return np.int64(patterns)
+
+
+@jit
+def spread(order, kind, slots, kinds, events, first_event, num_events, value, values, stamps, table, patterns, runs,
+           num_runs):  # fmt: skip
+    """Write the value of every word that changes in blocks of one kind into its column, and list the runs.
 
     order: these blocks' slots in the order of storing; the kind's first event is first_event, of num_events in all kinds.
-    value: of engine.chunk.Blocks. table: a power of 2 long, with zeros or what kinds before left: which number a mask has.
-    Masks of this kind are numbered from `patterns` on, and runs from num_runs on. Returns how many runs there are by now, or
-    TABLE_FULL where the table should take no more masks; masks; events.
+    value: of engine.chunk.Blocks. stamps: mask of the columns whose cycles are wanted, too. table: a power of 2 long, with
+    zeros or what kinds before left: which number a mask has. Masks of this kind are numbered from `patterns` on, and runs
+    from num_runs on. Returns how many runs there are by now, or TABLE_FULL where the table should take no more masks; masks;
+    events.
     """
-    ordered, gaps, ranks, masks, next_of = events.ordered, events.gaps, events.ranks, events.masks, kinds.next
-    into, cycles = values.value, values.cycle
-    one, values_at = np.uint64(1), np.uint64(VALUE_SHIFT)
-    event, run, last = np.uint64(first_event), np.uint64(num_runs), np.uint64(max(num_events - 1, 0))
-    most = np.uint64(len(table) - 1)
-    kind_first = patterns
+    next_of, one = kinds.next, np.uint64(1)
+    event, run, kind_first = np.uint64(first_event), np.uint64(num_runs), patterns
     column_first = np.uint64(kind) * np.uint64(WIDTH)
     for which in range(np.uint64(len(order))):
         slot = np.uint64(order[which])
+        count = np.uint64(slots.times[slot])
+        patterns = number_masks(events, event, count, value, num_events, table, patterns, kind_first)
+        if patterns == TABLE_FULL:
+            return np.int64(TABLE_FULL), patterns, np.int64(event)
         first_run = run
-        touched = np.uint64(slots.touched[slot])
-        while touched != 0:
-            place = np.uint64(ctz64(touched))
-            touched &= touched - one
+        touched = left = np.uint64(slots.touched[slot])
+        while left != 0:
+            place = np.uint64(ctz64(left))
+            left &= left - one
+            begin = np.uint64(next_of[column_first + place])
             runs.word[run] = np.uint64(slots.first[slot]) + place
-            runs.begin[run] = next_of[column_first + place]
+            runs.begin[run] = begin
             runs.column[run] = column_first + place
             run += one
-        before = np.uint64(0)
-        for _ in range(slots.times[slot]):
-            at = ordered[event] >> values_at
-            left = ordered[event] & np.uint64(0xFFFFFFFF)
-            cycle = (ordered[event] >> np.uint64(CYCLE_SHIFT)) & np.uint64(MOST_CYCLES - 1)
-            # a block's values lie cycles apart, and another core may have written them; many lie across two lines
-            ahead = ordered[min(event + np.uint64(AHEAD), last)] >> values_at
-            prefetch(value, ahead)
-            prefetch(value, ahead + np.uint64(LINE_WORDS - 1))
-            # entries of kinds before count as empty: they are never passed over, only written over
-            place = ((left * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) & most
-            pattern = np.int64(table[place]) - 1
-            while pattern >= kind_first and masks[np.uint64(pattern)] != left:
-                place = (place + one) & most
-                pattern = np.int64(table[place]) - 1
-            if pattern < kind_first:
-                if 2 * (patterns - kind_first) >= len(table):
-                    return np.int64(TABLE_FULL), patterns, np.int64(event)
-                pattern = patterns
-                masks[np.uint64(pattern)] = left
-                patterns += 1
-                table[place] = patterns
-            gaps[event] = cycle - before
-            ranks[event] = pattern - kind_first
-            before = cycle
-            event += one
-            while left != 0:
-                column = column_first + np.uint64(ctz64(left))
-                left &= left - one
-                goes = np.uint64(next_of[column])
-                next_of[column] = goes + one
-                into[goes] = value[at]
-                cycles[goes] = cycle        # few columns need it, but to choose costs more
-                at += one
+            if (np.uint64(stamps) >> place) & one != 0:
+                deal_cycles(events.ordered, event, event + count, place, values.cycle, begin)
+        deal(value, events.ordered, event, event + count, touched, values.value, next_of, column_first)
+        event += count
         for ended in range(first_run, run):
             runs.end[ended] = next_of[np.uint64(runs.column[ended])]
     return np.int64(run), patterns, np.int64(event)

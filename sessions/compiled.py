@@ -11,7 +11,7 @@ from typing import Any
 
 from engine import jit
 
-SOURCES = ("arrange", "codec", "codes", "compiled", "direct", "extent", "streams", "sums", "workspace")
+SOURCES = ("arrange", "codec", "codes", "compiled", "deal", "direct", "extent", "streams", "sums", "workspace")
 FOLDER = jit.CACHE_FOLDER / f"recorder-{jit.source_hash(Path(__file__).with_name(f'{name}.py') for name in SOURCES)}"
 
 

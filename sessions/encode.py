@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from engine.chunk import Blocks, Rows
-from sessions.arrange import MOST_CYCLES, MOST_VALUES, arrange
+from sessions.arrange import arrange
 from sessions.codec import MEMORY, PLANES, ROWS, STATE
 from sessions.codes import LEARN_CODES
 from sessions.extent import Extent
 from sessions.streams import MOST_DISTINCT, TABLE_BITS, TABLE_GROWTH, split_rows, store_rows, store_state, store_words
-from sessions.workspace import Classes, Columns, Events, Kinds, Lists, Places, Runs, Slots, Stored, Tables, Values, Watch
+from sessions.workspace import (MOST_CYCLES, MOST_VALUES, Classes, Columns, Events, Kinds, Lists, Places, Runs, Slots,
+                                Stored, Tables, Values, Watch)  # fmt: skip
 
 NO_COUNTS = np.empty(0, np.uint32)
 # by how much each further byte of its kind makes a plane of bytes shorter: differences of n log n, in 2**-32 bits

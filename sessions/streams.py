@@ -13,7 +13,7 @@ from engine.bits import ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
 from sessions.arrange import TABLE_FULL, spread
-from sessions.codec import MOST_NUMBER, NUMBERED, PLANES, PLANES_OF, WIDTH
+from sessions.codec import MOST_NUMBER, NUMBERED, PLANES, PLANES_OF, STAMP, WIDTH
 from sessions.codes import begin_states, class_of, code_columns, code_first, learn, walk_runs, zigzag
 from sessions.compiled import array_entry, entry
 
@@ -24,6 +24,8 @@ MOST_DISTINCT, DISTINCT_BYTES = MOST_NUMBER + 1, 4
 TABLE_BITS = 10
 # how much more of its table `spread` is given where it was full
 TABLE_GROWTH = 4
+# in so many numbers one looks at once for those that need more than a byte: most have none
+STRETCH = 64
 # chunks that pass until a column whose codes were not worth numbering is tried again
 REST = 7
 WIDTHS = len(PLANES_OF)
@@ -84,15 +86,22 @@ def put_low(values, far, beyond, out, at, sizes, stream):
 
     Where many need more the first stream has them whole. far, beyond: longer than the numbers. Returns the place behind.
     """
-    size = np.uint64(len(values))
-    listed = before = np.uint64(0)
-    for k in range(size):
-        # the next one is written over one that needs no more: which do is not to be guessed
-        rest = values[k] >> np.uint32(8)
-        far[listed] = k - before
-        beyond[listed] = rest
-        before = k if rest != 0 else before
-        listed += np.uint64(rest != 0)
+    size, byte = np.uint64(len(values)), np.uint32(8)
+    listed = before = first = np.uint64(0)
+    while first < size:
+        behind = min(first + np.uint64(STRETCH), size)
+        found = np.uint32(0)
+        for k in range(first, behind):
+            found |= values[k] >> byte
+        if found != 0:
+            for k in range(first, behind):
+                # the next one is written over one that needs no more: which do is not to be guessed
+                rest = values[k] >> byte
+                far[listed] = k - before
+                beyond[listed] = rest
+                before = k if rest != 0 else before
+                listed += np.uint64(rest != 0)
+        first = behind
     if FAR_BYTES * listed > size:
         listed = np.uint64(0)
         at = put(values, out, at, sizes, stream)
@@ -412,10 +421,13 @@ def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_eve
         if kinds.slots[kind] == 0:
             continue
         block += np.uint64(kinds.slots[kind])
+        stamps = np.uint64(0)
+        for column in range(low, high):
+            stamps |= np.uint64(choose or modes[column] == STAMP) << (column - low)
         while True:
             for column in range(low, high):
                 column_next[column] = begin[column]
-            behind, patterns, past = spread(mine, kind, slots, kinds, events, event, num_events, value, values,
+            behind, patterns, past = spread(mine, kind, slots, kinds, events, event, num_events, value, values, stamps,
                                             tables.masks[:table_length], before, runs, num_runs)  # fmt: skip
             if behind != TABLE_FULL:
                 break

@@ -8,6 +8,12 @@ import numpy as np
 
 from sessions.codec import NUM_MODES, PLANES, PLANES_OF, WIDTH, XOR
 
+# where an event's cycle and its values stand beside its mask (Events.ordered)
+CYCLE_SHIFT, VALUE_SHIFT = 32, 43
+MOST_CYCLES, MOST_VALUES = 1 << VALUE_SHIFT - CYCLE_SHIFT, 1 << 64 - VALUE_SHIFT
+# so many events are dealt at a time: as many places behind a column's values may be written over, and are read behind events
+SIDE = 16
+
 
 class Places(NamedTuple):
     """Where blocks stand in the order of storing: by kind, and in each by word. The same for a whole recording.
@@ -81,7 +87,7 @@ class Kinds(NamedTuple):
 class Events(NamedTuple):
     """The events of a chunk in the order of storing: block after block, in order of time in each.
 
-    ordered: u8 mask | cycle << 32 | where its values begin << 43. gaps: u4 cycles since the block's event before. ranks: u4
+    ordered: u8 mask | cycle << 32 | where its values begin << 43, and room for SIDE more. gaps: u4 cycles since the block's event before. ranks: u4
     which of its kind's masks it has. masks: u4 these, kind after kind.
     """
 
@@ -94,7 +100,7 @@ class Events(NamedTuple):
     def room(events: int) -> Events:
         """Return room for so many events."""
         gaps, ranks, masks = (np.empty(events, np.uint32) for _ in range(3))
-        return Events(np.empty(events, np.uint64), gaps, ranks, masks)
+        return Events(np.empty(events + SIDE, np.uint64), gaps, ranks, masks)
 
 
 class Values(NamedTuple):
