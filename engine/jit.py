@@ -131,10 +131,10 @@ def record(dtype: np.dtype) -> Any:
 
 
 def packs_vectors() -> bool:
-    """Say whether the processor that numba compiles for can pack a vector, and this LLVM can say so."""
+    """Say whether the processor that numba compiles for can pack vectors and bits, and this LLVM can say so."""
     given = numba.config.CPU_FEATURES
     features = get_host_cpu_features().flatten() if given is None else given
-    return "+avx512f" in features.split(",") and llvm_version_info >= (20,)
+    return {"+avx512f", "+bmi2"} <= set(features.split(",")) and llvm_version_info >= (20,)
 
 
 @intrinsic

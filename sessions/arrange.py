@@ -162,15 +162,15 @@ def number_masks(events, first, count, value, num_events, table, patterns, kind_
 
 
 @jit
-def spread(order, kind, slots, kinds, events, first_event, num_events, value, values, stamps, table, patterns, runs,
-           num_runs):  # fmt: skip
+def spread(order, kind, slots, kinds, events, first_event, num_events, value, values, stamps, columns, table, patterns,
+           runs, num_runs):  # fmt: skip
     """Write the value of every word that changes in blocks of one kind into its column, and list the runs.
 
     order: these blocks' slots in the order of storing; the kind's first event is first_event, of num_events in all kinds.
-    value: of engine.chunk.Blocks. stamps: mask of the columns whose cycles are wanted, too. table: a power of 2 long, with
-    zeros or what kinds before left: which number a mask has. Masks of this kind are numbered from `patterns` on, and runs
-    from num_runs on. Returns how many runs there are by now, or TABLE_FULL where the table should take no more masks; masks;
-    events.
+    value: of engine.chunk.Blocks. stamps: mask of the columns whose cycles are wanted, too. columns: of workspace.Touched.
+    table: a power of 2 long, with zeros or what kinds before left: which number a mask has. Masks of this kind are numbered
+    from `patterns` on, and runs from num_runs on. Returns how many runs there are by now, or TABLE_FULL where the table
+    should take no more masks; masks; events.
     """
     next_of, one = kinds.next, np.uint64(1)
     event, run, kind_first = np.uint64(first_event), np.uint64(num_runs), patterns
@@ -183,9 +183,13 @@ def spread(order, kind, slots, kinds, events, first_event, num_events, value, va
             return np.int64(TABLE_FULL), patterns, np.int64(event)
         first_run = run
         touched = left = np.uint64(slots.touched[slot])
+        listed = np.uint64(0)
         while left != 0:
             place = np.uint64(ctz64(left))
             left &= left - one
+            columns.place[listed] = column_first + place
+            columns.bit[listed] = one << place
+            listed += one
             begin = np.uint64(next_of[column_first + place])
             runs.word[run] = np.uint64(slots.first[slot]) + place
             runs.begin[run] = begin
@@ -193,7 +197,11 @@ def spread(order, kind, slots, kinds, events, first_event, num_events, value, va
             run += one
             if (np.uint64(stamps) >> place) & one != 0:
                 deal_cycles(events.ordered, event, event + count, place, values.cycle, begin)
-        deal(value, events.ordered, event, event + count, touched, values.value, next_of, column_first)
+        while listed % np.uint64(SIDE) != 0:
+            columns.place[listed] = column_first
+            columns.bit[listed] = 0
+            listed += one
+        deal(value, events.ordered, event, event + count, touched, columns, values.value, next_of, column_first)
         event += count
         for ended in range(first_run, run):
             runs.end[ended] = next_of[np.uint64(runs.column[ended])]

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from engine.bits import ctz64
+from engine.bits import ctz64, popcount
 from engine.jit import OFF, jit, packs_vectors
 from sessions.workspace import CYCLE_SHIFT, MOST_CYCLES, SIDE, VALUE_SHIFT
 
@@ -23,17 +23,21 @@ I16, I32, I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 BITS, HALVES, WORDS, LONGS = (ir.VectorType(element, SIDE) for element in (ir.IntType(1), I16, I32, I64))
 
 
-def deal(value: Any, ordered: Any, first: Any, behind: Any, touched: Any, into: Any, next_of: Any, column: Any) -> Any:
+def deal(value: Any, ordered: Any, first: Any, behind: Any, touched: Any, columns: Any, into: Any, next_of: Any,
+         column: Any) -> Any:  # fmt: skip
     """Append the values of a block's events to its columns, into[next_of[column + word]]: of events first..behind - 1.
 
-    value: of engine.chunk.Blocks; ordered: of workspace.Events. touched: the words that any of these events changes. The
-    SIDE words behind the values of any of the block's 32 columns are undefined then.
+    value: of engine.chunk.Blocks; ordered: of workspace.Events. touched: the words that any of these events changes, and
+    columns: workspace.Touched of these. The SIDE words behind the values of any of these columns are undefined then.
     """
     return deal_words(value, ordered, first, behind, into, next_of, column)
 
 
 def deal_cycles(ordered: Any, first: Any, behind: Any, word: Any, into: Any, goes: Any) -> Any:
-    """Write the cycles of the events, of first..behind - 1, that change a word, to into[goes..]; the SIDE behind: undefined."""
+    """Write the cycles of those events, of first..behind - 1, that change a word to into[goes..].
+
+    The SIDE places behind them are undefined then.
+    """
     to = np.uint64(goes)
     for event in range(np.uint64(first), np.uint64(behind)):
         # the next one is written over that of an event that does not change it
@@ -59,14 +63,16 @@ def deal_words(value, ordered, first, behind, into, next_of, column):
     return 0
 
 
-def _deal_by_vector(value, ordered, first, behind, touched, into, next_of, column):
-    """Do what `deal` does, 16 events and 16 words at a time."""
-    event, end, half, one = np.uint64(first), np.uint64(behind), np.uint64(SIDE), np.uint64(1)
+def _deal_by_vector(value, ordered, first, behind, touched, columns, into, next_of, column):
+    """Do what `deal` does, 16 events and 16 of the columns at a time."""
+    event, end, side, many = np.uint64(first), np.uint64(behind), np.uint64(SIDE), np.uint64(popcount(touched))
     while event + np.uint64(FEW) < end:
-        for low in range(np.uint64(0), np.uint64(2) * half, half):
-            if (np.uint64(touched) >> low) & ((one << half) - one) != 0:
-                _turn(value, ordered, event, end - event, low, into, next_of, np.uint64(column) + low)
-        event += half
+        low = np.uint64(0)
+        while low < many:
+            _turn(value, ordered, event, end - event, np.uint64(touched), low, many - low, columns.place, columns.bit, into,
+                  next_of)  # fmt: skip
+            low += side
+        event += side
     return deal_words(value, ordered, min(event, end), end, into, next_of, column)
 
 
@@ -99,10 +105,9 @@ def _load_events(context: Any, builder: Any, array: Any, value: Any, first: Any,
     return builder.select(is_there, loaded, ir.Constant(LONGS, [I64(0)] * SIDE))
 
 
-def _changing(builder: Any, masks: Any, word: int) -> Any:
-    """Return which of 16 masks have the bit `word`."""
-    bit = ir.Constant(WORDS, [I32(1 << word)] * SIDE)
-    return builder.icmp_unsigned("!=", builder.and_(masks, bit), ir.Constant(WORDS, [I32(0)] * SIDE))
+def _changing(builder: Any, masks: Any, bit: Any) -> Any:
+    """Return which of 16 masks have a bit."""
+    return builder.icmp_unsigned("!=", builder.and_(masks, _of_all(builder, bit)), ir.Constant(WORDS, [I32(0)] * SIDE))
 
 
 def _compress(builder: Any) -> Any:
@@ -137,52 +142,61 @@ def _transpose(builder: Any, rows: list[Any]) -> list[Any]:
 
 
 @intrinsic
-def _turn(typingctx: Any, value: Any, ordered: Any, first: Any, count: Any, low: Any, into: Any, next_of: Any,
-          column: Any) -> Any:  # fmt: skip
-    """Deal words low..low + 15 of 16 events, or of `count` if that is less, to the columns from `column` on."""
+def _turn(typingctx: Any, value: Any, ordered: Any, first: Any, count: Any, touched: Any, low: Any, many: Any, place: Any,
+          bit: Any, into: Any, next_of: Any) -> Any:  # fmt: skip
+    """Deal what 16 events, or `count` if that is less, bring to the 16 columns from number `low` on, or `many` if less."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = signature.args
+        values, events_of, _, _, _, _, _, places, bits, targets, nexts = range(len(args))
+
+        def at(which: int, index: Any, kind: Any) -> Any:
+            return _at(context, builder, kinds[which], args[which], index, kind)
+
         expand = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(WORDS, (I32.as_pointer(), BITS, WORDS)), "llvm.masked.expandload.v16i32")
-        events = _load_events(context, builder, kinds[1], args[1], args[2], args[3])
-        shift = builder.trunc(args[4], I32)
+        gather = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I32, (I32, I32)), "llvm.x86.bmi.pext.32")
+        events = _load_events(context, builder, kinds[events_of], args[events_of], args[2], args[3])
+        whole, shift, left = builder.trunc(args[4], I32), builder.trunc(args[5], I32), args[6]
         below = builder.sub(builder.shl(I32(1), shift), I32(1))
         rows = []
-        for place in range(SIDE):
-            event = builder.extract_element(events, I32(place))
-            mask = builder.trunc(event, I32)
+        for number in range(SIDE):
+            event = builder.extract_element(events, I32(number))
+            # an event's values are packed already: bits for the columns that any event changes say where they belong
+            mask = builder.call(gather, (builder.trunc(event, I32), whole))
             passed = builder.zext(builder.ctpop(builder.and_(mask, below)), I64)
             begin = builder.add(builder.lshr(event, I64(VALUE_SHIFT)), passed)
             chosen = builder.bitcast(builder.trunc(builder.lshr(mask, shift), I16), BITS)
-            source = _at(context, builder, kinds[0], args[0], begin, I32)
-            rows.append(builder.call(expand, (source, chosen, ir.Constant(WORDS, [I32(0)] * SIDE))))
-        masks = builder.lshr(builder.trunc(events, WORDS), _of_all(builder, shift))
-        for word, row in enumerate(_transpose(builder, rows)):
-            chosen = _changing(builder, masks, word)
-            next_at = _at(context, builder, kinds[6], args[6], builder.add(args[7], I64(word)), I32)
-            goes = builder.load(next_at)
-            target = _at(context, builder, kinds[5], args[5], builder.zext(goes, I64), WORDS)
-            builder.store(builder.call(_compress(builder), (row, chosen, row)), target, align=4)
-            more = builder.zext(builder.ctpop(builder.bitcast(chosen, I16)), I32)
-            builder.store(builder.add(goes, more), next_at)
+            rows.append(builder.call(expand, (at(values, begin, I32), chosen, ir.Constant(WORDS, [I32(0)] * SIDE))))
+        masks, dealt = builder.trunc(events, WORDS), _transpose(builder, rows)
+        for group in range(0, SIDE, 4):
+            with builder.if_then(builder.icmp_unsigned("<", I64(group), left)):
+                for number in range(group, group + 4):
+                    which = builder.add(args[5], I64(number))
+                    chosen = _changing(builder, masks, builder.load(at(bits, which, I32)))
+                    next_at = at(nexts, builder.zext(builder.load(at(places, which, I32)), I64), I32)
+                    goes = builder.load(next_at)
+                    packed = builder.call(_compress(builder), (dealt[number], chosen, dealt[number]))
+                    builder.store(packed, at(targets, builder.zext(goes, I64), WORDS), align=4)
+                    more = builder.zext(builder.ctpop(builder.bitcast(chosen, I16)), I32)
+                    builder.store(builder.add(goes, more), next_at)
         return I64(0)
 
-    return types.int64(value, ordered, types.uint64, types.uint64, types.uint64, into, next_of, types.uint64), codegen
+    return types.int64(value, ordered, *[types.uint64] * 5, place, bit, into, next_of), codegen
 
 
 @intrinsic
 def _pack_cycles(typingctx: Any, ordered: Any, first: Any, count: Any, word: Any, into: Any, goes: Any) -> Any:
-    """Write the cycles of those of 16 events, or of `count` if that is less, that change a word; return how many these are."""
+    """Write the cycles of those of 16 events, or of `count` if that is less, that change a word; return their number."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         events = _load_events(context, builder, signature.args[0], args[0], args[1], args[2])
         shifted = builder.trunc(builder.lshr(events, ir.Constant(LONGS, [I64(CYCLE_SHIFT)] * SIDE)), WORDS)
         cycles = builder.and_(shifted, ir.Constant(WORDS, [I32(MOST_CYCLES - 1)] * SIDE))
-        masks = builder.lshr(builder.trunc(events, WORDS), _of_all(builder, builder.trunc(args[3], I32)))
-        chosen = _changing(builder, masks, 0)
+        chosen = _changing(builder, builder.trunc(events, WORDS), builder.shl(I32(1), builder.trunc(args[3], I32)))
         packed = builder.call(_compress(builder), (cycles, chosen, cycles))
-        builder.store(builder.trunc(packed, HALVES), _at(context, builder, signature.args[4], args[4], args[5], HALVES), align=2)
+        target = _at(context, builder, signature.args[4], args[4], args[5], HALVES)
+        builder.store(builder.trunc(packed, HALVES), target, align=2)
         return builder.zext(builder.ctpop(builder.bitcast(chosen, I16)), I64)
 
     return types.uint64(ordered, types.uint64, types.uint64, types.uint64, into, types.uint64), codegen
@@ -197,7 +211,7 @@ def _install() -> None:
         lambda *types: _deal_cycles_by_vector if packs_vectors() else deal_cycles)  # fmt: skip
 
 
-def _deal_by_word(value, ordered, first, behind, touched, into, next_of, column):
+def _deal_by_word(value, ordered, first, behind, touched, columns, into, next_of, column):
     """Do what `deal` does, for processors that cannot pack a vector."""
     return deal_words(value, ordered, first, behind, into, next_of, column)
 

@@ -14,7 +14,7 @@ from sessions.codes import LEARN_CODES
 from sessions.extent import Extent
 from sessions.streams import MOST_DISTINCT, TABLE_BITS, TABLE_GROWTH, split_rows, store_rows, store_state, store_words
 from sessions.workspace import (MOST_CYCLES, MOST_VALUES, Classes, Columns, Events, Kinds, Lists, Places, Runs, Slots,
-                                Stored, Tables, Values, Watch)  # fmt: skip
+                                Stored, Tables, Touched, Values, Watch)  # fmt: skip
 
 NO_COUNTS = np.empty(0, np.uint32)
 # by how much each further byte of its kind makes a plane of bytes shorter: differences of n log n, in 2**-32 bits
@@ -77,7 +77,7 @@ class Encoder:
         self._places, self._watch = Places.of(kind_of), Watch.of(watch, states_at)
         self._slots, self._kinds, self._runs = Slots.room(words), Kinds.room(int(kind_of.max()) + 1), Runs.room(words)
         self.modes = self._kinds.modes
-        self._columns, self._classes = Columns.room(len(self.modes)), Classes.room()
+        self._columns, self._classes, self._touched = Columns.room(len(self.modes)), Classes.room(), Touched.room()
         self._lists = Lists.room(words, len(self._kinds.slots))
         self._table_length = TABLE_LENGTH
         self._room_for(1 << 15)
@@ -111,8 +111,8 @@ class Encoder:
         space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(key))
         used, num_runs, self._table_length = store_state(
             key, self._base, self._marked, cycle, count, self._slots, self._kinds, events, self._events, blocks.value,
-            self._values, self._tables, self._table_length, self._runs, self._columns, self._classes, self._lists,
-            self._stored, self._watch, states, choose, GROWTH, space.sizes, space.out)  # fmt: skip
+            self._values, self._tables, self._table_length, self._touched, self._runs, self._columns, self._classes,
+            self._lists, self._stored, self._watch, states, choose, GROWTH, space.sizes, space.out)  # fmt: skip
         words, least, most = (part[:num_runs] for part in (self._runs.word, self._runs.least, self._runs.most))
         return space.upto(used), space, Extent(words, least, most, states)
 

@@ -399,7 +399,8 @@ def put_planes(count, columns, modes, classes, stored, distinct, known, out, at,
 
 @entry
 def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_events, events, value, values, tables,
-                table_length, runs, columns, classes, lists, stored, watch, states, choose, growth, sizes, out):  # fmt: skip
+                table_length, touched, runs, columns, classes, lists, stored, watch, states, choose, growth, sizes,
+                out):  # fmt: skip
     """Put a chunk's keyframe and, from what `arrange` made, its changes (see format.py, state).
 
     key, base: (words,) u4 state before, which becomes that behind the chunk, and the one that it is given by; marked: a bit
@@ -428,7 +429,7 @@ def store_state(key, base, marked, first_cycle, num_slots, slots, kinds, num_eve
             for column in range(low, high):
                 column_next[column] = begin[column]
             behind, patterns, past = spread(mine, kind, slots, kinds, events, event, num_events, value, values, stamps,
-                                            tables.masks[:table_length], before, runs, num_runs)  # fmt: skip
+                                            touched, tables.masks[:table_length], before, runs, num_runs)  # fmt: skip
             if behind != TABLE_FULL:
                 break
             table_length *= TABLE_GROWTH

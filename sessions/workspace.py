@@ -87,8 +87,8 @@ class Kinds(NamedTuple):
 class Events(NamedTuple):
     """The events of a chunk in the order of storing: block after block, in order of time in each.
 
-    ordered: u8 mask | cycle << 32 | where its values begin << 43, and room for SIDE more. gaps: u4 cycles since the block's event before. ranks: u4
-    which of its kind's masks it has. masks: u4 these, kind after kind.
+    ordered: u8 mask | cycle << 32 | where its values begin << 43, and room for SIDE more. gaps: u4 cycles since the block's
+    event before. ranks: u4 which of its kind's masks it has. masks: u4 these, kind after kind.
     """
 
     ordered: np.ndarray
@@ -104,7 +104,10 @@ class Events(NamedTuple):
 
 
 class Values(NamedTuple):
-    """The values of one kind's columns, which become codes: value: u4; cycle: u2 offset of the cycle that brings it."""
+    """The values of one kind's columns, which become codes.
+
+    value: u4; cycle: u2 offset of the cycle that brings it, only in columns whose codes need that.
+    """
 
     value: np.ndarray
     cycle: np.ndarray
@@ -113,6 +116,21 @@ class Values(NamedTuple):
     def room(values: int) -> Values:
         """Return room for so many values."""
         return Values(np.empty(values, np.uint32), np.empty(values, np.uint16))
+
+
+class Touched(NamedTuple):
+    """The columns that a block's events change, ascending, and up to a multiple of SIDE some that they do not.
+
+    place: u4 each one's number; bit: u4 of its word in the events' masks, 0 for those that are not changed.
+    """
+
+    place: np.ndarray
+    bit: np.ndarray
+
+    @staticmethod
+    def room() -> Touched:
+        """Return room for all columns of a block."""
+        return Touched(np.zeros(WIDTH + SIDE, np.uint32), np.zeros(WIDTH + SIDE, np.uint32))
 
 
 class Runs(NamedTuple):
