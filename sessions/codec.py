@@ -10,7 +10,6 @@ import numpy as np
 import zstandard
 from zstandard import ZstdError
 
-from engine.chunk import AFFINE, LANES, RAW
 from engine.errors import InputError
 
 LEVEL = 1
@@ -29,13 +28,18 @@ PLANES_OF = (0, 1, 2, 3, 4, 1)
 NUMBERED = 5
 # the greatest number that a code is given by
 MOST_NUMBER = 255
-# the streams of each kind of blob, in order (see format.py), and those of a state in format 3
+# rows of any lanes are stored as one of two more kinds where they can be: lanes of two bytes, or differences of two bytes
+# from lane to lane
+SHORT, STEPS = 3, 4
+# the streams of each kind of blob, in order (see format.py), those of a state in format 3, and those of rows up to format 4
 STATE = ("key_step", "key_bits", "kinds", "patterns", "blocks", "times", "masks", "gaps", "long_gaps", "gaps_beyond",
          "ranks", "high_ranks", "ranks_beyond", "modes", "widths", "planes", "far", "beyond", "distinct",
          "known")  # fmt: skip
 NEW_IN_4 = ("long_gaps", "gaps_beyond", "high_ranks", "ranks_beyond", "distinct", "known")
 STATE_3 = tuple(name for name in STATE if name not in NEW_IN_4)
-ROWS = ("counts", "index", "kind", "base", "step", "raw")
+ROWS = ("counts", "index", "kind", "base", "step", "raw", "short", "steps")
+NEW_IN_5 = ("short", "steps")
+ROWS_4 = tuple(name for name in ROWS if name not in NEW_IN_5)
 MEMORY = ("counts", "index", "value")
 
 
@@ -154,23 +158,6 @@ def per_cycle(end: np.ndarray) -> np.ndarray:
 def unpack_log(stored: list[Any]) -> np.ndarray:
     """Return (cycles,) u4 prefix counts."""
     return np.cumsum(unpack(stored), dtype=np.uint32)
-
-
-def unpack_rows(stored: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return (k,) row numbers and their (k, 32) u4 lanes from the streams of format.py."""
-    index = np.cumsum(unzigzag(unpack(stored["index"])), dtype=np.uint32)
-    kind = unpack(stored["kind"], np.uint8)
-    value = np.empty((len(kind), 32), np.uint32)
-    affine = kind != RAW
-    step = np.zeros(len(kind), np.uint32)
-    step[kind == AFFINE] = unzigzag(unpack(stored["step"]))
-    base = np.zeros(len(kind), np.uint32)
-    base[affine] = unpack(stored["base"])
-    value[affine] = base[affine, None] + LANES * step[affine, None]
-    value[~affine] = unpack(stored["raw"]).reshape(-1, 32)
-    if len(index) != len(kind):
-        raise ValueError("row streams do not fit together")
-    return index, value
 
 
 def unpack_words(stored: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,15 +8,15 @@
 Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run that was killed, a damaged
 index) is read by going from frame to frame up to the last whole one. Every map is read by field name and unknown names
 are ignored, so fields can be added without a new format number; `format` goes up when a field changes its meaning, and a
-reader refuses one that it does not know. Formats 3, without numbered columns, and 2, which differs in its blobs, can still
-be read (codec.py, format2.py).
+reader refuses one that it does not know. Formats 4, without two kinds of rows, 3, also without numbered columns, and 2,
+which differs in its blobs, can still be read (codec.py, format2.py).
 
 A `blob` is zstd (level 1) over msgpack. `streams` are zstd over (count:u4 width:u4) of each, in the order given here, and
 then the bytes of each: unsigned numbers of width 0 (all zero), 1, 2 or 4 bytes, in byte planes: all low bytes, then all
 next bytes, and so on. All numbers are little endian.
 
 HEAD payload, a msgpack map
-    format       4
+    format       5
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), chunk_cycles
@@ -46,8 +46,10 @@ CHNK payload, a msgpack map; c0 = first
                  3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in cycle offset i shows in the
                  state at c0 + i + 1. Never a change: sm.cycle, and sm.stall_total, which grows in each cycle by the
                  sm.state_count that the cycle leaves behind.
-    rows         streams counts, index, kind, base, step, raw: row writes in order; counts per cycle; index as zigzag
-                 differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step (zigzag), 2 = 32 words in raw
+    rows         streams counts, index, kind, base, step, raw, short, steps: row writes in order; counts per cycle; index as
+                 zigzag differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step (zigzag), 2 = 32 words in raw,
+                 3 = 32 words in short, all less than 2**16, 4 = base and in steps 31 zigzag differences from lane to lane,
+                 modulo 2**32, likewise
     memory       streams counts, index, value: u4 memory words written, in order, likewise
     level, row_sum, mem_sum   where the chunk's number k > 0 is a multiple of 8**level, level > 0 the highest such:
                  streams as of rows and memory, counts empty: every row and word written in chunks k - 8**level .. k - 1,
@@ -91,9 +93,9 @@ from engine.errors import InputError
 from sessions import codec, format2
 from sessions.layout import Layout
 
-FORMAT = 4
-# the first format with columns stored by number
-NUMBERED_SINCE = 4
+FORMAT = 5
+# the first formats with columns stored by number, and with the row kinds 3 and 4
+NUMBERED_SINCE, SHORT_SINCE = 4, 5
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 3

@@ -18,7 +18,7 @@ from sessions import codec, format
 from sessions.decode import ByteCache, DecodedChunk
 from sessions.format import Damage
 from sessions.rowlog import RowLog
-from sessions.stored import StoredChunk, streams_of
+from sessions.stored import StoredChunk, rows_of, streams_of
 from sessions.summaries import CHUNKS, Summaries
 from sessions.timeline import Timeline
 
@@ -204,7 +204,7 @@ class RecordedTimeline(Timeline):
         """Read something in the log of rows written in the 8**level chunks before `number`."""
         name = self._name(number)
         blob = self._content(number if level else number - 1)["row_sum" if level else "rows"]
-        stored = streams_of(self.header, blob, codec.ROWS, name)
+        stored = rows_of(self.header, blob, name)
         try:
             return read(RowLog(stored))
         except (KeyError, TypeError, ValueError, IndexError) as error:

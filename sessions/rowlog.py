@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.chunk import AFFINE, LANES, RAW
-from sessions.codec import join, unpack, unpack_log, unzigzag
+from engine.chunk import AFFINE, LANES, RAW, UNIFORM
+from sessions.codec import SHORT, STEPS, join, unpack, unpack_log, unzigzag
 
 
 # all lanes of a row
 ALL = slice(None)
+# the kinds of rows whose lanes are all in a stream, and those of which each stream has something
+WHOLE = {RAW: "raw", SHORT: "short"}
+IN_STREAM = {"base": (UNIFORM, AFFINE, STEPS), "step": (AFFINE,), "steps": (STEPS,), "raw": (RAW,), "short": (SHORT,)}
 
 
 class RowLog:
@@ -25,7 +28,8 @@ class RowLog:
         self._stored = stored
         self.index = np.cumsum(unzigzag(unpack(stored["index"])), dtype=np.uint32)
         self._kind = unpack(stored["kind"], np.uint8)
-        if len(self.index) != len(self._kind):
+        self._known_ranks: dict[str, np.ndarray] = {}
+        if len(self.index) != len(self._kind) or self._kind.max(initial=0) > STEPS:
             raise ValueError("row streams do not fit together")
 
     @cached_property
@@ -33,32 +37,33 @@ class RowLog:
         """Return (cycles,) u4 prefix counts of the writes; a sum over chunks has none."""
         return unpack_log(self._stored["counts"])
 
-    @cached_property
-    def _raws(self) -> np.ndarray:
-        """Return for each write how many up to it have 32 words of their own."""
-        return np.cumsum(self._kind == RAW)
-
-    @cached_property
-    def _slopes(self) -> np.ndarray:
-        """Return for each write how many up to it have a step."""
-        return np.cumsum(self._kind == AFFINE)
+    def _ranks(self, stream: str) -> np.ndarray:
+        """Return for each write how many before it have something in a stream, where it has something there, too."""
+        found = self._known_ranks.get(stream)
+        if found is None:
+            found = self._known_ranks[stream] = np.cumsum(np.isin(self._kind, IN_STREAM[stream])) - 1
+        return found
 
     def values(self, writes: np.ndarray, lanes: slice = ALL) -> np.ndarray:
         """Return (n, lanes) u4 of some of the writes, given by their numbers: all 32 lanes, or some of them."""
-        stored, kind, lane = self._stored, self._kind[writes], LANES[lanes]
+        kinds, lane = self._kind[writes], LANES[lanes]
         found = np.empty((len(writes), len(lane)), np.uint32)
-        if not len(writes):
-            return found
-        whole, sloped = kind == RAW, kind == AFFINE
-        raws = self._raws[writes]
-        step = np.zeros(len(writes), np.uint32)
-        if sloped.any():
-            step[sloped] = unzigzag(_some(stored["step"], self._slopes[writes[sloped]] - 1))
-        if not whole.all():
-            base = _some(stored["base"], (writes - raws)[~whole])
-            found[~whole] = base[:, None] + lane * step[~whole, None]
-        if whole.any():
-            found[whole] = _some(stored["raw"], raws[whole] - 1, 32, lanes)
+
+        def some(stream: str, chosen: np.ndarray, size: int = 1, places: slice = ALL) -> np.ndarray:
+            return _some(self._stored[stream], self._ranks(stream)[writes[chosen]], size, places)
+
+        for kind in np.unique(kinds).tolist():
+            chosen = kinds == kind
+            if kind in WHOLE:
+                found[chosen] = some(WHOLE[kind], chosen, 32, lanes)
+                continue
+            base = some("base", chosen)[:, None]
+            if kind == AFFINE:
+                base = base + lane * unzigzag(some("step", chosen))[:, None]
+            elif kind == STEPS:
+                steps = unzigzag(some("steps", chosen, 31, slice(int(lane.max(initial=0)))))
+                base = np.cumsum(np.concatenate((base, steps), axis=1), axis=1, dtype=np.uint32)[:, lanes]
+            found[chosen] = base
         return found
 
     def last(self, row: int, lanes: slice = ALL) -> np.ndarray:

@@ -48,7 +48,7 @@ class StoredChunk:
         counted: (k,) these words, one behind the other; their bytes are added up over the cycles after the first. None where
         the compiled reader has no answer.
         """
-        if self._header.number != format.FORMAT:
+        if self._header.number < format.NUMBERED_SINCE:
             return None
         if not self._is_counted:
             self._is_counted = True
@@ -91,7 +91,7 @@ class StoredChunk:
     @cached_property
     def log(self) -> RowLog:
         """Return the row writes."""
-        return self._checked(lambda: RowLog(self._streams("rows", codec.ROWS)))
+        return self._checked(lambda: RowLog(rows_of(self._header, self._content["rows"], self._what)))
 
     def row_writes(self, row: int, lanes: slice = ALL) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (prefix counts per cycle of all writes, numbers of the row's writes, (k, lanes) u4 what they wrote).
@@ -129,3 +129,8 @@ class StoredChunk:
 def streams_of(header: format.Header, blob: bytes, names: tuple[str, ...], what: str) -> dict[str, list[Any]]:
     """Return the streams of a blob; raises InputError naming `what` when it is damaged."""
     return codec.expand(blob, what) if header.number == format2.NUMBER else codec.expand_streams(blob, names, what)
+
+
+def rows_of(header: format.Header, blob: bytes, what: str) -> dict[str, list[Any]]:
+    """Return the streams of rows, or of a sum of rows; raises InputError as `streams_of` does."""
+    return streams_of(header, blob, codec.ROWS_4 if header.number < format.SHORT_SINCE else codec.ROWS, what)

@@ -13,7 +13,7 @@ from engine.bits import ctz64
 from engine.chunk import AFFINE, RAW, UNIFORM
 from engine.jit import jit
 from sessions.arrange import TABLE_FULL, spread
-from sessions.codec import MOST_NUMBER, NUMBERED, PLANES, PLANES_OF, STAMP, WIDTH
+from sessions.codec import MOST_NUMBER, NUMBERED, PLANES, PLANES_OF, SHORT, STAMP, STEPS, WIDTH
 from sessions.codes import begin_states, class_of, code_columns, code_first, learn, walk_runs, zigzag
 from sessions.compiled import array_entry, entry
 
@@ -490,30 +490,57 @@ def split_rows(value, kind, word):
     return at
 
 
+@jit
+def narrowed(word, at, steps, num_steps):
+    """Say as which kind a row of any lanes, word[at..], is stored; steps[num_steps..] gets its zigzag differences."""
+    first = np.uint64(at)
+    lanes, wide = word[first], np.uint32(0)
+    for lane in range(np.uint64(31)):
+        lanes |= word[first + lane + np.uint64(1)]
+        coded = zigzag(np.uint32(word[first + lane + np.uint64(1)] - word[first + lane]))
+        steps[np.uint64(num_steps) + lane] = coded
+        wide |= coded
+    return SHORT if lanes >> np.uint32(16) == 0 else STEPS if wide >> np.uint32(16) == 0 else RAW
+
+
 @array_entry
 def store_rows(end, index, kind, word, sizes, out):
     """Put row writes, as engine.chunk.Rows says them (see format.py, rows); returns the bytes used."""
-    count = np.uint64(len(index))
-    counts, places = np.empty(len(end), np.uint32), np.empty(len(index), np.uint32)
-    base, step, raw = np.empty(len(index), np.uint32), np.empty(len(index), np.uint32), np.empty(len(word), np.uint32)
-    at = bases = steps = words = np.uint64(0)
+    count, one = np.uint64(len(index)), np.uint64(1)
+    counts, places, stored = np.empty(len(end), np.uint32), np.empty(count, np.uint32), np.empty(count, np.uint32)
+    base, step = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    raw, short, steps = np.empty(len(word), np.uint32), np.empty(len(word), np.uint32), np.empty(len(word), np.uint32)
+    at = num_base = num_step = num_raw = num_short = num_steps = np.uint64(0)
     for row in range(count):
-        if kind[row] == RAW:
-            for lane in range(np.uint64(32)):
-                raw[words + lane] = word[at + lane]
-            words += np.uint64(32)
+        how = np.int64(kind[row])
+        if how != RAW:
+            base[num_base] = word[at]
+            num_base += one
+            at += one
+            if how == AFFINE:
+                step[num_step] = zigzag(word[at])
+                num_step += one
+                at += one
+        else:
+            how = np.int64(narrowed(word, at, steps, num_steps))
+            if how == STEPS:
+                base[num_base] = word[at]
+                num_base += one
+                num_steps += np.uint64(31)
+            elif how == SHORT:
+                for lane in range(np.uint64(32)):
+                    short[num_short + lane] = word[at + lane]
+                num_short += np.uint64(32)
+            else:
+                for lane in range(np.uint64(32)):
+                    raw[num_raw + lane] = word[at + lane]
+                num_raw += np.uint64(32)
             at += np.uint64(32)
-            continue
-        base[bases] = word[at]
-        bases += np.uint64(1)
-        at += np.uint64(1)
-        if kind[row] == AFFINE:
-            step[steps] = zigzag(word[at])
-            steps += np.uint64(1)
-            at += np.uint64(1)
+        stored[row] = how
     per_cycle(end, counts)
     zigzag_steps(index, places)
-    return put_all((counts, places, kind, base[:bases], step[:steps], raw[:words]), out, 0, sizes, 0)
+    return put_all((counts, places, stored, base[:num_base], step[:num_step], raw[:num_raw], short[:num_short],
+                    steps[:num_steps]), out, 0, sizes, 0)  # fmt: skip
 
 
 @array_entry

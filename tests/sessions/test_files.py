@@ -21,6 +21,7 @@ from sessions.extent import BYTES
 from sessions.layout import Layout
 from sessions.record import Writer, partial_path, record
 from sessions.opening import describe, open_recording
+from sessions.rowlog import RowLog
 from sessions.summaries import STATES
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import RF_DTYPE, Double
@@ -300,8 +301,8 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
     rows[::3] = rows[::3, :1]
     for blob in (sum_of(index, rows), rows_of(Rows.of_values(end, index, rows))):
-        again = codec.unpack_rows(codec.streams(bytes(blob), codec.ROWS))
-        assert (again[0] == index).all() and (again[1] == rows).all()
+        log = RowLog(codec.streams(bytes(blob), codec.ROWS))
+        assert (log.index == index).all() and (log.values(np.arange(len(index))) == rows).all()
     stored = codec.streams(bytes(words_of(index, value, end)), codec.MEMORY)
     again = codec.unpack_words(stored)
     assert (again[0] == index).all() and (again[1] == value).all() and (codec.unpack_log(stored["counts"]) == end).all()

@@ -11,7 +11,7 @@ from sessions.opening import describe, open_recording
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("number", (2, 3, 4))
+@pytest.mark.parametrize("number", (2, 3, 4, 5))
 def test_every_format_opens_with_its_states(number: int) -> None:
     timeline = open_recording(GOLDEN / f"format{number}.rfs", check=True)
     assert timeline.header.number == describe(timeline.path)["format"] == number and not timeline.warnings
