@@ -72,3 +72,18 @@ def take32(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any)
             shadow[int(first) + bit] = target[int(at)] = words[int(first) + bit]
             at = int(at) + 1
     return 0
+
+
+def keep_changed(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
+    """Keep of `count` blocks, whose masks are masks[entry..], those that have one; returns the place behind them.
+
+    firsts: gets the first word of each that is kept: of all they are `first`, first + stride, ... The caller keeps 16 places
+    behind them all in bounds: what follows the blocks kept is undefined.
+    """
+    kept = np.uint64(entry)
+    for block in range(int(count)):
+        mask = masks[np.uint64(entry) + np.uint64(block)]
+        firsts[kept] = np.uint64(first) + np.uint64(block) * np.uint64(stride)
+        masks[kept] = mask
+        kept += np.uint64(mask != 0)
+    return kept

@@ -290,6 +290,55 @@ def _take32_by_word(words: Any, shadow: Any, first: Any, mask: Any, target: Any,
     return 0
 
 
+@intrinsic
+def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any,
+                    kept: Any) -> Any:  # fmt: skip
+    """Do what bits.keep_changed does for 16 masks, or `count` if that is less, to place `kept`; return how many are kept."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i32, row = ir.IntType(32), ir.VectorType(ir.IntType(32), 16)
+        compress = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(row, (row, ir.VectorType(ir.IntType(1), 16), row)),
+            "llvm.experimental.vector.compress.v16i32")  # fmt: skip
+        numbers, zeros = (ir.Constant(row, [i32(each * k) for k in range(16)]) for each in (1, 0))
+
+        def of_all(value: Any) -> Any:
+            only = builder.insert_element(ir.Constant(row, ir.Undefined), builder.trunc(value, i32), i32(0))
+            return builder.shuffle_vector(only, only, zeros)
+
+        found = builder.load(_block_at(context, builder, signature, args, 1, args[2], row), align=4)
+        words = builder.add(of_all(args[4]), builder.mul(numbers, of_all(args[5])))
+        is_there = builder.icmp_unsigned("<", numbers, of_all(args[3]))
+        chosen = builder.and_(builder.icmp_unsigned("!=", found, zeros), is_there)
+        for which, values in ((0, words), (1, found)):
+            target = _block_at(context, builder, signature, args, which, args[6], row)
+            builder.store(builder.call(compress, (values, chosen, values)), target, align=4)
+        return builder.zext(builder.ctpop(builder.bitcast(chosen, ir.IntType(16))), ir.IntType(64))
+
+    return types.uint64(firsts, masks, *[types.uint64] * 5), codegen
+
+
+def _keep_changed_by_vector(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
+    """Do it so for any number of masks."""
+    kept = np.uint64(entry)
+    for at in range(np.uint64(0), np.uint64(count), np.uint64(16)):
+        kept += _keep_changed16(firsts, masks, np.uint64(entry) + at, np.uint64(count) - at,
+                                np.uint64(first) + at * np.uint64(stride), np.uint64(stride), kept)  # fmt: skip
+    return kept
+
+
+def _keep_changed_by_word(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
+    """Do the same block by block."""
+    kept, word = np.uint64(entry), np.uint64(first)
+    for block in range(np.uint64(entry), np.uint64(entry) + np.uint64(count)):
+        mask = masks[block]
+        firsts[kept] = word
+        masks[kept] = mask
+        kept += np.uint64(mask != 0)
+        word += np.uint64(stride)
+    return kept
+
+
 def _mangling_args(record: Any) -> tuple[str, tuple[str, ...]]:
     """Name a record type in symbols by its content.
 
@@ -326,4 +375,6 @@ if not OFF:
     overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
         words, shadow, np.uint64(first)))  # fmt: skip
     overload(bits.take32, strict=False)(lambda *types: _take32_by_vector if packs_vectors() else _take32_by_word)
+    overload(bits.keep_changed, strict=False)(
+        lambda *types: _keep_changed_by_vector if packs_vectors() else _keep_changed_by_word)  # fmt: skip
     device.connect(_bind)

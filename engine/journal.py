@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine import state
-from engine.bits import bit64, changed32, ctz64, popcount, take32, words_at
+from engine.bits import bit64, changed32, ctz64, keep_changed, popcount, take32, words_at
 from engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows
 from engine.device import device
 from engine.jit import entry, key_dtype, record
@@ -83,6 +83,20 @@ def scan(log, words, shadow, first, count, stride, kept, base):
 
 
 @device
+def scan_all(log, words, shadow, first, count, stride, kept):
+    """Do what `scan` does for hot blocks, faster where there are many: all are compared before any is left out."""
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
+    at = np.uint64(first)
+    entry = np.uint64(log.blocks)
+    for block in range(np.uint64(count)):
+        block_mask[entry + block] = changed32(words, shadow, at) & np.uint64(kept)
+        at += np.uint64(stride)
+    log.blocks = keep_changed(block_first, block_mask, entry, np.uint64(count), np.uint64(first), np.uint64(stride))
+    return 0
+
+
+@device
 def take(log, words, shadow, begin, base):
     """Append the new values of the blocks listed from number `begin` on, and bring the shadow up to date."""
     block_first = words_at(log.block_first_at, log.block_first_size)
@@ -105,7 +119,7 @@ def scan_hot(sm, log, words, shadow):
     scan(log, words, shadow, HOT_WORD, head // WIDTH, WIDTH, WHOLE, 0)
     if head % WIDTH != 0:
         scan(log, words, shadow, HOT_WORD + head // WIDTH * WIDTH, 1, WIDTH, (1 << head % WIDTH) - 1, 0)
-    scan(log, words, shadow, WARP_WORD, np.int64(config.num_warps), WARP_WORDS, (1 << WARP_WORDS) - 1, 0)
+    scan_all(log, words, shadow, WARP_WORD, np.int64(config.num_warps), WARP_WORDS, (1 << WARP_WORDS) - 1)
     scan(log, words, shadow, COLLECTOR_WORD, blocks_of(np.int64(config.num_collectors) * COLLECTOR_WORDS), WIDTH, WHOLE, 0)
     scan(log, words, shadow, BANK_WORD, blocks_of(np.int64(config.num_banks) * BANK_WORDS), WIDTH, WHOLE, 0)
     scan(log, words, shadow, PIPE_WORD, PIPE_COUNT, WIDTH, WHOLE, 0)

@@ -39,7 +39,12 @@ def counted(words: Any, other: Any, out: Any, mask: Any) -> Any:
     return bits.ctz64(mask) + 64 * bits.highest64(mask) + 4096 * bits.popcount(mask)
 
 
-EACH: tuple[Callable[..., Any], ...] = (changed, taken, copied, counted)
+def kept(words: Any, other: Any, out: Any, mask: Any) -> Any:
+    """Keep the blocks with a mask, of as many as there are bits in it: none, a few, or more than a vector holds."""
+    return bits.keep_changed(words, other, 40, bits.popcount(mask) % 21, 7, 32)
+
+
+EACH: tuple[Callable[..., Any], ...] = (changed, taken, copied, counted, kept)
 
 
 def results(compiled: bool) -> list[list[int]]:
@@ -56,12 +61,13 @@ def results(compiled: bool) -> list[list[int]]:
         mask = np.uint64(random.randint(1, 1 << 32))
         words, other = random.randint(0, 1 << 32, (2, WORDS), np.uint32)
         other[random.randint(0, WORDS, 40)] = words[random.randint(0, WORDS, 40)]
-        for function in functions:
+        other[random.randint(0, WORDS, 30)] = 0
+        for plain, function in zip(EACH, functions):
             rows = words.copy(), other.copy(), np.zeros(WORDS, np.uint32)
             value = int(function(*rows, mask))
-            # what follows the words taken is undefined
-            known = 7 + 2 * int(mask).bit_count()
-            found.append([value, *rows[0].tolist(), *rows[1].tolist(), *rows[2][:known].tolist()])
+            # what follows the words taken, and the blocks kept, is undefined
+            known, most = 7 + 2 * int(mask).bit_count(), value if plain is kept else WORDS
+            found.append([value, *rows[0][:most].tolist(), *rows[1][:most].tolist(), *rows[2][:known].tolist()])
     return found
 
 
