@@ -203,6 +203,19 @@ def _block_at(context: Any, builder: Any, signature: Any, args: Any, which: int,
     return builder.bitcast(builder.gep(found.data, [first]), vector.as_pointer())
 
 
+def compress16(builder: Any) -> Any:
+    """Return LLVM's function that packs the chosen ones of 16 words together; only where `packs_vectors`."""
+    row, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
+    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(row, (row, lanes, row)),
+                                          "llvm.experimental.vector.compress.v16i32")  # fmt: skip
+
+
+def all16(builder: Any, value: Any) -> Any:
+    """Return a vector with a value in all its 16 places."""
+    first = builder.insert_element(ir.Constant(ir.VectorType(value.type, 16), ir.Undefined), value, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), 16), [ir.IntType(32)(0)] * 16))
+
+
 @intrinsic
 def _copy32(typingctx: Any, source: Any, target: Any) -> Any:
     """Copy 32 words as one vector: all are loaded before any is stored, which word by word could not be."""
@@ -253,9 +266,7 @@ def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, targ
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         half, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
-        compress = cgutils.get_or_insert_function(builder.module, ir.FunctionType(half, (half, lanes, half)),
-                                                  "llvm.experimental.vector.compress.v16i32")  # fmt: skip
-        i64 = ir.IntType(64)
+        compress, i64 = compress16(builder), ir.IntType(64)
         place = args[5]
         for low in (0, 16):
             begin = builder.add(args[2], i64(low))
@@ -297,22 +308,14 @@ def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: 
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         i32, row = ir.IntType(32), ir.VectorType(ir.IntType(32), 16)
-        compress = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(row, (row, ir.VectorType(ir.IntType(1), 16), row)),
-            "llvm.experimental.vector.compress.v16i32")  # fmt: skip
         numbers, zeros = (ir.Constant(row, [i32(each * k) for k in range(16)]) for each in (1, 0))
-
-        def of_all(value: Any) -> Any:
-            only = builder.insert_element(ir.Constant(row, ir.Undefined), builder.trunc(value, i32), i32(0))
-            return builder.shuffle_vector(only, only, zeros)
-
+        many, begin, step = (all16(builder, builder.trunc(args[which], i32)) for which in (3, 4, 5))
         found = builder.load(_block_at(context, builder, signature, args, 1, args[2], row), align=4)
-        words = builder.add(of_all(args[4]), builder.mul(numbers, of_all(args[5])))
-        is_there = builder.icmp_unsigned("<", numbers, of_all(args[3]))
-        chosen = builder.and_(builder.icmp_unsigned("!=", found, zeros), is_there)
+        words = builder.add(begin, builder.mul(numbers, step))
+        chosen = builder.and_(builder.icmp_unsigned("!=", found, zeros), builder.icmp_unsigned("<", numbers, many))
         for which, values in ((0, words), (1, found)):
             target = _block_at(context, builder, signature, args, which, args[6], row)
-            builder.store(builder.call(compress, (values, chosen, values)), target, align=4)
+            builder.store(builder.call(compress16(builder), (values, chosen, values)), target, align=4)
         return builder.zext(builder.ctpop(builder.bitcast(chosen, ir.IntType(16))), ir.IntType(64))
 
     return types.uint64(firsts, masks, *[types.uint64] * 5), codegen

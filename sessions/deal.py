@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from engine.bits import ctz64, popcount
-from engine.jit import OFF, jit, packs_vectors
+from engine.jit import OFF, all16, compress16, jit, packs_vectors
 from sessions.workspace import CYCLE_SHIFT, MOST_CYCLES, SIDE, VALUE_SHIFT
 
 # so many events are dealt faster word by word
@@ -85,13 +85,6 @@ def _deal_cycles_by_vector(ordered, first, behind, word, into, goes):
     return 0
 
 
-def _of_all(builder: Any, value: Any) -> Any:
-    """Return a vector with the value in all places."""
-    kind = ir.VectorType(value.type, SIDE)
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), value, I32(0))
-    return builder.shuffle_vector(first, first, ir.Constant(WORDS, [I32(0)] * SIDE))
-
-
 def _at(context: Any, builder: Any, array: Any, value: Any, index: Any, kind: Any) -> Any:
     """Return a pointer to an element of an array, of a type of its own."""
     found = context.make_array(array)(context, builder, value)
@@ -101,19 +94,13 @@ def _at(context: Any, builder: Any, array: Any, value: Any, index: Any, kind: An
 def _load_events(context: Any, builder: Any, array: Any, value: Any, first: Any, count: Any) -> Any:
     """Return 16 of `ordered` from `first` on, those from number `count` on as if they changed nothing."""
     loaded = builder.load(_at(context, builder, array, value, first, LONGS), align=8)
-    is_there = builder.icmp_unsigned("<", ir.Constant(LONGS, [I64(k) for k in range(SIDE)]), _of_all(builder, count))
+    is_there = builder.icmp_unsigned("<", ir.Constant(LONGS, [I64(k) for k in range(SIDE)]), all16(builder, count))
     return builder.select(is_there, loaded, ir.Constant(LONGS, [I64(0)] * SIDE))
 
 
 def _changing(builder: Any, masks: Any, bit: Any) -> Any:
     """Return which of 16 masks have a bit."""
-    return builder.icmp_unsigned("!=", builder.and_(masks, _of_all(builder, bit)), ir.Constant(WORDS, [I32(0)] * SIDE))
-
-
-def _compress(builder: Any) -> Any:
-    """Return LLVM's function that packs the chosen words of a vector together."""
-    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(WORDS, (WORDS, BITS, WORDS)),
-                                          "llvm.experimental.vector.compress.v16i32")  # fmt: skip
+    return builder.icmp_unsigned("!=", builder.and_(masks, all16(builder, bit)), ir.Constant(WORDS, [I32(0)] * SIDE))
 
 
 def _transpose(builder: Any, rows: list[Any]) -> list[Any]:
@@ -176,7 +163,7 @@ def _turn(typingctx: Any, value: Any, ordered: Any, first: Any, count: Any, touc
                     chosen = _changing(builder, masks, builder.load(at(bits, which, I32)))
                     next_at = at(nexts, builder.zext(builder.load(at(places, which, I32)), I64), I32)
                     goes = builder.load(next_at)
-                    packed = builder.call(_compress(builder), (dealt[number], chosen, dealt[number]))
+                    packed = builder.call(compress16(builder), (dealt[number], chosen, dealt[number]))
                     builder.store(packed, at(targets, builder.zext(goes, I64), WORDS), align=4)
                     more = builder.zext(builder.ctpop(builder.bitcast(chosen, I16)), I32)
                     builder.store(builder.add(goes, more), next_at)
@@ -194,7 +181,7 @@ def _pack_cycles(typingctx: Any, ordered: Any, first: Any, count: Any, word: Any
         shifted = builder.trunc(builder.lshr(events, ir.Constant(LONGS, [I64(CYCLE_SHIFT)] * SIDE)), WORDS)
         cycles = builder.and_(shifted, ir.Constant(WORDS, [I32(MOST_CYCLES - 1)] * SIDE))
         chosen = _changing(builder, builder.trunc(events, WORDS), builder.shl(I32(1), builder.trunc(args[3], I32)))
-        packed = builder.call(_compress(builder), (cycles, chosen, cycles))
+        packed = builder.call(compress16(builder), (cycles, chosen, cycles))
         target = _at(context, builder, signature.args[4], args[4], args[5], HALVES)
         builder.store(builder.trunc(packed, HALVES), target, align=2)
         return builder.zext(builder.ctpop(builder.bitcast(chosen, I16)), I64)
@@ -202,19 +189,9 @@ def _pack_cycles(typingctx: Any, ordered: Any, first: Any, count: Any, word: Any
     return types.uint64(ordered, types.uint64, types.uint64, types.uint64, into, types.uint64), codegen
 
 
-def _install() -> None:
-    """Give compiled code the version for the processor that it is compiled for."""
-    part = {"error_model": "numpy", "_nrt": False}
-    overload(deal, strict=False, jit_options=part)(
-        lambda *types: _deal_by_vector if packs_vectors() else _deal_by_word)  # fmt: skip
-    overload(deal_cycles, strict=False, jit_options=part)(
-        lambda *types: _deal_cycles_by_vector if packs_vectors() else deal_cycles)  # fmt: skip
-
-
-def _deal_by_word(value, ordered, first, behind, touched, columns, into, next_of, column):
-    """Do what `deal` does, for processors that cannot pack a vector."""
-    return deal_words(value, ordered, first, behind, into, next_of, column)
-
-
 if not OFF:
-    _install()
+    PART = {"error_model": "numpy", "_nrt": False}
+    overload(deal, strict=False, jit_options=PART)(
+        lambda *types: _deal_by_vector if packs_vectors() else deal)  # fmt: skip
+    overload(deal_cycles, strict=False, jit_options=PART)(
+        lambda *types: _deal_cycles_by_vector if packs_vectors() else deal_cycles)  # fmt: skip
