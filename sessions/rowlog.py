@@ -13,9 +13,10 @@ from sessions.codec import SHORT, STEPS, join, unpack, unpack_log, unzigzag
 
 # all lanes of a row
 ALL = slice(None)
-# the kinds of rows whose lanes are all in a stream, and those of which each stream has something
+# the kinds of rows whose lanes are all in a stream, and whether each kind has something in each stream
 WHOLE = {RAW: "raw", SHORT: "short"}
-IN_STREAM = {"base": (UNIFORM, AFFINE, STEPS), "step": (AFFINE,), "steps": (STEPS,), "raw": (RAW,), "short": (SHORT,)}
+_KINDS = {"base": (UNIFORM, AFFINE, STEPS), "step": (AFFINE,), "steps": (STEPS,), "raw": (RAW,), "short": (SHORT,)}
+IN_STREAM = {name: np.isin(np.arange(STEPS + 1), kinds) for name, kinds in _KINDS.items()}
 
 
 class RowLog:
@@ -41,7 +42,7 @@ class RowLog:
         """Return for each write how many before it have something in a stream, where it has something there, too."""
         found = self._known_ranks.get(stream)
         if found is None:
-            found = self._known_ranks[stream] = np.cumsum(np.isin(self._kind, IN_STREAM[stream])) - 1
+            found = self._known_ranks[stream] = np.cumsum(IN_STREAM[stream][self._kind], dtype=np.int32) - 1
         return found
 
     def values(self, writes: np.ndarray, lanes: slice = ALL) -> np.ndarray:
@@ -52,8 +53,8 @@ class RowLog:
         def some(stream: str, chosen: np.ndarray, size: int = 1, places: slice = ALL) -> np.ndarray:
             return _some(self._stored[stream], self._ranks(stream)[writes[chosen]], size, places)
 
-        for kind in np.unique(kinds).tolist():
-            chosen = kinds == kind
+        for kind in np.flatnonzero(np.bincount(kinds, minlength=STEPS + 1)).tolist():
+            chosen = np.flatnonzero(kinds == kind)
             if kind in WHOLE:
                 found[chosen] = some(WHOLE[kind], chosen, 32, lanes)
                 continue
