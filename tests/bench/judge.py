@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from statistics import geometric_mean
 from typing import Any
 
 from tests.bench.row import row
 
-
 # of a second core, what two runs at the same time find where nothing else runs, noise left out
 FREE = 0.8
 
 
-def with_second_core(ratios: dict[str, Any]) -> list[float]:
-    """Return the ratios of those recordings for which a second core was free; NaN where there was none."""
-    found = [ratio for ratio, free in zip(ratios["recording_to_plain"], ratios["second_core"]) if free >= FREE]
-    return found or [math.nan]
+def with_second_core(name: str, ratios: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the row of those recordings for which a second core was free, if there are any, and how much of it was."""
+    shares = ratios["second_core"]
+    found = [ratio for ratio, share in zip(ratios["recording_to_plain"], shares) if share >= FREE]
+    rows = [row(f"share of a second core that was free: {name}", shares, "of 1")]
+    if found:
+        rows.append(row(f"recording beside not recording, where a second core was free: {name}", found, "x", at_most=1.3,
+                        note=f"of all the {len(found)} with {FREE} or more of it"))  # fmt: skip
+    return rows
 
 
 def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -29,9 +32,7 @@ def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
                  row(f"simulation, SM-cycles/s beside GPGPU-Sim: {name}", ratios["speed_to_peer"], "x", at_least=25),
                  row(f"recording beside not recording: {name}", ratios["recording_to_plain"], "x", at_most=1.3,
                      note="over 2.0 is not done"),
-                 row(f"recording beside not recording, where a second core was free: {name}", with_second_core(ratios), "x",
-                     at_most=1.3, note=f"those of all with {FREE} or more of it"),
-                 row(f"share of a second core that was free: {name}", ratios["second_core"], "of 1"),
+                 *with_second_core(name, ratios),
                  row(f"recording, processor time beside not recording: {name}", ratios["recording_cpu_to_plain"], "x"),
                  row(f"recording, rfview record beside rfview run: {name}", ratios["record_command_to_run_command"], "x")]
     if workloads:

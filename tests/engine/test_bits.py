@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from engine import bits
+from tests.processors import each_processor, needs_jit, same_results
 
-needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="there is no compiled version")
 WORDS, ROUNDS = 96, 50
 
 
@@ -72,12 +68,6 @@ def results(compiled: bool) -> list[list[int]]:
 
 
 @needs_jit
-@pytest.mark.parametrize("features", [None, ""], ids=["this processor", "any processor"])
+@each_processor
 def test_compiled_helpers_do_as_the_plain_ones(features: str | None) -> None:
-    """A processor without wide vectors is one that numba is told of: it compiles for what it believes to have."""
-    environ = {name: value for name, value in os.environ.items() if name != "NUMBA_CPU_FEATURES"}
-    if features is not None:
-        environ["NUMBA_CPU_FEATURES"] = features
-    program = "from tests.engine.test_bits import results; print(results(True) == results(False))"
-    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "True", done.stderr[-2000:]
+    same_results("tests.engine.test_bits", features)

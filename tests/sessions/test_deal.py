@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -12,8 +9,8 @@ import pytest
 
 from sessions.deal import deal, deal_cycles
 from sessions.workspace import CYCLE_SHIFT, SIDE, VALUE_SHIFT, WIDTH, Touched
+from tests.processors import each_processor, needs_jit, same_results
 
-needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="there is no compiled version")
 # the words that a block's events change: few, all in one half of the block, more than are turned at once, all
 TOUCHED = (0x1, 0x8000_0000, 0x0000_FFFF, 0x00FF_FF00, 0x8421_1248, 0xFFFF_FFFF)
 # events of a block: those that are dealt word by word, a whole turn, and what is left of one
@@ -92,12 +89,6 @@ def test_values_and_cycles_are_those_of_the_events_that_change_a_word() -> None:
 
 
 @needs_jit
-@pytest.mark.parametrize("features", [None, ""], ids=["this processor", "any processor"])
+@each_processor
 def test_compiled_ones_do_as_the_plain_ones(features: str | None) -> None:
-    """A processor without wide vectors is one that numba is told of: it compiles for what it believes to have."""
-    environ = {name: value for name, value in os.environ.items() if name != "NUMBA_CPU_FEATURES"}
-    if features is not None:
-        environ["NUMBA_CPU_FEATURES"] = features
-    program = "from tests.sessions.test_deal import results; print(results(True) == results(False))"
-    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "True", done.stderr[-2000:]
+    same_results("tests.sessions.test_deal", features)
