@@ -197,10 +197,10 @@ def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     return types.int64(array, types.uint64), codegen
 
 
-def _block_at(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, vector: Any) -> Any:
-    """Return a pointer to the words that begin at word `first` of the array that is argument `which`, as a vector."""
+def block_at(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, kind: Any) -> Any:
+    """Return a pointer to what begins at element `first` of the array that is argument `which`, as another type."""
     found = context.make_array(signature.args[which])(context, builder, args[which])
-    return builder.bitcast(builder.gep(found.data, [first]), vector.as_pointer())
+    return builder.bitcast(builder.gep(found.data, [first]), kind.as_pointer())
 
 
 def compress16(builder: Any) -> Any:
@@ -223,7 +223,7 @@ def _copy32(typingctx: Any, source: Any, target: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         row = ir.VectorType(ir.IntType(32), 32)
         first = context.get_constant(types.int64, 0)
-        source_at, target_at = (_block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
+        source_at, target_at = (block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
         builder.store(builder.load(source_at, align=4), target_at, align=4)
         return context.get_constant(types.int64, 0)
 
@@ -237,7 +237,7 @@ def _blend32(typingctx: Any, source: Any, target: Any, mask: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         row, lanes = ir.VectorType(ir.IntType(32), 32), ir.VectorType(ir.IntType(1), 32)
         first = context.get_constant(types.int64, 0)
-        source_at, target_at = (_block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
+        source_at, target_at = (block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
         chosen = builder.bitcast(builder.trunc(args[2], ir.IntType(32)), lanes)
         new, old = builder.load(source_at, align=4), builder.load(target_at, align=4)
         builder.store(builder.select(chosen, new, old), target_at, align=4)
@@ -252,7 +252,7 @@ def _changed32(typingctx: Any, words: Any, shadow: Any, first: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         block = ir.VectorType(ir.IntType(32), 32)
-        sides = [builder.load(_block_at(context, builder, signature, args, which, args[2], block), align=4)
+        sides = [builder.load(block_at(context, builder, signature, args, which, args[2], block), align=4)
                  for which in (0, 1)]  # fmt: skip
         mask = builder.bitcast(builder.icmp_unsigned("!=", *sides), ir.IntType(32))
         return builder.zext(mask, ir.IntType(64))
@@ -273,7 +273,7 @@ def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, targ
             bits = builder.trunc(builder.lshr(args[3], i64(low)), ir.IntType(16))
             chosen = builder.bitcast(bits, lanes)
             new_at, old_at, out_at = (
-                _block_at(context, builder, signature, args, which, index, half)
+                block_at(context, builder, signature, args, which, index, half)
                 for which, index in ((0, begin), (1, begin), (4, place)))  # fmt: skip
             new, old = builder.load(new_at, align=4), builder.load(old_at, align=4)
             builder.store(builder.select(chosen, new, old), old_at, align=4)
@@ -310,11 +310,11 @@ def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: 
         i32, row = ir.IntType(32), ir.VectorType(ir.IntType(32), 16)
         numbers, zeros = (ir.Constant(row, [i32(each * k) for k in range(16)]) for each in (1, 0))
         many, begin, step = (all16(builder, builder.trunc(args[which], i32)) for which in (3, 4, 5))
-        found = builder.load(_block_at(context, builder, signature, args, 1, args[2], row), align=4)
+        found = builder.load(block_at(context, builder, signature, args, 1, args[2], row), align=4)
         words = builder.add(begin, builder.mul(numbers, step))
         chosen = builder.and_(builder.icmp_unsigned("!=", found, zeros), builder.icmp_unsigned("<", numbers, many))
         for which, values in ((0, words), (1, found)):
-            target = _block_at(context, builder, signature, args, which, args[6], row)
+            target = block_at(context, builder, signature, args, which, args[6], row)
             builder.store(builder.call(compress16(builder), (values, chosen, values)), target, align=4)
         return builder.zext(builder.ctpop(builder.bitcast(chosen, ir.IntType(16))), ir.IntType(64))
 

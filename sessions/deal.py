@@ -5,6 +5,7 @@ Which words an event changes is not to be guessed: taken word by word, its end c
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from engine.bits import ctz64, popcount
-from engine.jit import OFF, all16, compress16, jit, packs_vectors
+from engine.jit import OFF, all16, block_at, compress16, jit, packs_vectors
 from sessions.workspace import CYCLE_SHIFT, MOST_CYCLES, SIDE, VALUE_SHIFT
 
 # so many events are dealt faster word by word
@@ -85,15 +86,9 @@ def _deal_cycles_by_vector(ordered, first, behind, word, into, goes):
     return 0
 
 
-def _at(context: Any, builder: Any, array: Any, value: Any, index: Any, kind: Any) -> Any:
-    """Return a pointer to an element of an array, of a type of its own."""
-    found = context.make_array(array)(context, builder, value)
-    return builder.bitcast(builder.gep(found.data, [index]), kind.as_pointer())
-
-
-def _load_events(context: Any, builder: Any, array: Any, value: Any, first: Any, count: Any) -> Any:
-    """Return 16 of `ordered` from `first` on, those from number `count` on as if they changed nothing."""
-    loaded = builder.load(_at(context, builder, array, value, first, LONGS), align=8)
+def _load_events(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, count: Any) -> Any:
+    """Return 16 of `ordered`, argument `which`, from `first` on, those from number `count` on as if they changed nothing."""
+    loaded = builder.load(block_at(context, builder, signature, args, which, first, LONGS), align=8)
     is_there = builder.icmp_unsigned("<", ir.Constant(LONGS, [I64(k) for k in range(SIDE)]), all16(builder, count))
     return builder.select(is_there, loaded, ir.Constant(LONGS, [I64(0)] * SIDE))
 
@@ -134,16 +129,12 @@ def _turn(typingctx: Any, value: Any, ordered: Any, first: Any, count: Any, touc
     """Deal what 16 events, or `count` if that is less, bring to the 16 columns from number `low` on, or `many` if less."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
         values, events_of, _, _, _, _, _, places, bits, targets, nexts = range(len(args))
-
-        def at(which: int, index: Any, kind: Any) -> Any:
-            return _at(context, builder, kinds[which], args[which], index, kind)
-
+        at = partial(block_at, context, builder, signature, args)
         expand = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(WORDS, (I32.as_pointer(), BITS, WORDS)), "llvm.masked.expandload.v16i32")
         gather = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I32, (I32, I32)), "llvm.x86.bmi.pext.32")
-        events = _load_events(context, builder, kinds[events_of], args[events_of], args[2], args[3])
+        events = _load_events(context, builder, signature, args, events_of, args[2], args[3])
         whole, shift, left = builder.trunc(args[4], I32), builder.trunc(args[5], I32), args[6]
         below = builder.sub(builder.shl(I32(1), shift), I32(1))
         rows = []
@@ -177,12 +168,12 @@ def _pack_cycles(typingctx: Any, ordered: Any, first: Any, count: Any, word: Any
     """Write the cycles of those of 16 events, or of `count` if that is less, that change a word; return their number."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        events = _load_events(context, builder, signature.args[0], args[0], args[1], args[2])
+        events = _load_events(context, builder, signature, args, 0, args[1], args[2])
         shifted = builder.trunc(builder.lshr(events, ir.Constant(LONGS, [I64(CYCLE_SHIFT)] * SIDE)), WORDS)
         cycles = builder.and_(shifted, ir.Constant(WORDS, [I32(MOST_CYCLES - 1)] * SIDE))
         chosen = _changing(builder, builder.trunc(events, WORDS), builder.shl(I32(1), builder.trunc(args[3], I32)))
         packed = builder.call(compress16(builder), (cycles, chosen, cycles))
-        target = _at(context, builder, signature.args[4], args[4], args[5], HALVES)
+        target = block_at(context, builder, signature, args, 4, args[5], HALVES)
         builder.store(builder.trunc(packed, HALVES), target, align=2)
         return builder.zext(builder.ctpop(builder.bitcast(chosen, I16)), I64)
 
