@@ -136,12 +136,11 @@ def release(sm, warp, reg):
     bit = bit64(reg)
     entry.sb_write = np.uint64(entry.sb_write) & ~bit
     entry.sb_long = np.uint64(entry.sb_long) & ~bit
-    slot = sm.warp_cold[warp].producer[reg]
-    flight = sm.inflight[slot]
-    flight.unreleased = np.uint64(flight.unreleased) & ~bit
-    touch_inflight(sm, slot)
+    slot = sm.producer[warp, reg]
+    left = np.uint64(sm.unreleased[slot]) & ~bit
+    sm.unreleased[slot] = left
     wake(sm, warp)
-    if flight.unreleased == 0 and flight.unwritten == 0:
+    if left == 0 and sm.inflight[slot].unwritten == 0:
         free_inflight(sm, slot)
     return 0
 
@@ -176,7 +175,7 @@ def read_port_free(sm, bank):
 @device
 def oldest_request(sm, bank):
     """Return the collector with the oldest instruction among those that want `bank`."""
-    return oldest_collector(sm, np.uint64(sm.bank[bank].requests))
+    return oldest_collector(sm, np.uint64(sm.bank_requests[bank]))
 
 
 @device
@@ -259,8 +258,8 @@ def set_unread(sm, inst, collector, unread):
 @inlined
 def withdraw_request(sm, collector, bank):
     """Take a collector off the list of those that want a bank; a bank that nobody wants is not looked at."""
-    requests = np.uint64(sm.bank[bank].requests) & ~bit64(collector)
-    sm.bank[bank].requests = requests
+    requests = np.uint64(sm.bank_requests[bank]) & ~bit64(collector)
+    sm.bank_requests[bank] = requests
     if requests == 0:
         sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
     return 0
@@ -272,7 +271,7 @@ def note_unread(sm, collector, unread, regs, banks):
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
     flight.unread = unread
-    flight.unread_regs = regs
+    sm.collector_regs[collector] = regs
     sm.collector_banks[collector] = banks
     if unread == 0:
         sm.reading = np.uint64(sm.reading) & ~bit64(collector)
@@ -288,15 +287,15 @@ def refresh_reads(sm, warp):
     while held != 0:
         collector = ctz64(held)
         held &= held - np.uint64(1)
-        regs |= np.uint64(sm.inflight[sm.collector[collector].inflight].unread_regs)
-    sm.warp[warp].sb_read = regs
+        regs |= np.uint64(sm.collector_regs[collector])
+    sm.sb_read[warp] = regs
     return 0
 
 
 @inlined
 def refuse_bank(sm, bank, code):
     """Note why a bank refuses the reads it has not served in this cycle, and book them; refuse_readers does the rest."""
-    left = popcount(np.uint64(sm.bank[bank].requests))
+    left = popcount(np.uint64(sm.bank_requests[bank]))
     sm.bank[bank].queue = left
     sm.refusal[bank] = code
     return book_refused(sm, code, left)

@@ -2,8 +2,9 @@
 
 One aligned NumPy record in four sections. `clock` (the cycle counter and the totals that grow every cycle: derivable, so
 never part of a delta), `hot` (changes nearly every cycle, scanned whole by the journal), `cold` (starts at a multiple of
-BLOCK bytes; scanned block by block where the engine marked a block dirty), `aux` (free lists and timing wheel: derived
-bookkeeping that a checkpoint keeps and a recording leaves out). Sizes are maxima; the counts in force are in `config`.
+BLOCK bytes; scanned block by block where the engine marked a block dirty), `aux` (what can be found from the rest, free
+lists and timing wheel: bookkeeping that a checkpoint keeps and a recording leaves out). Sizes are maxima; the counts in
+force are in `config`.
 
 Time: the state at cycle c is the state before cycle c runs; `warp.state` is what each warp did in cycle c - 1.
 All `*_cycle` fields are absolute stamps. What changes is recorded in words of four bytes: small fields that change in the
@@ -66,7 +67,6 @@ ROW = np.dtype(
 WARP = np.dtype(
     [
         ("sb_write", "u8"),           # registers with a pending write
-        ("sb_read", "u8"),            # registers with a pending read (WAR)
         ("sb_long", "u8"),            # registers whose pending write is long-latency
         ("state_since_cycle", "i8"),  # first cycle of the current run of `state`
         ("last_issue_cycle", "i8"),
@@ -87,22 +87,20 @@ WARP = np.dtype(
         ("blocker_kind", "u1"),
         # a word: changes as the warp issues and as its instructions retire
         ("num_inflight", "u2"),       # issued, not retired
-        ("num_collecting", "u1"),     # collector units held
         ("ibuffer", "u1"),            # decoded instructions waiting
+        ("warp_in_cta", "u1"),
         # a word: changes at branches, barriers and accesses
         ("split", "u1"),              # running entry of the split table, NONE8 = none can run
         ("num_splits", "u1"),
         ("barrier", "u1"),            # barrier id waited at, NONE8 = none
-        ("mem_pending", "u1"),        # memory instructions issued whose accesses have not happened yet
+        ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
         # the rest seldom changes
         ("reg_base", "u2"),           # physical slot of register 0
-        ("warp_in_cta", "u1"),
-        ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
         ("cta", "u1"),                # CTA slot, NONE8 = no warp
         ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
         ("suspended_pc", "u4"),       # suspend = marked: instruction for which the warp has already left once
-        ("pad", "u4", (2,)),          # to whole cache lines, which the journal compares
+        ("pad", "u4", (4,)),          # to whole cache lines, which the journal compares
     ],
     align=True,
 )
@@ -113,8 +111,6 @@ INFLIGHT = np.dtype(
         ("since_cycle", "i8"),        # begin of the current stage
         ("done_cycle", "i8"),         # execution or memory ends; while unknown, not later than issue_cycle
         ("seq", "i8"),                # issue order in the session
-        ("unreleased", "u8"),         # registers still held in the scoreboard
-        ("unread_regs", "u8"),        # source registers still to be read
         ("pc", "u4"),
         ("mask", "u4"),               # lanes that execute (active and guard)
         ("active", "u4"),             # SIMT mask without the guard
@@ -160,7 +156,6 @@ BANK = np.dtype(
         ("activity", "u1"),           # BANK_* of the last cycle
         ("written", "u1"),            # writes accepted this cycle
         ("read", "u1"),               # reads granted this cycle
-        ("requests", "u4"),           # bit per collector with a pending read here
     ],
     align=True,
 )
@@ -168,7 +163,6 @@ BANK = np.dtype(
 PIPE = np.dtype(
     [
         ("until_cycle", "i8"),        # initiation interval: takes nothing before; LD/ST (ldst_head): last end
-        ("since_cycle", "i8"),
         ("owner_warp", "u1"),         # of the instruction that it took last
         ("inflight", "u1"),           # that instruction's entry
         ("queued", "u1"),             # instructions in collectors bound for this pipe's unit
@@ -228,9 +222,8 @@ WARP_COLD = np.dtype(
     [
         ("split", SPLIT, (MAX_SPLITS,)),
         ("pred", "u4", (32,)),
-        ("producer", "u1", (64,)),        # in-flight entry that will write the register
-        ("pred_producer", "u1", (32,)),
-        ("pad", "u1", (32,)),
+        ("pred_producer", "u1", (32,)),   # in-flight entry that will write the predicate
+        ("pad", "u1", (96,)),
     ]
 )
 assert WARP_COLD.itemsize % BLOCK == 0
@@ -286,24 +279,15 @@ HOT = [
     ("state_count", "u1", (stalls.MAX_CODES,)),   # warp slots per state in the last cycle; sums to config.num_warps
     ("events", "i8", (MAX_EVENTS,)),              # event counts, indices of events.py, the design's own from 32 on
     ("access_wait", "i8", (stalls.MAX_CODES,)),   # cycles in which an access (not a warp) was refused, by reason
-    ("awake", "u8"),                              # warps whose state must be decided anew every cycle
     ("resident", "u8"),                           # warp slots that hold a warp
     ("unfinished", "u8"),                         # of these, warps that have not ended
     ("ended", "u8"),                              # warps that issued their last exit in the last cycle
-    ("ready", "u8"),                              # warps that passed every check in the last cycle
-    ("inflight_used", "u8", (MAX_INFLIGHT // 64,)),
-    ("writing", "u8", (MAX_INFLIGHT // 64,)),     # in-flight entries in WRITE_BACK
-    ("collectors_used", "u4"),
-    ("banks_requested", "u4"),                    # banks with a pending read request
     ("freeze_code", "u1"),                        # stall code of a frozen pipeline in the last cycle
-    ("seq", "i8"),                                # next issue order number
     ("dispatch_age", "u4"),
     ("dram_free_x256", "i8"),                     # memory port is free from (cycle x 256)
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
     ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
-    ("access_space", "u1"),                       # state space of that instruction
     ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue
-    ("issued_this_cycle", "u1"),
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),
@@ -330,7 +314,30 @@ COLD = [
     ("config", CONFIG),
 ]
 
+DERIVED = [
+    # not in snapshots and recordings: can be found from the fields above, and is kept at hand for the engine and for hooks
+    ("inflight_used", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries in use
+    ("writing", "u8", (MAX_INFLIGHT // 64,)),     # in-flight entries in WRITE_BACK
+    ("unreleased", "u8", (MAX_INFLIGHT,)),        # per in-flight entry: registers it holds in the scoreboard
+    ("producer", "u1", (MAX_WARPS, 64)),          # per warp and register: the in-flight entry that will write it
+    ("sb_read", "u8", (MAX_WARPS,)),              # per warp: registers with a pending read (WAR)
+    ("mem_pending", "u1", (MAX_WARPS,)),          # per warp: memory instructions issued that have not accessed memory
+    ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
+    ("collectors_used", "u4"),                    # collectors that hold an instruction
+    ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
+    ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from
+    ("collector_regs", "u8", (MAX_COLLECTORS,)),  # per collector: the registers it still has to read
+    ("banks_requested", "u4"),                    # banks with a pending read request
+    ("bank_requests", "u4", (MAX_BANKS,)),        # per bank: collectors with a pending read there
+]
+
 AUX = [
+    # nor are these: the engine's own
+    ("seq", "i8"),                                # next issue order number
+    ("awake", "u8"),                              # warps whose state must be decided anew every cycle
+    ("reading", "u4"),                            # collectors that still wait for an operand
+    ("code_before", "u1", (MAX_COLLECTORS,)),     # refusal of each collector's instruction in the cycle before
+    ("refusal", "u1", (MAX_BANKS,)),              # why each bank that was asked refused reads in this cycle
     ("dirty", "u8", (32,)),                       # bit per cold block of BLOCK bytes
     ("dirty_touched", "u8"),                      # words of `dirty` that have a mark
     ("wheel", "u1", (WHEEL_SIZE,)),               # first in-flight entry that completes in that cycle, NONE8 = none
@@ -344,18 +351,13 @@ AUX = [
     ("booked", "u8", (4,)),                       # of these, warps whose state says already: unit full, no collector,
     ("booked_by", "u2", (MAX_SCHEDULERS,)),       # not selected, frozen; and the conditions under which it was booked
     ("elders", "u8", (MAX_WARPS,)),               # per warp: the warps dispatched before it
-    ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
-    ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from
-    ("refusal", "u1", (MAX_BANKS,)),              # why each bank that was asked refused reads in this cycle
-    ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
-    ("reading", "u4"),                            # collectors that still wait for an operand
-    ("code_before", "u1", (MAX_COLLECTORS,)),     # refusal of each collector's instruction in the cycle before
     ("write_first", "u1", (2,)),                  # results in WRITE_BACK in the order of issue: ALU, memory; NONE8 = none
     ("write_last", "u1", (2,)),
     ("write_next", "u1", (MAX_INFLIGHT,)),
     ("write_before", "u1", (MAX_INFLIGHT,)),
     ("settled", "u1"),                            # the last cycle was quiet from beginning to end
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
+    ("access_space", "u1"),                       # state space of the instruction that LD/ST handles
     ("scratch", "i8", (264,)),                    # of engine/access.py: addresses and lines of the LD/ST head
     ("num_lines", "i4"),                          # lines or shared-memory passes of the head
     ("next_line", "i4"),
@@ -369,7 +371,7 @@ def _layout() -> tuple[np.dtype, dict[str, int]]:
     offsets: list[int] = []
     marks: dict[str, int] = {}
     at = 0
-    for section, fields in (("clock", CLOCK), ("hot", HOT), ("cold", COLD), ("aux", AUX)):
+    for section, fields in (("clock", CLOCK), ("hot", HOT), ("cold", COLD), ("aux", DERIVED + AUX)):
         if section in ("cold", "aux"):
             at = -(-at // BLOCK) * BLOCK
         elif section == "hot":

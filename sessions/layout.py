@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.state import SM
 
 STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|\d+)\s*\]")
 
@@ -142,8 +143,9 @@ def _resolve(layout: Layout, path: str) -> Field:
         if isinstance(part, str) and part != "*":
             offsets, shape, pending = _open(offsets, shape, pending, dtype), shape + pending, ()
             if dtype.names is None or part not in dtype.names:
-                names = dtype.names or ()
-                raise InputError(f"field path {path!r}: no field {part!r}{suggest(part, names)}")
+                is_own = dtype is layout.sm_dtype and part in (SM.names or ())
+                why = f"{part!r} is the engine's own, not recorded" if is_own else f"no field {part!r}"
+                raise InputError(f"field path {path!r}: {why}{suggest(part, dtype.names or ())}")
             inner, offset = dtype.fields[part][:2]  # type: ignore[index]
             offsets = offsets + offset
             dtype, pending = (inner.base, inner.shape) if inner.subdtype else (inner, ())

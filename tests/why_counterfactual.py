@@ -24,6 +24,7 @@ import numpy as np
 from engine import kernels
 from engine.launch import load_launch_file
 from engine.simulator import Simulator
+from sessions import holders
 from sessions.fork import changeable
 from sessions.live import LiveTimeline
 from sessions.session import Session
@@ -164,9 +165,10 @@ def _oldest_need(session: Session, chain: Chain) -> int:
     warp = snapshot.sm["warp"][chain.warp]
     entry = session.info["program"][int(warp["pc"])]
     held = int(warp["sb_write"])
-    producers = [int(snapshot.sm["warp_cold"][chain.warp]["producer"][reg]) for reg in {*entry["src"], *entry["dst"]}
-                 if reg < 64 and (held >> reg) & 1]  # fmt: skip
-    return min((int(snapshot.sm["inflight"][slot]["issue_cycle"]) for slot in producers), default=chain.cycle)
+    table = snapshot.sm["inflight"]
+    writers = holders.writers(table, session.info["program"])
+    slots = [writers[chain.warp, reg] for reg in {*entry["src"], *entry["dst"]} if reg < 64 and (held >> reg) & 1]
+    return min((int(table[slot]["issue_cycle"]) for slot in slots), default=chain.cycle)
 
 
 def _spread_warps(machine: Simulator, number: int) -> None:

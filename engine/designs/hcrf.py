@@ -470,7 +470,7 @@ def owner_of(sm, row):
 @device
 def is_awaited(sm, warp, reg):
     """Say whether a collector still has to read a register."""
-    return np.uint64(sm.warp[warp].sb_read) & bit64(reg) != 0
+    return np.uint64(sm.sb_read[warp]) & bit64(reg) != 0
 
 
 @device
@@ -478,7 +478,7 @@ def will_be_written(sm, spec, warp, reg):
     """Say whether an instruction in a collector (or anywhere in flight) will write a register."""
     if np.uint64(sm.warp[warp].sb_write) & bit64(reg) == 0:
         return False
-    producer = np.int64(sm.warp_cold[warp].producer[reg])
+    producer = np.int64(sm.producer[warp, reg])
     return spec.pending_writes == IN_FLIGHT or sm.inflight[producer].stage == COLLECT
 
 
@@ -516,11 +516,11 @@ def oldest_candidate(sm, rf, spec):
     while warps != 0:
         warp = np.int64(ctz64(warps))
         warps &= ~bit64(warp)
-        regs = np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) & ~np.uint64(sm.warp[warp].sb_read)
+        regs = np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) & ~np.uint64(sm.sb_read[warp])
         while regs != 0:
             reg = np.int64(ctz64(regs))
             regs &= ~bit64(reg)
-            seq = np.int64(sm.inflight[sm.warp_cold[warp].producer[reg]].seq)
+            seq = np.int64(sm.inflight[sm.producer[warp, reg]].seq)
             if best >= 0 and seq >= best_seq:
                 more = np.int64(MORE)
             elif may_start(sm, rf, spec, warp, reg):

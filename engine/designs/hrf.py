@@ -347,7 +347,7 @@ def results_taken(sm, rf):
 @device
 def has_ended(sm, warp):
     """Say whether a warp has ended and read its last operands."""
-    return np.uint64(sm.unfinished) & bit64(warp) == 0 and sm.warp[warp].num_collecting == 0
+    return np.uint64(sm.unfinished) & bit64(warp) == 0 and sm.collectors_of[warp] == 0
 
 
 @device
@@ -423,7 +423,7 @@ def refuse_result(sm, rf, spec, slot):
     target = buffer_in(rf, FILLING)
     if flight.unwritten == 0 or (target >= 0 and rf.buffer[target].owner == warp) or is_dead(sm, spec, warp):
         return 0
-    is_long = np.uint64(sm.warp[warp].sb_long) & np.uint64(flight.unreleased) != 0
+    is_long = np.uint64(sm.warp[warp].sb_long) & np.uint64(sm.unreleased[slot]) != 0
     if is_late(sm, warp, is_long):
         return 0
     if not is_long:
@@ -674,7 +674,7 @@ def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
 def serve_bank(sm, rf, spec, rows, insts, bank, ports):
     """Serve the reads that wait for a bank, oldest instruction first, as far as `ports` go; return how many."""
     served = np.int64(0)
-    waiting = np.uint64(sm.bank[bank].requests)
+    waiting = np.uint64(sm.bank_requests[bank])
     while waiting != 0:
         collector = ctz64(waiting)
         others = waiting & ~bit64(collector)
@@ -685,7 +685,7 @@ def serve_bank(sm, rf, spec, rows, insts, bank, ports):
                 collector = other
         waiting &= ~bit64(collector)
         served += serve_collector(sm, rf, spec, rows, insts, bank, collector, ports - served)
-    sm.bank[bank].queue = popcount(np.uint64(sm.bank[bank].requests))
+    sm.bank[bank].queue = popcount(np.uint64(sm.bank_requests[bank]))
     return served
 
 

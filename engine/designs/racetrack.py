@@ -372,7 +372,7 @@ def look_at_tapes(sm, rf, banks):
         arrived |= np.uint64(tape.current == tape.target) << np.uint64(bank)
         under_way |= np.uint64(tape.step != STILL) << np.uint64(bank)
         tape.activity = WAITING
-        sm.bank[bank].queue = popcount(np.uint64(sm.bank[bank].requests))
+        sm.bank[bank].queue = popcount(np.uint64(sm.bank_requests[bank]))
     return arrived & ~under_way, under_way
 
 
@@ -389,7 +389,7 @@ def find_head(sm, rf, spec, insts, bank):
     """Set the target to the head of a bank's queue: the oldest buffered write, else the oldest read; 0 if neither."""
     tape = rf.tape[bank]
     port = sm.bank[bank]
-    if spec.forward == 0 and (tape.wb_count != 0 or port.requests != 0):
+    if spec.forward == 0 and (tape.wb_count != 0 or sm.bank_requests[bank] != 0):
         rf.aimed = np.uint64(rf.aimed) | bit64(bank)
     if tape.wb_count != 0:
         entry = tape.wb[np.int64(tape.wb_first)]
@@ -397,7 +397,7 @@ def find_head(sm, rf, spec, insts, bank):
         port.owner_warp = entry.warp
         port.owner_reg = entry.reg
         return 1
-    if port.requests == 0:
+    if sm.bank_requests[bank] == 0:
         return 0
     collector = registers.oldest_request(sm, bank)
     flight = sm.inflight[sm.collector[collector].inflight]
@@ -418,7 +418,7 @@ def serve(sm, rf, spec, rows, insts, bank):
     else:
         read_tape(sm, spec, rows, insts, bank, registers.oldest_request(sm, bank))
         tape.activity = READ
-        port.queue = popcount(np.uint64(port.requests))
+        port.queue = popcount(np.uint64(sm.bank_requests[bank]))
     port.until_cycle = sm.cycle + 1
     rf.selected = np.uint64(rf.selected) & ~bit64(bank)
     rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
@@ -506,7 +506,7 @@ def forward_all(sm, rf, spec, rows, insts, banks):
 def forward(sm, rf, spec, rows, insts, bank):
     """Serve the head of the read queue from the newest buffered write of its register, if that has all lanes."""
     tape = rf.tape[bank]
-    if tape.wb_count == 0 or sm.bank[bank].requests == 0:
+    if tape.wb_count == 0 or sm.bank_requests[bank] == 0:
         return 0
     collector = registers.oldest_request(sm, bank)
     flight = sm.inflight[sm.collector[collector].inflight]

@@ -39,7 +39,7 @@ from engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
 from engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
 from engine.schedulers.active_set import LEAVING, OUTSIDE
 from engine.stalls import BANK_CONFLICT, RFC_FLUSH, SHORT_SCOREBOARD, WAIT
-from engine.state import BLOCK, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, TWO_LEVEL, WARP_COLD, cold_block
+from engine.state import MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, TWO_LEVEL
 
 MAX_ENTRIES = 8
 FIFO, LRU = 0, 1
@@ -47,8 +47,6 @@ ALL_LANES = 0xFFFFFFFF
 STAND_IN = MAX_INFLIGHT - 1          # in-flight entry that no instruction ever gets: it holds a register written back
 WALK = 96                            # instructions that the walk of section 5.3 follows
 GONE_WRITTEN, GONE_DEAD, GONE_CLEAN = 1, 2, 3   # of rf.out_kind
-PRODUCER_BLOCK = cold_block("warp_cold") + WARP_COLD.fields["producer"][1] // BLOCK
-BLOCKS_PER_WARP = WARP_COLD.itemsize // BLOCK
 
 
 def entry_count(text):
@@ -186,7 +184,7 @@ def begin_cycle(sm, rf, spec, rows):
     while ended != 0:
         warp = ctz64(ended)
         ended &= ~bit64(warp)
-        if sm.warp[warp].sb_read == 0:
+        if sm.sb_read[warp] == 0:
             drop_warp(sm, rf, spec, warp)
     freeze = np.int64(hooks.begin_cycle(sm, rf.mrf, spec.mrf, rows))
     if freeze == 0 and rf.flushing != 0:
@@ -431,10 +429,10 @@ def is_needed(sm, warp, place):
     if place.dirty == 0:
         return False
     if newer_due(sm, warp, place.reg):
-        flight = sm.inflight[sm.warp_cold[warp].producer[place.reg]]
+        flight = sm.inflight[sm.producer[warp, place.reg]]
         if np.int64(place.dirty) & ~np.int64(flight.mask) == 0:
             return False
-    return place.dead == 0 or np.uint64(sm.warp[warp].sb_read) & bit64(place.reg) != 0
+    return place.dead == 0 or np.uint64(sm.sb_read[warp]) & bit64(place.reg) != 0
 
 
 @device
@@ -515,18 +513,17 @@ def write_main(sm, rf, spec, rows, warp, entry):
     reg = np.int64(place.reg)
     bit = bit64(reg)
     state = sm.warp[warp]
-    cold = sm.warp_cold[warp]
     held = np.uint64(state.sb_write) & bit
     held_long = np.uint64(state.sb_long) & bit
-    producer = np.int64(cold.producer[reg])
+    producer = np.int64(sm.producer[warp, reg])
     stand_in = sm.inflight[STAND_IN]
-    stand_in.unreleased = ~np.uint64(0)
+    sm.unreleased[STAND_IN] = ~np.uint64(0)
     stand_in.warp = warp
     stand_in.mask = place.dirty
     stand_in.issue_cycle = sm.cycle
     stand_in.code = RFC_FLUSH
     registers.touch_inflight(sm, STAND_IN)
-    cold.producer[reg] = STAND_IN
+    sm.producer[warp, reg] = STAND_IN
     state.sb_write = np.uint64(state.sb_write) | bit
     state.sb_long = np.uint64(state.sb_long) & ~bit
     row = row_of(spec, warp, entry)
@@ -536,9 +533,7 @@ def write_main(sm, rf, spec, rows, warp, entry):
         state.sb_write = (np.uint64(state.sb_write) & ~bit) | held
         state.sb_long = np.uint64(state.sb_long) | held_long
     if np.uint64(state.sb_write) & bit == 0 or held != 0:
-        cold.producer[reg] = producer
-    else:
-        registers.mark_cold(sm, PRODUCER_BLOCK + np.int64(warp) * BLOCKS_PER_WARP)
+        sm.producer[warp, reg] = producer
     return code
 
 
@@ -605,7 +600,7 @@ def results_due(sm, warp):
     while held != 0:
         reg = ctz64(held)
         held &= ~bit64(reg)
-        slot = np.int64(sm.warp_cold[warp].producer[reg])
+        slot = np.int64(sm.producer[warp, reg])
         flight = sm.inflight[slot]
         if slot != STAND_IN and flight.unit != UNIT_CTRL:
             if flight.code != 0:

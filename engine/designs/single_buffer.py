@@ -230,7 +230,7 @@ def buffered_lanes(rf, warp, reg):
 @device
 def serve_bank(sm, rf, spec, rows, insts, bank, busy):
     """Serve the oldest read of a bank, of a busy bank the oldest that the buffer has whole; return how many."""
-    waiting = np.uint64(sm.bank[bank].requests)
+    waiting = np.uint64(sm.bank_requests[bank])
     best = np.int64(-1)
     best_operand = np.int64(0)
     while waiting != 0:

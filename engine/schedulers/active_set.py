@@ -72,7 +72,7 @@ def must_leave(sm, insts, warp):
     if entry.split == NONE8:
         return True
     inst = insts[entry.pc]
-    if entry.mem_pending != 0 and waits_for_memory(inst):
+    if sm.mem_pending[warp] != 0 and waits_for_memory(inst):
         return True
     if sm.config.suspend == SUSPEND_MARKED and inst.long_source != 0 and entry.suspended_pc != entry.pc:
         entry.suspended_pc = entry.pc
@@ -87,7 +87,7 @@ def may_join(sm, insts, warp):
     if entry.split == NONE8:
         return False
     inst = insts[entry.pc]
-    if entry.mem_pending != 0 and waits_for_memory(inst):
+    if sm.mem_pending[warp] != 0 and waits_for_memory(inst):
         return False
     return np.uint64(entry.sb_long) & np.uint64(inst.need_regs) == 0
 

@@ -95,7 +95,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     threads = np.int64(launch.threads_per_cta) - index * 32
     lanes = np.int64(0xFFFFFFFF) if threads >= 32 else (np.int64(1) << threads) - 1
     entry.sb_write = 0
-    entry.sb_read = 0
+    sm.sb_read[warp] = 0
     entry.sb_long = 0
     entry.sb_pred = 0
     entry.exited = lanes ^ 0xFFFFFFFF
@@ -104,8 +104,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     entry.barrier = NONE8
     entry.num_issued = 0
     entry.num_inflight = 0
-    entry.num_collecting = 0
-    entry.mem_pending = 0
+    sm.mem_pending[warp] = 0
     entry.wake_cycle = 0
     entry.open_cycle = -1
     entry.is_active = 0

@@ -90,7 +90,6 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
         flight.pval[0] = np.uint64(packed) & np.uint64(0xFFFFFFFF)
         flight.pval[1] = np.uint64(packed) >> np.uint64(32)
     unit = sm.pipe[pipe]
-    unit.since_cycle = sm.cycle
     unit.until_cycle = sm.cycle + sm.config.initiation_cycles[inst.latency_class]
     unit.owner_warp = flight.warp
     unit.inflight = slot
@@ -115,7 +114,6 @@ def leave_collector(sm, collector, slot):
     sm.collector[collector].valid = 0
     sm.collectors_used = np.uint64(sm.collectors_used) & ~bit64(collector)
     sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) & ~bit64(collector)
-    sm.warp[warp].num_collecting -= 1
     refresh_reads(sm, warp)
     return touch_inflight(sm, slot)
 

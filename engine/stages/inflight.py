@@ -59,16 +59,16 @@ def allocate(sm, warp, pc, lanes, active, inst):
         reg = np.int64(inst.dst[row])
         if reg != NO_REG:
             unwritten |= 1 << row
-            cold.producer[reg] = slot
+            sm.producer[warp, reg] = slot
     flight.unwritten = unwritten
-    flight.unreleased = inst.dst_regs
-    if inst.dst_regs != 0 or inst.dst_preds != 0:
+    sm.unreleased[slot] = inst.dst_regs
+    if inst.dst_preds != 0:
         splits.mark_producers(sm, warp)
     entry.sb_write = np.uint64(entry.sb_write) | np.uint64(inst.dst_regs)
     if inst.wait_class == WAIT_LONG:
         entry.sb_long = np.uint64(entry.sb_long) | np.uint64(inst.dst_regs)
     entry.sb_pred = np.int64(entry.sb_pred) | np.int64(inst.dst_preds)
     if inst.is_memory != 0:
-        entry.mem_pending += 1
+        sm.mem_pending[warp] += 1
     touch_inflight(sm, slot)
     return slot

@@ -80,8 +80,6 @@ def block(sm, warp, kind, what):
 def issue(sm, rf, spec, rows, insts, freeze):
     """Run every scheduler once; the first to choose alternates, so that none always finds the collectors taken."""
     number = np.int64(sm.config.num_schedulers)
-    ready_all = np.uint64(0)
-    sm.issued_this_cycle = 0
     book_ended(sm)
     sm.awake = np.uint64(sm.awake) & np.uint64(sm.unfinished)
     if sm.config.scheduler >= TWO_LEVEL:
@@ -100,7 +98,6 @@ def issue(sm, rf, spec, rows, insts, freeze):
                 ready |= bit64(warp)
             else:
                 set_state(sm, warp, code)
-        ready_all |= ready
         chosen = np.int64(NONE8)
         if ready != 0:
             chosen = schedulers.pick(sm, scheduler, ready)
@@ -117,9 +114,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
             block(sm, chosen, BLOCK_NONE, 0)
             set_state(sm, chosen, ISSUED)
             sm.scheduler[scheduler].last_warp = chosen
-            sm.issued_this_cycle += 1
             send(sm, rf, spec, rows, insts, chosen)
-    sm.ready = ready_all
     return 0
 
 
@@ -256,7 +251,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
     inst = insts[entry.pc]
     need = np.uint64(inst.need_regs)
     held = np.uint64(entry.sb_write) & need
-    war = np.uint64(entry.sb_read) & np.uint64(inst.dst_regs)
+    war = np.uint64(sm.sb_read[warp]) & np.uint64(inst.dst_regs)
     preds = np.int64(entry.sb_pred) & np.int64(inst.need_preds)
     if held != 0 or war != 0 or preds != 0:
         code = held_code(sm, warp, held, war, preds, insts, freeze)
@@ -295,7 +290,7 @@ def outside_code(sm, warp, insts):
     if waited != 0:
         block(sm, warp, BLOCK_REGISTER, ctz64(waited))
         return LONG_SCOREBOARD
-    if entry.mem_pending != 0 and control.waits_for_memory(insts[entry.pc]):
+    if sm.mem_pending[warp] != 0 and control.waits_for_memory(insts[entry.pc]):
         wake(sm, warp)
         block(sm, warp, BLOCK_MEMORY, 0)
         return BARRIER
@@ -335,7 +330,7 @@ def held_code(sm, warp, held, war, preds, insts, freeze):
     while held != 0:
         reg = ctz64(held)
         held &= ~bit64(reg)
-        slot = np.int64(cold.producer[reg])
+        slot = np.int64(sm.producer[warp, reg])
         if sm.inflight[slot].seq > best_seq:
             best = slot
             best_seq = np.int64(sm.inflight[slot].seq)
@@ -382,7 +377,7 @@ def oldest_reader(sm, warp, regs):
         held &= ~bit64(collector)
         slot = np.int64(sm.collector[collector].inflight)
         flight = sm.inflight[slot]
-        if np.uint64(flight.unread_regs) & np.uint64(regs) != 0 and flight.seq < best_seq:
+        if np.uint64(sm.collector_regs[collector]) & np.uint64(regs) != 0 and flight.seq < best_seq:
             best = slot
             best_seq = np.int64(flight.seq)
     return best
@@ -418,7 +413,7 @@ def unit_code(sm, rf, spec, rows, warp, entry, inst):
         if state != 0:
             return NO_INSTRUCTION if state == 2 else BARRIER
     if inst.unit == UNIT_CTRL:
-        if entry.mem_pending != 0 and control.waits_for_memory(inst):
+        if sm.mem_pending[warp] != 0 and control.waits_for_memory(inst):
             block(sm, warp, BLOCK_MEMORY, 0)
             return BARRIER
     else:
@@ -530,7 +525,6 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
     sm.collector_seq[collector] = flight.seq
     warp = np.int64(flight.warp)
     sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) | bit64(collector)
-    sm.warp[warp].num_collecting += 1
     if inst.unit == UNIT_SP:
         sm.pipe[PIPE_SP0].queued += 1
     elif inst.unit == UNIT_SFU:
@@ -550,7 +544,7 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
             bank = hooks.bank_of(sm, rf, spec, warp, reg)
             unit.bank[operand] = bank
             banks |= bit64(bank)
-            sm.bank[bank].requests = np.uint64(sm.bank[bank].requests) | bit64(collector)
+            sm.bank_requests[bank] = np.uint64(sm.bank_requests[bank]) | bit64(collector)
             sm.banks_requested = np.uint64(sm.banks_requested) | bit64(bank)
         elif (imm_mask >> operand) & 1:
             value = inst.imm[operand]
@@ -558,7 +552,7 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
             for lane in range(32):
                 target[lane] = value
     flight.unread = src_mask
-    flight.unread_regs = regs
+    sm.collector_regs[collector] = regs
     sm.collector_banks[collector] = banks
     if src_mask != 0:
         sm.reading = np.uint64(sm.reading) | bit64(collector)

@@ -45,14 +45,13 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     result_row = sm.config.first_result_row + slot * 4
     warp = np.int64(flight.warp)
     entry = sm.warp[warp]
-    entry.mem_pending -= 1
+    sm.mem_pending[warp] -= 1
     flight.stage = MEMORY
     flight.since_cycle = sm.cycle
     flight.missed = 0
     sm.ldst_head = slot
     sm.next_line = 0
     pipe = sm.pipe[PIPE_LDST]
-    pipe.since_cycle = sm.cycle
     pipe.owner_warp = warp
     pipe.inflight = slot
     flight.pipe = PIPE_LDST

@@ -22,8 +22,8 @@ from engine.state import (
 
 FIRST_WARP_BLOCK = (SM.fields["warp_cold"][1] - COLD_OFFSET) // BLOCK
 BLOCKS_PER_WARP = WARP_COLD.itemsize // BLOCK
-PREDICATES, PRODUCERS = (WARP_COLD.fields[name][1] // BLOCK for name in ("pred", "producer"))
-assert WARP_COLD["pred"].itemsize == BLOCK and WARP_COLD.fields["pred_producer"][1] // BLOCK == PRODUCERS
+PREDICATES, PRODUCERS = (WARP_COLD.fields[name][1] // BLOCK for name in ("pred", "pred_producer"))
+assert WARP_COLD["pred"].itemsize == BLOCK
 
 
 @device
@@ -43,7 +43,7 @@ def mark_predicates(sm, warp):
 
 @device
 def mark_producers(sm, warp):
-    """Tell the journal that what will write a register or predicate of a warp changed."""
+    """Tell the journal that what will write a predicate of a warp changed."""
     return mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PRODUCERS)
 
 

@@ -96,7 +96,7 @@ Rules
   + k, for each k of sm.inflight[slot].unread that is served, then registers.set_unread(sm, inst, collector, the others).
   inst.last_use says that a register is dead behind its read k, true for the warp only where no lane is elsewhere:
   np.int64(sm.inflight[slot].active) | np.int64(sm.warp[w].exited) == 0xFFFFFFFF; and others may still have to read it:
-  registers with a pending read are in sm.warp[w].sb_read. The same test with `mask` tells a whole write from a partial one.
+  registers with a pending read are in sm.sb_read[w]. The same test with `mask` tells a whole write from a partial one.
   Helper functions of your own that hooks call are marked @device (from engine.device import device); @inlined,
   from there too, is for small ones that are called several times in every cycle: it saves the call.
 
@@ -157,7 +157,8 @@ def code_of(word: str) -> str:
         return _definitions(registers, [word])
     if word == "inst":
         return _definitions(program, ["INST"])
-    return _definitions(state, ["CLOCK", "HOT", "COLD"] if word == "sm" else [records[word]] if word in records else [])
+    sections = ["CLOCK", "HOT", "COLD", "DERIVED"]
+    return _definitions(state, sections if word == "sm" else [records[word]] if word in records else [])
 
 
 def _definitions(module: Any, names: list[str]) -> str:

@@ -84,9 +84,10 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
         if warp >= machine.num_warps or not (inside or at_head or pipe["until_cycle"] > machine.cycle):
             row.add("╌╌╌╌", "faint").add(" idle", "faint")
             continue
-        total = max(1, pipe["until_cycle"] - pipe["since_cycle"])
-        done = 0 if at_head else min(total, max(0, machine.cycle - pipe["since_cycle"]))
-        row.add(progress(done, total), "p:good").add(f" w{warp:<2}", "bold" if warp == scene.warp else "text")
+        left, taken = max(0, pipe["until_cycle"] - machine.cycle), machine.inflight[pipe["inflight"]]
+        total = max(1, pipe["until_cycle"] - int(taken["since_cycle"])) if left else 1
+        row.add(progress(0 if at_head else max(0, total - left), total), "p:good")
+        row.add(f" w{warp:<2}", "bold" if warp == scene.warp else "text")
         row.add(f" ×{inside}", "text" if inside else "faint")
     used, most = mshrs_in_use(machine), machine.config["mshrs"]
     before = mshrs_in_use(scene.before) if scene.before else used

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine import state as layout
 from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from sessions import holders
 from rfview.render.scene import Machine, Scene
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
@@ -80,15 +81,13 @@ def with_lines(text: str, program: Sequence[Any]) -> str:
 def producer_of(machine: Machine, warp: int) -> int | None:
     """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none."""
     kind, what = machine.blocker_kind[warp], machine.blocker[warp]
-    cold = machine.sm["warp_cold"][warp]
-    if kind == layout.BLOCK_REGISTER and what < 64:
-        entry = int(cold["producer"][what])
-    elif kind == layout.BLOCK_PREDICATE and what < 32:
-        entry = int(cold["pred_producer"][what])
-    elif kind == layout.BLOCK_READER and what < 64:
+    if kind == layout.BLOCK_REGISTER:
+        return machine.writers.get((warp, what))
+    if kind == layout.BLOCK_READER:
         return reader_of(machine, warp, what)
-    else:
+    if kind != layout.BLOCK_PREDICATE or what >= 32:
         return None
+    entry = int(machine.sm["warp_cold"][warp]["pred_producer"][what])
     if entry == NONE or int(machine.inflight[entry]["stage"]) == layout.FREE:
         return None
     return entry if int(machine.inflight[entry]["warp"]) == warp else None
@@ -98,11 +97,8 @@ def reader_of(machine: Machine, warp: int, reg: int) -> int | None:
     """Return the oldest in-flight entry of a warp that still has to read a register."""
     table = machine.inflight
     held = (table["stage"] != layout.FREE) & (table["warp"] == warp)
-    found = [
-        (int(table[i]["seq"]), int(i))
-        for i in held.nonzero()[0]
-        if (int(table[i]["unread_regs"]) >> reg) & 1
-    ]
+    program = machine.info.get("program", ())
+    found = [(int(table[i]["seq"]), int(i)) for i in held.nonzero()[0] if reg in holders.unread(table[i], program)]
     return min(found)[1] if found else None
 
 

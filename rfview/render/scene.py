@@ -13,6 +13,7 @@ from engine.errors import InputError
 from engine.snapshot import Snapshot
 from engine.stalls import STALLS
 from rfview.actions import BY_NAME, first_label
+from sessions import holders
 from sessions.pipeline import Life
 from sessions.why.past import Past
 
@@ -224,9 +225,9 @@ class Machine:
         return self._warp("losers")
 
     @cached_property
-    def producer(self) -> np.ndarray:
-        """(warps, 64) in-flight entry that will write each register."""
-        return self.sm["warp_cold"]["producer"]
+    def writers(self) -> dict[tuple[int, int], int]:
+        """The in-flight entry that will write each (warp, register)."""
+        return holders.writers(self.inflight, self.info.get("program", ()))
 
     @cached_property
     def sb_write(self) -> list[int]:

@@ -107,8 +107,8 @@ def _awaited(moment: Moment, warp: int) -> tuple[int, Flight] | None:
     held = moment.warp(warp, "sb_long")
     for reg in [*entry["src"], *entry["dst"]]:
         if int(reg) < 64 and (held >> int(reg)) & 1:
-            flight = moment.flight(int(moment.sm["warp_cold"][warp]["producer"][int(reg)]))
-            if flight.stage != layout.FREE and flight.warp == warp:
+            flight = moment.writer(warp, int(reg))
+            if flight is not None:
                 return int(reg), flight
     return None
 
@@ -120,8 +120,8 @@ def _flush(trail: Trail, moment: Moment, warp: int) -> None:
     own = code >= FIRST_FOREIGN_CODE or moment.name(code) == "rfc_flush"    # the design's work, whatever is under way
     for reg in range(64):
         if (short >> reg) & 1 and not own:
-            flight = moment.flight(int(moment.sm["warp_cold"][warp]["producer"][reg]))
-            if flight.stage != layout.FREE and flight.warp == warp:
+            flight = moment.writer(warp, reg)
+            if flight is not None:
                 trail.add(
                     f"first its R{reg} must be written: {flight.name}",
                     flight.text,

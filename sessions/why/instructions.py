@@ -185,7 +185,8 @@ def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 def _written(trail: Trail, moment: Moment, flight: Flight) -> None:
     """Its result was accepted, but the register is not released yet."""
-    reg = next((reg for reg in range(64) if (flight.unreleased >> reg) & 1), -1)
+    entry, held = moment.instruction(flight.pc), moment.warp(flight.warp, "sb_write")
+    reg = next((int(reg) for reg in sorted(entry["dst"] if entry else ()) if reg < 64 and (held >> int(reg)) & 1), -1)
     trail.add(
         f"its result R{reg} is accepted, not yet in its place",
         f"since {flight.since_cycle:,}",

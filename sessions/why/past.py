@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import state as layout
+from sessions import holders
 
 if TYPE_CHECKING:
     from engine.snapshot import Snapshot
@@ -88,6 +89,16 @@ class Moment:
         """Return a field of a pipe's record."""
         return int(self.sm["pipe"][pipe][field])
 
+    @cached_property
+    def writers(self) -> dict[tuple[int, int], int]:
+        """The in-flight entry that will write each (warp, register)."""
+        return holders.writers(self.sm["inflight"], self.info.get("program", ()))
+
+    def writer(self, warp: int, reg: int) -> Flight | None:
+        """Return the instruction that will write a register of a warp, None where none is in flight."""
+        entry = self.writers.get((warp, reg))
+        return None if entry is None else self.flight(entry)
+
     def scheduler_of(self, warp: int) -> int:
         """Return the scheduler of a warp."""
         return warp % self.num_schedulers
@@ -167,6 +178,11 @@ class Flight:
         slots = self.lost & self.unread or self.unread
         found = [int(reg) for slot, reg in enumerate(sources) if (slots >> slot) & 1 and int(reg) != layout.NONE8]
         return list(dict.fromkeys(found))
+
+    @property
+    def unread_registers(self) -> list[int]:
+        """Return the source registers still to be read."""
+        return holders.unread(self._row, self.moment.info.get("program", ()))
 
     @property
     def result(self) -> int:

@@ -82,7 +82,7 @@ def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
                 f"{PIPE_NAMES[index]} works for w{owner} {flight.name}",
                 f"takes the next in cycle {until:,}" if known else memory.progress(moment, flight),
                 warp=owner,
-                since=moment.pipe(index, "since_cycle"),
+                since=flight.since_cycle,
                 until=until if known else -1,
                 pc=flight.pc,
             )

@@ -65,16 +65,14 @@ def next_text(moment: Moment, warp: int) -> str:
 def producer(moment: Moment, warp: int) -> Flight | None:
     """Return the instruction that holds the register or predicate a warp waits for, None when there is none."""
     kind, what = moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
-    cold = moment.sm["warp_cold"][warp]
-    if kind == layout.BLOCK_REGISTER and what < 64:
-        entry = int(cold["producer"][what])
-    elif kind == layout.BLOCK_PREDICATE and what < 32:
-        entry = int(cold["pred_producer"][what])
-    elif kind == layout.BLOCK_READER and what < 64:
-        readers = [flight for flight in moment.in_flight(warp) if (flight.unread_regs >> what) & 1]
+    if kind == layout.BLOCK_REGISTER:
+        return moment.writer(warp, what)
+    if kind == layout.BLOCK_READER:
+        readers = [flight for flight in moment.in_flight(warp) if what in flight.unread_registers]
         return readers[0] if readers else None
-    else:
+    if kind != layout.BLOCK_PREDICATE or what >= 32:
         return None
+    entry = int(moment.sm["warp_cold"][warp]["pred_producer"][what])
     flight = moment.flight(entry)
     return flight if entry != NONE and flight.stage != layout.FREE and flight.warp == warp else None
 

@@ -98,8 +98,8 @@ def test_a_design_gives_operands_without_a_bank(own: Path) -> None:
     assert given.simulator.buffers()["data"].tolist() == [3 ** 5]
     assert given.count("rf_reads") == latched.count("rf_reads") - latched.count("latch_hits")
     assert given.simulator.cycle < latched.simulator.cycle
-    last = given.snapshots[-1].sm
-    assert not last["banks_requested"] and not last["bank"]["requests"].any()
+    sm = given.simulator.sm
+    assert not sm.banks_requested and not sm.bank_requests.any()
 
 
 def test_over_it_another_design(own: Path) -> None:
@@ -378,7 +378,7 @@ def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
         (("return registers.first_bank_free(sm)", "return registers.np.zeros(3).size + registers.first_bank_free(sm)"),
          "hook next_event: cannot do empty("),
         (("rf.latched[bank] = row + 1", "rf.latched[bank, 0] = row"), "hook write_back: "),
-        (("rf.latched[bank] =", "at = -1\n    for at in range(sm.bank[bank].requests):\n        pass\n    rf.latched[at] ="),
+        (("rf.latched[bank] =", "at = -1\n    for at in range(sm.bank_requests[bank]):\n        pass\n    rf.latched[at] ="),
          "float64, int64); a signed and an unsigned 64-bit number make a float: np.int64(..)"),
         (("event + HITS] += 1", "event + HITS] += 'x'"), "hook read: cannot do iadd(int64, Literal[str](x)) (my_rf"),
     ],

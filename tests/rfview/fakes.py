@@ -182,7 +182,6 @@ def make_snapshot(info: dict[str, Any], shape: Layout, history: np.ndarray, pcs:
     sm["barrier"]["arrived"], sm["barrier"]["expected"] = 96, 256
     sm["warp"]["cta"] = layout.NONE8
     sm["warp"]["barrier"] = layout.NONE8
-    sm["warp_cold"]["producer"] = layout.NONE8
     sm["collector"]["inflight"] = layout.NONE8
     sm["bank"]["owner_warp"] = layout.NONE8
     sm["pipe"]["owner_warp"] = layout.NONE8
@@ -218,7 +217,6 @@ def _fill_warp(sm: Any, history: np.ndarray, pcs: np.ndarray, cycle: int, warp: 
         stage, producer_pc, reg = sources[code]
         record["blocker_kind"], record["blocker"] = layout.BLOCK_REGISTER, reg
         record["sb_write"] = 1 << reg
-        sm["warp_cold"][warp]["producer"][reg] = warp
         entry = sm["inflight"][warp]
         entry["stage"], entry["pc"], entry["warp"], entry["issue_cycle"] = stage, producer_pc, warp, max(0, since - 3)
         entry["since_cycle"], entry["missed"], entry["bank"] = since, 1, (warp * 5) % NUM_BANKS
@@ -244,7 +242,8 @@ def _fill_units(sm: Any, cycle: int, states: list[int]) -> None:
     busy = [w for w, code in enumerate(states) if code in (0, stalls.BANK_CONFLICT)][:12]
     for unit, warp in enumerate(busy):
         entry = sm["inflight"][warp if states[warp] else 128 + warp]
-        entry["stage"], entry["pc"], entry["warp"], entry["collector"] = layout.COLLECT, 4 + warp % 5, warp, unit
+        entry["stage"], entry["warp"], entry["collector"] = layout.COLLECT, warp, unit
+        entry["pc"] = 8 if states[warp] else 4 + warp % 5
         entry["unread"], entry["lost"] = (0b010101, 0b000001) if states[warp] else (0b000100, 0)
         entry["issue_cycle"] = max(0, cycle - 1)
         sm["collector"][unit]["valid"], sm["collector"][unit]["inflight"] = 1, warp if states[warp] else 128 + warp
@@ -252,16 +251,15 @@ def _fill_units(sm: Any, cycle: int, states: list[int]) -> None:
         sm["bank"][bank]["activity"] = layout.BANK_READ if warp % 3 else layout.BANK_WRITE
         sm["bank"][bank]["owner_warp"], sm["bank"][bank]["owner_reg"] = warp, 12
         sm["bank"][bank]["queue"] = unit % 3
-        sm["bank"][bank]["requests"] = 1 << unit if unit % 3 else 0
-    sm["collectors_used"] = (1 << len(busy)) - 1
     for pipe in range(4):
         issued = [w for w, code in enumerate(states) if code == 0]
         if pipe < len(issued):
             record = sm["pipe"][pipe]
-            record["until_cycle"], record["since_cycle"] = cycle + 1, cycle - 1
-            record["owner_warp"], record["inflight"] = issued[pipe], 1 + pipe
+            record["until_cycle"] = cycle + 1
+            record["owner_warp"], record["inflight"] = issued[pipe], 200 + 4 * pipe
             for entry in sm["inflight"][200 + 4 * pipe :][: 1 + pipe]:
                 entry["stage"], entry["warp"], entry["pipe"] = layout.EXECUTE, issued[pipe], pipe
+                entry["since_cycle"] = cycle - 1
 
 
 def make_session(**options: Any) -> Session:

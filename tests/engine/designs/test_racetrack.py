@@ -100,10 +100,10 @@ class Bench:
         self.writes: list[tuple[int, int, int]] = []
         self.buffered: list[list[int]] = [[] for _ in range(BANKS)]
         self.cycle = 0
-        self.sm.inflight[STAND_IN].unreleased = ~np.uint64(0)
+        self.sm.unreleased[STAND_IN] = ~np.uint64(0)
         for warp in range(48):
             self.sm.warp[warp].reg_base = warp * BANKS
-            self.sm.warp_cold[warp].producer[:] = STAND_IN
+            self.sm.producer[warp][:] = STAND_IN
 
     def read(self, bank: int, row: int) -> None:
         """Queue a read."""
@@ -114,13 +114,13 @@ class Bench:
         unit.bank[0] = bank
         self.sm.seq += 1
         flight.pc, flight.warp, flight.seq, flight.unread, flight.mask = bank, row, self.sm.seq, 1, 0xFFFFFFFF
-        flight.unread_regs = 1 << bank
+        self.sm.collector_regs[slot] = 1 << bank
         self.sm.collectors_used = int(self.sm.collectors_used) | 1 << slot
         self.sm.collector_seq[slot] = self.sm.seq
         self.sm.collector_banks[slot] = 1 << bank
         self.sm.reading = int(self.sm.reading) | 1 << slot
         self.sm.collectors_of[row] = int(self.sm.collectors_of[row]) | 1 << slot
-        self.sm.bank[bank].requests = int(self.sm.bank[bank].requests) | 1 << slot
+        self.sm.bank_requests[bank] = int(self.sm.bank_requests[bank]) | 1 << slot
         self.sm.banks_requested = int(self.sm.banks_requested) | 1 << bank
         self.waiting[slot] = (bank, row)
 
