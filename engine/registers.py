@@ -123,8 +123,7 @@ def free_inflight(sm, slot):
     word = np.int64(slot) >> 6
     clear = ~bit64(np.int64(slot) & 63)
     sm.inflight_used[word] = np.uint64(sm.inflight_used[word]) & clear
-    warp = sm.warp[flight.warp]
-    warp.num_inflight = warp.num_inflight - 1
+    sm.num_inflight[flight.warp] -= 1
     touch_inflight(sm, slot)
     return 0
 

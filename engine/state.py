@@ -85,10 +85,11 @@ WARP = np.dtype(
         ("blocker", "u2"),            # register, unit, barrier id ... by blocker_kind
         ("state", "u1"),              # stall code of the last cycle
         ("blocker_kind", "u1"),
-        # a word: changes as the warp issues and as its instructions retire
-        ("num_inflight", "u2"),       # issued, not retired
+        # a word: changes with every instruction
         ("ibuffer", "u1"),            # decoded instructions waiting
         ("warp_in_cta", "u1"),
+        ("cta", "u1"),                # CTA slot, NONE8 = no warp
+        ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
         # a word: changes at branches, barriers and accesses
         ("split", "u1"),              # running entry of the split table, NONE8 = none can run
         ("num_splits", "u1"),
@@ -96,8 +97,6 @@ WARP = np.dtype(
         ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
         # the rest seldom changes
         ("reg_base", "u2"),           # physical slot of register 0
-        ("cta", "u1"),                # CTA slot, NONE8 = no warp
-        ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
         ("suspended_pc", "u4"),       # suspend = marked: instruction for which the warp has already left once
         ("pad", "u4", (4,)),          # to whole cache lines, which the journal compares
@@ -147,15 +146,16 @@ BANK = np.dtype(
     [
         ("until_cycle", "i8"),        # busy until (exclusive)
         ("since_cycle", "i8"),
-        # a word: changes with every access
+        # a word: whose access it is
         ("owner_warp", "u1"),
         ("owner_reg", "u1"),
-        ("queue", "u1"),              # requests left waiting after arbitration
         ("busy_code", "u1"),          # stall code while busy until until_cycle
-        # a word: changes as the bank begins or ends to be used
+        ("pad", "u1"),
+        # a word: how it is used
         ("activity", "u1"),           # BANK_* of the last cycle
         ("written", "u1"),            # writes accepted this cycle
         ("read", "u1"),               # reads granted this cycle
+        ("queue", "u1"),              # requests left waiting after arbitration
     ],
     align=True,
 )
@@ -165,7 +165,6 @@ PIPE = np.dtype(
         ("until_cycle", "i8"),        # initiation interval: takes nothing before; LD/ST (ldst_head): last end
         ("owner_warp", "u1"),         # of the instruction that it took last
         ("inflight", "u1"),           # that instruction's entry
-        ("queued", "u1"),             # instructions in collectors bound for this pipe's unit
     ],
     align=True,
 )
@@ -321,12 +320,14 @@ DERIVED = [
     ("unreleased", "u8", (MAX_INFLIGHT,)),        # per in-flight entry: registers it holds in the scoreboard
     ("producer", "u1", (MAX_WARPS, 64)),          # per warp and register: the in-flight entry that will write it
     ("sb_read", "u8", (MAX_WARPS,)),              # per warp: registers with a pending read (WAR)
+    ("num_inflight", "u1", (MAX_WARPS,)),         # per warp: instructions issued, not retired
     ("mem_pending", "u1", (MAX_WARPS,)),          # per warp: memory instructions issued that have not accessed memory
     ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
     ("collectors_used", "u4"),                    # collectors that hold an instruction
     ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
     ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from
     ("collector_regs", "u8", (MAX_COLLECTORS,)),  # per collector: the registers it still has to read
+    ("queued", "u1", (MAX_PIPES,)),               # per pipe: instructions in collectors bound for its unit
     ("banks_requested", "u4"),                    # banks with a pending read request
     ("bank_requests", "u4", (MAX_BANKS,)),        # per bank: collectors with a pending read there
 ]

@@ -47,7 +47,7 @@ def retire_cta(sm, rf, spec, rows, slot):
     cta = sm.cta[slot]
     first = np.int64(cta.first_warp)
     for warp in range(first, first + np.int64(cta.num_warps)):
-        if sm.warp[warp].num_inflight != 0 or np.uint64(sm.ended) & bit64(warp) != 0:
+        if sm.num_inflight[warp] != 0 or np.uint64(sm.ended) & bit64(warp) != 0:
             return 0
     for warp in range(first, first + np.int64(cta.num_warps)):
         hooks.on_exit(sm, rf, spec, rows, warp)
@@ -103,7 +103,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     entry.warp_in_cta = index
     entry.barrier = NONE8
     entry.num_issued = 0
-    entry.num_inflight = 0
+    sm.num_inflight[warp] = 0
     sm.mem_pending[warp] = 0
     entry.wake_cycle = 0
     entry.open_cycle = -1

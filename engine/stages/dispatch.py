@@ -41,7 +41,7 @@ def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
             if sm.ldst_head == NONE8 and first_of_warp(sm, slot):
                 memory_stage.begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
                 leave_collector(sm, collector, slot)
-                sm.pipe[PIPE_LDST].queued -= 1
+                sm.queued[PIPE_LDST] -= 1
         else:
             pipe = free_pipe(sm, unit)
             if pipe >= 0:
@@ -97,7 +97,7 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
     flight.stage = EXECUTE
     flight.since_cycle = sm.cycle
     leave_collector(sm, collector, slot)
-    sm.pipe[PIPE_SFU if flight.unit == UNIT_SFU else PIPE_SP0].queued -= 1
+    sm.queued[PIPE_SFU if flight.unit == UNIT_SFU else PIPE_SP0] -= 1
     return schedule(sm, slot, sm.cycle + sm.config.latency_cycles[inst.latency_class])
 
 

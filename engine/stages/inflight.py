@@ -44,7 +44,7 @@ def allocate(sm, warp, pc, lanes, active, inst):
     flight.missed = 0
     flight.transactions = 0
     entry = sm.warp[warp]
-    entry.num_inflight += 1
+    sm.num_inflight[warp] += 1
     cold = sm.warp_cold[warp]
     for index in range(2):
         pred = np.int64(inst.psrc[index])

@@ -387,10 +387,10 @@ def oldest_reader(sm, warp, regs):
 def unit_full(sm, unit):
     """Say whether an execution unit takes no further instruction into the collectors."""
     if unit == UNIT_SP:
-        return sm.pipe[PIPE_SP0].queued >= sm.config.sp_queue
+        return sm.queued[PIPE_SP0] >= sm.config.sp_queue
     if unit == UNIT_SFU:
-        return sm.pipe[PIPE_SFU].queued >= sm.config.sfu_queue
-    return sm.pipe[PIPE_LDST].queued >= sm.config.ldst_queue
+        return sm.queued[PIPE_SFU] >= sm.config.sfu_queue
+    return sm.queued[PIPE_LDST] >= sm.config.ldst_queue
 
 
 @device
@@ -526,11 +526,11 @@ def enter_collector(sm, rf, spec, rows, insts, slot, inst):
     warp = np.int64(flight.warp)
     sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) | bit64(collector)
     if inst.unit == UNIT_SP:
-        sm.pipe[PIPE_SP0].queued += 1
+        sm.queued[PIPE_SP0] += 1
     elif inst.unit == UNIT_SFU:
-        sm.pipe[PIPE_SFU].queued += 1
+        sm.queued[PIPE_SFU] += 1
     elif inst.unit == UNIT_LDST:
-        sm.pipe[PIPE_LDST].queued += 1
+        sm.queued[PIPE_LDST] += 1
     first_row = sm.config.first_collector_row + collector * 6
     src_mask = np.int64(inst.src_mask)
     imm_mask = np.int64(inst.imm_mask)

@@ -11,12 +11,15 @@ from engine import kernels
 from engine.designs.rfc import STAND_IN
 from engine.launch import load_launch_file
 from engine.simulator import Simulator
-from engine.state import COLLECT, DERIVED, FREE, NONE8, WRITE_BACK
+from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from engine.state import COLLECT, DERIVED, FREE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, WRITE_BACK
 from sessions import holders
 
 MACHINES = [("gemm", "sram", "gto"), ("gemm", "hrf", "lrr"), ("reduction", "rfc", "two_level"), ("histogram", "hcrf", "gto"),
             ("gemm", "edram", "gto"), ("bfs", "racetrack", "lrr"), ("gemm", "single_buffer", "gto"),
             ("hotspot", "sram", "switch_on_stall")]  # fmt: skip
+# where the instructions of a unit are counted that wait for it
+FIRST_PIPE = {UNIT_SP: PIPE_SP0, UNIT_SFU: PIPE_SFU, UNIT_LDST: PIPE_LDST}
 
 
 def bits(mask: Any) -> set[int]:
@@ -41,12 +44,14 @@ def find(sm: Any, program: Any, memory: set[int]) -> dict[str, Any]:
         "inflight_used": held,
         "writing": {entry for entry in held if table[entry]["stage"] == WRITE_BACK},
         "sb_read": [set().union(*(regs[at] for at in mine)) for mine in of],
+        "num_inflight": [sum(int(table[entry]["warp"]) == warp for entry in held) for warp in range(warps)],
         "mem_pending": [sum(int(table[entry]["warp"]) == warp for entry in waits) for warp in range(warps)],
         "collectors_of": of,
         "collectors_used": set(units),
         "collector_seq": {at: int(table[entry]["seq"]) for at, entry in units.items()},
         "collector_banks": banks,
         "collector_regs": regs,
+        "queued": [sum(pipe == FIRST_PIPE.get(int(table[entry]["unit"])) for entry in units.values()) for pipe in range(8)],
         "banks_requested": set().union(*banks.values()),
         "bank_requests": [{at for at, wanted in banks.items() if bank in wanted} for bank in range(len(sm["bank"]))],
     }
@@ -62,12 +67,14 @@ def kept(sm: Any, units: set[int]) -> dict[str, Any]:
         "inflight_used": wide("inflight_used"),
         "writing": wide("writing"),
         "sb_read": [bits(mask) for mask in sm["sb_read"]],
+        "num_inflight": sm["num_inflight"].tolist(),
         "mem_pending": sm["mem_pending"].tolist(),
         "collectors_of": [bits(mask) for mask in sm["collectors_of"]],
         "collectors_used": bits(sm["collectors_used"]),
         "collector_seq": {at: int(sm["collector_seq"][at]) for at in units},
         "collector_banks": {at: bits(sm["collector_banks"][at]) for at in units},
         "collector_regs": {at: bits(sm["collector_regs"][at]) for at in units},
+        "queued": sm["queued"].tolist(),
         "banks_requested": bits(sm["banks_requested"]),
         "bank_requests": [bits(mask) for mask in sm["bank_requests"]],
     }
