@@ -163,8 +163,7 @@ BANK = np.dtype(
 PIPE = np.dtype(
     [
         ("until_cycle", "i8"),        # initiation interval: takes nothing before; LD/ST (ldst_head): last end
-        ("owner_warp", "u1"),         # of the instruction that it took last
-        ("inflight", "u1"),           # that instruction's entry
+        ("inflight", "u1"),           # entry of the instruction that it took last
     ],
     align=True,
 )

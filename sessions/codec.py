@@ -15,8 +15,8 @@ from engine.errors import InputError
 LEVEL = 1
 # for byte planes: what repeats in them is close by, and tables this small stay in the nearest cache
 NEAR = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=17, hash_log=12)
-# for register rows, many of them the low bytes of floats, which nothing makes shorter: to look for less saves time
-QUICK = zstandard.ZstdCompressionParameters.from_level(-1, window_log=17, hash_log=12, min_match=7)
+# for register rows: what repeats in them lies further apart
+WIDE = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=17, hash_log=14)
 DIFFERENCE, XOR, NEW, STAMP = range(4)
 NUM_MODES = 4
 # words in a block of changes, and bytes in a word
@@ -53,7 +53,7 @@ def compress(content: Any, level: int = LEVEL) -> bytes:
 
 
 def squeeze(data: bytes | memoryview, how: int | zstandard.ZstdCompressionParameters = LEVEL) -> bytes:
-    """Return bytes under zstd; how: a level, NEAR or QUICK."""
+    """Return bytes under zstd; how: a level, NEAR or WIDE."""
     name = f"compressor {how if isinstance(how, int) else id(how)}"
     kept = _contexts.__dict__.get(name)
     if kept is None:

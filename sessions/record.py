@@ -99,7 +99,7 @@ class Writer:
         if tag == format.SUMMARY:
             return tag, msgpack.packb(content)
         release = content.pop("release")
-        content |= {name: codec.squeeze(content[name], codec.QUICK if name == "rows" else codec.NEAR) for name in PARTS
+        content |= {name: codec.squeeze(content[name], codec.WIDE if name == "rows" else codec.NEAR) for name in PARTS
                     if name in content}  # fmt: skip
         release()
         return tag, content

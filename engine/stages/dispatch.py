@@ -91,7 +91,6 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
         flight.pval[1] = np.uint64(packed) >> np.uint64(32)
     unit = sm.pipe[pipe]
     unit.until_cycle = sm.cycle + sm.config.initiation_cycles[inst.latency_class]
-    unit.owner_warp = flight.warp
     unit.inflight = slot
     flight.pipe = pipe
     flight.stage = EXECUTE

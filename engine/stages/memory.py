@@ -52,7 +52,6 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     sm.ldst_head = slot
     sm.next_line = 0
     pipe = sm.pipe[PIPE_LDST]
-    pipe.owner_warp = warp
     pipe.inflight = slot
     flight.pipe = PIPE_LDST
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:

@@ -78,17 +78,19 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
         row, x = (first, 1 + place * cell) if place < 3 else (second, 1)
         pipe = machine.pipe[index]
         row.at(x, f"{name:<4} ", "dim")
-        warp = pipe["owner_warp"]
         at_head = index == layout.PIPE_LDST and int(machine.sm["ldst_head"]) != layout.NONE8    # nobody knows for how long
-        inside = int((under_way & (machine.inflight["pipe"] == index)).sum())
-        if warp >= machine.num_warps or not (inside or at_head or pipe["until_cycle"] > machine.cycle):
+        inside = np.flatnonzero(under_way & (machine.inflight["pipe"] == index))
+        left = max(0, pipe["until_cycle"] - machine.cycle)
+        if not (len(inside) or at_head or left):
             row.add("╌╌╌╌", "faint").add(" idle", "faint")
             continue
-        left, taken = max(0, pipe["until_cycle"] - machine.cycle), machine.inflight[pipe["inflight"]]
+        since = machine.inflight["since_cycle"]
+        taken = machine.inflight[inside[np.argmax(since[inside])] if len(inside) else pipe["inflight"]]
         total = max(1, pipe["until_cycle"] - int(taken["since_cycle"])) if left else 1
         row.add(progress(0 if at_head else max(0, total - left), total), "p:good")
+        warp = int(taken["warp"])
         row.add(f" w{warp:<2}", "bold" if warp == scene.warp else "text")
-        row.add(f" ×{inside}", "text" if inside else "faint")
+        row.add(f" ×{len(inside)}", "text" if len(inside) else "faint")
     used, most = mshrs_in_use(machine), machine.config["mshrs"]
     before = mshrs_in_use(scene.before) if scene.before else used
     if most and machine.config["l1_enabled"]:

@@ -73,15 +73,14 @@ def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
 def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
     """Add whom the pipes of a unit work for, and return that instruction."""
     for index in PIPES.get(unit, ()):
-        owner = moment.pipe(index, "owner_warp")
+        flight = moment.flight(moment.pipe(index, "inflight"))
         until = moment.pipe(index, "until_cycle")
         known = index != layout.PIPE_LDST        # LD/ST is at work as long as it has an instruction
-        if owner < moment.num_warps and (until > moment.ran if known else int(moment.sm["ldst_head"]) != layout.NONE8):
-            flight = moment.flight(moment.pipe(index, "inflight"))
+        if until > moment.ran if known else int(moment.sm["ldst_head"]) != layout.NONE8:
             trail.add(
-                f"{PIPE_NAMES[index]} works for w{owner} {flight.name}",
+                f"{PIPE_NAMES[index]} works for w{flight.warp} {flight.name}",
                 f"takes the next in cycle {until:,}" if known else memory.progress(moment, flight),
-                warp=owner,
+                warp=flight.warp,
                 since=flight.since_cycle,
                 until=until if known else -1,
                 pc=flight.pc,

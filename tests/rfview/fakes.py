@@ -184,7 +184,6 @@ def make_snapshot(info: dict[str, Any], shape: Layout, history: np.ndarray, pcs:
     sm["warp"]["barrier"] = layout.NONE8
     sm["collector"]["inflight"] = layout.NONE8
     sm["bank"]["owner_warp"] = layout.NONE8
-    sm["pipe"]["owner_warp"] = layout.NONE8
     sm["ldst_head"] = layout.NONE8
     for warp, code in enumerate(states):
         _fill_warp(sm, history, pcs, cycle, warp, code)
@@ -256,7 +255,7 @@ def _fill_units(sm: Any, cycle: int, states: list[int]) -> None:
         if pipe < len(issued):
             record = sm["pipe"][pipe]
             record["until_cycle"] = cycle + 1
-            record["owner_warp"], record["inflight"] = issued[pipe], 200 + 4 * pipe
+            record["inflight"] = 200 + 4 * pipe
             for entry in sm["inflight"][200 + 4 * pipe :][: 1 + pipe]:
                 entry["stage"], entry["warp"], entry["pipe"] = layout.EXECUTE, issued[pipe], pipe
                 entry["since_cycle"] = cycle - 1
