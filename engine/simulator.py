@@ -181,7 +181,7 @@ class Simulator:
         for index in range(number):
             sm.scheduler_mask[index] = sum(1 << warp for warp in range(index, warps, number))
             sm.scheduler[index].last_warp = state.NONE8
-            sm.scheduler[index].issued_warp = state.NONE8
+            sm.issued_warp[index] = state.NONE8
             sm.scheduler[index].joined_warp = state.NONE8
         sm.wheel[:] = state.NONE8
         sm.next_due[:] = state.NONE8

@@ -172,9 +172,7 @@ SCHEDULER = np.dtype(
     [
         ("active", "u8"),             # active set, bit per warp
         ("last_warp", "u1"),          # greedy warp / last issued, NONE8 = none
-        ("pointer", "u1"),            # round-robin position (warp id looked at next)
-        ("fetch_pointer", "u1"),
-        ("issued_warp", "u1"),        # this cycle, NONE8 = none
+        ("fetch_pointer", "u1"),      # warp id looked at first when an I-buffer is filled
         ("join_pointer", "u1"),       # warp id looked at first when a place is free
         ("joined_warp", "u1"),        # last warp that joined, NONE8 = none
         ("parity_pointer", "u1", (2,)),
@@ -322,6 +320,7 @@ DERIVED = [
     ("num_inflight", "u1", (MAX_WARPS,)),         # per warp: instructions issued, not retired
     ("mem_pending", "u1", (MAX_WARPS,)),          # per warp: memory instructions issued that have not accessed memory
     ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
+    ("issued_warp", "u1", (MAX_SCHEDULERS,)),     # per scheduler: warp that issued in the last cycle, NONE8 = none
     ("collectors_used", "u4"),                    # collectors that hold an instruction
     ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
     ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from

@@ -181,8 +181,7 @@ def _spread_warps(machine: Simulator, number: int) -> None:
         mask = sum(1 << warp for warp in range(index, int(machine.config["sm.num_warps"]), number))
         sm.scheduler_mask[index] = mask
         sm.scheduler[index].active = active & mask
-        for name in ("last_warp", "issued_warp", "joined_warp"):
-            sm.scheduler[index][name] = 255
+        sm.scheduler[index].last_warp = sm.scheduler[index].joined_warp = sm.issued_warp[index] = 255
 
 
 class Laboratory:

@@ -31,7 +31,7 @@ class _Sampler:
         self.simulator = simulator
         sm = simulator.sm
         self.number = int(simulator.config["sm.num_schedulers"])
-        self.issued = sm.scheduler["issued_warp"]
+        self.issued = sm.issued_warp
         self.active = sm.scheduler["active"]
         self.last_pc = sm.warp["last_pc"]
         self.no_cta = sm.stall_total[NO_CTA : NO_CTA + 1]

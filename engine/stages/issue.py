@@ -102,7 +102,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
         if ready != 0:
             chosen = schedulers.pick(sm, scheduler, ready)
             ready &= ~bit64(chosen)
-        sm.scheduler[scheduler].issued_warp = chosen
+        sm.issued_warp[scheduler] = chosen
         changed = ready & ~np.uint64(sm.booked[UNSELECTED])
         while changed != 0:
             warp = ctz64(changed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import state as layout
-from engine.stalls import BY_NAME
+from engine.stalls import BY_NAME, ISSUED
 from sessions.why import active_set, units
 from sessions.why.links import listed, plural
 from sessions.why.past import Flight, Moment
@@ -99,8 +99,8 @@ def _issued(trail: Trail, moment: Moment, warp: int) -> None:
 def _not_selected(trail: Trail, moment: Moment, warp: int) -> None:
     scheduler = moment.scheduler_of(warp)
     first_link(trail, moment, warp, f"w{warp} is ready; another was chosen", next_text(moment, warp))
-    record = moment.sm["scheduler"][scheduler]
-    chosen = int(record["issued_warp"])
+    rivals = range(scheduler, moment.num_warps, moment.num_schedulers)
+    chosen = next((other for other in rivals if moment.states[other] == ISSUED), None)
     policy = str(moment.info.get("scheduler", ""))
     code = moment.states[warp]
     others = sum(
@@ -108,7 +108,7 @@ def _not_selected(trail: Trail, moment: Moment, warp: int) -> None:
         for other, state in enumerate(moment.states)
         if other != warp and moment.scheduler_of(other) == scheduler and state == code
     )
-    if chosen < moment.num_warps:
+    if chosen is not None:
         role = {"gto": "greedy, else the oldest", "lrr": "next in turn"}.get(policy, f"chosen by {policy}")
         trail.add(
             f"w{chosen} issued {moment.mnemonic(moment.warp(chosen, 'last_pc'))}: {role}",

@@ -11,6 +11,7 @@ from engine import kernels
 from engine.designs.rfc import STAND_IN
 from engine.launch import load_launch_file
 from engine.simulator import Simulator
+from engine.stalls import ISSUED
 from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from engine.state import COLLECT, DERIVED, FREE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, WRITE_BACK
 from sessions import holders
@@ -32,7 +33,8 @@ def find(sm: Any, program: Any, memory: set[int]) -> dict[str, Any]:
 
     memory: the pcs of instructions that access memory.
     """
-    table, warps = sm["inflight"], len(sm["warp"])
+    table, warps, schedulers = sm["inflight"], len(sm["warp"]), int(sm["config"]["num_schedulers"])
+    states = sm["warp"]["state"].tolist()
     held = {int(entry) for entry in np.flatnonzero(table["stage"] != FREE)}
     units = {at: int(unit["inflight"]) for at, unit in enumerate(sm["collector"]) if unit["valid"]}
     unread = {at: bits(table[entry]["unread"]) for at, entry in units.items()}
@@ -52,6 +54,8 @@ def find(sm: Any, program: Any, memory: set[int]) -> dict[str, Any]:
         "collector_banks": banks,
         "collector_regs": regs,
         "queued": [sum(pipe == FIRST_PIPE.get(int(table[entry]["unit"])) for entry in units.values()) for pipe in range(8)],
+        "issued_warp": [next((warp for warp in range(first, warps, schedulers) if states[warp] == ISSUED), NONE8)
+                        for first in range(schedulers)],
         "banks_requested": set().union(*banks.values()),
         "bank_requests": [{at for at, wanted in banks.items() if bank in wanted} for bank in range(len(sm["bank"]))],
     }
@@ -75,6 +79,7 @@ def kept(sm: Any, units: set[int]) -> dict[str, Any]:
         "collector_banks": {at: bits(sm["collector_banks"][at]) for at in units},
         "collector_regs": {at: bits(sm["collector_regs"][at]) for at in units},
         "queued": sm["queued"].tolist(),
+        "issued_warp": sm["issued_warp"][: sm["config"]["num_schedulers"]].tolist(),
         "banks_requested": bits(sm["banks_requested"]),
         "bank_requests": [bits(mask) for mask in sm["bank_requests"]],
     }
