@@ -65,10 +65,12 @@ def workloads(names: list[str], folder: Path, runs: int) -> dict[str, Any]:
     """Measure the peer's workloads."""
     say("compiling, or loading what is compiled")
     measure.warm_up(load_launch_file(measure.WORKLOADS / f"{names[0]}.toml"))
+    say("recordings in turns with runs")
+    recorded = measure.recordings(names, folder, runs)
     found = {}
     for name in names:
         say(name)
-        found[name] = measure.workload(name, folder, runs)
+        found[name] = measure.workload(name, recorded[name], folder, runs)
     return found
 
 

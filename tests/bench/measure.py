@@ -24,7 +24,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 WORKLOADS = Path(__file__).parent / "workloads"
 SEEKS = 400
 # runs with and without recording take a tenth of a second: so many of each for one run that is asked for
-PAIRS = 7
+PAIRS = 10
 # GPGPU-Sim 4.2.0, GTX480 configuration, one SM, execution-driven, on a 2-core machine: cycles and wall seconds of the
 # whole run, medians of 3. The machine differs from run to run, so only the order of magnitude compares.
 PEER = {
@@ -65,28 +65,51 @@ def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
     return {"cycles": cycles, "stepping_s": round(wall, 4), "sm_cycles_per_s": round(cycles / wall)}
 
 
-def recording(spec: LaunchSpec, path: Path, runs: int) -> dict[str, Any]:
-    """Record a launch file in turns with running it, PAIRS times `runs`, each into a new file: to replace one costs what it
-    takes to forget that. A recording is set against the run before it: a noisy moment is mostly noisy for both. Behind each
-    it is measured how much of a second core there is: on a shared machine that may be little, and only recording needs it.
-    """
-    from engine.simulator import Simulator
-    from sessions.record import record
+def recordings(names: list[str], folder: Path, runs: int) -> dict[str, dict[str, Any]]:
+    """Record each workload in turns with running it, PAIRS times `runs`, into folder/NAME.rfs.
 
-    walls, ratios, free = [], [], []
+    The workloads take turns, too: what else goes on in the machine comes in stretches of seconds, which fall on few pairs
+    of each. A recording is set against the run before it. Behind each it is measured how much of a second core there is:
+    on a shared machine that may be little, and only recording needs it.
+    """
+    pairs = {name: Pairs(load_launch_file(WORKLOADS / f"{name}.toml"), folder / f"{name}.rfs") for name in names}
     for _ in range(PAIRS * runs):
-        plain = wall_of([Simulator(spec).run])
-        path.unlink(missing_ok=True)
-        simulator = Simulator(spec)
+        for each in pairs.values():
+            each.add()
+    return {name: each.result() for name, each in pairs.items()}
+
+
+class Pairs:
+    """Runs of a launch file without and with recording, in turns; each recording into a new file: to replace one costs what
+    it takes to forget that.
+    """
+
+    def __init__(self, spec: LaunchSpec, path: Path):
+        self.spec, self.path = spec, path
+        self.walls: list[float] = []
+        self.ratios: list[float] = []
+        self.free: list[float] = []
+
+    def add(self) -> None:
+        """Measure a pair."""
+        from engine.simulator import Simulator
+        from sessions.record import record
+
+        plain = wall_of([Simulator(self.spec).run])
+        self.path.unlink(missing_ok=True)
+        simulator = Simulator(self.spec)
         began = time.perf_counter()
-        result = record(simulator, path)
-        walls.append(time.perf_counter() - began)
-        ratios.append(round(walls[-1] / plain, 3))
-        both = wall_of([Simulator(spec).run, Simulator(spec).run])
-        free.append(round(min(1.0, max(0.0, 2 * plain / both - 1)), 2))
-    wall = statistics.median(walls)
-    return {"recording_s": round(wall, 4), "sm_cycles_per_s": round(result.cycles / wall), "to_plain": ratios,
-            "second_core": free, "bytes_per_cycle": round(result.bytes_per_cycle, 2), "file_bytes": result.file_bytes}
+        self.last = record(simulator, self.path)
+        self.walls.append(time.perf_counter() - began)
+        self.ratios.append(round(self.walls[-1] / plain, 3))
+        both = wall_of([Simulator(self.spec).run, Simulator(self.spec).run])
+        self.free.append(round(min(1.0, max(0.0, 2 * plain / both - 1)), 2))
+
+    def result(self) -> dict[str, Any]:
+        """Return medians, and all ratios and shares of a second core."""
+        wall, last = statistics.median(self.walls), self.last
+        return {"recording_s": round(wall, 4), "sm_cycles_per_s": round(last.cycles / wall), "to_plain": self.ratios,
+                "second_core": self.free, "bytes_per_cycle": round(last.bytes_per_cycle, 2), "file_bytes": last.file_bytes}
 
 
 def wall_of(actions: list[Callable[[], Any]]) -> float:
@@ -154,10 +177,10 @@ def seeking(path: Path, seed: int = 1) -> dict[str, Any]:
             "p99_ms": round(float(np.percentile(walls, 99)), 3), "max_ms": round(max(walls), 3)}
 
 
-def workload(name: str, folder: Path, runs: int) -> dict[str, Any]:
-    """Measure one of the peer's workloads with and without recording, beside the peer's own numbers."""
+def workload(name: str, recorded: dict[str, Any], folder: Path, runs: int) -> dict[str, Any]:
+    """Measure one of the peer's workloads, beside the peer's own numbers; recorded: of `recordings`."""
     spec = load_launch_file(WORKLOADS / f"{name}.toml")
-    plain, recorded = stepping(spec, runs), recording(spec, folder / f"{name}.rfs", runs)
+    plain = stepping(spec, runs)
     parts = phases(spec, folder / f"{name}.parts.rfs", runs)
     whole = commands(str(WORKLOADS / f"{name}.toml"), folder / f"{name}.command.rfs", runs)
     cycles, wall = PEER[name]
