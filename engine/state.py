@@ -399,11 +399,6 @@ assert NUM_COLD_BLOCKS <= 64 * SM["dirty"].shape[0] <= 64 * 64
 ALL_COLD_BLOCKS = np.packbits(np.arange(64 * SM["dirty"].shape[0]) < NUM_COLD_BLOCKS, bitorder="little").view("<u8")
 
 
-def cold_block(field: str) -> int:
-    """Return the number of the first cold block of `field`."""
-    return (SM.fields[field][1] - COLD_OFFSET) // BLOCK
-
-
 def recorded_dtype() -> np.dtype:
     """Return the dtype of the recorded part of the record (everything before `aux`)."""
     names = [name for name in SM.names if SM.fields[name][1] < RECORDED_BYTES]

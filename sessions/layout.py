@@ -143,9 +143,9 @@ def _resolve(layout: Layout, path: str) -> Field:
         if isinstance(part, str) and part != "*":
             offsets, shape, pending = _open(offsets, shape, pending, dtype), shape + pending, ()
             if dtype.names is None or part not in dtype.names:
-                is_own = dtype is layout.sm_dtype and part in (SM.names or ())
-                why = f"{part!r} is the engine's own, not recorded" if is_own else f"no field {part!r}"
-                raise InputError(f"field path {path!r}: {why}{suggest(part, dtype.names or ())}")
+                if dtype is layout.sm_dtype and part in (SM.names or ()):
+                    raise InputError(f"field path {path!r}: {part!r} is the engine's own, not recorded")
+                raise InputError(f"field path {path!r}: no field {part!r}{suggest(part, dtype.names or ())}")
             inner, offset = dtype.fields[part][:2]  # type: ignore[index]
             offsets = offsets + offset
             dtype, pending = (inner.base, inner.shape) if inner.subdtype else (inner, ())

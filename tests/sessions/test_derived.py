@@ -1,4 +1,4 @@
-"""What snapshots and recordings leave out can be found from what they hold: every field of state.DERIVED, in every cycle."""
+"""What snapshots and recordings leave out can be found from what they hold: each field of state.DERIVED, all along runs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from engine import kernels
 from engine.designs.rfc import STAND_IN
 from engine.launch import load_launch_file
+from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from engine.simulator import Simulator
 from engine.stalls import ISSUED
-from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from engine.state import COLLECT, DERIVED, FREE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, WRITE_BACK
 from sessions import holders
 

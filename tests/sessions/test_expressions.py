@@ -181,6 +181,7 @@ def test_lines_belong_to_the_next_instruction(recorded, truth: list) -> None:
         ("A[-1]", ["no word -1"]),
         ("A.pc", ["buffer", "A[5]"]),
         ("rf.write", ["writes"]),
+        ("sm.sb_read[3] != 0", ["sb_read", "not recorded"]),
         ("1 +", ["position"]),
         ("__import__('os').system('ls')", ["position"]),
         ("open('x')", ["open"]),
