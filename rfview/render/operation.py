@@ -8,7 +8,6 @@ from typing import Any
 
 from engine import state as layout
 from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
-from sessions import holders
 from rfview.render.scene import Machine, Scene
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
@@ -78,30 +77,6 @@ def with_lines(text: str, program: Sequence[Any]) -> str:
     return PLACE.sub(by_line, text)
 
 
-def producer_of(machine: Machine, warp: int) -> int | None:
-    """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none."""
-    kind, what = machine.blocker_kind[warp], machine.blocker[warp]
-    if kind == layout.BLOCK_REGISTER:
-        return machine.writers.get((warp, what))
-    if kind == layout.BLOCK_READER:
-        return reader_of(machine, warp, what)
-    if kind != layout.BLOCK_PREDICATE or what >= 32:
-        return None
-    entry = int(machine.sm["warp_cold"][warp]["pred_producer"][what])
-    if entry == NONE or int(machine.inflight[entry]["stage"]) == layout.FREE:
-        return None
-    return entry if int(machine.inflight[entry]["warp"]) == warp else None
-
-
-def reader_of(machine: Machine, warp: int, reg: int) -> int | None:
-    """Return the oldest in-flight entry of a warp that still has to read a register."""
-    table = machine.inflight
-    held = (table["stage"] != layout.FREE) & (table["warp"] == warp)
-    program = machine.info.get("program", ())
-    found = [(int(table[i]["seq"]), int(i)) for i in held.nonzero()[0] if reg in holders.unread(table[i], program)]
-    return min(found)[1] if found else None
-
-
 def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:
     """Return (warps arrived, warps expected) at the barrier that a warp waits at; (0, 0) when unknown."""
     cta, barrier = machine.cta[warp], int(machine.sm["warp"][warp]["barrier"])
@@ -160,7 +135,7 @@ def _held(machine: Machine, warp: int, name: str) -> str:
         return "lanes"
     if kind == layout.BLOCK_MEMORY:
         return "stores"
-    entry = producer_of(machine, warp)
+    entry = machine.awaited(warp)
     if entry is not None and int(machine.inflight[entry]["code"]) == machine.state[warp]:
         return f"bank {int(machine.inflight[entry]['bank'])}"
     if is_frozen(machine, warp):

@@ -229,6 +229,10 @@ class Machine:
         """The in-flight entry that will write each (warp, register)."""
         return holders.writers(self.inflight, self.info.get("program", ()))
 
+    def awaited(self, warp: int) -> int | None:
+        """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none."""
+        return holders.awaited(self.sm, self.info.get("program", ()), warp, self.writers)
+
     @cached_property
     def sb_write(self) -> list[int]:
         """Registers with a pending write, a bit each, per warp."""

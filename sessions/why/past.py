@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,12 @@ class Moment:
     def __init__(self, cycle: int, sm: Any, rf: Any, info: dict[str, Any]):
         self.cycle, self.sm, self.rf, self.info = cycle, sm, rf, info
         self.ran = cycle - 1
+
+    @property
+    def program(self) -> Sequence[Any]:
+        """The instructions of the run, as in its info."""
+        found: Sequence[Any] = self.info.get("program", ())
+        return found
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -92,11 +99,16 @@ class Moment:
     @cached_property
     def writers(self) -> dict[tuple[int, int], int]:
         """The in-flight entry that will write each (warp, register)."""
-        return holders.writers(self.sm["inflight"], self.info.get("program", ()))
+        return holders.writers(self.sm["inflight"], self.program)
 
     def writer(self, warp: int, reg: int) -> Flight | None:
         """Return the instruction that will write a register of a warp, None where none is in flight."""
         entry = self.writers.get((warp, reg))
+        return None if entry is None else self.flight(entry)
+
+    def awaited(self, warp: int) -> Flight | None:
+        """Return the instruction that holds the register or predicate a warp waits for, None when there is none."""
+        entry = holders.awaited(self.sm, self.program, warp, self.writers)
         return None if entry is None else self.flight(entry)
 
     def scheduler_of(self, warp: int) -> int:
@@ -105,8 +117,7 @@ class Moment:
 
     def instruction(self, pc: int) -> dict[str, Any] | None:
         """Return the program's entry at a pc, None outside the program."""
-        program = self.info.get("program", ())
-        return program[pc] if 0 <= pc < len(program) else None
+        return self.program[pc] if 0 <= pc < len(self.program) else None
 
     def text(self, pc: int) -> str:
         """Return an instruction's text and source line."""
@@ -173,16 +184,8 @@ class Flight:
     @property
     def registers(self) -> list[int]:
         """Return the source registers that were refused in the cycle that ran, else those still unread."""
-        entry = self.moment.instruction(self.pc)
-        sources = entry["src"] if entry else []
         slots = self.lost & self.unread or self.unread
-        found = [int(reg) for slot, reg in enumerate(sources) if (slots >> slot) & 1 and int(reg) != layout.NONE8]
-        return list(dict.fromkeys(found))
-
-    @property
-    def unread_registers(self) -> list[int]:
-        """Return the source registers still to be read."""
-        return holders.unread(self._row, self.moment.info.get("program", ()))
+        return holders.operands(self.moment.program, self.pc, slots)
 
     @property
     def result(self) -> int:

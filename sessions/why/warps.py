@@ -6,7 +6,7 @@ from engine import state as layout
 from engine.stalls import BY_NAME, ISSUED
 from sessions.why import active_set, units
 from sessions.why.links import listed, plural
-from sessions.why.past import Flight, Moment
+from sessions.why.past import Moment
 from sessions.why.trail import Refusal, Trail
 
 NONE = layout.NONE8
@@ -60,21 +60,6 @@ def first_link(trail: Trail, moment: Moment, warp: int, sentence: str, evidence:
 def next_text(moment: Moment, warp: int) -> str:
     """Return the instruction that a warp would issue next."""
     return moment.text(moment.warp(warp, "pc"))
-
-
-def producer(moment: Moment, warp: int) -> Flight | None:
-    """Return the instruction that holds the register or predicate a warp waits for, None when there is none."""
-    kind, what = moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
-    if kind == layout.BLOCK_REGISTER:
-        return moment.writer(warp, what)
-    if kind == layout.BLOCK_READER:
-        readers = [flight for flight in moment.in_flight(warp) if what in flight.unread_registers]
-        return readers[0] if readers else None
-    if kind != layout.BLOCK_PREDICATE or what >= 32:
-        return None
-    entry = int(moment.sm["warp_cold"][warp]["pred_producer"][what])
-    flight = moment.flight(entry)
-    return flight if entry != NONE and flight.stage != layout.FREE and flight.warp == warp else None
 
 
 def _issued(trail: Trail, moment: Moment, warp: int) -> None:
@@ -331,7 +316,7 @@ def _sleeps(trail: Trail, moment: Moment, warp: int) -> None:
 def _held(trail: Trail, moment: Moment, warp: int) -> None:
     """Explain a wait for a register, a predicate, a reader, or the register file itself."""
     code, kind, what = moment.states[warp], moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
-    flight = producer(moment, warp)
+    flight = moment.awaited(warp)
     frozen = int(moment.sm["freeze_code"]) == code != 0
     if flight is None or (frozen and flight.stage == layout.COLLECT and flight.code != code):
         if frozen:
