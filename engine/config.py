@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from engine import program, state
-from engine.errors import InputError
+from rfview.engine import program, state
+from rfview.engine.errors import InputError
 
 PRESETS = Path(__file__).parent / "presets"
 LATENCY_CLASSES = (

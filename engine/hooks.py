@@ -42,11 +42,11 @@ from typing import Any
 
 import numpy as np
 
-from engine import registers
-from engine.bits import bit64, ctz64
-from engine.device import declare, device, inlined
-from engine.stalls import BANK_CONFLICT
-from engine.state import FOREVER
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.device import declare, device, inlined
+from rfview.engine.stalls import BANK_CONFLICT
+from rfview.engine.state import FOREVER
 
 DESIGNS: dict[str, ModuleType] = {}
 

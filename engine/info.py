@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine import __version__, designs, events, isa, jit
-from engine.designs import origin
+from rfview.engine import __version__, plugin as designs, events, isa
+from rfview.engine.compile import jit
+from rfview.engine.plugin import origin
 
 if TYPE_CHECKING:
-    from engine.placement import Variable
-    from engine.simulator import Simulator
+    from rfview.engine.launch.placement import Variable
+    from rfview.engine.simulator import Simulator
 
 UNIT_NAMES = ("SP", "SFU", "LDST", "CTRL")
 

@@ -1,6 +1,6 @@
 """The opcodes, their flags and the codes of their `aux`: plain data, no numba.
 
-engine/ptx/forms finds the opcode of a PTX form; engine/execute.py computes those before OP_LD, the stages act on the rest.
+engine/ptx/forms finds the opcode of a PTX form; values/execute.py computes those before OP_LD, stages act on the rest.
 """
 
 from __future__ import annotations

@@ -11,22 +11,24 @@ import numba
 import numpy as np
 from numba.core.errors import NumbaError
 
-from engine import cycle as machine
-from engine import designs, events, far, faults, hooks, jit, ptx, state, warm
-from engine.chunk import CHUNK_CYCLES, Chunk
-from engine.config import load_preset
-from engine.designs import trial
-from engine.designs.compiler_errors import explain
-from engine.errors import InputError, KernelFault
-from engine.host import HostCalls
-from engine.journal import WIDTH, Journal, aligned_words
-from engine.launch import LaunchSpec, verify
-from engine.info import describe
-from engine.program import Module
-from engine.placement import PARAM_BYTES, Placement, PlacedLaunch, Variable, place
-from engine.snapshot import Snapshot
-from engine.stalls import NO_CTA
-from engine.stages.regions import region_table
+from rfview.engine.machine import cycle as machine
+from rfview.engine import plugin as designs, events, hooks, ptx, state
+from rfview.engine.compile import extern as far, jit, warm
+from rfview.engine.machine import faults
+from rfview.engine.chunk import CHUNK_CYCLES, Chunk
+from rfview.engine.config import load_preset
+from rfview.engine.plugin import trial
+from rfview.engine.plugin.compiler_errors import explain
+from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.machine.host_calls import HostCalls
+from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
+from rfview.engine.launch import LaunchSpec, verify
+from rfview.engine.info import describe
+from rfview.engine.program import Module
+from rfview.engine.launch.placement import PARAM_BYTES, Placement, PlacedLaunch, Variable, place
+from rfview.engine.snapshot import Snapshot
+from rfview.engine.stalls import NO_CTA
+from rfview.engine.machine.stages.regions import region_table
 
 Progress = Callable[[float | None, str], None]
 # a module of so many lines takes seconds to load

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import stalls
-from engine.program import NUM_LATENCY_CLASSES
+from rfview.engine import stalls
+from rfview.engine.program import NUM_LATENCY_CLASSES
 
 MAX_WARPS = 64
 MAX_SCHEDULERS = 4
@@ -357,7 +357,7 @@ AUX = [
     ("settled", "u1"),                            # the last cycle was quiet from beginning to end
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
     ("access_space", "u1"),                       # state space of the instruction that LD/ST handles
-    ("scratch", "i8", (264,)),                    # of engine/access.py: addresses and lines of the LD/ST head
+    ("scratch", "i8", (264,)),                    # of engine/values/access.py: addresses and lines of the LD/ST head
     ("num_lines", "i4"),                          # lines or shared-memory passes of the head
     ("next_line", "i4"),
 ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.isa import T_F16, T_F32, T_S8, T_S16, T_S32, T_U8, T_U16, T_U32
+from rfview.engine.isa import T_F16, T_F32, T_S8, T_S16, T_S32, T_U8, T_U16, T_U32
 
 # words of a header
 (H_WIDTH, H_HEIGHT, H_DEPTH, H_TEXEL_BYTES, H_BASE_LOW, H_BASE_HIGH, H_BASE_WORD, H_KIND, H_CHANNELS, H_FLAGS,
@@ -21,7 +21,7 @@ H_BORDER = 13                # four words: what a fetch outside the texture give
 H_ORDER, H_DATA_TYPE = 17, 18  # what txq gives for channel_order and channel_data_type
 HEADER_WORDS = 32
 HEADER_BYTES = 4 * HEADER_WORDS
-REGION_KIND_TEXTURE = 3      # `kind` of a header's region (engine/access.py)
+REGION_KIND_TEXTURE = 3      # `kind` of a header's region (engine/values/access.py)
 
 F_LINEAR, F_NORMALIZED, F_READ_FLOAT = 1, 2, 4
 ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER = range(4)  # CUDA's cudaTextureAddressMode

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import __version__
+if not (Path(__file__).parent / "engine").is_dir():     # a checkout: engine/ and sessions/ lie beside this folder
+    __path__.append(str(Path(__file__).parents[1]))
+
+from rfview.engine import __version__
 
 if TYPE_CHECKING:
-    from sessions import Session
+    from rfview.sessions import Session
 
 __all__ = ["__version__", "open"]
 
@@ -17,8 +20,8 @@ def open(target: str | Path, **options: Any) -> Session:
     """Open a recorded session (`f.rfs`), a launch file or a bundled kernel's name, and return its Session.
 
     options: design, scheduler, preset, settings, max_cycles; only for what runs live. A recording is read without
-    importing numba. Raises engine.errors.InputError for a target that cannot be opened.
+    importing numba. Raises rfview.engine.errors.InputError for a target that cannot be opened.
     """
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     return open_session(str(target), **options)

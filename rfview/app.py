@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import RfviewError
+from rfview.engine.errors import RfviewError
 from rfview.palette import Palette, choose_theme
 
 if TYPE_CHECKING:
     from rfview.first_frame import FirstFrame
     from rfview.render.scene import Scene
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 OPEN_FAILED = 2
 
@@ -99,7 +99,7 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     """
     from rfview.first_frame import FirstFrame
     from rfview.screens.opening import waiting
-    from sessions.names import kernel_name
+    from rfview.sessions.names import kernel_name
 
     opener = session if callable(session) else lambda report: session
     name = title or (kernel_name(str(session.info.get("kernel", ""))) if not callable(session) else "")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from engine.errors import RfviewError
+from rfview.engine.errors import RfviewError
 from rfview import __version__
 
 # name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("RFVIEW_TRACEBACK"):
             raise
         package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-        if package not in ("", "engine", "sessions", "rfview"):
+        if package not in ("", "rfview"):
             return _fail(f"this Python ({sys.executable}) lacks the package {package}; pip install . in rfview's folder "
                          "brings all that it needs", code=2)  # fmt: skip
         text = f"internal error: {type(error).__name__}: {error} (RFVIEW_TRACEBACK=1 shows where)"

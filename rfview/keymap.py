@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.actions import ACTIONS, BY_NAME, NO_ACTION
 
 NAMED = ("space", "enter", "escape", "tab", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown", "left",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from rich.style import Style
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 
 THEMES = ("dark", "light", "ansi16", "mono")
 

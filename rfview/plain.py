@@ -12,12 +12,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from engine.errors import InputError, RfviewError
+from rfview.engine.errors import InputError, RfviewError
 from rfview.render.operation import waits_for
 from rfview.render.scene import Machine, Scene
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 BAD_INPUT, FAULT = 2, 3
 QUIET = ("finished", "no_cta")
@@ -96,7 +96,7 @@ def _sentence(name: str, detail: str, warps: list[int]) -> str:
 
 def _counted(session: Session, old: Machine, new: Machine) -> list[str]:
     """Return what the design itself has done in one cycle, by its event counters."""
-    from engine.events import FIRST_DESIGN_EVENT
+    from rfview.engine.events import FIRST_DESIGN_EVENT
 
     names = session.info.get("design_events", [])
     counts = (new.sm["events"] - old.sm["events"])[FIRST_DESIGN_EVENT : FIRST_DESIGN_EVENT + len(names)].tolist()
@@ -157,7 +157,7 @@ class Linear:
 
     def command(self, line: str) -> bool:
         """Do one line; return False when it ends the session. Errors are said, and remembered in `code`."""
-        from sessions.script import commands
+        from rfview.sessions.commands.script import commands
 
         text = line.strip() or self.repeat
         self.repeat = text
@@ -182,7 +182,7 @@ class Linear:
             return
         if word in ("stepi", "si", "issue", "rsi", "reverse-stepi", "why") and not rest:
             part = f"{word} {self.warp}"
-        from sessions.verbs import execute
+        from rfview.sessions.commands.table import execute
 
         before = self.session.cycle
         answer = execute(self.session, part)

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 MACHINE = {"design": "sram", "scheduler": "gto"}     # option -> what it is when it is not given
 
 
 def command_line(target_command: str, session: Session | None, cycle: int, warp: int) -> str:
     """Return `target_command` with the way to the session's branch, the cycle and the warp added."""
-    from sessions.fork import way_to
+    from rfview.sessions.branches.fork import way_to
 
     way = "; ".join(way_to(session)) if session is not None else ""
     words = [target_command, *(("-c", shlex.quote(way)) if way else ()), f"--goto {cycle} --warp {warp}"]

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InputError, RfviewError
+from rfview.engine.errors import InputError, RfviewError
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 FILE = "startup.txt"
 SCREEN_WORDS = ("warp", "format", "panel", "explain", "verbose")     # besides the commands of actions.py
@@ -61,7 +61,7 @@ class Startup:
         if args.commands:
             self.commands += [(where, text, True) for where, text in _read(Path(args.commands))]
         if args.command:
-            from sessions.script import commands
+            from rfview.sessions.commands.script import commands
 
             self.commands += [("-c", text, True) for _, text in commands(args.command)]
 
@@ -70,7 +70,7 @@ class Startup:
 
         report takes a text while a command takes long. Raises InputError for a wrong line of -x or -c.
         """
-        from sessions.verbs import ALIASES, execute
+        from rfview.sessions.commands.table import ALIASES, execute
 
         for where, command, wanted in self.commands:
             word = command.partition(" ")[0]
@@ -124,7 +124,7 @@ def _screen_commands() -> set[str]:
 
 def _read(file: Path) -> Iterator[tuple[str, str]]:
     """Yield (place, command) of a command file; - is standard input."""
-    from sessions.script import commands
+    from rfview.sessions.commands.script import commands
 
     name = os.fspath(file)
     try:

@@ -13,12 +13,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import RfviewError
+from rfview.engine.errors import RfviewError
 from rfview.render.layout import PANELS
 from rfview.render.registers import FORMATS
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 FORMAT = 1
 SUFFIX = ".view.json"

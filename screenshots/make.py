@@ -144,7 +144,7 @@ def app_of(shot: Shot) -> Any:
     kind, _, rest = shot.source.partition(":")
     if kind in ("pair", "many"):
         from rfview.screens.compare import make_compare_app
-        from sessions.opening import open_recording
+        from rfview.sessions.file.opening import open_recording
 
         return make_compare_app([open_recording(recording_of(source)) for source in rest.split()], rest.split(),
                                 theme=shot.theme)
@@ -167,8 +167,8 @@ def app_of(shot: Shot) -> Any:
 
 def _replay(path: Path, goto: int | str) -> Callable[..., Any]:
     """Return what opens a recording at a cycle; what a picture marks is not kept beside it."""
-    from sessions.opening import open_recording
-    from sessions.session import Session
+    from rfview.sessions.file.opening import open_recording
+    from rfview.sessions.session import Session
 
     def open_it(report: Callable[..., None]) -> Any:
         session = Session(open_recording(path))
@@ -180,7 +180,7 @@ def _replay(path: Path, goto: int | str) -> Callable[..., Any]:
 
 def _live(target: str, goto: int | str) -> Callable[..., Any]:
     """Return what opens a live run at a cycle."""
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     kernel, _, design = target.partition("@")
 
@@ -202,10 +202,10 @@ def recording_of(source: str) -> Path:
         from rfview.learn import tours
 
         return tours.tour(rest).recording
-    from engine import kernels
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
-    from sessions.record import record
+    from rfview.engine import kernels
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.file.writer import record
 
     kernel, _, machine = rest.partition("@")
     design, _, scheduler = machine.partition(":")

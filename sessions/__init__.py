@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.session import Session, Stop
-from sessions.targets import open_session
-from sessions.timeline import Overview, Timeline
+from rfview.sessions.session import Session, Stop
+from rfview.sessions.targets import open_session
+from rfview.sessions.timeline.base import Overview, Timeline
 
 __all__ = ["Overview", "Session", "Stop", "Timeline", "open_session"]

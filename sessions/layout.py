@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.state import SM
+from rfview.engine.errors import InputError
+from rfview.engine.state import SM
 
 STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|\d+)\s*\]")
 

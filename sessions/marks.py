@@ -11,8 +11,8 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.errors import InputError
-from sessions.layout import suggest
+from rfview.engine.errors import InputError
+from rfview.sessions.layout import suggest
 
 FORMAT = 1
 NAME = re.compile(r"[^\s@;#]+\Z")

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.snapshot import Snapshot
-from sessions import events, search, statistics, tracing
-from sessions.accounts import problems
-from sessions.breakpoints import Breakpoint, make_breakpoint, set_condition
-from sessions.expressions import Expression, compile_expression
-from sessions.history import History
-from sessions.marks import Mark, Marks
-from sessions.search import Target
-from sessions.timeline import Overview, Timeline
+from rfview.engine.errors import InputError
+from rfview.engine.snapshot import Snapshot
+from rfview.sessions.search import events, search, tracing
+from rfview.sessions.reports import statistics
+from rfview.sessions.reports.invariants import problems
+from rfview.sessions.search.breakpoints import Breakpoint, make_breakpoint, set_condition
+from rfview.sessions.expressions import Expression, compile_expression
+from rfview.sessions.history import History
+from rfview.sessions.marks import Mark, Marks
+from rfview.sessions.search.search import Target
+from rfview.sessions.timeline.base import Overview, Timeline
 
 if TYPE_CHECKING:
-    from sessions.flow import Flow
-    from sessions.fork import Branch
-    from sessions.why import Chain
+    from rfview.sessions.taint import Flow
+    from rfview.sessions.branches.fork import Branch
+    from rfview.sessions.why import Chain
 
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]*)\Z")
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
@@ -157,13 +158,13 @@ class Session:
 
     def why(self, warp: int | None = None, cycle: int | None = None) -> Chain:
         """Return why a warp (default: the one stalled longest) did not issue, as shown at a cycle (default: the cursor)."""
-        from sessions.why import why
+        from rfview.sessions.why import why
 
         return why(self, warp, cycle)
 
     def fork(self, name: str, changes: Mapping[str, Any] | None = None) -> Session:
-        """Return a branch that goes on from the cursor with parameters or registers changed (see sessions/fork.py)."""
-        from sessions.fork import fork
+        """Return a branch that goes on from the cursor with parameters or registers changed (see branches/fork.py)."""
+        from rfview.sessions.branches.fork import fork
 
         return fork(self, name, changes)
 
@@ -385,7 +386,7 @@ class Session:
 
     def _old_and_new(self, item: str, cycle: int) -> str:
         """Return what an item was before a cycle and is at it: "0 → 3", of lanes the first that differs."""
-        from sessions.reports import value_text
+        from rfview.sessions.reports.tables import value_text
 
         old, new = (np.atleast_1d(np.asarray(self.value(item, at))) for at in (cycle - 1, cycle))
         if old.shape != new.shape:

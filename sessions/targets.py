@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sessions.marks import Marks
-from sessions.session import Session
+from rfview.sessions.marks import Marks
+from rfview.sessions.session import Session
 
 
 def open_session(
@@ -24,16 +24,16 @@ def open_session(
     design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
     Raises InputError when the target is neither, or cannot be used.
     """
-    from sessions.opening import is_recording, open_recording
+    from rfview.sessions.file.opening import is_recording, open_recording
 
     path = Path(target)
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
         return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
-    from sessions import recipe
+    from rfview.sessions.timeline import recipe
 
     if recipe.is_recipe(path):
         return Session(recipe.live(recipe.open_recipe(path), progress))
-    from sessions.live import open_live
+    from rfview.sessions.timeline.live import open_live
 
     timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
                          max_cycles=max_cycles, progress=progress)  # fmt: skip

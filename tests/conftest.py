@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sessions import reading
+from rfview.sessions.codec import reading
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")

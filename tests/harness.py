@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import cycle as machine_cycle
-from engine import designs, hooks, isa
-from engine.launch import Arg, Buffer, Launch, LaunchSpec
-from engine.program import (
-    INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG, SPACE_GLOBAL, SPACE_SHARED, UNIT_CTRL,
-    UNIT_LDST, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param,
-)  # fmt: skip
-from engine.simulator import Simulator
-from engine.stalls import STALLS
+from rfview.engine.machine import cycle as machine_cycle
+from rfview.engine import plugin as designs, hooks, isa
+from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
+from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG,
+                                   SPACE_GLOBAL, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP, WAIT_FIXED,
+                                   WAIT_LONG, WAIT_SHORT, Kernel, Module, Param)  # fmt: skip
+from rfview.engine.simulator import Simulator
+from rfview.engine.stalls import STALLS
 
 DATA_ADDRESS = 0x7000_0000_0000
 

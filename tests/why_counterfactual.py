@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from engine import kernels
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
-from sessions import holders
-from sessions.fork import changeable
-from sessions.live import LiveTimeline
-from sessions.session import Session
-from sessions.timeline import Timeline
-from sessions.why import Chain
+from rfview.engine import kernels
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
+from rfview.sessions.why import producers as holders
+from rfview.sessions.branches.fork import changeable
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.why import Chain
 
 RUNS: dict[str, tuple[tuple[str, str], ...]] = {
     "sram": (("vectoradd", "gto"), ("reduction", "two_level")),

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine import designs, kernels
-from engine.state import SCHEDULERS
+from rfview.engine import plugin as designs, kernels
+from rfview.engine.state import SCHEDULERS
 from tests.why_counterfactual import IDLE, run
 
 DESIGNS = ("sram", "stt", "stt[stall=bank]", "hrf", "single_buffer", "rfc", "hcrf", "edram", "racetrack")

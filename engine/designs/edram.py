@@ -42,13 +42,13 @@ import math
 
 import numpy as np
 
-from engine import registers
-from engine.bits import bit64, ctz64, popcount
-from engine.device import device
-from engine.designs import Design, Parameter
-from engine.program import NO_REG
-from engine.stalls import BANK_CONFLICT, REFRESH
-from engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_INFLIGHT, MAX_ROWS, NONE8
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.device import device
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.program import NO_REG
+from rfview.engine.stalls import BANK_CONFLICT, REFRESH
+from rfview.engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_INFLIGHT, MAX_ROWS, NONE8
 
 INCREMENT, LITERAL, CERTAIN, NO_ERRORS = range(4)
 NODES = {22: 2048, 16: 1024, 11: 512}

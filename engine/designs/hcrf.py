@@ -30,12 +30,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import registers
-from engine.bits import bit64, ctz64
-from engine.designs import Design, Parameter
-from engine.device import device, inlined
-from engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
-from engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.compile.device import device, inlined
+from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
+from rfview.engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS
 
 ON, OFF, ISSUE_ONLY = 0, 1, 2
 MASKED, RMW = 0, 1

@@ -29,14 +29,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import registers
-from engine.bits import bit64, ctz64, popcount
-from engine.designs import Design, Parameter, Run
-from engine.device import device
-from engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
-from engine.schedulers.active_set import ACTIVE
-from engine.stalls import BANK_CONFLICT, STT_WRITE, WB_DRAIN
-from engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_INFLIGHT, NONE8, TWO_LEVEL, WHEEL_SIZE
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.plugin import Design, Parameter, Run
+from rfview.engine.compile.device import device
+from rfview.engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
+from rfview.engine.machine.schedulers.active_set import ACTIVE
+from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, WB_DRAIN
+from rfview.engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_INFLIGHT, NONE8, TWO_LEVEL, WHEEL_SIZE
 
 ENTRIES = 64                # per write buffer: HRF section 4.4
 ALWAYS_ON = 16              # entries that are never gated: HRF section 5.2

@@ -29,14 +29,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import registers
-from engine.bits import bit64, ctz64, highest64, popcount
-from engine.designs import Design, Parameter
-from engine.device import device, inlined
-from engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
-from engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
-from engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_BANKS, MAX_ROWS
-from engine.tools.mapping import codes_of
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.compile.device import device, inlined
+from rfview.engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
+from rfview.engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
+from rfview.engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_BANKS, MAX_ROWS
+from rfview.engine.tools.mapping import codes_of
 
 MAX_ENTRIES = 4                                  # write-buffer entries per bank at most
 IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)

@@ -31,15 +31,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import designs, hooks, registers
-from engine.bits import bit64, ctz64
-from engine.designs import Design, Parameter
-from engine.device import device
-from engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
-from engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
-from engine.schedulers.active_set import LEAVING, OUTSIDE
-from engine.stalls import BANK_CONFLICT, RFC_FLUSH, SHORT_SCOREBOARD, WAIT
-from engine.state import MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, TWO_LEVEL
+from rfview.engine import plugin as designs, hooks
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.compile.device import device
+from rfview.engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
+from rfview.engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
+from rfview.engine.machine.schedulers.active_set import LEAVING, OUTSIDE
+from rfview.engine.stalls import BANK_CONFLICT, RFC_FLUSH, SHORT_SCOREBOARD, WAIT
+from rfview.engine.state import MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, TWO_LEVEL
 
 MAX_ENTRIES = 8
 FIFO, LRU = 0, 1

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import registers
-from engine.bits import bit64, ctz64
-from engine.designs import Design, Parameter
-from engine.device import device
-from engine.events import RF_WRITES
-from engine.stalls import BANK_CONFLICT, WB_FULL
-from engine.state import BANK_BUSY, BANK_WRITE
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.compile.device import device
+from rfview.engine.events import RF_WRITES
+from rfview.engine.stalls import BANK_CONFLICT, WB_FULL
+from rfview.engine.state import BANK_BUSY, BANK_WRITE
 
 ENTRIES = 16
 WAITING, WRITING, DONE = range(3)      # entry.state

@@ -7,7 +7,7 @@ the machine of preset `gebhart` that machine's own (RFC, Gebhart et al., ISCA 20
 
 from __future__ import annotations
 
-from engine.designs import Design, Run, table_energy
+from rfview.engine.plugin import Design, Run, table_energy
 
 TECHNOLOGY = {
     "leakage_mw": (248.7, "mW", "HRF Table 1"),

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import registers
-from engine.designs import Design, Parameter
-from engine.stalls import BANK_CONFLICT, STT_WRITE
-from engine.state import BANK_BUSY, FOREVER
+from rfview.engine.machine import registers
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE
+from rfview.engine.state import BANK_BUSY, FOREVER
 
 STALL_PIPELINE, STALL_BANK = 0, 1
 

@@ -7,10 +7,10 @@ a read of the latched register is served from there. Differs from `sram`: a resu
 
 from __future__ import annotations
 
-from engine import registers
-from engine.designs import Design, Parameter
-from engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
-from engine.state import MAX_BANKS
+from rfview.engine.machine import registers
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
+from rfview.engine.state import MAX_BANKS
 
 SLOW_WRITE = FIRST_FOREIGN_CODE        # a stall code of one's own: 32 to 39
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from engine.launch import LaunchError
+from rfview.engine.launch import LaunchError
 
 FOLDER = Path(__file__).parent
 

@@ -1,6 +1,6 @@
 """Compile the bundled kernels with nvcc and write inputs and expected results anew: for developers, after an edit.
 
-Usage: python -m engine.kernels.make [NAME ...]
+Usage: python -m rfview.engine.kernels.make [NAME ...]
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from types import ModuleType
 
 import numpy as np
 
-from engine import kernels
-from engine.launch import LaunchSpec, load_launch_file
+from rfview.engine import kernels
+from rfview.engine.launch import LaunchSpec, load_launch_file
 
 NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.launch.table import Table, did_you_mean, shown
+from rfview.engine.launch.table import Table, did_you_mean, shown
 
 # C's and PTX's names of types, for those who write them here; NumPy has no bfloat16
 NAMES_OF_DTYPES = {

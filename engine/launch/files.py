@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.launch.arrays import load_array
-from engine.launch.pointers import load_pointers
-from engine.launch.repeats import written_out
-from engine.launch.results import METRICS
-from engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
-from engine.launch.table import LaunchError, Table, did_you_mean, shown
-from engine.launch.textures import load_texture
-from engine.textures import Texture
+from rfview.engine.launch.arrays import load_array
+from rfview.engine.launch.pointers import load_pointers
+from rfview.engine.launch.repeats import written_out
+from rfview.engine.launch.results import METRICS
+from rfview.engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
+from rfview.engine.launch.table import LaunchError, Table, did_you_mean, shown
+from rfview.engine.launch.textures import load_texture
+from rfview.engine.textures import Texture
 
 MAX_THREADS_PER_CTA = 1024  # CUDA C++ Programming Guide, compute capability 2.0 and later
 MAX_BLOCK = (1024, 1024, 64)  # the same table, x y z

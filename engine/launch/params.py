@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.launch.pointers import write_pointers
-from engine.launch.spec import Arg, Launch
-from engine.launch.table import LaunchError
+from rfview.engine.launch.pointers import write_pointers
+from rfview.engine.launch.spec import Arg, Launch
+from rfview.engine.launch.table import LaunchError
 
 MAX_PARAM_BYTES = 4096  # PTX manual, kernel function parameters
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.launch.table import Table
+from rfview.engine.errors import InputError
+from rfview.engine.launch.table import Table
 
 KINDS = ("buffer", "symbol", "texture")
 

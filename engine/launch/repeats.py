@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.launch.table import Table
+from rfview.engine.launch.table import Table
 
 MAX_LAUNCHES = 100_000  # assumed: more than any host loop that is simulated, less than a typing slip asks for
 _TURNS = ("value", "buffer", "symbol", "texture")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.launch.spec import Expect, LaunchSpec
-from engine.launch.table import LaunchError
+from rfview.engine.launch.spec import Expect, LaunchSpec
+from rfview.engine.launch.table import LaunchError
 
 METRICS = ("rmse", "psnr", "exact", "max_rel")
 

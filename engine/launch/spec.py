@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.launch.pointers import Pointer
-from engine.textures import Texture
+from rfview.engine.launch.pointers import Pointer
+from rfview.engine.textures import Texture
 
 @dataclass(frozen=True)
 class Arg:

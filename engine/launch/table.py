@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 
 # A name becomes NAME.npy under --save-buffers, so it must not be a path.
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_$%][A-Za-z0-9_$%.-]*\Z")

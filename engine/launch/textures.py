@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.launch.table import Table
-from engine.textures import ADDRESS_MODES, KINDS, Texture
+from rfview.engine.launch.table import Table
+from rfview.engine.textures import ADDRESS_MODES, KINDS, Texture
 
 FILTERS, READS = ("point", "linear"), ("element", "normalized_float")
 MAX_EXTENT = 1 << 27  # texels of the longest texture, a 1D one over linear memory (CUDA C++ Programming Guide)

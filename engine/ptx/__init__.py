@@ -1,4 +1,4 @@
-"""The PTX front end: PTX text to decoded kernels (engine.program). Public: load_module, decode_module.
+"""The PTX front end: PTX text to decoded kernels (rfview.engine.program). Public: load_module, decode_module.
 
 In the order in which a module passes them:
 
@@ -19,14 +19,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.errors import PtxError
-from engine.program import MAX_REGS, Kernel, Module
-from engine.ptx.decode import decode_kernel
-from engine.ptx.heap import declare_heap
-from engine.ptx.layout import module_symbols
-from engine.ptx.parser import parse_module
-from engine.ptx.source import Source
-from engine.ptx.syntax import Function, SyntaxModule
+from rfview.engine.errors import PtxError
+from rfview.engine.program import MAX_REGS, Kernel, Module
+from rfview.engine.ptx.decode import decode_kernel
+from rfview.engine.ptx.lower.heap import declare_heap
+from rfview.engine.ptx.lower.layout import module_symbols
+from rfview.engine.ptx.parse.parser import parse_module
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 
 
 class Kernels(Mapping[str, Kernel]):

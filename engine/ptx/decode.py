@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from engine.program import Kernel
-from engine.ptx.allocate import colour_predicates
-from engine.ptx.emit import drop_identity_moves, emit
-from engine.ptx.cleanup import clean_up
-from engine.ptx.interference import interference
-from engine.ptx.layout import align_up, kernel_params
-from engine.ptx.lower import define_all, lower_kernel
-from engine.ptx.predicates import fit_predicates
-from engine.ptx.recursion import FRAME_ALIGN
-from engine.ptx.source import Source
-from engine.ptx.spill import TooFewRegisters, allocate_data
-from engine.ptx.syntax import Function, SyntaxModule
-from engine.ptx.virtual import VirtualProgram
+from rfview.engine.program import Kernel
+from rfview.engine.ptx.allocate.colouring import colour_predicates
+from rfview.engine.ptx.emit.instructions import drop_identity_moves, emit
+from rfview.engine.ptx.optimise.cleanup import clean_up
+from rfview.engine.ptx.allocate.interference import interference
+from rfview.engine.ptx.lower.layout import align_up, kernel_params
+from rfview.engine.ptx.lower.kernel import define_all, lower_kernel
+from rfview.engine.ptx.allocate.predicates import fit_predicates
+from rfview.engine.ptx.lower.recursion import FRAME_ALIGN
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.allocate.spill import TooFewRegisters, allocate_data
+from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
+from rfview.engine.ptx.virtual import VirtualProgram
 
 NUM_PREDICATES = 32
 STACK_BYTES = 8192  # assumed: per thread; cudaLimitStackSize is 1024 at first and kernels that recurse raise it

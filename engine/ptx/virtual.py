@@ -1,14 +1,14 @@
 """The program between parsing and emission: instructions over virtual variables, in basic blocks.
 
 A *variable* is a virtual register: 1 word (up to 32 bits), 2 words (64 bits) or 0 words (a predicate or carry flag).
-A *row* names one word of a variable: 2 * variable + word. Slots are those of engine.program (INST).
+A *row* names one word of a variable: 2 * variable + word. Slots are those of rfview.engine.program (INST).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.program import NUM_SRC_ROWS, SPACE_NONE, UNIT_SP, WAIT_SHORT
+from rfview.engine.program import NUM_SRC_ROWS, SPACE_NONE, UNIT_SP, WAIT_SHORT
 
 NONE = -1
 

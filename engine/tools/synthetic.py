@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.program import NO_REG
+from rfview.engine.errors import InputError
+from rfview.engine.program import NO_REG
 
 LANES = 32
 MOST_WARPS_PER_CTA = 8
@@ -266,7 +266,7 @@ def same_bank_share(path: Path, name: str, banks: int) -> float:
 
     Registers are numbered anew by the front end, and register r of warp w with n of them is in bank (w n + r) mod banks.
     """
-    from engine import ptx as front
+    from rfview.engine import ptx as front
 
     kernel = front.load_module(path).kernels[name]
     sources = [[int(reg) for reg in inst["src"] if reg != NO_REG]

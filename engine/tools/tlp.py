@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.config import load_preset
+from rfview.engine.config import load_preset
 
 if TYPE_CHECKING:
-    from engine.launch import LaunchSpec
-    from engine.program import Module
+    from rfview.engine.launch import LaunchSpec
+    from rfview.engine.program import Module
 
 NO_SHIFT_TIME = {"racetrack.shift_cycles": 0}
 PLAIN_TAPES = {"racetrack.preshift": 0, "racetrack.mapping": "identity"}
@@ -54,7 +54,7 @@ def curve(
     module: Module | None = None,
 ) -> list[Point]:
     """Profile N = 1 .. as many CTAs as fit (by the largest launch) and return a point for each. Raises KernelFault."""
-    from engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator
 
     given = dict(settings or {})
     say = progress or (lambda fraction, text: None)

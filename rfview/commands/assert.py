@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import options
 
 EPILOG = """examples:

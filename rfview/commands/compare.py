@@ -17,11 +17,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import compare_output, compare_recordings, options
 
 if TYPE_CHECKING:
-    from engine.claims.batch import Job
+    from rfview.engine.papers.batch import Job
 
 DEFAULT_DESIGNS = "sram,stt,single_buffer,hrf,hcrf,rfc,edram,racetrack"
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     compare_output.check(args, variants, schedulers)
     if args.preset == "paper":
         raise InputError("--preset paper: a comparison needs one machine for all designs: fermi or gebhart")
-    from engine.claims.batch import Runs, simulator_of
+    from rfview.engine.papers.batch import Runs, simulator_of
 
     shared, notes = shared_settings(variants, args.preset, given)
     jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles)
@@ -104,8 +104,8 @@ def split_list(text: str) -> list[str]:
 
 def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the settings that some design's paper wants and all designs get, and a note for each."""
-    from engine import designs
-    from engine.config import load_preset
+    from rfview.engine import plugin as designs
+    from rfview.engine.config import load_preset
 
     config = load_preset(preset)
     found: dict[str, Any] = {}
@@ -127,9 +127,9 @@ def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, An
 def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], preset: str, settings: Mapping[str, Any],
             max_cycles: int) -> dict[tuple[str, str], Job]:
     """Return the run of every variant and scheduler, with `sram` for each scheduler as the reference."""
-    from engine import designs
-    from engine.claims.batch import Job
-    from engine.config import load_preset
+    from rfview.engine import plugin as designs
+    from rfview.engine.papers.batch import Job
+    from rfview.engine.config import load_preset
 
     sections = {name.split(".")[0] for name in load_preset(preset).numbers}
     chains = {variant: designs.build(variant, {}, "").chain for variant in ("sram", *variants)}
@@ -152,7 +152,7 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
 
 def resolve(scheduler: str, variant: str) -> str:
     """Return the scheduler that a word means for a variant: `paper` is the design's own."""
-    from engine import designs
+    from rfview.engine import plugin as designs
 
     return designs.design(designs.parse_variant(variant)[0]).paper_scheduler if scheduler == "paper" else scheduler
 
@@ -174,7 +174,7 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
             note = f"{row['design']} has its paper's own {own}"
             if note not in notes:
                 notes.append(note)
-    from engine.designs import nodes
+    from rfview.engine.plugin import nodes
 
     if nodes.differ(row["node_nm"] for row in rows):
         notes.append("energies and areas are of the nodes of the designs' own papers: compare them by `of own` and EDA")
@@ -190,9 +190,9 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
 
 def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any]:
     """Return one row: a run beside sram's under the same scheduler."""
-    from engine import designs
-    from engine.claims import baselines, places
-    from engine.designs import nodes
+    from rfview.engine import plugin as designs
+    from rfview.engine.papers import baselines, places
+    from rfview.engine.plugin import nodes
 
     machine, values, chain = (result["shape"][key] for key in ("machine", "values", "chain"))
     clock = float(machine["sm.clock_mhz"])
@@ -228,8 +228,8 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
 
 def output_of(result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return how far the results are from those of sram: the worst array's error; None where one run misbehaved."""
-    from engine.claims.batch import fingerprint
-    from engine.launch import quality
+    from rfview.engine.papers.batch import fingerprint
+    from rfview.engine.launch import quality
 
     if result["misbehaved"] or sram["misbehaved"]:
         return None
@@ -250,7 +250,7 @@ def exit_code(table: Mapping[str, Any]) -> int:
 
 def text_of(table: Mapping[str, Any]) -> str:
     """Return the table as text, with the accesses and the stall reasons below it."""
-    from sessions.names import kernel_name
+    from rfview.sessions.names import kernel_name
 
     rows = table["rows"]
     number = table["num_schedulers"]
@@ -313,7 +313,7 @@ def access_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the shares of warp-cycles of warps that are there, by reason; rare reasons are left out."""
-    from engine.stalls import STALLS
+    from rfview.engine.stalls import STALLS
 
     shares = []
     for row in rows:

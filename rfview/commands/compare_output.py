@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import charts
 from rfview.commands import options
 
@@ -86,7 +86,7 @@ def csv_of(table: Mapping[str, Any]) -> str:
 
 def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
     """Return the bars of a metric, one per row."""
-    from sessions.names import kernel_name
+    from rfview.sessions.names import kernel_name
 
     rows = table["rows"]
     several = len({row["scheduler"] for row in rows}) > 1
@@ -97,7 +97,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
     if metric == "cycles":
         return charts.of(title, labels, [float(row["cycles"]) for row in rows], form=",.0f")
     if metric == "energy":
-        from engine.designs import nodes
+        from rfview.engine.plugin import nodes
 
         if nodes.differ(row["node_nm"] for row in rows):        # bars that do not compare say so
             labels = [f"{label} {row['node_nm'] or '?'} nm" for label, row in zip(labels, rows, strict=True)]
@@ -105,7 +105,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
                        if row["energy_pj"][part]) for row in rows]  # fmt: skip
         bars = [charts.Bar(label, sum(value for _, value in own), own) for label, own in zip(labels, parts, strict=True)]
         return charts.Chart(title, tuple(bars), "µJ", ",.4g")
-    from engine.stalls import STALLS
+    from rfview.engine.stalls import STALLS
 
     bars = []
     for label, row in zip(labels, rows, strict=True):

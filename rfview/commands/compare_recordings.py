@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import options, screen
 
 if TYPE_CHECKING:
-    from sessions.timeline import Timeline
+    from rfview.sessions.timeline.base import Timeline
 
 POINTS = 10
 
@@ -40,8 +40,8 @@ def run(args: argparse.Namespace) -> int:
 
 def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> str:
     """Return the comparison of two runs, or the table of more, as text or as one JSON object."""
-    from sessions.compare import Comparison, report
-    from sessions.compare.comparison import check_same_program
+    from rfview.sessions.compare import Comparison, report
+    from rfview.sessions.compare.comparison import check_same_program
 
     for timeline in timelines[1:]:
         check_same_program(timelines[0], timeline)
@@ -56,7 +56,7 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
 
 def open_run(target: str, args: argparse.Namespace, stack: ExitStack) -> Timeline:
     """Open a session file, or run KERNEL@DESIGN or KERNEL@DESIGN:SCHEDULER into one that is removed at the end."""
-    from sessions.opening import open_recording
+    from rfview.sessions.file.opening import open_recording
 
     if options.is_session(target):
         path = Path(target)
@@ -80,10 +80,10 @@ def record_now(target: str, args: argparse.Namespace, path: Path) -> Path:
         raise InputError(f"{target}: expected KERNEL@DESIGN:SCHEDULER, for example gemm@stt:lrr")
     options.check_names(given)
     spec = options.load_target(name)
-    from engine.config import load_preset
-    from engine.designs import build
-    from engine.simulator import Simulator
-    from sessions.record import record
+    from rfview.engine.config import load_preset
+    from rfview.engine.plugin import build
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.file.writer import record
 
     chain = set(build(given["design"], {}, "").chain)
     sections = {key.split(".")[0] for key in load_preset(given["preset"]).numbers} | chain

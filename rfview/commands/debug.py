@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import RfviewError
+from rfview.engine.errors import RfviewError
 from rfview import startup
 from rfview.commands import options, screen
 
 if TYPE_CHECKING:
-    from sessions import Session
+    from rfview.sessions import Session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     failures: list[RfviewError] = []
 
     def opener(report: Callable[..., None]) -> Session:
-        from sessions import open_session
+        from rfview.sessions import open_session
 
         try:
             session = start.apply(open_session(path, progress=report, **machine), report)
@@ -65,7 +65,7 @@ def kernel_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
 
 def recipe_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     """Return name and path of a recipe, which brings its machine."""
-    from sessions.recipe import open_recipe
+    from rfview.sessions.timeline.recipe import open_recipe
 
     options.refuse_machine(args, args.target)
     return open_recipe(args.target).info["name"], args.target, {}

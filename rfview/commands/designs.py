@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the list of designs, or the parameters of one; or write a design file; or check a design."""
-    from engine import designs
+    from rfview.engine import plugin as designs
 
     if args.new:
         name = designs.files.write_new(args.new)
@@ -50,8 +50,8 @@ def _as_path(text: str) -> str:
 
 def check(variant: str) -> int:
     """Run the bundled kernels of the check with a design; print what each gave; return 1 where one went wrong."""
-    from engine.errors import InputError
-    from engine.tools import check_design
+    from rfview.engine.errors import InputError
+    from rfview.engine.plugin import check_design
     from rfview.commands import options
 
     if not variant:

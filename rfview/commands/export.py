@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the file and say what is in it; a kernel is run to its end first."""
-    from sessions import export
+    from rfview.sessions import export
 
     name = args.output or f"{Path(args.target).stem}{SUFFIX.get(args.to, '.out')}"
     target = options.writable_file(name)

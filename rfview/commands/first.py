@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import screen
 
 NAME = "first"
@@ -13,7 +13,7 @@ BEGIN = "35%"   # where something is to be seen, before the first key
 
 def bundled_recording() -> Path:
     """Return the recorded session that comes with rfview."""
-    import sessions
+    from rfview import sessions
 
     folder = Path(next(iter(sessions.__path__))) / "recorded"
     files = sorted(folder.glob("*.rfs"))

@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import fields
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import options
 
 EPILOG = """examples:
@@ -33,7 +33,7 @@ HELP = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options: those of the pattern, and where to write."""
-    from engine.tools.synthetic import Pattern
+    from rfview.engine.tools.synthetic import Pattern
 
     parser.add_argument("name", metavar="NAME", help="of the kernel and its files")
     for one in fields(Pattern):
@@ -48,8 +48,8 @@ def run(args: argparse.Namespace) -> int:
     """Write the files and say what is in them."""
     import numpy as np
 
-    from engine.launch import load_launch_file
-    from engine.tools import synthetic
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.tools import synthetic
 
     if not NAME.match(args.name):
         raise InputError(f"generate {args.name}: expected a name of letters, digits and _")

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Callable
 from textwrap import wrap
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 
 LAUNCH = """\
 A launch file brings a kernel: TOML beside its PTX. Paths are relative to the file.
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
 
 def file_text(path: str) -> str:
     """Explain everything that a design file brings: parameters, stalls, panels, events, energies; raises InputError."""
-    from engine import designs
+    from rfview.engine import plugin as designs
     from rfview.learn import terms
 
     return "\n\n".join("\n".join(term.lines()) for term in terms.of_design(designs.parse_variant(path)[0]))
@@ -180,7 +180,7 @@ def startup_text() -> str:
 
 def sql_text() -> str:
     """Return the tables of a session as a database, with two queries."""
-    from sessions.export import sqlite
+    from rfview.sessions.export import sqlite
 
     return (f"`rfview export run.rfs --to sqlite -o run.db`; Python's sqlite3, or any other reader of SQLite, asks it.\n\n"
             f"{(sqlite.__doc__ or '').strip()}")
@@ -188,15 +188,15 @@ def sql_text() -> str:
 
 def commands_text() -> str:
     """Return the table of debugger commands, the same in scripts and behind `:`."""
-    from sessions import script
+    from rfview.sessions.commands import script
 
     return script.help_text()
 
 
 def expressions_text() -> str:
     """Return what conditions and prints can name: what the compiler says of itself, its functions, and every field."""
-    from engine import events, stalls, state
-    from sessions import expressions
+    from rfview.engine import events, stalls, state
+    from rfview.sessions import expressions
 
     records = {"w": state.WARP, "b": state.BANK, "c": state.COLLECTOR, "s": state.SCHEDULER, "p": state.PIPE,
                "launch": state.LAUNCH}

@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the file's header, size and state of health; or write its design files and say where they are."""
-    from sessions import opening, recipe
+    from rfview.sessions.file import opening
+    from rfview.sessions.timeline import recipe
 
     if args.save_designs is not None:
         return save_designs(args.file, args.save_designs)
@@ -31,8 +32,9 @@ def run(args: argparse.Namespace) -> int:
 
 def save_designs(file: str, folder: str) -> int:
     """Write the design files that a session file or a recipe holds into a folder; print how to go on with them."""
-    from engine.designs import files, origin
-    from sessions import opening, recipe
+    from rfview.engine.plugin import files, origin
+    from rfview.sessions.file import opening
+    from rfview.sessions.timeline import recipe
 
     if recipe.is_recipe(file):
         spec = recipe.open_recipe(file).info["design_spec"]

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
 def listing() -> list[dict[str, Any]]:
     """Return one dict per bundled kernel; reads the launch files only, not the arrays they name."""
-    from engine import kernels
+    from rfview.engine import kernels
 
     rows: list[dict[str, Any]] = []
     for name in kernels.names():

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from rfview import keymap
     from rfview.learn import tours
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     tour = tours.tour(args.tour)
     if not screen.is_terminal() or args.plain:

@@ -6,11 +6,11 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import options
 
 if TYPE_CHECKING:
-    from engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator
 
 EPILOG = """the table holds for the CTAs per SM that it was made with (see `rfview tlp`); use it again with
   rfview run KERNEL --design racetrack --scheduler lrr --set racetrack.mapping=FILE
@@ -32,8 +32,8 @@ def run(args: argparse.Namespace) -> int:
     spec = options.load_target(args.target)
     output = options.writable_file(args.output or f"{spec.name}.map.toml")
     with options.progress() as report:
-        from engine.simulator import Simulator
-        from engine.tools import mapping
+        from rfview.engine.simulator import Simulator
+        from rfview.engine.tools import mapping
 
         given = dict(machine.pop("settings"))
         ports = 0
@@ -89,7 +89,7 @@ def run_facts(simulator: Simulator) -> dict[str, Any]:
 
 def text_of(facts: dict[str, Any]) -> str:
     """Return the shifts of each bank's trace, then both runs side by side."""
-    from sessions.names import kernel_name
+    from rfview.sessions.names import kernel_name
 
     ctas = "/".join(dict.fromkeys(map(str, facts["resident_ctas"])))
     lines = [

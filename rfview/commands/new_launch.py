@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
-    from engine.program import Kernel, Param
+    from rfview.engine.program import Kernel, Param
 
 HEAD = """\
 # Runs {kernel} of {file}. What PTX does not say is assumed: change grid, block, values and buffers.
@@ -36,8 +36,8 @@ def write(path: str) -> tuple[Path, str, list[str]]:
 
     Raises InputError for a file that is no PTX or has no kernel, and where the launch file is there already.
     """
-    from engine.placement import cpp_name
-    from engine.ptx import load_module
+    from rfview.engine.launch.placement import cpp_name
+    from rfview.engine.ptx import load_module
 
     source = Path(path)
     if source.suffix != ".ptx":

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
-    from engine.launch import LaunchSpec
-    from sessions import Session
+    from rfview.engine.launch import LaunchSpec
+    from rfview.sessions import Session
 
 DEFAULT_MAX_CYCLES = 100_000_000
 BAR_WIDTH = 24
@@ -98,7 +98,7 @@ def command_of(name: str, args: argparse.Namespace) -> str:
 
 def check_names(machine: dict[str, Any]) -> None:
     """Raise InputError for a design, scheduler or preset that does not exist; cheap, without the machine."""
-    from engine import config, designs, state
+    from rfview.engine import config, plugin as designs, state
 
     designs.find(designs.parse_variant(machine["design"])[0])
     if machine["preset"] != "paper":
@@ -135,7 +135,7 @@ def launch_path(target: str) -> Path:
                          f"rfview kernels --new {path.with_suffix('.ptx')}")  # fmt: skip
     if path.suffix == ".toml" or os.sep in target or path.is_file():
         return path
-    from engine import kernels
+    from rfview.engine import kernels
 
     return kernels.path(target)
 
@@ -143,7 +143,7 @@ def launch_path(target: str) -> Path:
 def load_target(target: str) -> LaunchSpec:
     """Read the launch file that a target names."""
     path = launch_path(target)
-    from engine.launch import load_launch_file
+    from rfview.engine.launch import load_launch_file
 
     return load_launch_file(path)
 
@@ -156,7 +156,7 @@ def warn(warnings: list[str]) -> None:
 
 def open_target(args: argparse.Namespace) -> Session:
     """Open the session file, recipe, launch file or bundled kernel `args.target`; the last two with the machine options."""
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     if is_session(args.target):
         session = open_session(args.target)

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InputError, KernelFault
+from rfview.engine.errors import InputError, KernelFault
 from rfview.commands import options
 
 if TYPE_CHECKING:
-    from sessions.record import RecordResult
+    from rfview.sessions.file.writer import RecordResult
 
 EPILOG = """a recipe is small and takes no longer than `rfview run`: the launch with its PTX and data, the machine, and check
 sums of the state now and then. It can be opened live anywhere, or filled later:
@@ -55,9 +55,9 @@ def recording(args: argparse.Namespace) -> int:
     spec = options.load_target(args.target)
     output = output_of(args, f"{spec.name}.rfs", ".rfs")
     with options.progress() as report:
-        from engine.simulator import Simulator
-        from sessions.capture import record_part
-        from sessions.record import record
+        from rfview.engine.simulator import Simulator
+        from rfview.sessions.branches.capture import record_part
+        from rfview.sessions.file.writer import record
 
         simulator = Simulator(spec, progress=report, **machine)
         told = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
@@ -74,8 +74,8 @@ def recipe(args: argparse.Namespace) -> int:
     spec = options.load_target(args.target)
     output = output_of(args, f"{spec.name}.rfr", ".rfr")
     with options.progress() as report:
-        from engine.simulator import Simulator
-        from sessions.recipe import write_recipe
+        from rfview.engine.simulator import Simulator
+        from rfview.sessions.timeline.recipe import write_recipe
 
         simulator = Simulator(spec, progress=report, **machine)
         result = write_recipe(simulator, output, lambda cycle: report(None, f"running {spec.name}: cycle {cycle:,}"))
@@ -95,7 +95,7 @@ def fill(args: argparse.Namespace) -> int:
         raise InputError("record --fill: the recipe brings its kernel; leave out "
                          f"{'--recipe' if args.recipe else args.target}")
     options.refuse_machine(args, "record --fill")
-    from sessions.recipe import fill, open_recipe
+    from rfview.sessions.timeline.recipe import fill, open_recipe
 
     found = open_recipe(args.fill)
     output = output_of(args, f"{Path(args.fill).stem}.rfs", ".rfs")
@@ -119,7 +119,7 @@ def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
 
 def held(info: Mapping[str, Any]) -> str:
     """Say which design files' texts go with what was written, "" for none: not everybody wants to give theirs away."""
-    from engine.designs import origin
+    from rfview.engine.plugin import origin
 
     names = list(origin.kept(info["design_spec"]))
     return f"; it holds the text of {', '.join(names)}" if names else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import screen
 
 

@@ -20,13 +20,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import __version__
 from rfview.commands import options
 
 if TYPE_CHECKING:
-    from engine.claims import Direction, Finding, Number
-    from engine.claims.lab import Lab
+    from rfview.engine.papers import Direction, Finding, Number
+    from rfview.engine.papers.lab import Lab
 
 PAPERS = ("hrf", "rfc", "hcrf", "edram", "racetrack")
 ALSO = {"stt": "hrf", "single_buffer": "hrf"}     # designs that another one's paper compares with
@@ -56,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
         from rfview.commands import reproduce_figure
 
         return reproduce_figure.run(args)
-    from engine.claims.batch import Runs
-    from engine.claims.lab import Lab
+    from rfview.engine.papers.batch import Runs
+    from rfview.engine.papers.lab import Lab
 
     kernels = kernels_of(args.kernels) if args.kernels else None
     with options.progress() as report, Runs(report, args.workers) as runs:
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 def kernels_of(text: str) -> list[str]:
     """Return the named bundled kernels; raises InputError for others."""
-    from engine import kernels
+    from rfview.engine import kernels
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
@@ -89,14 +89,14 @@ def kernels_of(text: str) -> list[str]:
 
 def rule() -> str:
     """Return the rule by which claims are judged, in words."""
-    from engine.claims import RULE
+    from rfview.engine.papers import RULE
 
     return RULE
 
 
 def paper_module(name: str) -> Any:
     """Return the module that checks the claims of a design's paper."""
-    return importlib.import_module(f"engine.claims.{name}")
+    return importlib.import_module(f"rfview.engine.papers.{name}")
 
 
 def directions_of(lab: Lab, design: str | None) -> list[Direction]:
@@ -108,7 +108,7 @@ def directions_of(lab: Lab, design: str | None) -> list[Direction]:
 
 def findings_of(lab: Lab, design: str | None, *, with_runs: bool) -> Iterable[Finding]:
     """Yield the findings of the claims of one design, or of all, in the order of the file."""
-    from engine import claims
+    from rfview.engine import papers as claims
 
     for claim in claims.load().values():
         wanted = claim.paper_design if design in (None, *PAPERS) else claim.design.split("(")[0].split(",")[0]

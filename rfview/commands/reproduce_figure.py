@@ -17,12 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import charts
 from rfview.commands import options
 
 if TYPE_CHECKING:
-    from engine.claims.lab import Lab
+    from rfview.engine.papers.lab import Lab
 
 LIST = "list"
 
@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
         near = difflib.get_close_matches(args.figure, known, 2)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `rfview reproduce --figure list` says which there are"
         raise InputError(f"--figure {args.figure}: no such figure{hint}")
-    from engine.claims.batch import Runs
-    from engine.claims.lab import Lab
+    from rfview.engine.papers.batch import Runs
+    from rfview.engine.papers.lab import Lab
 
     with options.progress() as report, Runs(report, args.workers) as runs:
         chart, data = known[args.figure][1](Lab(runs, kernels_of(args.kernels) if args.kernels else None))
@@ -62,7 +62,7 @@ Figure = Callable[["Lab"], tuple[charts.Chart, dict[str, Any]]]
 
 def drawable(design: str | None) -> dict[str, tuple[str, Figure]]:
     """Return id -> (what it shows, how it is drawn) of every claim measured on kernels, of one paper's design or of all."""
-    from engine import claims
+    from rfview.engine import papers as claims
     from rfview.commands.reproduce import ALSO, paper_module
 
     found: dict[str, tuple[str, Figure]] = {}

@@ -13,7 +13,7 @@ from rfview.commands import options
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator
 
 EPILOG = "exit codes: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved"
 
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     spec = options.load_target(args.target)
     folder = options.writable_folder(args.save_buffers) if args.save_buffers else None
     with options.progress() as report:
-        from engine.simulator import Simulator
+        from rfview.engine.simulator import Simulator
 
         simulator = Simulator(spec, progress=report, **machine)
         began = time.perf_counter()
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
                 print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr if args.json else sys.stdout)
     if folder is not None:
         save_buffers(simulator, folder)
-    from engine.designs import nodes
+    from rfview.engine.plugin import nodes
 
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
     summary = {**simulator.summary(), "node_nm": node, "wall_s": round(wall, 6)}
@@ -66,7 +66,7 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, where the warp-cycles went, and whether it verified."""
-    from sessions.names import kernel_name
+    from rfview.sessions.names import kernel_name
 
     warp_cycles = max(summary["warp_cycles"], 1)
     speed = summary["cycles"] / summary["wall_s"] if summary["wall_s"] else 0.0

@@ -14,7 +14,7 @@ from rfview.commands import options
 
 if TYPE_CHECKING:
     from rfview.view import View
-    from sessions import Session
+    from rfview.sessions import Session
 
 TEXT_SIZE = (120, 40)
 
@@ -44,7 +44,7 @@ def is_terminal() -> bool:
 def show_recording(file: str, args: argparse.Namespace, view: View | None = None) -> int:
     """Show a recorded session and return the exit code. view: what the screen shows at first, and keeps at the end."""
     from rfview import keymap
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     keys = keymap.load()
     session = open_session(file)

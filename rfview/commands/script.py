@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.commands import options
 
 PATIENCE_S = 1.0      # a command that takes longer says on stderr what it is at
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the commands in order; the first that fails ends the script with its error."""
     text = args.command if args.command is not None else read_commands(args.file)
-    from sessions.script import run_lines
+    from rfview.sessions.commands.script import run_lines
 
     with options.open_target(args) as session, options.progress(PATIENCE_S) as report:
         session.compiling = report

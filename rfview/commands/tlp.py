@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> int:
     machine = racetrack_machine(args, "tlp")
     spec = options.load_target(args.target)
     with options.progress() as report:
-        from engine import designs
-        from engine.tools import tlp
+        from rfview.engine import plugin as designs
+        from rfview.engine.tools import tlp
 
         if machine["scheduler"] == "paper":
             machine["scheduler"] = designs.design("racetrack").paper_scheduler
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 def text_of(facts: dict[str, Any]) -> str:
     """Return a row per number of CTAs with a bar for P(N); the best is marked."""
-    from sessions.names import kernel_name
+    from rfview.sessions.names import kernel_name
 
     lines = [f"{kernel_name(facts['kernel'])}  {facts['design']} {facts['scheduler']} · {facts['preset']}",
              "   CTAs  P_cache  P_ideal     P_RM     P(N)"]

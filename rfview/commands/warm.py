@@ -9,10 +9,9 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import engine
-from engine.errors import RfviewError
+from rfview.engine import IMPORT_ROOT
+from rfview.engine.errors import RfviewError
 from rfview.commands import options
 
 
@@ -26,9 +25,9 @@ def run(args: argparse.Namespace) -> int:
     names = args.designs or design_names()
     for name in names:
         check_design(name)
-    jobs = [(name, ["engine.warm", absolute(name)]) for name in names]
+    jobs = [(name, ["rfview.engine.compile.warm", absolute(name)]) for name in names]
     if not args.designs:
-        jobs.append(("the recorder", ["sessions.warm"]))
+        jobs.append(("the recorder", ["rfview.sessions.codec.warm"]))
     with options.progress() as bar:
         board = Board(bar, len(jobs))
         board.compile(*jobs[0])     # alone: it brings what all the others share
@@ -72,33 +71,32 @@ class WarmError(RfviewError):
 
 def design_names() -> list[str]:
     """Return the designs there are."""
-    from engine import designs
+    from rfview.engine import plugin as designs
 
     return list(designs.names())
 
 
 def check_design(text: str) -> None:
     """Raise InputError where a design does not exist or is not spelt as one."""
-    from engine import designs
+    from rfview.engine import plugin as designs
 
     designs.find(designs.parse_variant(text)[0])
 
 
 def absolute(text: str) -> str:
     """Return a variant as a child process in another folder understands it."""
-    from engine.designs import files
+    from rfview.engine.plugin import files
 
     return files.absolute(text)
 
 
 def compile_in_child(module: list[str], report: Callable[[float], None]) -> tuple[int, str]:
     """Run a module that compiles in a child process, reporting progress; return its exit code and output."""
-    from engine.warm import watch
+    from rfview.engine.compile.warm import watch
 
-    root = Path(str(engine.__file__)).parent.parent
     report(0.0)
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
-        child = subprocess.Popen([sys.executable, "-m", *module], cwd=root, stdin=subprocess.DEVNULL,
+        child = subprocess.Popen([sys.executable, "-m", *module], cwd=IMPORT_ROOT, stdin=subprocess.DEVNULL,
                                  stdout=output, stderr=subprocess.STDOUT)
         try:
             code = watch(child, report)

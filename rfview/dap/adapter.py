@@ -22,14 +22,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError, RfviewError
-from engine.stalls import STALLS
+from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.stalls import STALLS
 from rfview.dap.progress import Compiling
 from rfview.dap.variables import Trees
 from rfview.dap.wire import Wire
-from sessions.session import Session, Stop
-from sessions.targets import open_session
-from sessions.verbs import ALIASES, execute
+from rfview.sessions.session import Session, Stop
+from rfview.sessions.targets import open_session
+from rfview.sessions.commands.table import ALIASES, execute
 
 MACHINE = 1             # thread of the whole machine
 FIRST_WARP = 2          # thread of warp 0

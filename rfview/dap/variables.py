@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from sessions.session import Session
+from rfview.engine.errors import InputError
+from rfview.sessions.session import Session
 
 GROUP = 64      # elements of a long array that are opened at once
 

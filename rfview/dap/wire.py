@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 
 LONGEST_HEADER = 256
 LARGEST_MESSAGE = 1 << 26

@@ -77,11 +77,11 @@ Rules
   What is counted per cycle is caught up in begin_cycle: events += (sm.cycle - rf.counted) * what held since then.
   A design of delays alone leaves all values in their main rows. One that keeps a value elsewhere needs `locate`, and
   `read` must find it there too.
-  Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of engine.bits work on them in both modes.
+  Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of compile/bits.py work on them in both modes.
   Compiled code makes a float of signed with unsigned 64-bit numbers: write np.uint64(rf.mask) | bit64(warp) for masks,
   np.int64(sm.inflight[slot].unread) for what is shifted and counted.
-  A hook calls another of its file as hooks.NAME(sm, rf, spec, ...) (from engine import hooks), which also gives the default
-  of one left out. hooks.default_write_back and hooks.default_arbitrate, with the hook's own arguments, are a plain banked
+  A hook calls another of its file as hooks.NAME(sm, rf, spec, ...) (from rfview.engine import hooks), which also gives
+  the default of one left out. hooks.default_write_back and hooks.default_arbitrate, with the hook's own arguments, are a plain banked
   file's: to do something before or after it.
   issue_check is asked of every warp that could issue, in every cycle; each scheduler issues one of its own, and on_issue
   runs, before the next scheduler's are asked: what was free when it said yes is still free in on_issue.
@@ -97,8 +97,8 @@ Rules
   inst.last_use says that a register is dead behind its read k, true for the warp only where no lane is elsewhere:
   np.int64(sm.inflight[slot].active) | np.int64(sm.warp[w].exited) == 0xFFFFFFFF; and others may still have to read it:
   registers with a pending read are in sm.sb_read[w]. The same test with `mask` tells a whole write from a partial one.
-  Helper functions of your own that hooks call are marked @device (from engine.device import device); @inlined,
-  from there too, is for small ones that are called several times in every cycle: it saves the call.
+  Helper functions of your own that hooks call are marked @device (from rfview.engine.compile.device import device);
+  @inlined, from there too, is for small ones that are called several times in every cycle: it saves the call.
 
 `rfview help arbitrate` prints a hook's default or a helper to begin from; `rfview help sm`, `sm.warp`, `sm.inflight`,
 `sm.bank` .. and `inst` the fields of the records, with what they mean; `rfview help hooks` the list below alone, and
@@ -117,13 +117,14 @@ def text() -> str:
 
 def hooks_text() -> str:
     """Return every hook and every helper, with arguments and what they are for."""
-    from engine import hooks, registers
-    from engine.designs.conformance import HOOKS
+    from rfview.engine import hooks
+    from rfview.engine.machine import registers
+    from rfview.engine.plugin.conformance import HOOKS
 
     lines = ["Hooks; those left out are a plain banked SRAM file's, or the main file's under a design that takes_main"]
     for name, arguments in HOOKS.items():
         lines += _entry(name, arguments, getattr(hooks, name))
-    lines += ["", "Helpers: from engine import registers"]
+    lines += ["", "Helpers: from rfview.engine.machine import registers"]
     helpers = _own_functions(registers)
     called = _called_by_designs()
     for name in helpers:
@@ -137,7 +138,7 @@ def hooks_text() -> str:
 
 def _called_by_designs() -> set[str]:
     """Return the helpers that the defaults of the hooks and the designs call."""
-    from engine import designs, hooks
+    from rfview.engine import plugin as designs, hooks
 
     files = [Path(str(hooks.__file__)), *Path(str(designs.__file__)).parent.glob("*.py")]
     return {name for file in files for name in re.findall(r"\bregisters\.(\w+)\(", file.read_text(encoding="utf-8"))}
@@ -145,8 +146,9 @@ def _called_by_designs() -> set[str]:
 
 def code_of(word: str) -> str:
     """Return the code of a hook's default or a helper, or a record's fields ("sm.warp", "inst"); "" for other words."""
-    from engine import hooks, program, registers, state
-    from engine.designs.conformance import HOOKS
+    from rfview.engine import hooks, program, state
+    from rfview.engine.machine import registers
+    from rfview.engine.plugin.conformance import HOOKS
 
     records = {f"sm.{name}": name.upper() for name in ("warp", "inflight", "collector", "bank", "pipe", "scheduler", "cta",
                                                        "launch", "config")}  # fmt: skip

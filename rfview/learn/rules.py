@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import engine
+from rfview import engine
 
 RULE = re.compile(r"- \*\*(B\d\.\d+)\*\*")
 

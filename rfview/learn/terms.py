@@ -12,7 +12,7 @@ from functools import lru_cache
 from textwrap import wrap
 from typing import Any
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.learn import sources
 from rfview.render.lens import LENSES, base_design
 from rfview.render.operation import with_lines
@@ -50,7 +50,7 @@ def paragraphs(text: str) -> list[str]:
 
 def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
     """Yield the warp states; with a session's info also those of a design from elsewhere."""
-    from engine.stalls import STALLS
+    from rfview.engine.stalls import STALLS
 
     table = [stall._asdict() for stall in STALLS] if info is None else info.get("stalls", [])
     for stall in table:
@@ -74,7 +74,7 @@ def panels() -> Iterator[Term]:
 
 def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
     """Yield the machine's numbers: of both presets, or those in force in a session."""
-    from engine import config
+    from rfview.engine import config
 
     names = config.preset_names() if info is None else [info["preset"]]
     for preset in names:
@@ -88,8 +88,8 @@ def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
 
 def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term]:
     """Yield a design: itself, its parameters, panels, energies and technology; with info the values in force."""
-    from engine import designs
-    from engine.stalls import STALLS
+    from rfview.engine import plugin as designs
+    from rfview.engine.stalls import STALLS
 
     design = designs.design(name)
     yield Term(name, "register-file design", design.title, design.source)
@@ -117,7 +117,7 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
 
 def machine_words() -> Iterator[Term]:
     """Yield the events of the machine, the schedulers and the words of the field."""
-    from engine.events import EVENTS
+    from rfview.engine.events import EVENTS
 
     for name, meaning in EVENTS:
         yield Term(f"event.{name}", "event", meaning, "counted by the model")
@@ -130,7 +130,7 @@ def machine_words() -> Iterator[Term]:
 @lru_cache(maxsize=1)
 def all_terms() -> tuple[Term, ...]:
     """Return every term that there is, of all designs and presets."""
-    from engine import designs
+    from rfview.engine import plugin as designs
 
     terms = [*states(), *panels(), *machine_words(), *numbers()]
     for name in designs.names():

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 FOLDER = Path(__file__).parent
 SLOT = re.compile(r"\{([^{}]+?)(?::(\w+))?\}")
@@ -193,7 +193,7 @@ class Lesson:
 
     def _run(self, commands: tuple[str, ...]) -> None:
         """Run commands; one that does not arrive breaks the tour."""
-        from sessions.verbs import execute
+        from rfview.sessions.commands.table import execute
 
         for command in commands:
             answer = execute(self.session, self._with_names(command))

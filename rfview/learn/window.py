@@ -6,7 +6,7 @@ from typing import Any
 
 from textual import events
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.actions import token_of
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Shown, Tour
@@ -160,7 +160,7 @@ class TourWindow(Popup):
 def run_tour(tour: Tour, *, ascii_only: bool = False, keymap: dict[str, str] | None = None) -> int:
     """Show a tour in the terminal; return the exit code."""
     from rfview.app import run_app
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     def begin(main: Any) -> None:
         main.app.push_screen(TourWindow(main, tour))

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from rfview.render.operation import with_lines
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import number
-from sessions.why import Chain, Past, Target, explain
+from rfview.sessions.why import Chain, Past, Target, explain
 
 _chains: WeakKeyDictionary[Machine, dict[tuple[int, bool], Chain]] = WeakKeyDictionary()
 

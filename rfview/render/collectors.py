@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import state as layout
+from rfview.engine import state as layout
 from rfview.render.operation import PIPE_NAMES, operation
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, fill, progress, title

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rfview.render import (
-    code,
-    collectors,
-    footer,
-    lens,
-    overlay,
-    overview,
-    pipeline,
-    registers,
-    stalls,
-    status,
-    timeline,
-    warps,
-    why,
-)
+from rfview.render import (code, collectors, footer, lens, overlay, overview, pipeline, registers, stalls, status,
+                           timeline, warps, why)  # fmt: skip
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
 from rfview.render.text import Line

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from engine import designs
-from engine.errors import InputError
+from rfview.engine import plugin as designs
+from rfview.engine.errors import InputError
 from rfview.render.lenses import banks, edram, hcrf, hrf, panels, racetrack, rfc
 from rfview.render.scene import Scene
 from rfview.render.text import Line, fill, title

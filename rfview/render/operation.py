@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from engine import state as layout
-from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.engine import state as layout
+from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.render.scene import Machine, Scene
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}

@@ -8,21 +8,8 @@ from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import Pipes, Scene
 from rfview.render.text import Line, Row, cut, fill, number, plural, title
 from rfview.render.timeline import ruler
-from sessions.pipeline import (
-    COLLECTING,
-    DECODED,
-    DONE,
-    EMPTY,
-    EXECUTING,
-    FETCHED,
-    IN_MEMORY,
-    ISSUED,
-    LETTERS,
-    REFUSED,
-    WORDS,
-    WRITING,
-    Life,
-)
+from rfview.sessions.reports.pipeline import (COLLECTING, DECODED, DONE, EMPTY, EXECUTING, FETCHED, IN_MEMORY,
+                                              ISSUED, LETTERS, REFUSED, WORDS, WRITING, Life)  # fmt: skip
 
 WIDE = 100
 GUTTER = 6          # cells before the first column: the register that goes from or to the chosen instruction
@@ -170,7 +157,7 @@ def _legend(scene: Scene, width: int) -> Line:
 
 def _foot(scene: Scene, pipes: Pipes, at: int, width: int) -> Line:
     """Return the chosen instruction in words: where it is at the cursor, and whose results it reads."""
-    from sessions.compare.report import ordinal
+    from rfview.sessions.compare.report import ordinal
 
     row = Row(width)
     if at >= len(pipes.rows):

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.snapshot import Snapshot
-from engine.stalls import STALLS
+from rfview.engine.errors import InputError
+from rfview.engine.snapshot import Snapshot
+from rfview.engine.stalls import STALLS
 from rfview.actions import BY_NAME, first_label
-from sessions import holders
-from sessions.pipeline import Life
-from sessions.why.past import Past
+from rfview.sessions.why import producers as holders
+from rfview.sessions.reports.pipeline import Life
+from rfview.sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
 KNOWN = {stall.code: stall for stall in STALLS}
@@ -294,7 +294,7 @@ class Machine:
             return (slot if self.config["mapping"] == 0 else reg + warp) % self.num_banks
         key = (self.reg_base[warp], warp, reg)
         if key not in self._own_banks:
-            from engine import designs, hooks
+            from rfview.engine import plugin as designs, hooks
 
             record = designs.spec_record(self.info["design_spec"], int(self.info["main_rows"]))
             self._own_banks[key] = int(hooks.bank_of(self.snapshot.sm, self.snapshot.rf, record, warp, reg))
@@ -303,7 +303,7 @@ class Machine:
     @cached_property
     def _own_banks(self) -> dict[tuple[int, int, int], int]:
         """(base, warp, register) -> bank as far as asked: for good where that is fixed, else of this cycle (renaming)."""
-        from engine import designs
+        from rfview.engine import plugin as designs
 
         spec = self.info["design_spec"]
         if not set(spec["chain"]) <= set(designs.BUILT_IN):
@@ -313,7 +313,7 @@ class Machine:
     @cached_property
     def _has_own_banks(self) -> bool:
         """Say whether the design puts registers into banks by a rule of its own (hrf: by the warp's parity)."""
-        from engine import designs
+        from rfview.engine import plugin as designs
 
         try:
             found = [designs.find(name) for name in self.info.get("design_spec", {}).get("chain", ())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar, fill, number, percent
-from sessions.statistics import Statistics
+from rfview.sessions.reports.statistics import Statistics
 
 BAR = 16
 

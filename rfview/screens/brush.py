@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.render.scene import Brush
-from sessions.statistics import brief
+from rfview.sessions.reports.statistics import brief
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 
 class BrushSource:

@@ -16,7 +16,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 
-from engine.errors import RfviewError
+from rfview.engine.errors import RfviewError
 from rfview.actions import token_of
 from rfview.palette import Palette, choose_theme
 from rfview.render import compare as pair_lines
@@ -27,7 +27,7 @@ from rfview.screens.host import HostApp
 from rfview.widgets.panel import PanelView, StripCache
 
 if TYPE_CHECKING:
-    from sessions.timeline import Timeline
+    from rfview.sessions.timeline.base import Timeline
 
 REPORT_S = 0.1
 HELP_INDENT = 10        # cells of the keys in the lines of PAIR_HELP and MULTIPLES_HELP
@@ -353,7 +353,7 @@ class CompareScreen(RunsScreen):
     def open_overlay(self, source: CompareSource) -> None:
         """Show A's main screen where it stands, B laid over it."""
         from rfview.screens.overlaid import OverlaidScreen
-        from sessions.replay import RecordedTimeline
+        from rfview.sessions.timeline.replay import RecordedTimeline
 
         paths = [str(timeline.path) for timeline in source.timelines if isinstance(timeline, RecordedTimeline)]
         if len(paths) < 2:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
-from sessions.accounts import node_of
-from sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, report
-from sessions.names import kernel_name
-from sessions.session import Session
-from sessions.timeline import Timeline
-from sessions.why import why
+from rfview.sessions.reports.invariants import node_of
+from rfview.sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, report
+from rfview.sessions.names import kernel_name
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.why import why
 
 CONTEXT = 8                # instructions shown before and after the cursor's
 BEFORE = 12                # columns of the strip before the instruction that both runs are aligned at

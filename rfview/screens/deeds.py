@@ -249,7 +249,7 @@ class Deeds(Moves, Looks):
 
     def explain(self, word: str) -> None:
         """Explain a term in a window, or say that nothing does."""
-        from engine.errors import InputError
+        from rfview.engine.errors import InputError
         from rfview.learn import terms
 
         try:
@@ -345,6 +345,6 @@ class Deeds(Moves, Looks):
 
 def _is_verb(word: str) -> bool:
     """Say whether the command language knows a word itself."""
-    from sessions.verbs import ALIASES
+    from rfview.sessions.commands.table import ALIASES
 
     return word in ALIASES

@@ -8,15 +8,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import RfviewError
+from rfview.engine.errors import RfviewError
 from rfview.messages import Arrived, Busy, Failed, Said
 from rfview.render.scene import Badge
 from rfview.screens.requests import Request, Requests
 from rfview.screens.source import SceneSource
 
 if TYPE_CHECKING:
-    from sessions.session import Session
-    from sessions.replay import RecordedTimeline
+    from rfview.sessions.session import Session
+    from rfview.sessions.timeline.replay import RecordedTimeline
 
 Post = Callable[[Any], Any]
 Opener = Callable[[Callable[..., None]], "Session"]

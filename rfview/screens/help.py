@@ -36,7 +36,7 @@ class HelpScreen(ModalScreen[None]):
 
     def paint(self) -> None:
         """Paint the whole screen."""
-        from sessions.verbs import VERBS
+        from rfview.sessions.commands.table import VERBS
 
         width, height = self.app.size
         view = self.query_one(WindowView)

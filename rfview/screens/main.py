@@ -70,7 +70,7 @@ class MainScreen(Deeds, Screen[None]):
     def compose(self) -> ComposeResult:
         for view in VIEWS:
             yield view(self.strips)
-        from sessions.verbs import ALIASES, VERBS
+        from rfview.sessions.commands.table import ALIASES, VERBS
 
         yield Prompt([*VERBS, *ALIASES, *(action.command for action in actions.ACTIONS if action.command)])
 

@@ -10,7 +10,7 @@ from rfview.render.layout import ALONE
 from rfview.screens.driver import Driver
 from rfview.screens.main import MainScreen
 from rfview.widgets.panel import StripCache
-from sessions.session import Session
+from rfview.sessions.session import Session
 
 
 class OverlaidScreen(MainScreen):
@@ -18,7 +18,7 @@ class OverlaidScreen(MainScreen):
 
     def __init__(self, strips: StripCache, paths: tuple[str, str], target: str, cycle: int, warp: int | None):
         """paths: the files of A and B. target: what A is called on the command line. warp: its slot in A, None: none."""
-        from sessions.opening import open_recording
+        from rfview.sessions.file.opening import open_recording
 
         def opener(report: Any) -> Session:
             session = Session(open_recording(paths[0]))

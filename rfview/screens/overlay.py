@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from rfview.render.lens import LENSES, base_design
 from rfview.render.scene import Machine, Over
-from sessions.compare import Comparison, Issue, WarpName, report
-from sessions.timeline import Timeline
+from rfview.sessions.compare import Comparison, Issue, WarpName, report
+from rfview.sessions.timeline.base import Timeline
 
 AHEAD = 1 << 12     # cycles that a live B is run on at a time until it is where A is
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rfview.render.scene import Pipes
-from sessions.pipeline import lives
+from rfview.sessions.reports.pipeline import lives
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 PER = (1, 2, 5, 10, 20)
 MARGIN = 4, 5       # the stretch moves on when the cursor comes to its last fifth, or before its first

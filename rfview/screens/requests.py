@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import RfviewError
+from rfview.engine.errors import RfviewError
 from rfview.messages import Answered, Arrived, Said
 from rfview.render.operation import with_lines
 from rfview.render.scene import Badge
@@ -16,8 +16,8 @@ from rfview.screens.source import SceneSource
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessions.replay import RecordedTimeline
-    from sessions.session import Session, Stop
+    from rfview.sessions.timeline.replay import RecordedTimeline
+    from rfview.sessions.session import Session, Stop
 
 
 @dataclass
@@ -172,7 +172,7 @@ class Requests:
     def _do_command(self, request: Request) -> None:
         """Run a line of the command language."""
         assert self.session is not None
-        from sessions.verbs import execute
+        from rfview.sessions.commands.table import execute
 
         answer = execute(self.session, request.value)
         if answer.session is not None:
@@ -330,7 +330,7 @@ class Requests:
         assert self.session is not None
         timeline = self.session.timeline
         if name and name not in self.session.family:
-            from sessions.opening import open_recording
+            from rfview.sessions.file.opening import open_recording
 
             opened = open_recording(name)
             try:
@@ -340,7 +340,7 @@ class Requests:
                 raise
         if not name and self.rival is not None:
             return OverSource(timeline, self.rival, self._progress), self.rival
-        from sessions.verbs_fork import partners
+        from rfview.sessions.commands.branch import partners
 
         other = next(one for one in partners(self.session, name) if one is not self.session)
         return OverSource(timeline, other.timeline, self._progress), self.rival

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import InputError, RfviewError
+from rfview.engine.errors import InputError, RfviewError
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
 from rfview.screens.brush import BrushSource
 from rfview.screens.overlay import OverSource
 from rfview.screens.pipes import PipeSource
 from rfview.screens.spans import SpanSource
-from sessions.accounts import counts_of, energy_of
-from sessions.reports import value_text
+from rfview.sessions.reports.invariants import counts_of, energy_of
+from rfview.sessions.reports.tables import value_text
 
 if TYPE_CHECKING:
-    from sessions.breakpoints import Breakpoint
-    from sessions.session import Session
-    from sessions.why import Past
+    from rfview.sessions.search.breakpoints import Breakpoint
+    from rfview.sessions.session import Session
+    from rfview.sessions.why import Past
 
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.render.scene import Span, Track
-from sessions.decode import ByteCache
+from rfview.sessions.codec.decode import ByteCache
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 PER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 CURSOR_AT = 2, 3            # the cursor stands at two thirds of the width

@@ -7,8 +7,8 @@ from typing import Any
 from rfview.render import statistics
 from rfview.render.text import Line, Row, cut, fill, hint_row, number
 from rfview.screens.windows import Popup
-from sessions.reports import value_text
-from sessions.statistics import Statistics
+from rfview.sessions.reports.tables import value_text
+from rfview.sessions.reports.statistics import Statistics
 
 
 class StatisticsWindow(Popup):
@@ -90,7 +90,7 @@ class StatisticsWindow(Popup):
         elif token in ("s", "right", "S", "left"):
             self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
         elif token == "y" and self.found is not None:
-            from sessions.statistics import as_text
+            from rfview.sessions.reports.statistics import as_text
 
             self.app.copy_to_clipboard(as_text(self.found))
             self.main.say("copied the statistics as text", "good")
@@ -100,7 +100,7 @@ class StatisticsWindow(Popup):
 
 
 class TraceWindow(Popup):
-    """The past hits of a tracepoint, a row each; Enter goes there. data: the JSON form of sessions.tracing.Trace."""
+    """The past hits of a tracepoint, a row each; Enter goes there. data: the JSON form of tracing.Trace."""
 
     def __init__(self, main: Any, data: dict[str, Any]):
         super().__init__(main, (min(116, 20 + 25 * len(data["expressions"])), 30))

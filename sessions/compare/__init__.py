@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sessions.compare.comparison import Comparison, Divergence, Lead, Split, has_ended
-from sessions.compare.issues import Issue, IssueLog, WarpName
-from sessions.compare.values import ValueDifference
+from rfview.sessions.compare.comparison import Comparison, Divergence, Lead, Split, has_ended
+from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
+from rfview.sessions.compare.values import ValueDifference
 
 __all__ = ["Comparison", "Divergence", "Issue", "IssueLog", "Lead", "Split", "ValueDifference", "WarpName",
            "has_ended"]

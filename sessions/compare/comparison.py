@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from sessions.compare.issues import Issue, IssueLog, WarpName
-from sessions.compare.values import ValueDifference, first_value_difference, same_buffers
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
+from rfview.sessions.compare.values import ValueDifference, first_value_difference, same_buffers
+from rfview.sessions.timeline.base import Timeline
 
 Progress = Callable[[str, int], None]
 

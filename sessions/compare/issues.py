@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sessions.decode import ByteCache
-from sessions.timeline import Timeline
+from rfview.sessions.codec.decode import ByteCache
+from rfview.sessions.timeline.base import Timeline
 
 CACHE_BYTES = 48 << 20
 NO_CTA = 255

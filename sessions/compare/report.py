@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from sessions import reports
-from sessions.accounts import counts_of, energy_at, node_of
-from sessions.compare.comparison import Comparison, Divergence, Split
-from sessions.compare.issues import Issue, IssueLog, WarpName
-from sessions.compare.values import ValueDifference
-from sessions.names import kernel_name
-from sessions.session import Session
-from sessions.timeline import Timeline
-from sessions.why import why
+from rfview.engine.errors import InputError
+from rfview.sessions.reports import tables as reports
+from rfview.sessions.reports.invariants import counts_of, energy_at, node_of
+from rfview.sessions.compare.comparison import Comparison, Divergence, Split
+from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
+from rfview.sessions.compare.values import ValueDifference
+from rfview.sessions.names import kernel_name
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.why import why
 
 NO_WORK = ("no_cta", "finished")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sessions.timeline import Timeline
+from rfview.sessions.timeline.base import Timeline
 
 
 @dataclass(frozen=True)

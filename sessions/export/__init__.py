@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
-from sessions.export import csv, kanata, perfetto, sqlite, vcd
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.sessions.export import csv, kanata, perfetto, sqlite, vcd
+from rfview.sessions.timeline.base import Timeline
 
 Writer = Callable[[Timeline, int, int, Any], None]     # the last: an open text file, for sqlite a path
 FORMATS: dict[str, tuple[str, Writer]] = {

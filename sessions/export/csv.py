@@ -8,9 +8,9 @@ from typing import IO
 
 import numpy as np
 
-from sessions.export.instructions import windows
-from sessions.expressions import compile_expression
-from sessions.timeline import Timeline
+from rfview.sessions.export.instructions import windows
+from rfview.sessions.expressions import compile_expression
+from rfview.sessions.timeline.base import Timeline
 
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:

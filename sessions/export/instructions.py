@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
-from sessions.timeline import Timeline
+from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
+from rfview.sessions.timeline.base import Timeline
 
 STAGES = {COLLECT: "collect", EXECUTE: "execute", MEMORY: "memory", WRITE_BACK: "write_back", WRITTEN: "written"}
 NO_STAGE = "issue"       # branches, barriers and exits are done when they issue

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import IO
 
-from sessions.export.instructions import events
-from sessions.timeline import Timeline
+from rfview.sessions.export.instructions import events
+from rfview.sessions.timeline.base import Timeline
 
 SHORT = {"issue": "Is", "collect": "Co", "execute": "Ex", "memory": "Me", "write_back": "Wb", "written": "Rt"}
 

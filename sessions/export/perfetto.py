@@ -12,8 +12,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from sessions.export.instructions import events, windows
-from sessions.timeline import Timeline
+from rfview.sessions.export.instructions import events, windows
+from rfview.sessions.timeline.base import Timeline
 
 WARPS, INSTRUCTIONS = 0, 1
 

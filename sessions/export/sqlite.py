@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
-from sessions.accounts import event_names
-from sessions.export.instructions import NO_STAGE, events, windows
-from sessions.timeline import Timeline
+from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
+from rfview.sessions.reports.invariants import event_names
+from rfview.sessions.export.instructions import NO_STAGE, events, windows
+from rfview.sessions.timeline.base import Timeline
 
 SCHEMA = """
 CREATE TABLE run(key TEXT PRIMARY KEY, value);

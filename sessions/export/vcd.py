@@ -7,8 +7,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from sessions.export.instructions import windows
-from sessions.timeline import Timeline
+from rfview.sessions.export.instructions import windows
+from rfview.sessions.timeline.base import Timeline
 
 
 class Signals(NamedTuple):

@@ -17,8 +17,8 @@
 Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty warp slots are 0.
 """
 
-from sessions.expressions.compiler import compile_expression
-from sessions.expressions.expression import Expression
-from sessions.expressions.names import FUNCTIONS, UNITS
+from rfview.sessions.expressions.compiler import compile_expression
+from rfview.sessions.expressions.expression import Expression
+from rfview.sessions.expressions.names import FUNCTIONS, UNITS
 
 __all__ = ["FUNCTIONS", "UNITS", "Expression", "compile_expression"]

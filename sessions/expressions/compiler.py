@@ -7,15 +7,16 @@ import warnings
 
 import numpy as np
 
-from engine.errors import InputError
-from sessions import operations
-from sessions.bounds import Known
-from sessions.expressions.expression import Expression
-from sessions.expressions.names import FUNCTIONS, Names
-from sessions.expressions.nodes import Node, apply, changed, fixed, is_plain, narrowed, reduced
-from sessions.layout import suggest
-from sessions.operations import ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation, align, numbers
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.sessions.expressions import operations
+from rfview.sessions.bounds import Known
+from rfview.sessions.expressions.expression import Expression
+from rfview.sessions.expressions.names import FUNCTIONS, Names
+from rfview.sessions.expressions.nodes import Node, apply, changed, fixed, is_plain, narrowed, reduced
+from rfview.sessions.layout import suggest
+from rfview.sessions.expressions.operations import (ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation,
+                                                    align, numbers)  # fmt: skip
+from rfview.sessions.timeline.base import Timeline
 
 MAX_LENGTH = 2000
 FILE = "<expression>"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.errors import InputError
-from sessions.bounds import may_fail, may_hold
-from sessions.expressions.nodes import Node, Run, Uses
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.sessions.bounds import may_fail, may_hold
+from rfview.sessions.expressions.nodes import Node, Run, Uses
+from rfview.sessions.timeline.base import Timeline
 
 
 class Expression:

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
-from engine.events import FIRST_DESIGN_EVENT
-from sessions import operations
-from sessions.bounds import Bounds, Known
-from sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
-from sessions.expressions.registers import memory_word, register_columns
-from sessions.layout import suggest
-from sessions.names import register_of
-from sessions.rowlog import ALL
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.sessions.expressions import operations
+from rfview.sessions.bounds import Bounds, Known
+from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
+from rfview.sessions.expressions.registers import memory_word, register_columns
+from rfview.sessions.layout import suggest
+from rfview.sessions.names import register_of
+from rfview.sessions.codec.rowlog import ALL
+from rfview.sessions.timeline.base import Timeline
 
 REGISTER = re.compile(r"R(\d+)\Z")       # a small letter would be taken for the PTX's own %r8
 PREDICATE = re.compile(r"P(\d+)\Z")

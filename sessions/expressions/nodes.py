@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sessions.bounds import Bounds, Known, tried
-from sessions.layout import Field
-from sessions.operations import Operation
-from sessions.timeline import Timeline
+from rfview.sessions.bounds import Bounds, Known, tried
+from rfview.sessions.layout import Field
+from rfview.sessions.expressions.operations import Operation
+from rfview.sessions.timeline.base import Timeline
 
 Run = Callable[[int, int], np.ndarray]
 Estimate = Callable[[int, int], Known]

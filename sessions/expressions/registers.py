@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.chunk import LANES
-from sessions.bounds import Known
-from sessions.expressions.nodes import Run, Uses
-from sessions.layout import Field
-from sessions.summaries import CHUNKS
-from sessions.timeline import Timeline
+from rfview.engine.chunk import LANES
+from rfview.sessions.bounds import Known
+from rfview.sessions.expressions.nodes import Run, Uses
+from rfview.sessions.layout import Field
+from rfview.sessions.file.zone_maps import CHUNKS
+from rfview.sessions.timeline.base import Timeline
 
 
 def memory_word(timeline: Timeline, word: int, start: int, stop: int) -> np.ndarray:
@@ -81,7 +81,7 @@ def register_columns(timeline: Timeline, uses: Uses, warp: int, register: int, l
 
 def _in_main_file(info: dict[str, Any]) -> bool:
     """Say whether the design keeps the newest value of every register in its row of the main register file."""
-    from engine import designs
+    from rfview.engine import plugin as designs
 
     return designs.in_main_rows(info.get("design_spec") or {"chain": [info.get("design", "sram")]})
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.errors import InputError
-from sessions.why.links import Chain, Link, Resource, Target
-from sessions.why.past import Moment, Past
-from sessions.why.trail import Trail
+from rfview.engine.errors import InputError
+from rfview.sessions.why.links import Chain, Link, Resource, Target
+from rfview.sessions.why.past import Moment, Past
+from rfview.sessions.why.trail import Trail
 
 if TYPE_CHECKING:
-    from sessions.session import Session
+    from rfview.sessions.session import Session
 
 __all__ = ["Chain", "Link", "Past", "Resource", "Target", "explain", "why"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine import state as layout
-from engine.stalls import FIRST_FOREIGN_CODE
-from sessions.why.past import Moment
-from sessions.why.trail import Refusal, Trail
+from rfview.engine import state as layout
+from rfview.engine.stalls import FIRST_FOREIGN_CODE
+from rfview.sessions.why.past import Moment
+from rfview.sessions.why.trail import Refusal, Trail
 
 VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}
 

@@ -8,7 +8,7 @@ To say more, its module may have a function
 that runs on the host, never compiled. It looks at the recorded state (`moment.sm`, and `rf`, the design's own record),
 adds links (`trail.add(sentence, evidence, since=..., until=..., bank=...)`), names the resource (`trail.end("lock",
 "the lock of bank 3", mydesign__lock_cycles=1)`) and returns True; False leaves the refusal to the default. `refusal` is a
-sessions.why.trail.Refusal. Replaying a recording where the design is not installed falls back on the default.
+rfview.sessions.why.trail.Refusal. Replaying a recording where the design is not installed falls back on the default.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from engine import designs as registry
-from engine.errors import InputError
-from sessions.why import edram, hcrf, hrf, racetrack, rfc, single_buffer, stt
-from sessions.why.past import Moment
-from sessions.why.trail import Refusal, Trail
+from rfview.engine import plugin as registry
+from rfview.engine.errors import InputError
+from rfview.sessions.why import edram, hcrf, hrf, racetrack, rfc, single_buffer, stt
+from rfview.sessions.why.past import Moment
+from rfview.sessions.why.trail import Refusal, Trail
 
 Explainer = Callable[[Trail, Moment, Any, Refusal], bool]
 BUILT_IN: dict[str, Explainer] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.why.banks import owner
-from sessions.why.past import Moment
-from sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.banks import owner
+from rfview.sessions.why.past import Moment
+from rfview.sessions.why.trail import Refusal, Trail
 
 RETENTION = {22: 2048, 16: 1024, 11: 512}
 

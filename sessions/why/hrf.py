@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine import state as layout
-from sessions.why.banks import bank_link
-from sessions.why.links import plural
-from sessions.why.past import Moment
-from sessions.why.trail import Refusal, Trail
+from rfview.engine import state as layout
+from rfview.sessions.why.banks import bank_link
+from rfview.sessions.why.links import plural
+from rfview.sessions.why.past import Moment
+from rfview.sessions.why.trail import Refusal, Trail
 
 EMPTY, FILLING, DRAINING = range(3)
 BUFFERS = "AB"

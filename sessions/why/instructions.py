@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine import state as layout
-from sessions.why import memory, units
-from sessions.why.links import plural
-from sessions.why.past import Flight, Moment
-from sessions.why.trail import COLLECT_CYCLES, Refusal, Trail
+from rfview.engine import state as layout
+from rfview.sessions.why import memory, units
+from rfview.sessions.why.links import plural
+from rfview.sessions.why.past import Flight, Moment
+from rfview.sessions.why.trail import COLLECT_CYCLES, Refusal, Trail
 
 LONG, SHORT = 2, 1  # wait classes of engine/program.py: fixed, short, long
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine import state as layout
-from sessions.why.links import plural
-from sessions.why.past import Flight, Moment
-from sessions.why.trail import COLLECT_CYCLES, Trail
+from rfview.engine import state as layout
+from rfview.sessions.why.links import plural
+from rfview.sessions.why.past import Flight, Moment
+from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 NO_REASON, NO_MSHR, SET_FULL, QUEUE_FULL = range(4)
 RELIEF = {

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine import state as layout
-from sessions import holders
+from rfview.engine import state as layout
+from rfview.sessions.why import producers as holders
 
 if TYPE_CHECKING:
-    from engine.snapshot import Snapshot
-    from sessions.decode import DecodedChunk
-    from sessions.timeline import Timeline
+    from rfview.engine.snapshot import Snapshot
+    from rfview.sessions.codec.decode import DecodedChunk
+    from rfview.sessions.timeline.base import Timeline
 
 MAX_READERS = 4  # chunks kept open while one chain is followed
 MAX_MOMENTS = 24

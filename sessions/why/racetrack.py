@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.why.links import plural
-from sessions.why.past import Moment
-from sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.links import plural
+from rfview.sessions.why.past import Moment
+from rfview.sessions.why.trail import Refusal, Trail
 
 IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
 RELIEF = {"racetrack.shift_cycles": 0}

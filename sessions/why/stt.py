@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.why.banks import bank_link, owner
-from sessions.why.links import plural
-from sessions.why.past import Moment
-from sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.banks import bank_link, owner
+from rfview.sessions.why.links import plural
+from rfview.sessions.why.past import Moment
+from rfview.sessions.why.trail import Refusal, Trail
 
 
 def explain(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:

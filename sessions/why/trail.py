@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine import state as layout
-from engine.designs import origin
-from engine.errors import InputError
-from engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES
-from sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
-from sessions.why.past import Flight, Moment, Past
+from rfview.engine import state as layout
+from rfview.engine.plugin import origin
+from rfview.engine.errors import InputError
+from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES
+from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
+from rfview.sessions.why.past import Flight, Moment, Past
 
 MAX_LINKS = 14
 COLLECT_CYCLES = 2  # an instruction spends at least so many cycles in its operand collector
@@ -104,7 +104,7 @@ class Trail:
 
     def follow(self, moment: Moment, warp: int) -> None:
         """Explain what a warp did at a moment."""
-        from sessions.why import warps
+        from rfview.sessions.why import warps
 
         if len(self.links) >= MAX_LINKS or warp in self.warps:
             self._close(moment, warp)
@@ -121,7 +121,7 @@ class Trail:
 
     def instruction(self, moment: Moment, flight: Flight) -> None:
         """Explain where an instruction in flight stands, and why it is not further."""
-        from sessions.why import instructions
+        from rfview.sessions.why import instructions
 
         key = (flight.seq, moment.cycle)
         if key in self._flights or len(self.links) >= MAX_LINKS:
@@ -147,7 +147,7 @@ class Trail:
 
     def refused(self, moment: Moment, refusal: Refusal) -> None:
         """Explain a refusal of the register file: its design's own way, else by bank and port."""
-        from sessions.why import banks, designs
+        from rfview.sessions.why import banks, designs
 
         known, said = list(self.links), ""
         try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine import state as layout
-from engine.stalls import BY_NAME, ISSUED
-from sessions.why import active_set, units
-from sessions.why.links import listed, plural
-from sessions.why.past import Moment
-from sessions.why.trail import Refusal, Trail
+from rfview.engine import state as layout
+from rfview.engine.stalls import BY_NAME, ISSUED
+from rfview.sessions.why import active_set, units
+from rfview.sessions.why.links import listed, plural
+from rfview.sessions.why.past import Moment
+from rfview.sessions.why.trail import Refusal, Trail
 
 NONE = layout.NONE8
 IDLE = ("finished", "no_cta")

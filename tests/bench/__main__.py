@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from engine.launch import load_launch_file
+from rfview.engine.launch import load_launch_file
 from tests.bench import designs, measure, rewinding, screen, searching
 from tests.bench.judge import judge
 

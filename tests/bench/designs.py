@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from engine.launch import LaunchSpec, load_launch_file
-from engine.simulator import Simulator
+from rfview.engine.launch import LaunchSpec, load_launch_file
+from rfview.engine.simulator import Simulator
 from tests.bench.measure import PEER, WORKLOADS
 from tests.bench.row import row
 
@@ -15,7 +15,7 @@ CYCLES = 60_000
 
 def rows(runs: int) -> list[dict[str, Any]]:
     """Return a row per design and workload: the least time of `runs`, but at least 3, of each; compiles what is not yet."""
-    from engine import designs
+    from rfview.engine import plugin as designs
 
     others = [name for name in designs.names() if name != "sram"] + ["stt[stall=bank]"]
     specs = {name: load_launch_file(WORKLOADS / f"{name}.toml") for name in PEER}

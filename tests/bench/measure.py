@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.launch import LaunchSpec, load_launch_file
+from rfview.engine.launch import LaunchSpec, load_launch_file
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 WORKLOADS = Path(__file__).parent / "workloads"
@@ -43,7 +43,7 @@ def machine() -> dict[str, Any]:
 
 def warm_up(spec: LaunchSpec) -> None:
     """Load compiled code, so that what follows is stepping alone."""
-    from engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator
 
     simulator = Simulator(spec)
     simulator.step(1024)
@@ -52,7 +52,7 @@ def warm_up(spec: LaunchSpec) -> None:
 
 def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
     """Run a launch file without recording; median of `runs`."""
-    from engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator
 
     walls, cycles = [], 0
     for _ in range(runs):
@@ -92,8 +92,8 @@ class Pairs:
 
     def add(self) -> None:
         """Measure a pair."""
-        from engine.simulator import Simulator
-        from sessions.record import record
+        from rfview.engine.simulator import Simulator
+        from rfview.sessions.file.writer import record
 
         plain = wall_of([Simulator(self.spec).run])
         self.path.unlink(missing_ok=True)
@@ -128,10 +128,10 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
 
     The parts run one after the other in one thread, so that other work on the machine hardly shows.
     """
-    from engine.chunk import CHUNK_CYCLES
-    from engine.simulator import Simulator
-    from sessions.layout import Layout
-    from sessions.record import Writer
+    from rfview.engine.chunk import CHUNK_CYCLES
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.layout import Layout
+    from rfview.sessions.file.writer import Writer
 
     best: dict[str, float] = {}
     for _ in range(runs):
@@ -160,7 +160,7 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
 
 def seeking(path: Path, seed: int = 1) -> dict[str, Any]:
     """Open a recording and look at random cycles, each a whole snapshot."""
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     began = time.perf_counter()
     session = open_session(path)
@@ -201,9 +201,9 @@ def workload(name: str, recorded: dict[str, Any], folder: Path, runs: int) -> di
 
 def bundled(folder: Path) -> dict[str, float]:
     """Return the bytes per cycle of a recording of each bundled kernel, under sram and gto."""
-    from engine import kernels
-    from engine.simulator import Simulator
-    from sessions.record import record
+    from rfview.engine import kernels
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.file.writer import record
 
     path = folder / "bundled.rfs"
     found = {name: record(Simulator(load_launch_file(kernels.path(name))), path).bytes_per_cycle for name in kernels.names()}
@@ -253,7 +253,7 @@ def starting(recorded: Path, with_cold: bool) -> dict[str, Any]:
 
 def registers() -> dict[str, Any]:
     """Return registers per thread after our allocation beside what ptxas reports for the same PTX."""
-    from engine.ptx import load_module
+    from rfview.engine.ptx import load_module
 
     table = json.loads((REPOSITORY / "tests" / "corpus" / "ptxas_registers.json").read_text(encoding="utf-8"))
     rows, ratios = {}, []

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.launch import LaunchSpec, load_launch_file
+from rfview.engine.launch import LaunchSpec, load_launch_file
 from tests.bench.long import ORDER, ROUNDS, WORKLOADS, write_launch_file
 from tests.bench.row import row
 
@@ -49,8 +49,8 @@ def spent(call: Callable[[], Any]) -> float:
 
 def live_ratio(spec: LaunchSpec, design: str) -> float:
     """Run a plain simulator and a live timeline to the end in turns; return the live one's time over the plain one's."""
-    from engine.simulator import Simulator
-    from sessions.live import LiveTimeline
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.timeline.live import LiveTimeline
 
     plain, timeline = Simulator(spec, design=design), LiveTimeline(Simulator(spec, design=design))
     plain.step(timeline.last)
@@ -67,9 +67,9 @@ def live_ratio(spec: LaunchSpec, design: str) -> float:
 
 def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
     """Write a recipe and fill it, beside the plain run with its summary and the recording."""
-    from engine.simulator import Simulator
-    from sessions import recipe
-    from sessions.record import record
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.timeline import recipe
+    from rfview.sessions.file.writer import record
 
     file, filled, direct = folder / "bench.rfr", folder / "filled.rfs", folder / "direct.rfs"
     ratios, fills, result = [], [], None
@@ -105,7 +105,7 @@ def long_run(path: Path) -> Rows:
 
 def long_child(path: str) -> dict[str, Any]:
     """Run to the end, rewind to random cycles and one cycle back from each; return what that took."""
-    from sessions import open_session
+    from rfview.sessions import open_session
 
     session = open_session(path)
     last = session.goto("end").cycle

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.launch import load_launch_file
-from sessions import Session, open_session, reading
+from rfview.engine.launch import load_launch_file
+from rfview.sessions import Session, open_session
+from rfview.sessions.codec import reading
 from tests.bench.long import ROUNDS, write_launch_file
 from tests.bench.row import row
 from tests.rfview.terminal import Terminal
@@ -38,8 +39,8 @@ OTHERS = {"two words": "w3.pc / (w4.pc + 1) == 0.12345", "a word of all warps": 
 
 def record_long(folder: Path, rounds: int = ROUNDS) -> tuple[Path, Rows]:
     """Record the long run; return its path and what its file is like."""
-    from engine.simulator import Simulator
-    from sessions.record import record
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.file.writer import record
 
     path = folder / "long.rfs"
     result = record(Simulator(load_launch_file(write_launch_file(folder, rounds))), path)
@@ -51,7 +52,7 @@ def record_long(folder: Path, rounds: int = ROUNDS) -> tuple[Path, Rows]:
 
 def frame_sizes(path: Path) -> list[tuple[bytes, int]]:
     """Return (tag, bytes) of each frame of a session file."""
-    from sessions import format
+    from rfview.sessions.file import format
 
     found, at, size = [], len(format.MAGIC), path.stat().st_size
     with open(path, "rb") as file:

@@ -19,9 +19,9 @@ from types import ModuleType
 
 import numpy as np
 
-from engine import kernels
-from engine.kernels.make import without_expectations
-from engine.launch import LaunchSpec, load_launch_file
+from rfview.engine import kernels
+from rfview.engine.kernels.make import without_expectations
+from rfview.engine.launch import LaunchSpec, load_launch_file
 
 FOLDER = Path(__file__).parent
 FLAGS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.launch import LaunchError, load_launch_file
+from rfview.engine.launch import LaunchError, load_launch_file
 from tests.corpus.make import CASES, FOLDER, expected
 
 VARIANTS = [(case, variant) for case, variants in CASES.items() for variant in variants]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import hooks, registers
-from engine.bits import bit64, ctz64, popcount
-from engine.designs import Design, Parameter
-from engine.device import device
-from engine.program import UNIT_CTRL
-from engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
-from engine.state import FOREVER, MAX_BANKS, MAX_WARPS
+from rfview.engine import hooks
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.compile.device import device
+from rfview.engine.program import UNIT_CTRL
+from rfview.engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
+from rfview.engine.state import FOREVER, MAX_BANKS, MAX_WARPS
 
 PREFETCH, SPILL = FIRST_FOREIGN_CODE, FIRST_FOREIGN_CODE + 1
 IDLE, WANTS, FETCHES = 0, 1, 2

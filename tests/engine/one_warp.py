@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
 
 LAUNCH = """
 [[launch]]

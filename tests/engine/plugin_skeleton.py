@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import hooks, registers
-from engine.bits import bit64
-from engine.designs import Design, Parameter
-from engine.stalls import RFC_FLUSH
-from engine.state import MAX_WARPS
+from rfview.engine import hooks
+from rfview.engine.machine import registers
+from rfview.engine.compile.bits import bit64
+from rfview.engine.plugin import Design, Parameter
+from rfview.engine.stalls import RFC_FLUSH
+from rfview.engine.state import MAX_WARPS
 
 PARAMETERS = (Parameter("leave_cycles", 1, "cycles", "assumed: to be seen", "how long a warp takes to leave"),)
 

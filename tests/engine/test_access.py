@@ -5,41 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import access as memory, isa, program
-from engine.access import (
-    ADDR,
-    ERR_LOCAL_RANGE,
-    ERR_MISALIGNED,
-    ERR_OK,
-    ERR_PARAM_RANGE,
-    ERR_READ_ONLY,
-    ERR_SHARED_RANGE,
-    ERR_UNMAPPED,
-    FAULT_ADDRESS,
-    FAULT_LANE,
-    FIRST_GLOBAL_ADDRESS,
-    LINES,
-    LOCAL_WINDOW,
-    LOG_FIELDS,
-    NUM_LINES,
-    PASSES,
-    REGION,
-    SCRATCH_SIZE,
-    SHARED_WINDOW,
-    SPACES,
-    UNIT,
-)
-from engine.jit import key_dtype, record, lean_entry
-from engine.program import (
-    INST,
-    SPACE_CONST,
-    SPACE_GENERIC,
-    SPACE_GLOBAL,
-    SPACE_LOCAL,
-    SPACE_PARAM,
-    SPACE_SHARED,
-)
-from engine.state import ROW
+from rfview.engine.values import access as memory
+from rfview.engine import isa, program
+from rfview.engine.values.access import (ADDR, ERR_LOCAL_RANGE, ERR_MISALIGNED, ERR_OK, ERR_PARAM_RANGE,
+                                         ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_UNMAPPED, FAULT_ADDRESS, FAULT_LANE,
+                                         FIRST_GLOBAL_ADDRESS, LINES, LOCAL_WINDOW, LOG_FIELDS, NUM_LINES, PASSES,
+                                         REGION, SCRATCH_SIZE, SHARED_WINDOW, SPACES, UNIT)  # fmt: skip
+from rfview.engine.compile.jit import key_dtype, record, lean_entry
+from rfview.engine.program import INST, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
+from rfview.engine.state import ROW
 
 FULL = 0xFFFFFFFF
 access = lean_entry(memory.access)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine import isa
-from engine.launch import load_launch_file, verify
-from engine.ptx import load_module
+from rfview.engine import isa
+from rfview.engine.launch import load_launch_file, verify
+from rfview.engine.ptx import load_module
 from tests.reference.cases import CASES, SHORT, path_of, reference_run
 
-pytest.importorskip("engine.simulator", reason="the machine is not there yet", exc_type=ImportError)
+pytest.importorskip("rfview.engine.simulator", reason="the machine is not there yet", exc_type=ImportError)
 # Float atomics in another order round otherwise; clocks tell the time.
 ORDER_DEPENDENT = {"clocks"}
 QUICK = ("hotspot", "histogram")
@@ -28,7 +28,7 @@ def is_approximate(name: str) -> bool:
 
 def differences(name: str, design: str, scheduler: str) -> list[str]:
     """Run a case on the machine; return in what buffers and symbols it differs from the reference interpreter's."""
-    from engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator
 
     spec, want = reference_run(name)
     simulator = Simulator(spec, design=design, scheduler=scheduler)

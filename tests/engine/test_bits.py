@@ -1,4 +1,4 @@
-"""The compiled versions of engine/bits.py do what the plain ones say, on processors with and without wide vectors."""
+"""The compiled versions of bits.py do what the plain ones say, on processors with and without wide vectors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import bits
+from rfview.engine.compile import bits
 from tests.processors import compares, each_processor, needs_jit
 
 WORDS, ROUNDS = 96, 50
@@ -47,7 +47,7 @@ def results(compiled: bool) -> list[list[int]]:
     """Return what each function leaves behind, round after round, of the same random words."""
     random = np.random.RandomState(7)
     if compiled:
-        from engine import jit      # gives the helpers their compiled versions
+        from rfview.engine.compile import jit      # gives the helpers their compiled versions
 
         functions = [jit.numba.njit(error_model="numpy", _nrt=function is copied)(function) for function in EACH]
     else:

@@ -10,9 +10,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from engine import claims, designs
-from engine.claims import Claim, Number, baselines, batch, lab, places, samples
-from engine.designs import nodes
+from rfview.engine import papers as claims, plugin as designs
+from rfview.engine.papers import Claim, Number, baselines, batch, lab, places, samples
+from rfview.engine.plugin import nodes
 from rfview import cli
 
 # claims that follow from tables and do not hold, each with what the tables give instead
@@ -25,7 +25,7 @@ NO_TABLE = {"hcrf-area-stt-4", "hcrf-area-stt-32", "hcrf-area-stt32-sram16", "hc
 
 def modules() -> list[ModuleType]:
     """Return the five papers' modules."""
-    return [importlib.import_module(f"engine.claims.{name}") for name in claims.PAPERS.values()]
+    return [importlib.import_module(f"rfview.engine.papers.{name}") for name in claims.PAPERS.values()]
 
 
 def example(**changes: object) -> Claim:

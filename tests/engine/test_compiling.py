@@ -1,4 +1,4 @@
-"""numba, as engine/compiling.py leaves it, makes machine code of entry points alone, and the results stay what they were."""
+"""numba, as numba_parts.py leaves it, makes machine code of entry points alone, and the results stay what they were."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import jit
+from rfview.engine.compile import jit
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
 
 
 def test_only_entry_points_become_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.compiling import Library
+    from rfview.engine.compile.numba_parts import Library
 
     whole: dict[str, bool] = {}
     finalize: Any = Library._finalize_final_module
@@ -68,7 +68,7 @@ def test_a_recursive_function_runs_from_another() -> None:
 def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None:
     """A second process loads and runs; when it has to compile after all, it can."""
     (tmp_path / "cached.py").write_text(
-        "from engine import jit\n\n@jit.entry\ndef total(values):\n    found = 0\n    for value in values:\n"
+        "from rfview.engine.compile import jit\n\n@jit.entry\ndef total(values):\n    found = 0\n    for value in values:\n"
         "        found += value\n    return found\n"
     )
     program = ("import sys, numpy as np; from cached import total; print(total(np.arange(5)));"
@@ -81,10 +81,10 @@ def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None
 
 def test_bitcode_from_the_cache_is_read_where_it_is_linked(tmp_path: Path) -> None:
     """Machine code runs without it; what calls the function is compiled with it, in the process that loads it, too."""
-    (tmp_path / "cached.py").write_text("from engine import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
+    (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
     program = """
-import engine.compiling as compiling
-from engine import jit
+import rfview.engine.compile.numba_parts as compiling
+from rfview.engine.compile import jit
 from cached import double
 reads, usual = [], compiling.parse_bitcode
 compiling.parse_bitcode = lambda bitcode: reads.append(1) or usual(bitcode)

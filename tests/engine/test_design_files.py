@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from engine import designs, jit, warm
-from engine.designs import files, nodes, origin, registry
-from engine.errors import InputError
-from sessions import open_session
+from rfview.engine import plugin as designs
+from rfview.engine.compile import jit, warm
+from rfview.engine.plugin import files, nodes, origin, registry
+from rfview.engine.errors import InputError
+from rfview.sessions import open_session
 from rfview import cli
 from rfview.commands.record import held
-from sessions import accounts, fork
-from sessions.recipe import write_recipe
-from sessions.record import record
-from sessions.verbs import execute
+from rfview.sessions.reports import invariants as accounts
+from rfview.sessions.branches import fork
+from rfview.sessions.timeline.recipe import write_recipe
+from rfview.sessions.file.writer import record
+from rfview.sessions.commands.table import execute
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
@@ -91,7 +93,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
 
 def test_a_design_gives_operands_without_a_bank(own: Path) -> None:
     latched = run(str(own))
-    text = own.read_text().replace("from engine import reg", "import numpy as np\nfrom engine import reg")
+    text = own.read_text().replace("from rfview.engine.machine import reg", "import numpy as np\nfrom rfview.engine.machine import reg")
     own.write_text(text + FORWARDING)
     files._load.cache_clear()
     given = run(str(own))
@@ -243,14 +245,15 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
     ("change", "says"),
     [
         (("import annotations\n", "import annotations\nx =\n"), "line 9: invalid syntax"),
-        (("from engine import registers", "from engine import register"), "line 10: ImportError"),
+        (("from rfview.engine.machine import registers", "from rfview.engine.machine import register"), "line 10: ImportError"),
         (("HITS = 0", "HITS = 0 / 0"), "ZeroDivisionError"),
         (("DESIGN = Design(", "OTHER = Design("), "defines no DESIGN"),
         (('name="my_rf"', 'name="sram"'), "'sram' is the name of a built-in design"),
         (('name="my_rf"', 'name="My RF"'), "'My RF' is no name"),
         (("rf.latched[bank] =", "rf.lached[bank] ="), "no field 'lached' in its state; did you mean 'latched'"),
         (("spec.first_event + HITS", "spec.first_event + HIT"), "hook read: no name 'HIT'; did you mean 'HITS'?"),
-        (("registers.copy_row(", "registers.copy_rows("), "engine.registers has no 'copy_rows'; did you mean 'copy_row'"),
+        (("registers.copy_row(", "registers.copy_rows("),
+         "rfview.engine.machine.registers has no 'copy_rows'; did you mean 'copy_row'"),
         (("take_write_port(sm, bank, warp, reg)", "take_write_port(sm, bank)"), "takes (sm, bank, warp, reg), 2 are given"),
         (("def next_event(sm", "def next_events(sm"), "function next_events: is no hook; did you mean 'next_event'"),
         (("SLOW_WRITE = FIRST_FOREIGN_CODE ", "SLOW_WRITE = 45 "), "stall 'slow_write': code 45, expected 32 to 39"),
@@ -301,7 +304,7 @@ def test_a_parameter_says_which_values_it_takes(own: Path, value: str, says: str
 
 def test_a_hook_without_end_is_named(own: Path) -> None:
     own.write_text(own.read_text().replace("    row = reg", "    while True:\n        row = 0\n    row = reg"))
-    code = "import sys; from engine.tools import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
+    code = "import sys; from rfview.engine.tools import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, str(own)], capture_output=True, text=True, check=False,
                           cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})  # fmt: skip
     assert done.returncode == 1 and "no end in write_back (my_rf.py, line " in done.stdout, done.stderr
@@ -338,7 +341,7 @@ DESIGN = Design(name="my_rf", title="counts", source="the project's tests", para
 
 
 def test_a_hook_does_more_than_the_default_and_may_not_call_itself(own: Path) -> None:
-    text = "from engine import hooks\nfrom engine.designs import Design\n" + COUNTING
+    text = "from engine import hooks\nfrom rfview.engine.designs import Design\n" + COUNTING
     own.write_text(text)
     plain, counting = run("sram"), run(str(own))
     assert counting.simulator.cycle == plain.simulator.cycle and counting.count("rf_writes") == plain.count("rf_writes")
@@ -361,10 +364,10 @@ HELPER = "def twice(cycles):\n    return 2 * cycles\n\n\ndef write_back("
 def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
     text = own.read_text().replace("def write_back(", HELPER).replace("+ spec.write_cycles", "+ twice(spec.write_cycles)")
     own.write_text(text)
-    with pytest.raises(InputError, match=r"hook write_back: calls twice, which is not marked @device \(from engine.device"):
+    with pytest.raises(InputError, match=r"hook write_back: calls twice, which is not marked @device \(from rfview.engine.comp"):
         designs.build(str(own), {}, "")
     own.write_text(text.replace("def twice", "@device\ndef twice")
-                   .replace("import registers\n", "import registers\nfrom engine.device import device\n"))
+                   .replace("import registers\n", "import registers\nfrom rfview.engine.compile.device import device\n"))
     assert designs.build(str(own), {}, "").chain == ("my_rf",)
 
 
@@ -386,7 +389,7 @@ def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
 def test_a_slip_in_types_is_named_before_the_machine_is_compiled(own: Path, change: tuple[str, str], says: str) -> None:
     text = own.read_text()
     assert change[0] in text
-    own.write_text(text.replace(*change).replace("from engine import reg", "import numpy as np\nfrom engine import reg"))
+    own.write_text(text.replace(*change).replace("from rfview.engine.machine import reg", "import numpy as np\nfrom rfview.engine.machine import reg"))
     with pytest.raises(InputError) as error:
         run(str(own))
     assert says in str(error.value) and len(str(error.value)) < 240, error.value

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
 
 PTX = """.version 8.0
 .target sm_80

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import isa
-from engine import execute as machine
-from engine.execute import unpack
-from engine.jit import key_dtype, record, lean_entry
-from engine.program import INST
-from engine.ptx import forms
-from engine.state import ROW
+from rfview.engine import isa
+from rfview.engine.values import execute as machine
+from rfview.engine.values.execute import unpack
+from rfview.engine.compile.jit import key_dtype, record, lean_entry
+from rfview.engine.program import INST
+from rfview.engine.ptx import forms
+from rfview.engine.state import ROW
 
 FULL = 0xFFFFFFFF
 KEY = record(key_dtype())
@@ -943,7 +943,7 @@ def test_approximations_are_within_an_ulp(form: str) -> None:
 
 
 def test_large_angles_are_reduced_exactly() -> None:
-    from engine.sfu import _pi_scaled
+    from rfview.engine.values.sfu import _pi_scaled
 
     pi = Fraction(_pi_scaled(400), 2**400)
     rng = rng_for("angle")

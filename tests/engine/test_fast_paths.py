@@ -2,7 +2,7 @@
 
 A small run of each design is done in every way; compared are cycles, memory, registers and state at sampled places, stall
 totals, event counts and energy. There is no switch for skipping: a machine that has not settled runs the next cycle in full
-(engine/cycle.py), so a run that forgets before each cycle that it has settled never skips one.
+(engine/machine/cycle.py), so a run that forgets before each cycle that it has settled never skips one.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from engine.simulator import Simulator
-from engine.snapshot import Snapshot
-from sessions import live
-from sessions.live import LiveTimeline
+from rfview.engine.simulator import Simulator
+from rfview.engine.snapshot import Snapshot
+from rfview.sessions.timeline import live
+from rfview.sessions.timeline.live import LiveTimeline
 from tests.harness import Assembly, Machine
 from tests.properties.runs import spec_of
 

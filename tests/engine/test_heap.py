@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import KernelFault, PtxError
-from engine.ptx.heap import HEAP_BYTES
+from rfview.engine.errors import KernelFault, PtxError
+from rfview.engine.ptx.lower.heap import HEAP_BYTES
 from tests.engine.one_warp import run_one_warp
 
 PTX = """.version 9.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine import isa
-from engine.program import LAT_DP_MAD, LAT_FP_DIV, LAT_INT_ADD, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
-from engine.ptx import forms
+from rfview.engine import isa
+from rfview.engine.program import LAT_DP_MAD, LAT_FP_DIV, LAT_INT_ADD, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
+from rfview.engine.ptx import forms
 
 
 def find(text: str) -> forms.OpInfo:

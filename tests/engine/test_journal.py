@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import state
-from engine.chunk import Chunk
-from engine.simulator import Simulator
+from rfview.engine import state
+from rfview.engine.chunk import Chunk
+from rfview.engine.simulator import Simulator
 from tests.engine.test_fast_paths import Case, each_case, needs_jit, program, simulator
 from tests.harness import Machine
 
 HOT_WORD = state.HOT_OFFSET // 4
 CYCLES = 3000
 
-FOREIGN = """from engine.designs import Design
+FOREIGN = """from rfview.engine.designs import Design
 
 DESIGN = Design(name="meddler", title="writes in the warps", source="the project's tests", parameters=(), state=())
 

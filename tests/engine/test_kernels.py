@@ -8,10 +8,10 @@ from math import erf, exp, log, sqrt
 import numpy as np
 import pytest
 
-from engine import kernels
-from engine.kernels.make import expected, reference_module
-from engine.kernels.rounding import fma32, fma64
-from engine.launch import LaunchError, load_launch_file
+from rfview.engine import kernels
+from rfview.engine.kernels.make import expected, reference_module
+from rfview.engine.kernels.rounding import fma32, fma64
+from rfview.engine.launch import LaunchError, load_launch_file
 
 NAMES = ("2dconv", "atax", "bfs", "binomial", "btree", "fwt", "gemm", "gemm_double", "histogram", "hotspot",
          "montecarlo", "mriq", "nw", "reduction", "scalarprod", "vectoradd")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.launch import Arg, Launch, LaunchError, load_launch_file, pack_params, quality, verify
+from rfview.engine.launch import Arg, Launch, LaunchError, load_launch_file, pack_params, quality, verify
 
 GOOD = """
 module = "k.ptx"

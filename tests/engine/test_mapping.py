@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.config import load_preset
-from engine.designs import racetrack
-from engine.errors import InputError
-from engine.tools import mapping, tlp
+from rfview.engine.config import load_preset
+from rfview.engine.designs import racetrack
+from rfview.engine.errors import InputError
+from rfview.engine.tools import mapping, tlp
 from rfview.cli import main
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine

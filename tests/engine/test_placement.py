@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from engine.config import load_preset
-from engine.errors import InputError
-from engine.faults import _left_out
-from engine.launch import load_launch_file
-from engine.placement import Placement, cpp_name, place
-from engine.ptx import load_module
-from engine.ptx.mangling import split_name
+from rfview.engine.config import load_preset
+from rfview.engine.errors import InputError
+from rfview.engine.machine.faults import _left_out
+from rfview.engine.launch import load_launch_file
+from rfview.engine.launch.placement import Placement, cpp_name, place
+from rfview.engine.ptx import load_module
+from rfview.engine.ptx.parse.mangling import split_name
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 NAMES = ("_Z3addPf", "_ZN4blas4scalIfEEvPT_", "_Z4copyIfEvPT_", "_Z4copyIdEvPT_", "plain")

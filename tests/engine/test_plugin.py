@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import designs, hooks, state
-from engine.designs import compiler_errors, conformance
-from engine.errors import InputError
+from rfview.engine import plugin as designs, hooks, state
+from rfview.engine.plugin import compiler_errors, conformance
+from rfview.engine.errors import InputError
 from tests.engine import plugin_skeleton
 from tests.harness import Assembly, Machine, added
 
@@ -58,7 +58,7 @@ def checksum(machine: Machine) -> str:
 
 CHECKSUMS = """
 import json, sys
-from engine import designs
+from rfview.engine import plugin as designs
 from tests.engine import plugin_skeleton
 from tests.engine.test_plugin import checksum, run
 designs.add("skeleton", plugin_skeleton)
@@ -67,7 +67,8 @@ print(json.dumps([checksum(run(f"skeleton[main={main}]")) for main in sys.argv[1
 
 COPIED = """
 import json, sys
-from engine import cycle, designs
+from rfview.engine import plugin as designs
+from rfview.engine.machine import cycle
 from tests.engine.test_plugin import load, run
 designs.add("stt", load("stt", sys.argv[1]))
 machine = run("stt")
@@ -114,7 +115,7 @@ def test_the_skeleton_over_a_main_file(main: str) -> None:
         assert int(m.snapshots[-1].rf["mrf"]["writes"]) == m.count("rf_writes")
 
 
-OVER = """from engine.designs import Design
+OVER = """from rfview.engine.designs import Design
 
 DESIGN = Design(name="over", title="nothing of its own", source="the project's tests", parameters=(), state=(),
                 takes_main=True)
@@ -281,7 +282,6 @@ UNSEEN = "    port = sm.bank[0]\n    if sm.cycle > 3:\n        port = sm.bank[1]
 def test_a_compiler_error_that_the_check_cannot_foresee_is_explained(tmp_path: Path) -> None:
     import numba
 
-    import engine.jit  # noqa: F401 - connects the hooks to the compiler
 
     found = slipped(tmp_path, "    return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0\n", UNSEEN)
     found.np = np  # type: ignore[attr-defined]

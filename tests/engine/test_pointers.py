@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.launch import launch_of_text, load_launch_file
-from engine.simulator import Simulator
+from rfview.engine.errors import InputError
+from rfview.engine.launch import launch_of_text, load_launch_file
+from rfview.engine.simulator import Simulator
 
 pytestmark = pytest.mark.nojit
 # params: {u64 number; u32* in} by value; rows[] in a buffer and `last` of the module hold pointers too

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.launch import LaunchError, LaunchSpec, load_launch_file
+from rfview.engine.launch import LaunchError, LaunchSpec, load_launch_file
 
 BUFFERS = '[buffers.a]\nshape = [8]\ndtype = "int32"\nzeros = true\n'
 BUFFERS += BUFFERS.replace("buffers.a", "buffers.b")

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import engine.simulator
-from engine import kernels
-from engine.errors import InputError, KernelFault
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
-from engine.state import COLLECT, FREE
+import rfview.engine.simulator
+from rfview.engine import kernels
+from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
+from rfview.engine.state import COLLECT, FREE
 from tests.harness import Assembly, Machine
 
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -192,7 +192,7 @@ def test_registers_live_where_hcrf_says() -> None:
     places = {(warp, reg): divmod(warp * 20 + reg, 16) for warp in (0, 1) for reg in range(20)}
     assert [places[0, reg] for reg in (0, 15, 16, 19)] == [(0, 0), (0, 15), (1, 0), (1, 3)]
     assert [places[1, reg] for reg in (0, 11, 12, 19)] == [(1, 4), (1, 15), (2, 0), (2, 7)]
-    from engine.registers import default_bank
+    from rfview.engine.machine.registers import default_bank
 
     sm = machine.snapshots[3].sm
     assert [int(default_bank(sm, warp, reg)) for (warp, reg) in places] == [bank for _, bank in places.values()]
@@ -206,7 +206,7 @@ def test_unwritten_registers_and_shared_memory_are_zero() -> None:
 
 
 def test_who_loads_a_long_module_hears_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.simulator, "LONG_MODULE", 10)
+    monkeypatch.setattr(rfview.engine.simulator, "LONG_MODULE", 10)
     told: list[tuple[float | None, str]] = []
     Simulator(load_launch_file(kernels.path("vectoradd")), progress=lambda *what: told.append(what))
     assert [fraction for fraction, _ in told] == [None, 1.0]

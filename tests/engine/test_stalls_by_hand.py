@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine import isa
+from rfview.engine import isa
 from tests.harness import Assembly, Machine
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import ptx
-from engine.tools.synthetic import Pattern, body, expected, fma, options_of, same_bank_share
-from engine.tools.synthetic import ptx as text_of_kernel
+from rfview.engine import ptx
+from rfview.engine.tools.synthetic import Pattern, body, expected, fma, options_of, same_bank_share
+from rfview.engine.tools.synthetic import ptx as text_of_kernel
 from rfview import cli
 
 SMALL = Pattern(instructions=24, rounds=3, warps=6)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import InputError, KernelFault
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
+from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 LANES = 32

@@ -23,8 +23,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from typing import Any
 
-from engine import kernels
-from engine.claims.batch import compile_designs
+from rfview.engine import kernels
+from rfview.engine.papers.batch import compile_designs
 from tests.properties.runs import DESIGNS, MAPPED, SCHEDULERS, Case, Outcome, is_exact, run
 
 REFERENCE = "sram"

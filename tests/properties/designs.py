@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import hooks
-from engine.designs import hrf, racetrack, single_buffer
-from engine.stalls import REFRESH
-from engine.state import BANK_BUSY, MAX_WARPS
+from rfview.engine import hooks
+from rfview.engine.designs import hrf, racetrack, single_buffer
+from rfview.engine.stalls import REFRESH
+from rfview.engine.state import BANK_BUSY, MAX_WARPS
 from tests.properties.watch import Watch, lanes_of
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from engine import kernels
-from engine.claims import batch
-from engine.claims.batch import Job
-from engine.errors import KernelFault
-from engine.launch import LaunchSpec, load_launch_file
-from engine.simulator import Simulator
+from rfview.engine import kernels
+from rfview.engine.papers import batch
+from rfview.engine.papers.batch import Job
+from rfview.engine.errors import KernelFault
+from rfview.engine.launch import LaunchSpec, load_launch_file
+from rfview.engine.simulator import Simulator
 from tests.properties.designs import checks_of
 from tests.properties.sums import wrong_sums
 from tests.properties.watch import Watch

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from engine import designs
-from engine.designs import edram, hrf, rfc
+from rfview.engine import plugin as designs
+from rfview.engine.designs import edram, hrf, rfc
 
 CLOSE = 1e-9
 GATED_OFF, GATED_ACCESS = 0.70, 1.04          # HRF Table 2: leakage saved while a buffer is gated, dynamic energy

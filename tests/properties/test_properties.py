@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.designs import racetrack
-from engine.simulator import Simulator
-from engine.state import BANK_IDLE
+from rfview.engine.designs import racetrack
+from rfview.engine.simulator import Simulator
+from rfview.engine.state import BANK_IDLE
 from tests.harness import Assembly, Machine
 from tests.properties import __main__ as properties
 from tests.properties.designs import checks_of

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from engine import hooks
-from engine.events import RF_READS, RF_WRITES
-from engine.simulator import Simulator
-from engine.state import FREE, MAX_INFLIGHT, MAX_WARPS
+from rfview.engine import hooks
+from rfview.engine.events import RF_READS, RF_WRITES
+from rfview.engine.simulator import Simulator
+from rfview.engine.state import FREE, MAX_INFLIGHT, MAX_WARPS
 
 ALL = 0xFFFFFFFF
 LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)

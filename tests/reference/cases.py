@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from engine import kernels
-from engine.launch import LaunchSpec, load_launch_file
-from engine.ptx import load_module
+from rfview.engine import kernels
+from rfview.engine.launch import LaunchSpec, load_launch_file
+from rfview.engine.ptx import load_module
 from tests.reference.interpreter import run_launches
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"

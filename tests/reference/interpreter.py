@@ -15,11 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from engine import isa
-from engine.launch import Launch, LaunchSpec, pack_params
-from engine.program import (
-    NO_PRED, NO_REG, SPACE_GENERIC, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, Kernel, Module,
-)
+from rfview.engine import isa
+from rfview.engine.launch import Launch, LaunchSpec, pack_params
+from rfview.engine.program import NO_PRED, NO_REG, SPACE_GENERIC, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, Kernel, Module
 from tests.reference import floats, operations
 from tests.reference.memory import Area, Fault, Memory, generic
 from tests.reference.operations import M16, M32, M64, Operation, signed

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from engine.launch import LaunchSpec
-from engine.program import Module
+from rfview.engine.launch import LaunchSpec
+from rfview.engine.program import Module
 from tests.reference.operations import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
 FIRST_ADDRESS = 0x7000_0000_0000

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from engine import isa
+from rfview.engine import isa
 from tests.reference import floats
 from tests.reference.floats import BF16, F16, F32, F64, RN, Format
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.launch import load_launch_file, verify
-from engine.program import INST
-from engine.ptx import forms, load_module
+from rfview.engine.launch import load_launch_file, verify
+from rfview.engine.program import INST
+from rfview.engine.ptx import forms, load_module
 from tests.reference.cases import CASES, CORPUS, SHORT, reference_run
 from tests.reference.interpreter import TOGETHER, run_launches
 from tests.reference.memory import Fault

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from engine import stalls
-from engine import state as layout
-from engine.snapshot import Snapshot
-from engine.stalls import STALLS
-from sessions.layout import Layout
-from sessions.session import Session
-from sessions.timeline import Timeline
-from sessions.why import Past
+from rfview.engine import stalls
+from rfview.engine import state as layout
+from rfview.engine.snapshot import Snapshot
+from rfview.engine.stalls import STALLS
+from rfview.sessions.layout import Layout
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.why import Past
 
 NUM_WARPS = 48
 NUM_BANKS = 16

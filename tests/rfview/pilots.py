@@ -11,7 +11,7 @@ from typing import Any
 from textual import events
 
 from rfview.app import make_app
-from sessions.session import Session
+from rfview.sessions.session import Session
 from tests.rfview.fakes import make_session
 
 NAMES = {")": "right_parenthesis", "(": "left_parenthesis", "}": "right_curly_bracket", "{": "left_curly_bracket",

@@ -8,7 +8,7 @@ import pytest
 
 from rfview import cli
 from rfview.learn.tours import TOURS
-from sessions import open_session
+from rfview.sessions import open_session
 
 FILE = str(TOURS["drain"].recording)
 

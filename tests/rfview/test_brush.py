@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from textual import events
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.screens.brush import BrushSource
-from sessions import Session, open_session
-from sessions.statistics import between, brief
+from rfview.sessions import Session, open_session
+from rfview.sessions.reports.statistics import between, brief
 from tests.rfview.pilots import Driven, drive
 
 RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import charts, cli
 from rfview.commands import compare_output
 from tests.rfview.pilots import Driven, drive

@@ -12,7 +12,7 @@ import pytest
 
 from rfview import __version__, cli
 from rfview.commands import options
-from sessions.session import Session, Stop
+from rfview.sessions.session import Session, Stop
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
@@ -164,7 +164,7 @@ def test_help_topics_have_text(topic: str, capsys: pytest.CaptureFixture[str]) -
 def test_the_launch_file_in_the_help_is_a_launch_file(tmp_path: Path) -> None:
     import numpy as np
 
-    from engine.launch import load_launch_file
+    from rfview.engine.launch import load_launch_file
     from rfview.commands.help import LAUNCH
 
     text = "\n".join(line[2:] for line in LAUNCH.splitlines() if line.startswith("  "))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import cli
 from rfview.commands import compare
 

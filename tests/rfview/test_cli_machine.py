@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.config import load_preset
-from engine.launch import load_launch_file
-from engine.placement import place
-from engine.ptx import load_module
+from rfview.engine.config import load_preset
+from rfview.engine.launch import load_launch_file
+from rfview.engine.launch.placement import place
+from rfview.engine.ptx import load_module
 from rfview import cli
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

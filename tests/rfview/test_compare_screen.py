@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from engine import kernels
+from rfview.engine import kernels
 from rfview import cli
 from rfview.screens.compare import make_compare_app
-from sessions.compare import Comparison, report
-from sessions.record import record
-from sessions.opening import open_recording
-from sessions.session import Session
+from rfview.sessions.compare import Comparison, report
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 
 CYCLES = 1500
@@ -25,8 +25,8 @@ CYCLES = 1500
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return recordings of the beginning of vectoradd under sram, stt and hrf."""
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
 
     folder = tmp_path_factory.mktemp("runs")
     paths = []

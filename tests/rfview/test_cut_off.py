@@ -11,7 +11,7 @@ from rfview.render import compare, operation, pipeline, registers
 from rfview.render.footer import hints_that_fit
 from rfview.render.text import Line, hint_row, title
 from rfview.screens.opening import first_facts
-from sessions import Session, open_session
+from rfview.sessions import Session, open_session
 from tests.rfview.pilots import Driven, drive
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"

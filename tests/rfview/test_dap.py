@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.dap.adapter import Adapter
 from rfview.dap.progress import Compiling
 from rfview.dap.wire import Wire
-from sessions import Session, Stop, open_session
+from rfview.sessions import Session, Stop, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine import stalls
+from rfview.engine import stalls
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES
-from sessions.history import History
+from rfview.sessions.history import History
 from tests.rfview.pilots import Driven, drive
 
 START = 150         # of cycles 0..399

@@ -6,8 +6,8 @@ import importlib
 
 import pytest
 
-from engine import config, designs, stalls
-from engine.errors import InputError
+from rfview.engine import config, plugin as designs, stalls
+from rfview.engine.errors import InputError
 from rfview import cli
 from rfview.learn import sources, terms
 from rfview.render.layout import PANELS

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import designs
-from engine.designs import conformance, files
+from rfview.engine import plugin as designs
+from rfview.engine.plugin import conformance, files
 from rfview.render.lenses import panels
 from rfview.screens.source import SceneSource
-from sessions.session import Session
+from rfview.sessions.session import Session
 from tests.harness import Assembly, Machine
 from tests.sessions import why_programs
 
@@ -93,7 +93,7 @@ def test_a_slip_in_its_why_is_named_and_the_chain_goes_on(monkeypatch: pytest.Mo
     assert "design intervals, why: ValueError: no field of name no_such_field" in chain.links[-1].evidence
 
 
-TURNING = """from engine.designs import Design
+TURNING = """from rfview.engine.designs import Design
 
 
 def bank_of(sm, rf, spec, warp, reg):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine import state
+from rfview.engine import state
 from rfview import cli
 from rfview.actions import ACTIONS
 from rfview.commands import help as help_command
 from rfview.palette import THEMES
-from sessions import expressions
-from sessions.verbs import VERBS
+from rfview.sessions import expressions
+from rfview.sessions.commands.table import VERBS
 from tests.rfview.pilots import Driven, drive
 
 
@@ -39,7 +39,7 @@ def test_environment_names_themes_and_no_color(capsys: pytest.CaptureFixture[str
 
 
 def test_a_theme_that_is_none_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.errors import InputError
+    from rfview.engine.errors import InputError
     from rfview.palette import choose_theme
 
     with pytest.raises(InputError, match="RFVIEW_THEME: theme 'blue' is not one of dark, light, ansi16, mono"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import cli, keymap
 from rfview.actions import ACTIONS, BY_NAME, KeyReader, Pressed, footer_hints, help_rows, keys_of
 from rfview.learn.tours import TOURS

@@ -6,20 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine import stalls
-from rfview.actions import (
-    ACTIONS,
-    BY_NAME,
-    CATEGORIES,
-    KeyReader,
-    Pressed,
-    footer_hints,
-    help_rows,
-    is_reverse,
-    key_label,
-    pair_label,
-    token_of,
-)
+from rfview.engine import stalls
+from rfview.actions import (ACTIONS, BY_NAME, CATEGORIES, KeyReader, Pressed, footer_hints, help_rows, is_reverse,
+                            key_label, pair_label, token_of)  # fmt: skip
 from rfview.screens.deeds import Deeds
 from tests.rfview.pilots import Driven, drive
 
@@ -556,8 +545,8 @@ def test_the_footer_shows_what_is_used_most_first() -> None:
 
 
 def test_a_stall_by_the_register_file_gets_the_focus() -> None:
-    from sessions.opening import open_recording
-    from sessions.session import Session
+    from rfview.sessions.file.opening import open_recording
+    from rfview.sessions.session import Session
 
     recording = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs"
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import cli
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Page, Shown, Tour, run_text
 from rfview.learn.tours import TOURS, tour
 from rfview.learn.window import TourWindow
-from sessions import open_session
-from sessions.session import Session
+from rfview.sessions import open_session
+from rfview.sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 
 REPOSITORY = Path(__file__).parents[2]

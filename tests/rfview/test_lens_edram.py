@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.designs import edram as design
-from engine.state import BANK_BUSY, BANK_READ
+from rfview.engine.designs import edram as design
+from rfview.engine.state import BANK_BUSY, BANK_READ
 from rfview.render import lens
 from rfview.render.lenses import edram
 from rfview.render.scene import Machine, Scene
@@ -165,6 +165,6 @@ def test_every_state_fits_its_panel(width: int, height: int, variant: str) -> No
 def test_before_the_first_cycle_and_without_a_state() -> None:
     engine = Engine(program(), design="edram")
     first = Machine(engine.snapshots[0])
-    lines = edram.render(Scene(now=first, info=engine.simulator.info), 58, 17)
+    lines = edram.render(Scene(now=first, info=engine.info), 58, 17)
     assert len(lines) == 17 and not any("↻" in line.plain for line in lines[:16])
     assert edram.render(Scene(), 58, 17) == []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import isa
+from rfview.engine import isa
 from rfview.render import lens
 from rfview.render.lenses import hcrf
 from rfview.render.scene import Machine, Scene

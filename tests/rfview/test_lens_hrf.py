@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.designs import hrf as design
+from rfview.engine.designs import hrf as design
 from rfview.render import lens
 from rfview.render.lenses import hrf
 from rfview.render.scene import Machine, Scene

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import pytest
 
-from engine import isa
+from rfview.engine import isa
 from rfview.render import lens
 from rfview.render.lenses import rfc
 from rfview.render.scene import Machine, Scene

@@ -11,7 +11,7 @@ import pytest
 
 from rfview import cli
 from rfview.learn.tours import TOURS
-from sessions import open_session
+from rfview.sessions import open_session
 from tests.rfview.pilots import Driven, drive
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from engine import kernels
+from rfview.engine import kernels
 from rfview.render.compare import signed
 from rfview.render.overlay import differing, marked
 from rfview.screens.compare import make_compare_app
 from rfview.screens.overlay import OverSource
-from sessions.compare import Comparison
-from sessions.record import record
-from sessions.opening import open_recording
-from sessions.session import Session
+from rfview.sessions.compare import Comparison
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 
 CYCLES = 1500
@@ -26,8 +26,8 @@ CYCLES = 1500
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return recordings of the beginning of vectoradd, more of it under the slowest design, and of another kernel."""
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
 
     folder = tmp_path_factory.mktemp("runs")
     found = {}

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import jit
-from engine.designs import files
-from engine.tools import check_design
+from rfview.engine.compile import jit
+from rfview.engine.plugin import files
+from rfview.engine.plugin import check_design
 from rfview import cli
 
 
@@ -136,7 +136,7 @@ def test_the_check_wants_a_design_and_the_compiler(
 
 
 def test_the_help_topic_names_every_hook(capsys: pytest.CaptureFixture[str]) -> None:
-    from engine.designs.conformance import HOOKS
+    from rfview.engine.plugin.conformance import HOOKS
 
     assert cli.main(["help", "design"]) == 0
     text = capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rfview.render import pipeline
-from sessions import Session, open_session
+from rfview.sessions import Session, open_session
 from tests.rfview.pilots import Driven, drive
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import plain
 from rfview.plain import Linear, census, listed, sentences
-from sessions import open_session
-from sessions.session import Session
+from rfview.sessions import open_session
+from rfview.sessions.session import Session
 
 REPOSITORY = Path(__file__).parents[2]
 RECORDED = REPOSITORY / "rfview" / "learn" / "recorded"

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import stalls
-from engine import state as layout_of_state
-from engine.errors import InputError
+from rfview.engine import stalls
+from rfview.engine import state as layout_of_state
+from rfview.engine.errors import InputError
 from rfview.palette import STATES, THEMES, Palette, choose_theme
 from rfview.render import code, collectors, footer, frame, lens, overview, registers, status, warps, why
 from rfview.render import stalls as stall_lines
@@ -20,9 +20,9 @@ from rfview.render.layout import PANELS, is_tiny, layout, shown
 from rfview.render.lenses import banks, panels
 from rfview.render.scene import Badge, Machine, Scene
 from rfview.screens.source import SceneSource
-from sessions.accounts import problems
-from sessions.opening import open_recording
-from sessions.session import Session
+from rfview.sessions.reports.invariants import problems
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.session import Session
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"

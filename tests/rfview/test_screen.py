@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.actions import ACTIONS
 from rfview.app import make_app, render_text
 from rfview.render.layout import shown
-from sessions.session import Session
+from rfview.sessions.session import Session
 from tests.rfview.fakes import FakeTimeline, make_session
 from tests.rfview.pilots import Driven, drive
 
@@ -338,7 +338,7 @@ async def go():
         await pilot.press("s", "i", "r", "escape", "e", "escape")
         await pilot.pause(0.2)
 asyncio.run(go())
-loaded = {"numba", "llvmlite", "engine.simulator"} & set(sys.modules)
+loaded = {"numba", "llvmlite", "rfview.engine.simulator"} & set(sys.modules)
 assert not loaded, loaded
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview import startup
 from rfview.commands import screen
 from tests.rfview.fakes import make_session

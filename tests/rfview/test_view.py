@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.view import View
-from sessions import open_session
-from sessions.session import Session
+from rfview.sessions import open_session
+from rfview.sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.snapshot import Snapshot
-from sessions import direct, reading
-from sessions.live import LiveTimeline
-from sessions.record import record
-from sessions.opening import open_recording
-from sessions.replay import RecordedTimeline
+from rfview.engine.snapshot import Snapshot
+from rfview.sessions.codec import direct, reading
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.replay import RecordedTimeline
 from tests.sessions.double import Double, snapshots
 
 CYCLES, CHUNK = 700, 40

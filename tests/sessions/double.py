@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from engine import stalls, state
-from engine.chunk import Blocks, Chunk, Rows
-from engine.errors import KernelFault
-from engine.snapshot import Snapshot
+from rfview.engine import stalls, state
+from rfview.engine.chunk import Blocks, Chunk, Rows
+from rfview.engine.errors import KernelFault
+from rfview.engine.snapshot import Snapshot
 
 RF_DTYPE = np.dtype([("writes", "u4"), ("level", "i4", (4,)), ("entry", [("valid", "u1"), ("reg", "u1"), ("pad", "u2")],
                      (3,)), ("clock", "u8")])  # fmt: skip
@@ -40,7 +40,7 @@ def make_info() -> dict[str, Any]:
 
 
 class Double:
-    """Behaves like engine.simulator.Simulator for recording, replay and live timelines."""
+    """Behaves like rfview.engine.simulator.Simulator for recording, replay and live timelines."""
 
     def __init__(self, cycles: int = 3000, seed: int = 1, fault_at: int | None = None):
         self.cycles, self.seed, self.fault_at = cycles, seed, fault_at
@@ -189,7 +189,7 @@ def copied(record: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A copy of the double, with the fields of engine.simulator.Checkpoint that it needs."""
+    """A copy of the double, with the fields of rfview.engine.simulator.Checkpoint that it needs."""
 
     cycle: int
     sm: np.ndarray

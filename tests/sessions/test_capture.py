@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
-from sessions import Session, open_session
-from sessions.capture import record_part
-from sessions.script import run_script
+from rfview.engine.errors import InputError
+from rfview.sessions import Session, open_session
+from rfview.sessions.branches.capture import record_part
+from rfview.sessions.commands.script import run_script
 from tests.sessions.test_fork import session_of, simulator, small  # noqa: F401 - fixtures
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import kernels
-from engine.errors import InputError
-from engine.stalls import LONG_SCOREBOARD
-from sessions.compare import Comparison, WarpName, report
-from sessions.live import LiveTimeline
-from sessions.record import record
-from sessions.opening import open_recording
-from sessions.replay import RecordedTimeline
-from sessions.timeline import Timeline
+from rfview.engine import kernels
+from rfview.engine.errors import InputError
+from rfview.engine.stalls import LONG_SCOREBOARD
+from rfview.sessions.compare import Comparison, WarpName, report
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.timeline.base import Timeline
 
 CYCLES = 2048
 KERNELS = ("vectoradd", "reduction", "histogram")
@@ -57,8 +57,8 @@ zeros = true
 
 
 def simulator(path: Path, **machine: Any) -> Any:
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
 
     return Simulator(load_launch_file(path), **machine)
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from sessions.crew import LIMIT, Crew
+from rfview.sessions.file.write_pipeline import LIMIT, Crew
 
 PIECES = 60
 

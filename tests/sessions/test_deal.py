@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sessions.deal import deal, deal_cycles
-from sessions.workspace import CYCLE_SHIFT, SIDE, VALUE_SHIFT, WIDTH, Touched
+from rfview.sessions.codec.deal import deal, deal_cycles
+from rfview.sessions.codec.workspace import CYCLE_SHIFT, SIDE, VALUE_SHIFT, WIDTH, Touched
 from tests.processors import compares, each_processor, needs_jit
 
 # the words that a block's events change: few, all in one half of the block, more than are turned at once, all
@@ -51,7 +51,7 @@ def results(compiled: bool) -> list[list[int]]:
     """Return what comes into the columns of random blocks, and how much, with the cycles."""
     random, found, function = np.random.RandomState(11), [], dealt
     if compiled:
-        from engine import jit      # gives the helpers their compiled versions
+        from rfview.engine.compile import jit      # gives the helpers their compiled versions
 
         function = jit.numba.njit(error_model="numpy", _nrt=False)(dealt)
     for touched in TOUCHED:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import kernels
-from engine.designs.rfc import STAND_IN
-from engine.launch import load_launch_file
-from engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
-from engine.simulator import Simulator
-from engine.stalls import ISSUED
-from engine.state import COLLECT, DERIVED, FREE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, WRITE_BACK
-from sessions import holders
+from rfview.engine import kernels
+from rfview.engine.designs.rfc import STAND_IN
+from rfview.engine.launch import load_launch_file
+from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.engine.simulator import Simulator
+from rfview.engine.stalls import ISSUED
+from rfview.engine.state import COLLECT, DERIVED, FREE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, WRITE_BACK
+from rfview.sessions.why import producers as holders
 
 MACHINES = [("gemm", "sram", "gto"), ("gemm", "hrf", "lrr"), ("reduction", "rfc", "two_level"), ("histogram", "hcrf", "gto"),
             ("gemm", "edram", "gto"), ("bfs", "racetrack", "lrr"), ("gemm", "single_buffer", "gto"),

@@ -15,15 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sessions
-from engine import jit, kernels
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
-from sessions import codec, direct, reading
-from sessions.changes import StoredChanges
-from sessions.opening import open_recording
-from sessions.record import record
-from sessions.replay import RecordedTimeline
+from rfview import sessions
+from rfview.engine.compile import jit
+from rfview.engine import kernels
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
+from rfview.sessions.codec import codec, direct, reading
+from rfview.sessions.codec.changes import StoredChanges
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.file.writer import record
+from rfview.sessions.timeline.replay import RecordedTimeline
 from tests.sessions.conftest import CHUNK
 from tests.sessions.double import Double
 
@@ -124,7 +125,7 @@ def test_it_is_loaded_after_so_many_chunks(recorded: RecordedTimeline, monkeypat
 @pytest.mark.parametrize("case, loads", (("compiled", True), ("not compiled", False), ("run by Python", False)))
 def test_it_is_loaded_only_where_it_is_compiled(case: str, loads: bool, file: Path, tmp_path: Path) -> None:
     if loads:
-        subprocess.run([sys.executable, "-m", "sessions.warm"], check=True, timeout=300)
+        subprocess.run([sys.executable, "-m", "rfview.sessions.codec.warm"], check=True, timeout=300)
     code = ("import sys; from sessions import open_session, reading\n"
             "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
             "assert 'numba' not in sys.modules; reading.READER.load()\n"
@@ -137,7 +138,7 @@ def test_it_is_loaded_only_where_it_is_compiled(case: str, loads: bool, file: Pa
 
 
 def test_a_broken_numba_takes_nothing_from_a_replay(recorded: RecordedTimeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sessions.warm", None)
+    monkeypatch.setitem(sys.modules, "rfview.sessions.codec.warm", None)
     monkeypatch.delattr(sessions, "warm", raising=False)
     reader = reading.Reader(after=1)
     reader.load()

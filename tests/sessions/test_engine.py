@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine import kernels
-from sessions import Session, open_session
-from sessions.live import LiveTimeline, open_live
-from sessions.record import record
-from sessions.opening import open_recording
+from rfview.engine import kernels
+from rfview.sessions import Session, open_session
+from rfview.sessions.timeline.live import LiveTimeline, open_live
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
 
 pytestmark = pytest.mark.slow
 CASES = [(name, "sram") for name in kernels.names()] + [("histogram", "stt[stall=bank]"), ("vectoradd", "stt")]
@@ -20,8 +20,8 @@ CASES = [(name, "sram") for name in kernels.names()] + [("histogram", "stt[stall
 
 def simulator(name: str, design: str) -> Any:
     """Return a fresh simulator of a bundled kernel."""
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
 
     return Simulator(load_launch_file(kernels.path(name)), design=design)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from sessions import open_session
-from sessions.export import FORMATS, export, sqlite
-from sessions.session import Session
+from rfview.engine.errors import InputError
+from rfview.sessions import open_session
+from rfview.sessions.export import FORMATS, export, sqlite
+from rfview.sessions.session import Session
 
 RECORDED = Path(__file__).parents[2] / "rfview" / "learn" / "recorded"
 

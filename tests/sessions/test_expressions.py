@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import stalls
-from engine.errors import InputError
-from sessions.expressions import compile_expression
+from rfview.engine import stalls
+from rfview.engine.errors import InputError
+from rfview.sessions.expressions import compile_expression
 from tests.sessions.conftest import CYCLES
 from tests.sessions.double import BASE, NUM_WARPS
 
@@ -125,8 +125,8 @@ def test_columns_equal_a_look_at_every_snapshot(both, truth: list, expression: A
 @pytest.fixture(scope="module")
 def both(file, request: pytest.FixtureRequest) -> list:
     """Return a recorded and a live timeline that stay open."""
-    from sessions.live import LiveTimeline
-    from sessions.opening import open_recording
+    from rfview.sessions.timeline.live import LiveTimeline
+    from rfview.sessions.file.opening import open_recording
     from tests.sessions.conftest import CHUNK
     from tests.sessions.double import Double
 

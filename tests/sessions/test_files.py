@@ -11,18 +11,19 @@ import msgpack
 import numpy as np
 import pytest
 
-from engine import state
-from engine.chunk import Blocks, Rows
-from engine.errors import InputError
-from sessions import codec, direct, format
-from sessions.changes import Changes, StoredChanges
-from sessions.encode import Encoder, rows_of, sum_of, words_of
-from sessions.extent import BYTES
-from sessions.layout import Layout
-from sessions.record import Writer, partial_path, record
-from sessions.opening import describe, open_recording
-from sessions.rowlog import RowLog
-from sessions.summaries import STATES
+from rfview.engine import state
+from rfview.engine.chunk import Blocks, Rows
+from rfview.engine.errors import InputError
+from rfview.sessions.codec import codec, direct
+from rfview.sessions.file import format
+from rfview.sessions.codec.changes import Changes, StoredChanges
+from rfview.sessions.codec.encode import Encoder, rows_of, sum_of, words_of
+from rfview.sessions.codec.extent import BYTES
+from rfview.sessions.layout import Layout
+from rfview.sessions.file.writer import Writer, partial_path, record
+from rfview.sessions.file.opening import describe, open_recording
+from rfview.sessions.codec.rowlog import RowLog
+from rfview.sessions.file.zone_maps import STATES
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import RF_DTYPE, Double
 
@@ -196,7 +197,7 @@ def test_describe_says_what_a_file_holds(small: Path) -> None:
 
 
 def test_replay_and_scripts_begin_without_numba(small: Path) -> None:
-    code = ("import sys; from sessions import open_session; from sessions.script import run_lines\n"
+    code = ("import sys; from sessions import open_session; from rfview.sessions.commands.script import run_lines\n"
             "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
             "assert run_lines(s, 'info warps; info registers 3; c; rc; u w3.pc > 2; print w1.R1') == 0\n"
             "sys.exit(any(name.startswith(('numba', 'llvmlite')) for name in sys.modules))")  # fmt: skip

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from sessions import Session, open_session
-from sessions.flow import Flow, follow, lost_bits
-from sessions.script import run_script
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.sessions import Session, open_session
+from rfview.sessions.taint import Flow, follow, lost_bits
+from rfview.sessions.commands.script import run_script
+from rfview.sessions.timeline.base import Timeline
 from tests.sessions.test_fork import session_of, small, store_of  # noqa: F401 - fixtures
 
 HORNER = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "kernels" / "horner.toml"

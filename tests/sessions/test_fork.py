@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import kernels
-from engine.errors import InputError
-from sessions import Session, open_session
-from sessions.compare import Comparison
-from sessions.fork import DESIGNS, changeable
-from sessions.live import LiveTimeline
-from sessions.record import record
-from sessions.script import run_lines, run_script
-from sessions.timeline import Timeline
+from rfview.engine import kernels
+from rfview.engine.errors import InputError
+from rfview.sessions import Session, open_session
+from rfview.sessions.compare import Comparison
+from rfview.sessions.branches.fork import DESIGNS, changeable
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.file.writer import record
+from rfview.sessions.commands.script import run_lines, run_script
+from rfview.sessions.timeline.base import Timeline
 
 SMALL = """module = "vectoradd.ptx"
 [[launch]]
@@ -50,8 +50,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def simulator(path: Path, **machine: Any) -> Any:
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
 
     return Simulator(load_launch_file(path), **machine)
 
@@ -277,7 +277,7 @@ def test_unchanged_branches_of_bundled_kernels_end_as_their_parents(kernel: str,
 
 
 def test_branches_of_recordings_tell_how_far_compiling_is(small: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    from engine import warm
+    from rfview.engine.compile import warm
 
     record(simulator(small), tmp_path / "a.rfs", max_cycles=400)
     monkeypatch.setattr(warm, "is_ready", lambda dtype: False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions.opening import describe, open_recording
+from rfview.sessions.file.opening import describe, open_recording
 
 GOLDEN = Path(__file__).parent / "golden"
 

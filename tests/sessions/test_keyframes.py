@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sessions.keyframes import PAGE, Keyframes
+from rfview.sessions.timeline.keyframes import PAGE, Keyframes
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
-from sessions import open_session
-from sessions.names import names_at, register_of
-from sessions.script import run_script
+from rfview.engine.errors import InputError
+from rfview.sessions import open_session
+from rfview.sessions.names import names_at, register_of
+from rfview.sessions.commands.script import run_script
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 INFO = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sessions import Session, open_session
-from sessions.export.instructions import NO_STAGE, events
-from sessions.pipeline import DECODED, EMPTY, FETCHED, ISSUED, REFUSED, STAGES, lives, reads, writes
+from rfview.sessions import Session, open_session
+from rfview.sessions.export.instructions import NO_STAGE, events
+from rfview.sessions.reports.pipeline import DECODED, EMPTY, FETCHED, ISSUED, REFUSED, STAGES, lives, reads, writes
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 NAMES = {"collect": 1, "execute": 2, "memory": 3, "write_back": 4, "written": 5}

@@ -13,12 +13,14 @@ import msgpack
 import numpy as np
 import pytest
 
-from engine import kernels
-from engine.errors import InputError
-from sessions import open_session
-from sessions import codec, format, recipe
-from sessions.record import record
-from sessions.opening import open_recording
+from rfview.engine import kernels
+from rfview.engine.errors import InputError
+from rfview.sessions import open_session
+from rfview.sessions.codec import codec
+from rfview.sessions.file import format
+from rfview.sessions.timeline import recipe
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 SETTINGS = {"sm.num_collectors": "4", "stt.write_cycles": "6"}
@@ -26,8 +28,8 @@ SETTINGS = {"sm.num_collectors": "4", "stt.write_cycles": "6"}
 
 def simulator(target: str | Path, **options: Any) -> Any:
     """Return a fresh simulator of a bundled kernel or launch file."""
-    from engine.launch import load_launch_file
-    from engine.simulator import Simulator
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
 
     return Simulator(load_launch_file(kernels.path(target) if isinstance(target, str) else target), **options)
 

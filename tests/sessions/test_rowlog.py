@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sessions import codec
-from sessions.encode import sum_of
-from sessions.rowlog import RowLog
+from rfview.sessions.codec import codec
+from rfview.sessions.codec.encode import sum_of
+from rfview.sessions.codec.rowlog import RowLog
 from tests.sessions.conftest import CHUNK, CYCLES
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InputError
-from sessions import Session, open_session
-from sessions.live import LiveTimeline
-from sessions.script import commands, help_text, run_lines, run_script
-from sessions.verbs import ALIASES, VERBS, execute
+from rfview.engine.errors import InputError
+from rfview.sessions import Session, open_session
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.commands.script import commands, help_text, run_lines, run_script
+from rfview.sessions.commands.table import ALIASES, VERBS, execute
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.errors import InputError
-from sessions import Session, open_session
-from sessions.live import LiveTimeline
-from sessions.marks import Marks
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.sessions import Session, open_session
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.marks import Marks
+from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import NUM_WARPS, Double
 

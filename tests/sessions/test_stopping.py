@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import designs, stalls
-from engine.errors import InputError
-from sessions import accounts
-from sessions.live import LiveTimeline
-from sessions.record import record
-from sessions.opening import open_recording
-from sessions.session import Session
-from sessions.timeline import Timeline
+from rfview.engine import plugin as designs, stalls
+from rfview.engine.errors import InputError
+from rfview.sessions.reports import invariants as accounts
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import NUM_WARPS, Double
 from tests.sessions.test_expressions import grow, reduced, scalars

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import stalls
-from sessions import format
-from sessions.expressions import compile_expression
-from sessions.record import record
-from sessions.opening import open_recording
-from sessions.replay import RecordedTimeline
-from sessions.search import FIRST, INSIDE
-from sessions.session import Session
-from sessions.summaries import WordKinds
+from rfview.engine import stalls
+from rfview.sessions.file import format
+from rfview.sessions.expressions import compile_expression
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.search.search import FIRST, INSIDE
+from rfview.sessions.session import Session
+from rfview.sessions.file.zone_maps import WordKinds
 from tests.sessions.conftest import CYCLES
 from tests.sessions.double import NUM_WARPS, Double
 from tests.sessions.test_expressions import grow, reduced, scalars

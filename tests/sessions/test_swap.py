@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from engine.errors import InputError
-from sessions import Session, open_session
-from sessions.compare.issues import IssueLog
-from sessions.fork import way_to
-from sessions.script import run_script
-from sessions.swap import load, swap
+from rfview.engine.errors import InputError
+from rfview.sessions import Session, open_session
+from rfview.sessions.compare.issues import IssueLog
+from rfview.sessions.branches.fork import way_to
+from rfview.sessions.commands.script import run_script
+from rfview.sessions.branches.swap import load, swap
 from tests.sessions.test_fork import finish, session_of, small  # noqa: F401 - fixtures
 
 

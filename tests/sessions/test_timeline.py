@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from sessions.live import LiveTimeline
-from sessions.opening import open_recording
-from sessions.timeline import Timeline
+from rfview.engine.errors import InputError
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double
 
@@ -119,8 +119,8 @@ def test_a_live_timeline_grows_by_whole_chunks_and_closes_at_the_end(truth: list
 
 @pytest.mark.parametrize("ahead", [CHUNK, 7 * CHUNK, CYCLES])
 def test_thinned_keyframes_reach_every_cycle(truth: list, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sessions.live.KEYFRAME_REST", 0)
-    monkeypatch.setattr("sessions.live.KEYFRAME_RATE", 1e30)  # one whenever the machine is at the frontier
+    monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_REST", 0)
+    monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_RATE", 1e30)  # one whenever the machine is at the frontier
     timeline = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK, budget_bytes=1_000_000)
     timeline._decoded.limit_bytes = timeline._rungs.limit_bytes = 1
     order = random.Random(9)
@@ -145,8 +145,8 @@ def test_far_moves_give_the_same_chunks_totals_and_lines_as_short_ones() -> None
 
 
 def test_an_overview_gets_as_fine_as_its_buckets_with_few_cycles_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sessions.live.REFINE_CYCLES", 4 * CHUNK)
-    monkeypatch.setattr("sessions.timeline.EXACT_CHUNKS", 1)
+    monkeypatch.setattr("rfview.sessions.timeline.live.REFINE_CYCLES", 4 * CHUNK)
+    monkeypatch.setattr("rfview.sessions.timeline.base.EXACT_CHUNKS", 1)
     far, near = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK), LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
     far.extend(1 << 40)
     while near.extend(1):

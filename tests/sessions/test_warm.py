@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from engine import jit
-from sessions import arrange, direct, reading, streams, sums, warm
-from sessions.compiled import SOURCES
-from sessions.opening import open_recording
-from sessions.record import record
+from rfview.engine.compile import jit
+from rfview.sessions.codec import arrange, direct, reading, streams, sums, warm
+from rfview.sessions.codec.compiled import SOURCES
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.file.writer import record
 from tests.sessions.double import Double
 
 
@@ -59,7 +59,7 @@ def child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[subprocess.Po
     real = subprocess.Popen
 
     def start(command: list[str], **options: Any) -> subprocess.Popen:
-        assert command == [sys.executable, "-m", "sessions.warm"]
+        assert command == [sys.executable, "-m", "rfview.sessions.codec.warm"]
         code = f"import time; time.sleep({seconds.read_text()}); raise SystemExit(3)"
         started.append(real([sys.executable, "-c", code], **options))
         return started[-1]

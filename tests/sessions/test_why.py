@@ -15,15 +15,15 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from engine.errors import InputError
-from engine.stalls import STALLS
-from engine.state import FOREVER, INFLIGHT
-from sessions import Session, open_session
-from sessions.opening import open_recording
-from sessions.verbs import execute
-from sessions.why import Past, banks, explain
-from sessions.why.past import Flight
-from sessions.why.trail import Refusal, Trail
+from rfview.engine.errors import InputError
+from rfview.engine.stalls import STALLS
+from rfview.engine.state import FOREVER, INFLIGHT
+from rfview.sessions import Session, open_session
+from rfview.sessions.file.opening import open_recording
+from rfview.sessions.commands.table import execute
+from rfview.sessions.why import Past, banks, explain
+from rfview.sessions.why.past import Flight
+from rfview.sessions.why.trail import Refusal, Trail
 from tests.engine import plugin_skeleton
 from tests.harness import Assembly, added
 from tests.sessions import why_programs

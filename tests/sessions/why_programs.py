@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from engine import isa
-from engine.program import NO_PC, UNIT_CTRL
-from sessions.live import LiveTimeline
-from sessions.session import Session
-from sessions.why import Chain
+from rfview.engine import isa
+from rfview.engine.program import NO_PC, UNIT_CTRL
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.session import Session
+from rfview.sessions.why import Chain
 from tests.harness import Assembly, Machine
 
 TWO_LEVEL = {"scheduler": "two_level", "preset": "gebhart"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma32
 
 # Row i-1, i, i+1 of the filter, as the source's c11 c21 c31, c12 c22 c32, c13 c23 c33.
 TAPS = np.array([[0.2, 0.5, -0.8], [-0.3, 0.6, -0.9], [0.4, 0.7, 0.10]], np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma32
 
 ALPHA, BETA = np.float32(1.5), np.float32(0.5)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma32
 
 OPTIONS, THREADS, PAIRS_PER_THREAD = 24, 128, 8
 LN2, LOG2E, PI = np.float32(np.log(2)), np.float32(np.log2(np.e)), np.float32(np.pi)

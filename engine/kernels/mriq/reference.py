@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma32
 
 SAMPLES = 32
 

@@ -1,6 +1,6 @@
 """Which opcode a PTX instruction form is: base name, modifiers and types to the machine's opcodes (engine/isa.py).
 
-`lookup("mul", ("wide", "u32"))` gives the `OpInfo` of an instruction that `engine/execute.py` computes. Loads, stores,
+`lookup("mul", ("wide", "u32"))` gives the `OpInfo` of an instruction that values/execute.py computes. Loads, stores,
 atomics, branches, barriers and special registers are not looked up here: the front end builds those itself.
 
 Operands. `src_types[k]` is the PTX type of source operand k in PTX order. Operands 0, 1, 2 go to row slots 2k (and
@@ -20,8 +20,8 @@ import difflib
 from collections.abc import Callable
 from functools import lru_cache
 
-from engine.ptx.forms import arithmetic, compare, convert, logic, special, warp
-from engine.ptx.forms.form import Form, OpInfo, Refused
+from rfview.engine.ptx.forms import arithmetic, compare, convert, logic, special, warp
+from rfview.engine.ptx.forms.form import Form, OpInfo, Refused
 
 __all__ = ["BASES", "EXAMPLES", "OpInfo", "UnsupportedOpcode", "lookup"]
 

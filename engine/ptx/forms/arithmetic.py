@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from engine.isa import (
-    CARRY_ADD, CARRY_MAD_HI, CARRY_MAD_LO, CARRY_SUB, FLAG_CC_IN, FLAG_CC_OUT, FLAG_FTZ, FLAG_NAN, FLAG_RELU,
-    FLAG_ROUND_MASK, FLAG_SAT, FP_ABS, FP_ADD, FP_DIV, FP_FMA, FP_MAX, FP_MIN, FP_MUL, FP_NEG, FP_RCP, FP_SQRT, FP_SUB,
-    INT_ABS, INT_ADD, INT_DIV, INT_MAD24_HI, INT_MAD24_LO, INT_MAD_HI, INT_MAD_LO, INT_MAD_WIDE, INT_MAX, INT_MIN,
-    INT_MUL24_HI, INT_MUL24_LO, INT_MUL_HI, INT_MUL_LO, INT_MUL_WIDE, INT_NEG, INT_REM, INT_SAD, INT_SUB, OP_ABS32,
-    OP_ADD32, OP_ADD64, OP_CARRY, OP_DABS, OP_DADD, OP_DDIV, OP_DFMA, OP_DMUL, OP_DNEG, OP_DOUBLE, OP_DRCP, OP_DSQRT,
-    OP_DSUB, OP_FABS, OP_FADD, OP_FADD_FTZ, OP_FDIV, OP_FFMA, OP_FFMA_FTZ, OP_FLOAT, OP_FMAX, OP_FMIN, OP_FMUL,
-    OP_FMUL_FTZ, OP_FNEG, OP_FRCP, OP_FSQRT, OP_FSUB, OP_FSUB_FTZ, OP_HALF, OP_MAD_LO32, OP_MAD_WIDE_S32,
-    OP_MAD_WIDE_U32, OP_MAX_S32, OP_MAX_U32, OP_MIN_S32, OP_MIN_U32, OP_MUL_HI_S32, OP_MUL_HI_U32, OP_MUL_LO32,
-    OP_MUL_LO64, OP_MUL_WIDE_S32, OP_MUL_WIDE_U32, OP_NEG32, OP_NEG64, OP_SFU, OP_SUB32, OP_SUB64, SFU_DIV,
-    SFU_DIV_FULL, TYPE_BITS, TYPE_CODES,
-)
-from engine.program import (
-    LAT_DP_ADD, LAT_DP_DIV, LAT_DP_MAD, LAT_DP_MAX, LAT_DP_MUL, LAT_FP_ADD, LAT_FP_DIV, LAT_FP_MAD, LAT_FP_MAX,
-    LAT_FP_MUL, LAT_INT_ADD, LAT_INT_DIV, LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, LAT_SFU, UNIT_SFU, UNIT_SP,
-)
-from engine.ptx.forms.form import FLOATS, INTS, Form, OpInfo, Refused, float_flags, general_int, is_signed, op_info, widened
+from rfview.engine.isa import (CARRY_ADD, CARRY_MAD_HI, CARRY_MAD_LO, CARRY_SUB, FLAG_CC_IN, FLAG_CC_OUT, FLAG_FTZ,
+                               FLAG_NAN, FLAG_RELU, FLAG_ROUND_MASK, FLAG_SAT, FP_ABS, FP_ADD, FP_DIV, FP_FMA,
+                               FP_MAX, FP_MIN, FP_MUL, FP_NEG, FP_RCP, FP_SQRT, FP_SUB, INT_ABS, INT_ADD, INT_DIV,
+                               INT_MAD24_HI, INT_MAD24_LO, INT_MAD_HI, INT_MAD_LO, INT_MAD_WIDE, INT_MAX, INT_MIN,
+                               INT_MUL24_HI, INT_MUL24_LO, INT_MUL_HI, INT_MUL_LO, INT_MUL_WIDE, INT_NEG, INT_REM,
+                               INT_SAD, INT_SUB, OP_ABS32, OP_ADD32, OP_ADD64, OP_CARRY, OP_DABS, OP_DADD, OP_DDIV,
+                               OP_DFMA, OP_DMUL, OP_DNEG, OP_DOUBLE, OP_DRCP, OP_DSQRT, OP_DSUB, OP_FABS, OP_FADD,
+                               OP_FADD_FTZ, OP_FDIV, OP_FFMA, OP_FFMA_FTZ, OP_FLOAT, OP_FMAX, OP_FMIN, OP_FMUL,
+                               OP_FMUL_FTZ, OP_FNEG, OP_FRCP, OP_FSQRT, OP_FSUB, OP_FSUB_FTZ, OP_HALF, OP_MAD_LO32,
+                               OP_MAD_WIDE_S32, OP_MAD_WIDE_U32, OP_MAX_S32, OP_MAX_U32, OP_MIN_S32, OP_MIN_U32,
+                               OP_MUL_HI_S32, OP_MUL_HI_U32, OP_MUL_LO32, OP_MUL_LO64, OP_MUL_WIDE_S32,
+                               OP_MUL_WIDE_U32, OP_NEG32, OP_NEG64, OP_SFU, OP_SUB32, OP_SUB64, SFU_DIV,
+                               SFU_DIV_FULL, TYPE_BITS, TYPE_CODES)  # fmt: skip
+from rfview.engine.program import (LAT_DP_ADD, LAT_DP_DIV, LAT_DP_MAD, LAT_DP_MAX, LAT_DP_MUL, LAT_FP_ADD,
+                                   LAT_FP_DIV, LAT_FP_MAD, LAT_FP_MAX, LAT_FP_MUL, LAT_INT_ADD, LAT_INT_DIV,
+                                   LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, LAT_SFU, UNIT_SFU, UNIT_SP)  # fmt: skip
+from rfview.engine.ptx.forms.form import (FLOATS, INTS, Form, OpInfo, Refused, float_flags, general_int, is_signed,
+                                          op_info, widened)  # fmt: skip
 
 _FLOAT_FAST = {
     FP_ADD: (OP_FADD, OP_FADD_FTZ, OP_DADD), FP_SUB: (OP_FSUB, OP_FSUB_FTZ, OP_DSUB),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.isa import (
-    CVT_PAIR, CVTA_FROM_LOCAL, CVTA_FROM_PARAM, CVTA_FROM_SHARED, CVTA_IDENTITY, CVTA_TO_LOCAL, CVTA_TO_PARAM,
-    CVTA_TO_SHARED, FLAG_FTZ, FLAG_INT_ROUND, FLAG_RELU, FLAG_RZ, FLAG_SAT, ISSPACEP_KINDS, OP_CVT, OP_CVTA,
-    OP_CVT_F32_F64, OP_CVT_F32_S32, OP_CVT_F32_U32, OP_CVT_F64_F32, OP_CVT_F64_S32, OP_CVT_F64_U32, OP_CVT_S32_F32,
-    OP_CVT_U32_F32, OP_ISSPACEP, OP_MOV32, OP_MOV64, OP_SEXT16, OP_SEXT64, OP_SEXT8, OP_ZEXT16, OP_ZEXT64, OP_ZEXT8,
-    ROUND_RN, ROUND_RZ, ROUND_SHIFT, TYPE_BITS, TYPE_CODES,
-)
-from engine.ptx.forms.form import INT_ROUNDS, ROUNDS, Form, OpInfo, Refused, is_signed, op_info
+from rfview.engine.isa import (CVT_PAIR, CVTA_FROM_LOCAL, CVTA_FROM_PARAM, CVTA_FROM_SHARED, CVTA_IDENTITY,
+                               CVTA_TO_LOCAL, CVTA_TO_PARAM, CVTA_TO_SHARED, FLAG_FTZ, FLAG_INT_ROUND, FLAG_RELU,
+                               FLAG_RZ, FLAG_SAT, ISSPACEP_KINDS, OP_CVT, OP_CVTA, OP_CVT_F32_F64, OP_CVT_F32_S32,
+                               OP_CVT_F32_U32, OP_CVT_F64_F32, OP_CVT_F64_S32, OP_CVT_F64_U32, OP_CVT_S32_F32,
+                               OP_CVT_U32_F32, OP_ISSPACEP, OP_MOV32, OP_MOV64, OP_SEXT16, OP_SEXT64, OP_SEXT8,
+                               OP_ZEXT16, OP_ZEXT64, OP_ZEXT8, ROUND_RN, ROUND_RZ, ROUND_SHIFT, TYPE_BITS,
+                               TYPE_CODES)  # fmt: skip
+from rfview.engine.ptx.forms.form import INT_ROUNDS, ROUNDS, Form, OpInfo, Refused, is_signed, op_info
 
 _CVT_FAST = {
     ("f32", "s32"): OP_CVT_F32_S32, ("f32", "u32"): OP_CVT_F32_U32, ("f64", "f32"): OP_CVT_F64_F32,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.isa import (
-    FLAG_FTZ, FLAG_SAT, OP_INT, ROUND_RM, ROUND_RN, ROUND_RP, ROUND_RZ, ROUND_SHIFT, TYPE_BITS, TYPE_CODES, TYPES,
-)
-from engine.program import LAT_INT_ADD, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
+from rfview.engine.isa import (FLAG_FTZ, FLAG_SAT, OP_INT, ROUND_RM, ROUND_RN, ROUND_RP, ROUND_RZ, ROUND_SHIFT,
+                               TYPE_BITS, TYPE_CODES, TYPES)  # fmt: skip
+from rfview.engine.program import LAT_INT_ADD, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
 
 
 class OpInfo(NamedTuple):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from engine.isa import (
-    INT_BFE, INT_BFI, INT_BFIND, INT_BFIND_SHIFT, INT_BMSK_CLAMP, INT_BMSK_WRAP, INT_BREV, INT_CLZ, INT_CNOT, INT_FNS,
-    INT_NOT, INT_POPC, INT_SHL, INT_SHR, INT_SZEXT_CLAMP, INT_SZEXT_WRAP, OP_AND32, OP_AND64, OP_DP2A, OP_DP4A, OP_LOP3,
-    OP_MOV32, OP_MOV64, OP_NOT32, OP_NOT64, OP_OR32, OP_OR64, OP_PRED, OP_PRMT, OP_SHF, OP_SHL32, OP_SHL64, OP_SHR_S32,
-    OP_SHR_S64, OP_SHR_U32, OP_SHR_U64, OP_XOR32, OP_XOR64, PRED_AND, PRED_MOV, PRED_NOT, PRED_OR, PRED_XOR, PRMT_MODES,
-    TYPE_BITS,
-)
-from engine.program import LAT_INT_ADD, LAT_INT_MAD
-from engine.ptx.forms.form import BITS, INTS, Form, OpInfo, Refused, general_int, is_signed, op_info
+from rfview.engine.isa import (INT_BFE, INT_BFI, INT_BFIND, INT_BFIND_SHIFT, INT_BMSK_CLAMP, INT_BMSK_WRAP, INT_BREV,
+                               INT_CLZ, INT_CNOT, INT_FNS, INT_NOT, INT_POPC, INT_SHL, INT_SHR, INT_SZEXT_CLAMP,
+                               INT_SZEXT_WRAP, OP_AND32, OP_AND64, OP_DP2A, OP_DP4A, OP_LOP3, OP_MOV32, OP_MOV64,
+                               OP_NOT32, OP_NOT64, OP_OR32, OP_OR64, OP_PRED, OP_PRMT, OP_SHF, OP_SHL32, OP_SHL64,
+                               OP_SHR_S32, OP_SHR_S64, OP_SHR_U32, OP_SHR_U64, OP_XOR32, OP_XOR64, PRED_AND,
+                               PRED_MOV, PRED_NOT, PRED_OR, PRED_XOR, PRMT_MODES, TYPE_BITS)  # fmt: skip
+from rfview.engine.program import LAT_INT_ADD, LAT_INT_MAD
+from rfview.engine.ptx.forms.form import BITS, INTS, Form, OpInfo, Refused, general_int, is_signed, op_info
 
 _LOGIC = {"and": (OP_AND32, OP_AND64, PRED_AND), "or": (OP_OR32, OP_OR64, PRED_OR),
           "xor": (OP_XOR32, OP_XOR64, PRED_XOR)}

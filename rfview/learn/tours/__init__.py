@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from engine.errors import InputError
+from rfview.engine.errors import InputError
 from rfview.learn.tour import Tour
 from rfview.learn.tours import dead, drain, first, refresh, shift
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import state as layout
+from rfview.engine import state as layout
 from rfview.render.operation import frozen_until
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, fill, number, progress

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import state as layout
-from engine.events import FIRST_DESIGN_EVENT
+from rfview.engine import state as layout
+from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.render.scene import Machine, Scene, plain_record
 from rfview.render.text import Line, Row, fill, number, percent
 

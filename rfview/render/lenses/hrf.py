@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.designs import Run, hrf
-from engine.events import FIRST_DESIGN_EVENT, RF_READS, RF_WRITES
-from engine.state import BANK_READ, NONE8
+from rfview.engine.plugin import Run
+from rfview.engine.designs import hrf
+from rfview.engine.events import FIRST_DESIGN_EVENT, RF_READS, RF_WRITES
+from rfview.engine.state import BANK_READ, NONE8
 from rfview.render.scene import Machine, Scene, plain_record
 from rfview.render.text import BARS, Line, Row, fill, number, percent, progress
 

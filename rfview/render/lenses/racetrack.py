@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine import state as layout
+from rfview.engine import state as layout
 from rfview.render.scene import Machine, Scene, plain_record
 from rfview.render.text import Line, Row, fill, number, percent
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine import state as layout
-from engine.events import FIRST_DESIGN_EVENT
-from engine.stalls import SUSPENDED
+from rfview.engine import state as layout
+from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.engine.stalls import SUSPENDED
 from rfview.render.scene import Machine, Scene, plain_record
 from rfview.render.text import Line, Row, fill, number, percent
 

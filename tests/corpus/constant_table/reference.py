@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma32
 
 PRIMES = np.array([2, 3, 5, 7, 11, 13, 17, 19])
 INITIALISED = np.array([10, -20, 30, -40, 50])

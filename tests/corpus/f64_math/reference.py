@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.rounding import fma64
+from rfview.engine.kernels.rounding import fma64
 
 
 def inputs() -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma32
 from tests.corpus.ieee import apply, finite, flush, root_to
 
 

@@ -13,17 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import designs, isa, kernels
-from engine.designs import Run, edram
-from engine.errors import InputError
-from engine.launch import load_launch_file, quality
-from engine.program import LAT_DP_ADD, UNIT_CTRL, UNIT_SFU
-from engine.ptx import forms
-from engine.simulator import Simulator
-from engine.stalls import REFRESH
-from engine.state import BANK_BUSY, BANK_IDLE, BANK_READ, BANK_WRITE
-from sessions.record import record
-from sessions.opening import open_recording
+from rfview.engine import plugin as designs, isa, kernels
+from rfview.engine.plugin import Run
+from rfview.engine.designs import edram
+from rfview.engine.errors import InputError
+from rfview.engine.launch import load_launch_file, quality
+from rfview.engine.program import LAT_DP_ADD, UNIT_CTRL, UNIT_SFU
+from rfview.engine.ptx import forms
+from rfview.engine.simulator import Simulator
+from rfview.engine.stalls import REFRESH
+from rfview.engine.state import BANK_BUSY, BANK_IDLE, BANK_READ, BANK_WRITE
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, check_skipping
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from engine import designs, isa
-from engine.designs import hcrf
-from engine.state import BANK_BUSY, BANK_IDLE, BANK_WRITE, NONE8
+from rfview.engine import plugin as designs, isa
+from rfview.engine.designs import hcrf
+from rfview.engine.state import BANK_BUSY, BANK_IDLE, BANK_WRITE, NONE8
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, check_skipping
 

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import isa
-from engine.designs import Run, hrf, sram
-from engine.errors import InputError
-from engine.simulator import Simulator
-from engine.stalls import BANK_CONFLICT, STALLS, STT_WRITE, WB_DRAIN
-from engine.state import NONE8
-from sessions.record import record
-from sessions.opening import open_recording
+from rfview.engine import isa
+from rfview.engine.plugin import Run
+from rfview.engine.designs import hrf, sram
+from rfview.engine.errors import InputError
+from rfview.engine.simulator import Simulator
+from rfview.engine.stalls import BANK_CONFLICT, STALLS, STT_WRITE, WB_DRAIN
+from rfview.engine.state import NONE8
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit

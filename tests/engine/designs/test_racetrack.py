@@ -15,16 +15,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import cycle as machine_cycle
-from engine import designs, isa, kernels
-from engine.designs import racetrack
-from engine.errors import InputError
-from engine.launch import load_launch_file
-from engine.simulator import Simulator
-from engine.state import MAX_INFLIGHT, NONE8
-from engine.tools import mapping
-from sessions.record import record
-from sessions.opening import open_recording
+from rfview.engine.machine import cycle as machine_cycle
+from rfview.engine import plugin as designs, isa, kernels
+from rfview.engine.designs import racetrack
+from rfview.engine.errors import InputError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
+from rfview.engine.state import MAX_INFLIGHT, NONE8
+from rfview.engine.tools import mapping
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine
 

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import isa
-from engine.designs import Run, rfc
-from engine.errors import InputError
-from engine.program import NO_PRED, NO_REG
-from engine.simulator import Simulator
-from engine.stalls import BANK_CONFLICT, STALLS
+from rfview.engine import isa
+from rfview.engine.plugin import Run
+from rfview.engine.designs import rfc
+from rfview.engine.errors import InputError
+from rfview.engine.program import NO_PRED, NO_REG
+from rfview.engine.simulator import Simulator
+from rfview.engine.stalls import BANK_CONFLICT, STALLS
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
@@ -384,7 +385,7 @@ def test_gb_wires_table_5_row_1_1() -> None:
 
 
 def test_gb_main_file_of_table_4() -> None:
-    from engine.config import load_preset
+    from rfview.engine.config import load_preset
 
     config = load_preset("gebhart")
     assert config["sm.num_banks"] * config["sm.rows_per_bank"] * 128 == 128 * 1024     # Table 4: 128 KB

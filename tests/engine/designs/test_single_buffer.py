@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import isa
-from engine.designs import single_buffer
-from engine.stalls import WB_FULL
-from sessions.record import record
-from sessions.opening import open_recording
+from rfview.engine import isa
+from rfview.engine.designs import single_buffer
+from rfview.engine.stalls import WB_FULL
+from rfview.sessions.file.writer import record
+from rfview.sessions.file.opening import open_recording
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine import isa
-from engine.program import NO_PRED, NO_REG, SPACE_GLOBAL, SPACE_LOCAL, Kernel
-from engine.ptx.virtual import VirtualProgram
+from rfview.engine import isa
+from rfview.engine.program import NO_PRED, NO_REG, SPACE_GLOBAL, SPACE_LOCAL, Kernel
+from rfview.engine.ptx.virtual import VirtualProgram
 
 WORD = 0xFFFFFFFF
 DOUBLE = (1 << 64) - 1

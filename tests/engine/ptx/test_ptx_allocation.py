@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import isa
-from engine.errors import PtxError
-from engine.ptx import decode_module
-from engine.ptx.lower import lower_kernel
-from engine.ptx.parser import parse_module
-from engine.ptx.source import Source
+from rfview.engine import isa
+from rfview.engine.errors import PtxError
+from rfview.engine.ptx import decode_module
+from rfview.engine.ptx.lower.kernel import lower_kernel
+from rfview.engine.ptx.parse.parser import parse_module
+from rfview.engine.ptx.parse.source import Source
 from tests.engine.ptx.interpreter import pack_params, physical_steps, registers_in_range, run, virtual_steps
 from tests.engine.ptx.programs import HEAD, kernels
 
@@ -117,7 +117,7 @@ def test_more_than_32_predicates_at_once_are_held_in_registers():
 @given(kernels(), st.sampled_from([63, 10]), st.sampled_from([4, 3]))
 def test_predicates_held_in_registers_make_the_same_stores(text, limit, predicates):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.ptx.decode.NUM_PREDICATES", predicates)
+        patch.setattr("rfview.engine.ptx.decode.NUM_PREDICATES", predicates)
         kernel = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
     assert kernel.predicates <= predicates
     assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)

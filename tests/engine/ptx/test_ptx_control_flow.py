@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.ptx.control_flow import (
-    immediate_dominators, immediate_post_dominators, loop_depths, reverse_post_order, tree_depths,
-)  # fmt: skip
+from rfview.engine.ptx.optimise.control_flow import (immediate_dominators, immediate_post_dominators, loop_depths,
+                                                     reverse_post_order, tree_depths)  # fmt: skip
 
 
 @st.composite

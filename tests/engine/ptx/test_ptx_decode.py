@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import isa
-from engine.errors import PtxError
-from engine.program import (
-    NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST,
-    UNIT_SP, WAIT_LONG, WAIT_SHORT, Param, Reloc,
-)  # fmt: skip
-from engine.ptx import decode_module, load_module
+from rfview.engine import isa
+from rfview.engine.errors import PtxError
+from rfview.engine.program import (NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
+                                   SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP, WAIT_LONG, WAIT_SHORT, Param,
+                                   Reloc)  # fmt: skip
+from rfview.engine.ptx import decode_module, load_module
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 HEAD = ".version 9.0\n.target sm_75\n.address_size 64\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import PtxError
-from engine.launch import load_launch_file
-from engine.ptx import decode_module
-from engine.simulator import Simulator
+from rfview.engine.errors import PtxError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.ptx import decode_module
+from rfview.engine.simulator import Simulator
 from tests.reference.interpreter import run_launches
 
 pytestmark = pytest.mark.nojit

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import PtxError
-from engine.ptx import decode_module
+from rfview.engine.errors import PtxError
+from rfview.engine.ptx import decode_module
 from tests.engine.ptx.test_ptx_dialects import NEW, REGISTERS, run_kernel, words_after
 
 pytestmark = pytest.mark.nojit

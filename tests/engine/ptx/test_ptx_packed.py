@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import isa
-from engine.errors import PtxError
-from engine.launch import load_launch_file
-from engine.ptx import decode_module
-from engine.simulator import Simulator
+from rfview.engine import isa
+from rfview.engine.errors import PtxError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.ptx import decode_module
+from rfview.engine.simulator import Simulator
 from tests.reference.interpreter import run_launches
 
 HEAD = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import PtxError
-from engine.ptx import load_module
-from engine.ptx.parser import parse_module
-from engine.ptx.source import Source
-from engine.ptx.syntax import (
-    Address, BranchTargets, Function, Group, Instruction, Label, Name, Negated, Number, Pair, RegisterDeclaration,
-    Scope, Vector,
-)  # fmt: skip
+from rfview.engine.errors import PtxError
+from rfview.engine.ptx import load_module
+from rfview.engine.ptx.parse.parser import parse_module
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.parse.syntax import (Address, BranchTargets, Function, Group, Instruction, Label, Name,
+                                            Negated, Number, Pair, RegisterDeclaration, Scope, Vector)  # fmt: skip
 
 VERSION = ".version 9.0\n.target sm_75\n.address_size 64\n"
 

@@ -1,0 +1,89 @@
+"""Helpers that compiled code has its own, faster versions of (jit.py): bits, arrays, 32 words at once, the cache."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+
+def ctz64(x: Any) -> int:
+    """Return the index of the lowest set bit of a non-zero 64-bit mask."""
+    value = int(x)
+    return (value & -value).bit_length() - 1
+
+
+def highest64(x: Any) -> int:
+    """Return the index of the highest set bit of a non-zero 64-bit mask."""
+    return int(x).bit_length() - 1
+
+
+def popcount(x: Any) -> int:
+    """Return the number of set bits of a mask of at most 64 bits."""
+    return int(x).bit_count()
+
+
+def bit64(index: Any) -> Any:
+    """Return the 64-bit mask with only bit `index` (0..63) set, as an unsigned number."""
+    return np.uint64(1 << int(index))
+
+
+def words_at(address: Any, count: Any) -> Any:
+    """Return `count` u4 words of memory as an array that owns nothing; the caller keeps their owner alive."""
+    return np.ctypeslib.as_array((ctypes.c_uint32 * int(count)).from_address(int(address)))
+
+
+def copy32(source: Any, target: Any) -> int:
+    """Copy a row of 32 words; one vector at a time where the words are known not to depend on one another."""
+    target[:] = source
+    return 0
+
+
+def blend32(source: Any, target: Any, mask: Any) -> int:
+    """Copy the words of a mask from one row of 32 to another."""
+    for lane in range(32):
+        if (int(mask) >> lane) & 1:
+            target[lane] = source[lane]
+    return 0
+
+
+def prefetch(array: Any, index: Any) -> int:
+    """Have the processor fetch array[index] into its cache, if it likes; an index out of bounds does no harm."""
+    return 0
+
+
+def changed32(words: Any, shadow: Any, first: Any) -> Any:
+    """Return the mask of words first..first + 31 in which two u4 arrays differ; the caller keeps that in bounds."""
+    mask = 0
+    for bit in range(32):
+        if words[int(first) + bit] != shadow[int(first) + bit]:
+            mask |= 1 << bit
+    return mask
+
+
+def take32(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> int:
+    """Append the words first + bit of `mask` to target[at..] and bring the shadow up to date with them.
+
+    The caller keeps words first..first + 31 and target[at..at + 31] in bounds: what follows the words taken is undefined.
+    """
+    for bit in range(32):
+        if (int(mask) >> bit) & 1:
+            shadow[int(first) + bit] = target[int(at)] = words[int(first) + bit]
+            at = int(at) + 1
+    return 0
+
+
+def keep_changed(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
+    """Keep of `count` blocks, whose masks are masks[entry..], those that have one; returns the place behind them.
+
+    firsts: gets the first word of each that is kept: of all they are `first`, first + stride, ... The caller keeps 16 places
+    behind them all in bounds: what follows the blocks kept is undefined.
+    """
+    kept = np.uint64(entry)
+    for block in range(int(count)):
+        mask = masks[np.uint64(entry) + np.uint64(block)]
+        firsts[kept] = np.uint64(first) + np.uint64(block) * np.uint64(stride)
+        masks[kept] = mask
+        kept += np.uint64(mask != 0)
+    return kept

@@ -1,0 +1,88 @@
+"""The call from a design's loop to what all designs share: by symbol, so that the two compile side by side.
+
+Linked in the usual way, the loop could only be compiled behind the shared part, and would be optimised together with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import binding
+from numba import typeof, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from rfview.engine.compile import jit
+from rfview.engine.machine.stages.dispatch import dispatch as stage
+
+SYMBOL = f"rfview_dispatch_{jit.source_hash(jit.engine_files())}"
+READY = jit.CACHE_FOLDER / "shared.ready"
+
+NOWHERE = 1     # an address that stands for code which is not there
+
+_linked: tuple[Any, ...] = ()
+_forms: tuple[Any, ...] = ()
+_promised = False
+
+
+def dispatch(sm: Any, key: Any, rows: Any, insts: Any, arena: Any, regions: Any, log: Any, mem_index: Any) -> int:
+    """Run the dispatch stage; compiled code calls it where `link` has put it."""
+    return stage(sm, key, rows, insts, arena, regions, log, mem_index)
+
+
+@intrinsic
+def _by_symbol(typingctx, sm, key, rows, insts, arena, regions, log, mem_index):
+    """Call SYMBOL as numba's own compiled functions call one another."""
+
+    def codegen(context, builder, signature, args):
+        convention = context.call_conv
+        kind = convention.get_function_type(signature.return_type, signature.args)
+        callee = cgutils.get_or_insert_function(builder.module, kind, SYMBOL)
+        status, result = convention.call_function(builder, callee, signature.return_type, signature.args, args)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return result
+
+    return types.int64(sm, key, rows, insts, arena, regions, log, mem_index), codegen
+
+
+if not jit.OFF:
+
+    @overload(dispatch)
+    def _dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
+        """Put the call by symbol in the place of `dispatch`."""
+        return lambda sm, key, rows, insts, arena, regions, log, mem_index: _by_symbol(
+            sm, key, rows, insts, arena, regions, log, mem_index)
+
+
+def link(*arguments: Any) -> None:
+    """Compile the shared part for arguments like these, or load it, and give it its symbol; before the loop first runs."""
+    global _linked, _forms
+    if jit.OFF:
+        return
+    # numba takes milliseconds to find the types of records: what looks like the last time is the same
+    forms = tuple((argument.dtype, argument.ndim, argument.flags.num) for argument in arguments)
+    if forms == _forms:
+        return
+    signature = tuple(typeof(argument) for argument in arguments)
+    if _linked == signature:
+        _forms = forms
+        return
+    if _promised or _linked:
+        raise RuntimeError("this process has a compiled loop for another shared part than this one")
+    stage.compile(signature)
+    compiled = stage.overloads[signature]
+    assert types.unliteral(compiled.signature.return_type) == types.int64, "what _by_symbol says"
+    binding.add_symbol(SYMBOL, compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    _linked, _forms = signature, forms
+    try:
+        READY.touch()
+    except OSError:
+        return
+
+
+def promise() -> None:
+    """Let the loop be compiled, not run, in this process: the symbol is one that nothing may call."""
+    global _promised
+    _promised = True
+    binding.add_symbol(SYMBOL, NOWHERE)

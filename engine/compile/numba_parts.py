@@ -1,0 +1,153 @@
+"""Have numba make machine code of entry points alone, and of what they call only as parts of them; load sooner.
+
+By itself numba optimises every function together with all that it calls, makes machine code of it, and links it into its
+callers, where it is optimised and made machine code of again. A function without wrappers for Python, as jit.py binds
+those of the machine, is called by compiled code alone: here it is linked as it was written down, and optimised once, in
+the entry points that it becomes a part of. And where machine code is loaded from the cache, numba loads first what it
+needs to compile, and reads the bitcode that other functions would be linked with: here it does not. Nothing but the time
+to wait changes; `python -m tests.bench --parts start` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from llvmlite.binding import parse_bitcode
+from numba import types
+from numba.core import caching, codegen
+from numba.core.cpu import CPUContext
+from numba.core.environment import lookup_environment
+from numba.core.runtime import rtsys
+
+# what this relies on inside numba: where a version has it otherwise, numba is left as it is, and takes its time
+Base: Any = getattr(codegen, "JITCodeLibrary", object)
+INSIDE = {
+    Base: ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "_verify_declare_only_symbols",
+           "serialize_using_object_code", "_unserialize", "enable_object_caching", "_set_compiled_object",
+           "_get_module_for_linking"),
+    getattr(codegen, "JitEngine", None): ("is_symbol_defined", "_load_defined_symbols"),
+    getattr(codegen, "JITCPUCodegen", None): ("_library_class",),
+    getattr(codegen, "RuntimeLinker", None): ("PREFIX",),
+    CPUContext: ("get_executable",),
+    caching.Cache: ("load_overload", "_load_overload", "_guard_against_spurious_io_errors"),
+}
+FITS = all(hasattr(owner, name) for owner, names in INSIDE.items() for name in names)
+
+
+class Library(Base):
+    """The code of one function; is_part: it is only ever linked into others."""
+
+    is_part = False
+    # of what comes from the cache, until it is linked into something
+    _bitcode: bytes | None = None
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes, list[str]]]:
+        """Return what the cache keeps: as numba does, and the names that the bitcode would be read for."""
+        name, kind, (machine_code, bitcode) = super().serialize_using_object_code()
+        module = self._get_module_for_linking()
+        defined = [each.name for which in (module.functions, module.global_variables) for each in which
+                   if not each.is_declaration]  # fmt: skip
+        return name, kind, (machine_code, bitcode, defined)
+
+    @classmethod
+    def _unserialize(cls, owner: Any, state: tuple[str, str, Any]) -> Any:
+        """Take machine code from the cache as numba does, but leave the bitcode beside it, half of the time, unread."""
+        name, kind, data = state
+        if kind != "object" or len(data) != 3:
+            return super()._unserialize(owner, state)
+        machine_code, bitcode, defined = data
+        self = owner.create_library(name)
+        self.enable_object_caching()
+        self._set_compiled_object(machine_code)
+        self._bitcode = bitcode
+        self._finalize_final_module()
+        owner._engine._defined_symbols.update(defined)
+        return self
+
+    def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None:
+            self._shared_module, self._bitcode = parse_bitcode(self._bitcode), None
+        return super()._get_module_for_linking()
+
+    def becomes_part(self, wrappers: Iterable[str]) -> bool:
+        """Make a part of what has none of these functions; not of what comes from the cache, which is machine code by now.
+
+        Nor of what is recursive: what is not compiled yet is looked up in the machine code.
+        """
+        if not self._finalized:
+            functions = {each.name for each in self._final_module.functions if not each.is_declaration}
+            unresolved = (each.name.startswith(codegen.RuntimeLinker.PREFIX) for each in self._final_module.global_variables)
+            self.is_part = functions.isdisjoint(wrappers) and not any(unresolved)
+        return self.is_part
+
+    def set_environments(self) -> None:
+        """Set up in the machine code what its parts use of Python, as numba does where it loads a library."""
+        for each in self._final_module.global_variables:
+            env = lookup_environment(each.name)
+            if env is not None:
+                self.codegen.set_env(each.name, env)
+
+    def _optimize_final_module(self) -> None:
+        if not self.is_part:
+            super()._optimize_final_module()
+
+    def _finalize_final_module(self) -> None:
+        if not self.is_part:
+            super()._finalize_final_module()
+            return
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class NotRun:
+    """What numba asks a library for, about a function that is never run by itself: no address, no place to set up."""
+
+    def __init__(self, library: Library):
+        self.codegen, self._kept = self, library
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return what numba has for a function that has no wrapper."""
+        return 0
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Leave out what belongs to machine code."""
+
+
+def _executable_of(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Return CPUContext.get_executable as it is for entry points; a part has, as in numba, nothing that Python can call."""
+
+    def get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+        wrappers = fndesc.llvm_cpython_wrapper_name, fndesc.llvm_cfunc_wrapper_name
+        # numba's own functions may need what is set up with their machine code
+        is_ours = isinstance(library, Library) and not fndesc.modname.startswith("numba.")
+        if is_ours and library.becomes_part(wrappers):
+            return usual(self, NotRun(library), fndesc, env)
+        made = usual(self, library, fndesc, env)
+        if is_ours:
+            library.set_environments()
+        return made
+
+    return get_executable
+
+
+def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
+    """Load machine code as numba does, or return None, without first making ready to compile: compiling does that itself."""
+    rtsys.initialize(target_context)    # what counts references
+    with self._guard_against_spurious_io_errors():
+        return self._load_overload(sig, target_context)
+
+
+def install() -> None:
+    """Change numba; to be called once, before anything is compiled."""
+    # numba asks for the text of every argument's type before and behind each of its passes; that of a record is long
+    record: Any = types.Record
+    record.__repr__ = lru_cache(maxsize=None)(record.__repr__)
+    if FITS:
+        cache: Any = caching.Cache
+        cache.load_overload = load_overload
+        context: Any = CPUContext
+        context.get_executable = _executable_of(context.get_executable)
+        codegen.JITCPUCodegen._library_class = Library

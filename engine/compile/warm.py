@@ -1,0 +1,133 @@
+"""Compile into the disk cache, in a child with progress: `python -m rfview.engine.compile.warm [DESIGN]`.
+
+numba's type inference holds the interpreter lock for seconds, so a program that must stay alive compiles in a child
+process and then loads from the cache.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import numpy as np
+
+from rfview.engine import isa
+from rfview.engine import IMPORT_ROOT
+from rfview.engine.compile import jit
+from rfview.engine.launch import Buffer, Launch, LaunchSpec
+from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, UNIT_CTRL, Kernel, Module
+
+Progress = Callable[[float, str], None]
+TYPICAL_SECONDS = 20.0
+POLL_SECONDS = 0.1
+
+
+def marker(spec_dtype: np.dtype) -> Path:
+    """Return the file whose presence says that the step for this parameter record is in the cache."""
+    digest = hashlib.sha256(repr(spec_dtype).encode()).hexdigest()[:16]
+    return jit.CACHE_FOLDER / f"{digest}.ready"
+
+
+def is_ready(spec_dtype: np.dtype) -> bool:
+    """Say whether nothing needs to be compiled for this parameter record."""
+    return jit.OFF or marker(spec_dtype).exists()
+
+
+def note_ready(spec_dtype: np.dtype) -> None:
+    """Remember that the step for this parameter record is in the cache."""
+    if jit.OFF:
+        return
+    try:
+        marker(spec_dtype).touch()
+    except OSError:
+        return
+
+
+def compile_in_child(design: str, progress: Progress) -> bool:
+    """Compile a design in a child process, reporting progress (estimated from the time it usually takes).
+
+    Return whether the child succeeded; where it did not, the caller compiles itself.
+    """
+    text = f"compiling the machine for {design} (first run only)"
+    progress(0.0, text)
+    command = [sys.executable, "-m", "rfview.engine.compile.warm", design]
+    try:
+        with subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            succeeded = watch(child, lambda part: progress(part, text)) == 0
+    except OSError:
+        succeeded = False
+    progress(1.0, text)
+    return succeeded
+
+
+def watch(child: subprocess.Popen, report: Callable[[float], None], typical_s: float = TYPICAL_SECONDS) -> int:
+    """Wait for a child that compiles and return its exit code; report: told of 75 % after the typical time, never 100 %."""
+    began = time.monotonic()
+    while True:
+        try:
+            return child.wait(POLL_SECONDS)
+        except subprocess.TimeoutExpired:
+            elapsed = time.monotonic() - began
+            report(elapsed / (elapsed + typical_s / 3))
+
+
+def smallest_run() -> tuple[LaunchSpec, Module]:
+    """Return a launch of one warp that ends at once: enough to compile everything."""
+    inst = np.zeros(1, INST)
+    inst["op"], inst["unit"] = isa.OP_EXIT, UNIT_CTRL
+    inst["src"], inst["dst"] = NO_REG, NO_REG
+    inst["guard"], inst["psrc"], inst["pdst"], inst["reconv"] = NO_PRED, NO_PRED, NO_PRED, NO_PC
+    kernel = Kernel("warm", inst, ("exit",), (), 1, 0, 0, 0, ())
+    launch = Launch("warm", (1, 1, 1), (32, 1, 1), 0, ())
+    buffers = {"data": Buffer("data", np.zeros(1, np.uint32))}
+    spec = LaunchSpec(Path("warm.toml"), "warm", Path("warm.ptx"), (launch,), buffers, {}, {}, False, "exact", "", None)
+    return spec, Module("warm.ptx", "", {"warm": kernel})
+
+
+def main(words: list[str]) -> int:
+    """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
+    from rfview.engine.compile import extern as far
+
+    # nearly all that numba makes is kept: to look through it again and again for what is not takes time
+    gc.disable()
+    begins_other = bool(words) and not far.READY.exists()
+    command = [sys.executable, "-m", "rfview.engine.compile.warm"]
+    # begun first: it takes longer
+    with subprocess.Popen(command, cwd=IMPORT_ROOT) if begins_other else nullcontext() as shared:
+        from rfview.engine.simulator import Simulator
+
+        spec, module = smallest_run()
+        simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
+        if not words:
+            with alone("shared"):
+                simulator.link()
+            return 0
+        with alone(marker(simulator.built.spec_dtype).stem):
+            if not is_ready(simulator.built.spec_dtype):
+                simulator.compile()
+    return 0 if shared is None else shared.returncode
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Let one process at a time compile a thing: runs started side by side wait for the first, and load what it made."""
+    try:
+        import fcntl
+
+        file = (jit.CACHE_FOLDER / f"{name}.lock").open("w")
+    except (ImportError, OSError):     # no such locks here, or nowhere to put one: the thing is compiled more than once
+        yield
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,296 @@
+"""Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
+
+Addresses: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
+0x7000_0000_0000 with at least 512 unmapped bytes between; they are the same in every run, design and machine.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.config import Config
+from rfview.engine.errors import InputError
+from rfview.engine.launch import Launch, LaunchSpec
+from rfview.engine.launch.pointers import write_pointers
+from rfview.engine.program import INST, NO_PC, Kernel, Module
+from rfview.engine.textures import HEADER_BYTES, header
+
+GLOBAL_BASE = 0x7000_0000_0000
+GAP = 512
+PARAM_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A buffer, symbol or texture header in the arena: address, first arena word, length in bytes, and its NumPy form."""
+
+    name: str
+    kind: str
+    address: int
+    word: int
+    size: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PlacedLaunch:
+    """One launch made ready: entry pc, occupancy and parameter bytes."""
+
+    kernel: Kernel
+    launch: Launch
+    entry_pc: int
+    registers: int
+    warps_per_cta: int
+    resident_ctas: int
+    shared_bytes: int
+    params: bytes
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A whole session laid out; arena: (words,) u4 as it is before cycle 0."""
+
+    insts: np.ndarray
+    kernels: tuple[tuple[Kernel, int], ...]
+    launches: tuple[PlacedLaunch, ...]
+    variables: tuple[Variable, ...]
+    arena: np.ndarray
+    shared_words: int
+    param_word: int
+    local_word: int
+    local_words: int
+    global_word: int
+
+
+def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Placement:
+    """Lay out a launch file; num_rows: warp-registers of the register file. Raises InputError where something cannot fit."""
+    kernels: dict[str, tuple[Kernel, int]] = {}
+    next_pc = 0
+    chosen: list[tuple[Kernel, Launch]] = []
+    for launch in spec.launches:
+        kernel = _kernel(spec, module, launch)
+        if kernel.name not in kernels:
+            kernels[kernel.name] = (kernel, next_pc)
+            next_pc += len(kernel.insts)
+        chosen.append((kernel, launch))
+    variables, end = _variables(spec, module)
+    addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
+    symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
+    width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
+    launches = tuple(
+        _placed(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
+        for kernel, launch in chosen
+    )
+    shared_words = max(placed.resident_ctas * -(-placed.shared_bytes // 4) for placed in launches)
+    shared_words = -(-max(shared_words, config["sm.shared_bytes"] // 4) // 32) * 32
+    local_words = max(-(-placed.kernel.local_bytes // 4) for placed in launches)
+    param_word = shared_words
+    local_word = param_word + PARAM_BYTES // 4
+    global_word = local_word + int(config["sm.num_warps"]) * local_words * 32
+    arena = np.zeros(global_word + (end - GLOBAL_BASE) // 4, np.uint32)
+    variables = tuple(_moved(variable, global_word) for variable in variables)
+    _fill(arena, variables, spec, module, symbols)
+    _point(arena, variables, spec, {**symbols, **addresses}, width)
+    insts = _link(kernels.values(), symbols)
+    return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
+                     local_words, global_word)  # fmt: skip
+
+
+def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
+    """Find the kernel of a launch: by its exact name, else as the only one whose C++ name ends in it.
+
+    Template arguments choose among instances: scal<float>.
+    The name may be left out where the module has one entry.
+    """
+    from rfview.engine.ptx.parse.mangling import split_name
+
+    names = list(module.kernels)
+    where = f"{spec.path}: [[launch]] kernel"
+    if launch.kernel is None:
+        if len(names) != 1:
+            raise InputError(f"{where}: the module has {len(names)} kernels, name one of {_known(names)}")
+        return module.kernels[names[0]]
+    if launch.kernel in names:
+        return module.kernels[launch.kernel]
+    wanted, arguments = split_name(launch.kernel)
+    matches = [name for name in names if cpp_name(name)[-len(wanted):] == wanted
+               and (arguments is None or arguments.search(name))]  # fmt: skip
+    if len(matches) == 1:
+        return module.kernels[matches[0]]
+    if matches:
+        raise InputError(f"{where} = {launch.kernel!r}: {len(matches)} kernels have this C++ name, give one in full: "
+                         f"{', '.join(matches)}; or template arguments as in 'name<float, 256>'")  # fmt: skip
+    bases = {(cpp_name(name) or [name])[-1]: name for name in names}
+    near = difflib.get_close_matches(wanted[-1], [*bases, *names], n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise InputError(f"{where} = {launch.kernel!r}: no such kernel{hint}; {module.path} has {_known(names)}")
+
+
+def _known(names: list[str]) -> str:
+    """Return kernels as a launch file may name them: shortly in C++ where no other one is called so."""
+    short = ["::".join(cpp_name(name)) or name for name in names]
+    return ", ".join(text if short.count(text) == 1 else name for name, text in zip(names, short, strict=True)) or "none"
+
+
+def cpp_name(mangled: str) -> list[str]:
+    """Return the parts of a function's C++ name, namespaces first: _ZN1a3fooIfEEvPf is a, foo; [] for a C name.
+
+    Itanium C++ ABI mangling; template arguments and parameter types are left out.
+    """
+    head = re.match(r"_ZN?[rVK]*(?:St)?", mangled)
+    parts: list[str] = []
+    at = head.end() if head else len(mangled)
+    while length := re.match(r"L?([1-9]\d*)", mangled[at:]):
+        at += length.end()
+        parts.append(mangled[at : at + int(length[1])])
+        at += int(length[1])
+        if not mangled.startswith("_ZN"):
+            break
+    return parts
+
+
+def _variables(spec: LaunchSpec, module: Module) -> tuple[tuple[Variable, ...], int]:
+    """Give every buffer and symbol its address; return them and the end of the last one's gap."""
+    found: list[Variable] = []
+    at = GLOBAL_BASE
+    for name, buffer in spec.buffers.items():
+        array = buffer.array
+        found.append(Variable(name, "buffer", at, 0, array.nbytes, array.dtype, array.shape))
+        at = _after(at, array.nbytes)
+    for name, symbol in module.symbols.items():
+        given = spec.symbols.get(name)
+        if given is not None and given.array.nbytes > symbol.size:
+            raise InputError(f"{spec.path}: [symbols.{name}]: {given.array.nbytes} bytes, the module declares {symbol.size}")
+        dtype = given.array.dtype if given is not None else _symbol_dtype(symbol.type, symbol.size)
+        shape = given.array.shape if given is not None else (symbol.size // dtype.itemsize,)
+        found.append(Variable(name, "symbol", at, 0, symbol.size, dtype, shape))
+        at = _after(at, symbol.size)
+    for name in spec.symbols:
+        if name not in module.symbols:
+            raise InputError(f"{spec.path}: [symbols.{name}]: {module.path} declares {', '.join(module.symbols) or 'none'}")
+    for name in spec.textures:
+        if name in module.symbols:
+            raise InputError(f"{spec.path}: [textures.{name}]: a variable of the module has this name, and it is no texture")
+        found.append(Variable(name, "texture", at, 0, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,)))
+        at = _after(at, HEADER_BYTES)
+    return tuple(found), at
+
+
+def _symbol_dtype(ptx_type: str, size: int) -> np.dtype:
+    """Return the NumPy type in which a symbol is shown and saved."""
+    kind = {"f": "f", "s": "i"}.get(ptx_type[0], "u")
+    width = int("".join(filter(str.isdigit, ptx_type)) or 8) // 8
+    if width == 2 and kind == "f":
+        return np.dtype("f2")
+    return np.dtype(f"{kind}{width}") if size % width == 0 else np.dtype("u1")
+
+
+def _after(at: int, size: int) -> int:
+    """Return the next multiple of 512 that leaves at least 512 unmapped bytes."""
+    return at + -(-(size + GAP) // GAP) * GAP
+
+
+def _moved(variable: Variable, global_word: int) -> Variable:
+    """Fill in the arena word of a variable."""
+    word = global_word + (variable.address - GLOBAL_BASE) // 4
+    return Variable(variable.name, variable.kind, variable.address, word, variable.size, variable.dtype, variable.shape)
+
+
+def _fill(
+    arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, module: Module, symbols: Mapping[str, int]
+) -> None:  # fmt: skip
+    """Copy initial values into the arena."""
+    space = arena.view(np.uint8)
+    for variable in variables:
+        at = variable.word * 4
+        if variable.kind == "buffer":
+            data = np.ascontiguousarray(spec.buffers[variable.name].array).view(np.uint8).reshape(-1)
+        elif variable.kind == "texture":
+            texture = spec.textures[variable.name]
+            texels = next(other for other in variables if other.kind == "buffer" and other.name == texture.buffer)
+            data = header(texture, texels.dtype, texels.address, texels.word).view(np.uint8)
+        elif variable.name in spec.symbols:
+            data = np.ascontiguousarray(spec.symbols[variable.name].array).view(np.uint8).reshape(-1)
+        else:
+            symbol = module.symbols[variable.name]
+            raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
+            for offset, name, addend in symbol.relocs:
+                address = symbols[name] + addend if name in symbols else 0  # functions are inlined and lie nowhere
+                raw[offset : offset + 8] = address.to_bytes(8, "little")
+            data = np.frombuffer(bytes(raw), np.uint8)
+        space[at : at + len(data)] = data
+
+
+def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, addresses: Mapping[str, int],
+           address_bytes: int) -> None:  # fmt: skip
+    """Write the addresses that buffers and symbols hold."""
+    for variable in variables:
+        given = {"buffer": spec.buffers, "symbol": spec.symbols}.get(variable.kind, {}).get(variable.name)
+        if given is not None:
+            space = arena.view(np.uint8)[variable.word * 4 : variable.word * 4 + given.array.nbytes]
+            where = f"{spec.path}: {variable.kind}s.{variable.name}"
+            write_pointers(space, given.pointers, addresses, address_bytes, where)
+
+
+def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
+            addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
+    """Check a launch against the SM and work out how many CTAs reside at once."""
+    from rfview.engine.launch import pack_params
+    from rfview.engine.ptx.lower.layout import GRID_WORKSPACE
+
+    where = f"{spec.path}: kernel {kernel.name}"
+    registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
+    if registers < kernel.registers:
+        raise InputError(f"{where}: {registers} registers per thread asked for, the code needs {kernel.registers}")
+    threads = int(np.prod(launch.block))
+    warps = -(-threads // 32)
+    if kernel.max_threads and threads > kernel.max_threads:
+        raise InputError(f"{where}: a block of {threads} threads, the kernel allows {kernel.max_threads}")
+    shared = -(-(kernel.shared_bytes + launch.shared_bytes) // 4) * 4
+    limits = {
+        "warps": int(config["sm.num_warps"]) // warps,
+        "threads": int(config["sm.max_threads"]) // threads,
+        "CTA slots": int(config["sm.max_ctas"]),
+        "registers": num_rows // (registers * warps),
+        "shared memory": int(config["sm.shared_bytes"]) // shared if shared else 1 << 30,
+    }
+    resident = min(limits.values())
+    if resident == 0:
+        short = min(limits, key=lambda name: limits[name])
+        remedies = {"registers": f"; --set kernel.max_registers={num_rows // warps} keeps the others in local memory",
+                    "shared memory": f"; --set sm.shared_bytes={shared} gives it as much"}  # fmt: skip
+        raise InputError(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
+                         f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
+    if launch.num_ctas > resident and any(reloc.symbol == GRID_WORKSPACE for reloc in kernel.relocs):
+        short = min(limits, key=lambda name: limits[name])
+        raise InputError(f"{where}: a barrier of the whole grid (cooperative launch) needs its {launch.num_ctas:,} CTAs on "
+                         f"the SM at once, {resident} fit, limited by {short}: make grid or block smaller")  # fmt: skip
+    params = pack_params(launch, kernel.params, addresses, where, address_bytes)
+    return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
+
+
+def _link(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
+    """Concatenate the kernels' instructions, with targets and symbol addresses made absolute."""
+    parts = []
+    for kernel, base in kernels:
+        insts = kernel.insts.copy()
+        for reloc in kernel.relocs:
+            if reloc.symbol not in symbols:
+                raise InputError(f"kernel {kernel.name}: '{reloc.symbol}' is declared extern, its bytes are in no module; "
+                                 f"if it is a texture, describe it in [textures.{reloc.symbol}] of the launch file")
+            address = symbols[reloc.symbol] + reloc.addend
+            insts[reloc.pc]["imm"][reloc.slot] = address & 0xFFFFFFFF
+            if reloc.wide:
+                insts[reloc.pc]["imm"][reloc.slot + 1] = address >> 32
+        insts["target"] += np.uint32(base)
+        reconv = insts["reconv"]
+        insts["reconv"] = np.where(reconv == NO_PC, reconv, reconv + np.uint32(base))
+        parts.append(insts)
+    return np.concatenate(parts).astype(INST)

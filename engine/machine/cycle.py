@@ -1,0 +1,191 @@
+"""One cycle of the machine, and the loop that runs many: the only entry point that is compiled for each design."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile import extern as far
+from rfview.engine import hooks
+from rfview.engine.machine import journal
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.device import device
+from rfview.engine.compile.jit import lean_entry
+from rfview.engine.machine.registers import touch_inflight
+from rfview.engine.machine.stages import completion, ctas, fetch, issue, memory, write_back
+from rfview.engine.state import MAX_INFLIGHT, NONE8
+
+NUM_CODES = 40
+STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
+
+
+@lean_entry
+def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, stop_cycle):
+    """Run until `stop_cycle` or until something needs the caller; return one of the codes above.
+
+    sms, rfs, specs, keys, logs: arrays of one record each, which are sooner handed over than the records themselves.
+    Cycles in which nothing can happen are skipped: the next event is known, and every warp keeps its state until then.
+    """
+    sm, rf, spec, key, log = sms[0], rfs[0], specs[0], keys[0], logs[0]
+    while sm.cycle < stop_cycle:
+        if sm.launch.running == 0:
+            return LAUNCH_DONE
+        if log.on != 0 and not journal.has_room(log):
+            return JOURNAL_FULL
+        quiet = is_quiet(sm)
+        if quiet and sm.settled != 0:
+            idle = idle_cycles(sm, rf, spec, stop_cycle)
+            if idle > 0:
+                account(sm, idle)
+                sm.cycle += idle
+                if log.on != 0:
+                    journal.capture_idle(log, idle)
+                continue
+        quiet = quiet and idle_cycles(sm, rf, spec, sm.cycle + 1) > 0
+        cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
+        sm.settled = 1 if quiet else 0
+        if sm.launch.done_ctas == sm.launch.num_ctas:
+            sm.launch.running = 0
+            ctas.mark_launch(sm)
+        if log.on != 0:
+            journal.capture(sm, log)
+        else:
+            journal.forget_marks(sm)
+            log.mem_count = 0
+        if sm.error != 0:
+            return FAULTED
+        if sm.host_call != NONE8:
+            return HOST_CALL
+        if stuck(sm):
+            return DEADLOCKED
+    return STOPPED
+
+
+@device
+def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
+    """Run one cycle: results first, then memory, operands, dispatch of CTAs, issue, fetch."""
+    clear_activity(sm)
+    freeze = hooks.begin_cycle(sm, rf, spec, rows)
+    if freeze != sm.freeze_code:
+        sm.freeze_code = freeze
+        sm.awake = np.uint64(sm.unfinished)
+    completion.complete(sm, rf, spec, rows, insts)
+    write_back.write_back(sm, rf, spec, rows, insts, freeze)
+    memory.advance(sm, key, insts)
+    if freeze == 0:
+        far.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
+        clear_refusals(sm)
+        hooks.arbitrate(sm, rf, spec, rows, insts)
+        wake_waiting(sm)
+    issue.issue(sm, rf, spec, rows, insts, freeze)
+    ctas.dispatch_ctas(sm, rf, spec, rows, arena, log, mem_index)
+    fetch.fetch(sm)
+    hooks.end_cycle(sm, rf, spec, rows)
+    account(sm, 1)
+    sm.cycle += 1
+    return 0
+
+
+@device
+def clear_activity(sm):
+    """Begin a cycle with idle bank ports."""
+    for bank in range(sm.config.num_banks):
+        port = sm.bank[bank]
+        port.activity = 0
+        port.written = 0
+        port.read = 0
+        port.queue = 0
+    return 0
+
+
+@device
+def clear_refusals(sm):
+    """Forget the refusals of the cycle before."""
+    used = np.uint64(sm.collectors_used)
+    while used != 0:
+        collector = ctz64(used)
+        used &= ~bit64(collector)
+        flight = sm.inflight[sm.collector[collector].inflight]
+        sm.code_before[collector] = flight.code
+        if flight.code != 0 or flight.lost != 0:
+            flight.code = 0
+            flight.lost = 0
+            touch_inflight(sm, sm.collector[collector].inflight)
+    return 0
+
+
+@device
+def wake_waiting(sm):
+    """Wake the warps that may wait for an instruction whose reads are refused for another reason than before.
+
+    Whether one is depends on the data, so that a branch on it would often be guessed wrong.
+    """
+    woken = np.uint64(0)
+    used = np.uint64(sm.collectors_used)
+    while used != 0:
+        collector = ctz64(used)
+        used &= ~bit64(collector)
+        flight = sm.inflight[sm.collector[collector].inflight]
+        woken |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
+    sm.awake = np.uint64(sm.awake) | woken
+    return 0
+
+
+@device
+def account(sm, cycles):
+    """Add the states of all warp slots to the totals; every warp-cycle has exactly one."""
+    for code in range(NUM_CODES):
+        sm.stall_total[code] += np.int64(sm.state_count[code]) * cycles
+    return 0
+
+
+@device
+def is_quiet(sm):
+    """Say whether no stage has anything to work on: only completions and the design's own events are ahead."""
+    if sm.awake != 0 or sm.collectors_used != 0 or sm.ldst_head != NONE8 or sm.need_fetch != 0 or sm.ended != 0:
+        return False
+    for word in range(MAX_INFLIGHT // 64):
+        if sm.writing[word] != 0:
+            return False
+    for slot in range(sm.launch.resident_ctas):
+        if not sm.cta[slot].valid:
+            if sm.launch.next_cta < sm.launch.num_ctas:
+                return False
+        elif sm.cta[slot].live_warps == 0:
+            return False
+    return True
+
+
+@device
+def idle_cycles(sm, rf, spec, stop_cycle):
+    """Return how many cycles of a quiet machine pass before the next completion or event of the design.
+
+    Only used after one quiet cycle has run (`settled`), which has cleared the marks of the last busy one: from then on a
+    cycle changes nothing but the clock.
+    """
+    event = hooks.next_event(sm, rf, spec)
+    limit = min(np.int64(stop_cycle), np.int64(event))
+    return max(np.int64(0), completion.next_completion(sm, limit) - np.int64(sm.cycle))
+
+
+@device
+def stuck(sm):
+    """Say whether every live warp waits and nothing is under way that could wake one."""
+    if sm.awake != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8 or sm.collectors_used != 0:
+        return False
+    for word in range(MAX_INFLIGHT // 64):
+        used = np.uint64(sm.inflight_used[word])
+        while used != 0:
+            low = ctz64(used)
+            used &= ~bit64(low)
+            if completion.end_is_known(sm.inflight[word * 64 + low]):
+                return False
+    return sm.launch.next_cta >= sm.launch.num_ctas or not free_cta_slot(sm)
+
+
+@device
+def free_cta_slot(sm):
+    """Say whether a CTA slot is free."""
+    for slot in range(sm.launch.resident_ctas):
+        if not sm.cta[slot].valid:
+            return True
+    return False

@@ -1,0 +1,152 @@
+"""Faults that a running kernel can cause: codes in sm.error, and the sentence each becomes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rfview.engine import state
+from rfview.engine.errors import KernelFault
+
+if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
+
+(NO_FAULT, UNMAPPED, MISALIGNED, READ_ONLY, SHARED_RANGE, LOCAL_RANGE, DEADLOCK, SYNC_LANES, TRAP, CYCLE_LIMIT, ASSERTION,
+ SPLITS_FULL, PARAM_RANGE, TEXTURE, CALL, SURFACE) = range(16)
+
+SENTENCES = {
+    UNMAPPED: "reads or writes {size} bytes at 0x{address:x}, which no buffer holds{near}",
+    MISALIGNED: "accesses {size} bytes at 0x{address:x}, which is not a multiple of {size}",
+    READ_ONLY: "writes {size} bytes at 0x{address:x}, which is read-only",
+    SHARED_RANGE: "accesses shared memory at offset 0x{address:x}; the CTA has {shared} bytes, those that "
+                  "the launch file's shared_bytes gives included",
+    LOCAL_RANGE: "accesses local memory at offset 0x{address:x}; the thread has {local} bytes{stack}",
+    DEADLOCK: "waits at a barrier that can never complete: every live warp waits and none can come",
+    SYNC_LANES: "waits for lanes (mask 0x{address:08x}) that can never come",
+    TRAP: "executed trap",
+    CYCLE_LIMIT: "did not end within {limit:,} cycles; raise the limit with --max-cycles",
+    ASSERTION: "assertion failed",
+    SPLITS_FULL: "diverged into more paths than the split table holds",
+    PARAM_RANGE: "reads parameter space at offset 0x{address:x}, outside the kernel's parameters",
+    CALL: "calls through a pointer that holds no function with these parameters",
+    SURFACE: "accesses a surface outside its extent",
+    TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
+}
+
+NULL_BYTES = 4096  # where a member of what a null pointer points to lies
+# what may be wrong where local memory ends in the stack
+STACK = ", the last {stack} as the stack of recursive calls: these may go too deep"
+
+# instructions that become accesses through a texture's header
+READS_HEADER = re.compile(r"\b(?:suld|sust|suq|txq)(?:\.\w+)*")
+NO_HEADER = (UNMAPPED, MISALIGNED, READ_ONLY, SURFACE)
+NO_HANDLE = ("takes for a surface or texture what is none of the launch file's [textures.NAME]: pass {texture = \"NAME\"}, "
+             "not a buffer")  # fmt: skip
+
+
+def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
+    """Turn the fault record of the state into an error: kernel, what, PTX line, warp, lane, cycle."""
+    sm = simulator.sm
+    if deadlock:
+        return _deadlock(simulator)
+    code = int(sm.error)
+    address = int(sm.error_address)
+    launch = sm.launch
+    stack = simulator.placement.launches[int(launch.index)].kernel.stack_bytes
+    sentence = SENTENCES[code].format(
+        size=int(sm.error_size), address=address, near=_near(simulator, address), shared=int(launch.shared_bytes),
+        local=int(launch.local_words) * 4, limit=simulator.max_cycles,
+        stack=STACK.format(stack=stack) if stack else "",
+    )  # fmt: skip
+    if code in NO_HEADER and (access := _header_access(simulator)):
+        sentence = f"{access} {NO_HANDLE}"
+    return KernelFault(_where(simulator, int(sm.error_pc), int(sm.error_warp), int(sm.error_lane), sentence))
+
+
+def _header_access(simulator: Simulator) -> str:
+    """Return what in the PTX reads a texture's header where the kernel stopped, "" where it is something else.
+
+    Through a header all accesses are mapped and aligned, so one that is not went through something else. Outside of what
+    the header says may be a slip of the kernel's, but not where there is no texture at all.
+    """
+    if int(simulator.sm.error) == SURFACE and simulator.spec.textures:
+        return ""
+    line = int(simulator.info["program"][int(simulator.sm.error_pc)]["line"])
+    lines = simulator.module.text.splitlines()
+    found = READS_HEADER.search(lines[line - 1]) if 0 < line <= len(lines) else None
+    return found.group() if found else ""
+
+
+def cycle_limit(simulator: Simulator) -> KernelFault:
+    """Say that the run did not end, and where it spends its time."""
+    sm = simulator.sm
+    running = [warp for index, warp in enumerate(sm.warp[: int(sm.config.num_warps)]) if int(sm.unfinished) >> index & 1]
+    pcs = [int(warp.last_pc) for warp in running if int(warp.num_issued)]
+    hottest = max(set(pcs), key=pcs.count) if pcs else 0
+    listing = simulator.info["program"][hottest]
+    sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
+    hot = f"the hottest line is PTX line {listing['line']}: {listing['text']}"
+    warps = f"the warps: {states_of(simulator)}"
+    return KernelFault(f"kernel {listing['kernel']} {sentence}; {hot}; {warps}{_left_out(simulator)}")
+
+
+def states_of(simulator: Simulator) -> str:
+    """Return what the warps of a machine do now: "wait 40, bank_conflict 8", most first."""
+    counts = simulator.sm["state_count"].tolist()
+    found = sorted(((count, stall.name) for stall in simulator.built.stalls if (count := counts[stall.code])), reverse=True)
+    return ", ".join(f"{name} {count}" for count, name in found)
+
+
+def _left_out(simulator: Simulator) -> str:
+    """Say what is wrong where the first CTAs may wait for those that find no room beside them, "" else."""
+    launch = simulator.sm.launch
+    left = int(launch.num_ctas) - int(launch.next_cta)
+    if int(launch.done_ctas) or not left:
+        return ""
+    return (f"; {left:,} of {int(launch.num_ctas):,} CTAs have not begun, as none has ended and {int(launch.resident_ctas)} "
+            "fit on the SM: if they wait for one another, make the grid smaller")  # fmt: skip
+
+
+def _deadlock(simulator: Simulator) -> KernelFault:
+    """Name the first warp that waits for ever and what it waits for."""
+    sm = simulator.sm
+    for warp in range(int(sm.config.num_warps)):
+        if not (int(sm.unfinished) >> warp) & 1:
+            continue
+        entry = sm.warp[warp]
+        table = sm.warp_cold[warp].split
+        for split in table:
+            if int(split.state) == state.SPLIT_SYNC:
+                sentence = SENTENCES[SYNC_LANES].format(address=int(split.sync_mask) & ~int(entry.exited))
+                return KernelFault(_where(simulator, int(split.pc), warp, 0, sentence))
+        return KernelFault(_where(simulator, int(entry.last_pc), warp, 0, SENTENCES[DEADLOCK]))
+    return KernelFault("the machine stopped: no warp can run")
+
+
+def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -> str:
+    """Frame a sentence with kernel, line, text, warp, lane and cycle."""
+    listing = simulator.info["program"][pc]
+    cta = int(simulator.sm.warp[warp].cta)
+    number = int(simulator.sm.cta[cta].id) if cta < state.MAX_CTAS else 0
+    return (
+        f"kernel {listing['kernel']} {sentence}; {simulator.spec.module_path.name}:{listing['line']}: {listing['text']}; "
+        f"warp {warp}, lane {lane}, CTA {number}, cycle {simulator.cycle:,}"
+    )
+
+
+def _near(simulator: Simulator, address: int) -> str:
+    """Name the buffer that ends or begins closest to a wild address; for a null pointer, what may have given it."""
+    from rfview.engine.ptx.lower.heap import HEAP, HEAP_BYTES  # not needed where only a recording is read
+
+    if address < NULL_BYTES and any(variable.name == HEAP for variable in simulator.placement.variables):
+        return f" (malloc gives 0 where its heap of {HEAP_BYTES >> 20} MiB is used up; what is freed is not given out again)"
+    best = ""
+    distance = 1 << 62
+    for variable in simulator.placement.variables:
+        past = address - (variable.address + variable.size)
+        before = variable.address - address
+        away = past if past >= 0 else before
+        if 0 <= away < distance:
+            side = f"{away} bytes past the end of" if past >= 0 else f"{before} bytes before"
+            best, distance = f" ({side} {variable.name})", away
+    return best if distance < 1 << 20 else ""

@@ -1,0 +1,106 @@
+"""Host calls of a kernel: vprintf prints a line, __assertfail stops the run with the assertion's message."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING, Any
+
+from rfview.engine import isa, state
+from rfview.engine.errors import KernelFault
+
+if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
+
+FORMAT = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(hh|h|ll|l|j|z|t)?([diouxXcsfFeEgGaAp%])")
+
+
+class HostCalls:
+    """Serves the instruction that stopped the machine for the host; printf returns the number of its arguments."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+
+    def serve(self) -> None:
+        """Print or fail for every active lane, in lane order, and let the machine go on."""
+        sm = self._simulator.sm
+        slot = int(sm.host_call)
+        flight = sm.inflight[slot]
+        inst = self._simulator.insts[int(flight.pc)]
+        first = int(sm.config.first_result_row) + slot * 4
+        sm.host_call = state.NONE8
+        values = self._simulator.rows.u[first : first + 4]
+        for lane in range(32):
+            if not (int(flight.mask) >> lane) & 1:
+                continue
+            a = int(values[0, lane]) | int(values[1, lane]) << 32
+            b = int(values[2, lane]) | int(values[3, lane]) << 32
+            if int(inst.op) == isa.OP_ASSERTFAIL:
+                self._assertion(slot, lane, a, b)
+                return
+            pattern = self._string(a, lane, flight)
+            text = self._format(pattern, b, lane, flight)
+            self._simulator.printed.append((int(sm.cycle), text))
+            values[0, lane] = sum(found.group(2) != "%" for found in FORMAT.finditer(pattern))
+
+    def _assertion(self, slot: int, lane: int, message: int, file: int) -> None:
+        """Stop the run with the message of a failed assertion."""
+        flight = self._simulator.sm.inflight[slot]
+        listing = self._simulator.info["program"][int(flight.pc)]
+        text = self._string(message, lane, flight)
+        where = self._string(file, lane, flight)
+        self._simulator.fault = KernelFault(
+            f"kernel {listing['kernel']}: assertion failed: {text} ({where}), PTX line {listing['line']}, "
+            f"warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}"
+        )
+
+    def _bytes(self, address: int, size: int, lane: int, flight: Any) -> bytes:
+        """Read generic memory; empty where nothing is mapped."""
+        from rfview.engine.machine.stages.regions import read_bytes
+
+        return read_bytes(self._simulator, address, size, int(flight.warp), lane)
+
+    def _string(self, address: int, lane: int, flight: Any) -> str:
+        """Read a zero-terminated string."""
+        found = bytearray()
+        while len(found) < 4096:
+            part = self._bytes(address + len(found), 1, lane, flight)
+            if not part or part == b"\0":
+                break
+            found += part
+        return found.decode("utf-8", "replace")
+
+    def _format(self, text: str, args: int, lane: int, flight: Any) -> str:
+        """Format like C's printf; arguments lie in a buffer at their natural alignment."""
+        at = args
+
+        def take(size: int) -> bytes:
+            nonlocal at
+            at = -(-at // size) * size
+            data = self._bytes(at, size, lane, flight).ljust(size, b"\0")
+            at += size
+            return data
+
+        def one(match: re.Match[str]) -> str:
+            length, kind = match.group(1) or "", match.group(2)
+            if kind == "%":
+                return "%"
+            pattern = match.group(0)
+            while "*" in pattern:
+                pattern = pattern.replace("*", str(struct.unpack("<i", take(4))[0]), 1)
+            pattern = pattern.replace(length, "", 1) if length else pattern
+            wide = length in ("l", "ll", "j", "z", "t")
+            if kind in "di":
+                return pattern % struct.unpack("<q" if wide else "<i", take(8 if wide else 4))[0]
+            if kind in "ouxX":
+                return pattern.replace("u", "d") % struct.unpack("<Q" if wide else "<I", take(8 if wide else 4))[0]
+            if kind == "c":
+                return pattern % chr(take(4)[0])
+            if kind == "s":
+                return pattern % self._string(struct.unpack("<Q", take(8))[0], lane, flight)
+            if kind == "p":
+                return hex(struct.unpack("<Q", take(8))[0])
+            number = struct.unpack("<d", take(8))[0]
+            return number.hex() if kind in "aA" else pattern % number
+
+        return FORMAT.sub(one, text)

@@ -1,0 +1,22 @@
+"""Warp schedulers: which ready warp issues. Chosen by an integer at run time, so that designs compile once.
+
+`two_level` and `switch_on_stall` choose among the active set that active_set.py keeps. A scheduler is one file with
+`pick(sm, scheduler, ready) -> warp`, where `ready` is the mask of the scheduler's warps that passed every check; and one
+line here.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.compile.device import device
+from rfview.engine.machine.schedulers import gto, lrr, two_level
+from rfview.engine.state import GTO, LRR
+
+
+@device
+def pick(sm, scheduler, ready):
+    """Return the warp that issues; `ready` has at least one bit set."""
+    if sm.config.scheduler == LRR:
+        return lrr.pick(sm, scheduler, ready)
+    if sm.config.scheduler == GTO:
+        return gto.pick(sm, scheduler, ready)
+    return two_level.pick(sm, scheduler, ready)

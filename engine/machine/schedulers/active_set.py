@@ -1,0 +1,150 @@
+"""Active sets: `two_level` keeps a few active warps per scheduler, `switch_on_stall` one (RFC section 3.2, HRF section 4.3).
+
+Every cycle, before warps are looked at: an active warp that waits for a long-latency result, a barrier, a membar or other
+lanes, or that has ended, leaves (rules B0.5, B0.6, B2.4); the design's on_leave may hold it back for its own work.
+A free place goes to the next ready warp in round-robin order. `switch_on_stall` can enforce alternating parity of warp
+ids: "strict" takes the same parity only when no unfinished warp of the other waits for memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine import hooks
+from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.device import device
+from rfview.engine.machine.registers import wake
+from rfview.engine.machine.stages.control import waits_for_memory
+from rfview.engine.machine.stages.fetch import next_from
+from rfview.engine.state import NONE8, SWITCH_ON_STALL
+
+OUTSIDE, ACTIVE, LEAVING = 0, 1, 2
+PARITY_OFF, PARITY_PREFER, PARITY_STRICT = 0, 1, 2
+SUSPEND_PENDING, SUSPEND_MARKED = 0, 1
+EVEN = np.uint64(0x5555555555555555)
+
+
+@device
+def manage(sm, rf, spec, rows, insts):
+    """Let warps leave and join the active set of every scheduler."""
+    for scheduler in range(sm.config.num_schedulers):
+        leave(sm, rf, spec, rows, insts, scheduler)
+        join(sm, rf, spec, rows, insts, scheduler)
+    return 0
+
+
+@device
+def places(sm):
+    """Return how many active warps a scheduler may have: its share of the SM's active set."""
+    if sm.config.scheduler == SWITCH_ON_STALL:
+        return np.int64(1)
+    number = np.int64(sm.config.num_schedulers)
+    return (np.int64(sm.config.active_set) + number - 1) // number
+
+
+@device
+def leave(sm, rf, spec, rows, insts, scheduler):
+    """Take out the active warps that wait for something long, once the design lets them go."""
+    active = np.uint64(sm.scheduler[scheduler].active)
+    while active != 0:
+        warp = ctz64(active)
+        active &= ~bit64(warp)
+        entry = sm.warp[warp]
+        gone = np.uint64(sm.unfinished) & bit64(warp) == 0
+        if not gone and entry.is_active == ACTIVE and not must_leave(sm, insts, warp):
+            continue
+        code = 0
+        if not gone:
+            entry.is_active = LEAVING
+            code = hooks.on_leave(sm, rf, spec, rows, warp)
+            wake(sm, warp)
+        entry.leave_code = code
+        if code == 0:
+            entry.is_active = OUTSIDE
+            sm.scheduler[scheduler].active = np.uint64(sm.scheduler[scheduler].active) & ~bit64(warp)
+    return 0
+
+
+@device
+def must_leave(sm, insts, warp):
+    """Say whether a warp waits for a barrier, a membar, other lanes, or a long-latency result."""
+    entry = sm.warp[warp]
+    if entry.split == NONE8:
+        return True
+    inst = insts[entry.pc]
+    if sm.mem_pending[warp] != 0 and waits_for_memory(inst):
+        return True
+    if sm.config.suspend == SUSPEND_MARKED and inst.long_source != 0 and entry.suspended_pc != entry.pc:
+        entry.suspended_pc = entry.pc
+        return True
+    return np.uint64(entry.sb_long) & np.uint64(inst.need_regs) != 0
+
+
+@device
+def may_join(sm, insts, warp):
+    """Say whether a warp outside the active set could run."""
+    entry = sm.warp[warp]
+    if entry.split == NONE8:
+        return False
+    inst = insts[entry.pc]
+    if sm.mem_pending[warp] != 0 and waits_for_memory(inst):
+        return False
+    return np.uint64(entry.sb_long) & np.uint64(inst.need_regs) == 0
+
+
+@device
+def join(sm, rf, spec, rows, insts, scheduler):
+    """Fill free places with ready warps, round robin by warp id."""
+    state = sm.scheduler[scheduler]
+    free = places(sm) - popcount(np.uint64(state.active))
+    while free > 0:
+        outside = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & ~np.uint64(state.active)
+        ready = np.uint64(0)
+        while outside != 0:
+            warp = ctz64(outside)
+            outside &= ~bit64(warp)
+            if may_join(sm, insts, warp):
+                ready |= bit64(warp)
+        if ready == 0:
+            return 0
+        warp = choose(sm, insts, scheduler, ready)
+        if warp < 0:
+            return 0
+        state.active = np.uint64(state.active) | bit64(warp)
+        sm.warp[warp].is_active = ACTIVE
+        sm.warp[warp].leave_code = 0
+        state.join_pointer = (warp + 1) & 63
+        state.joined_warp = warp
+        state.parity_pointer[warp & 1] = (warp + 2) & 63
+        wake(sm, warp)
+        hooks.on_join(sm, rf, spec, rows, warp)
+        free -= 1
+    return 0
+
+
+@device
+def choose(sm, insts, scheduler, ready):
+    """Return the ready warp that joins next, or -1 if strict parity makes the place wait."""
+    state = sm.scheduler[scheduler]
+    last = np.int64(state.joined_warp)
+    if sm.config.scheduler != SWITCH_ON_STALL or sm.config.parity == PARITY_OFF or last == NONE8:
+        return next_from(ready, np.int64(state.join_pointer))
+    other_mask = EVEN if last & 1 else ~EVEN
+    other = ready & other_mask
+    if other != 0:
+        return next_from(other, np.int64(state.parity_pointer[1 - (last & 1)]))
+    if sm.config.parity == PARITY_STRICT and waits_on_memory(sm, insts, scheduler, other_mask):
+        return np.int64(-1)
+    return next_from(ready, np.int64(state.parity_pointer[last & 1]))
+
+
+@device
+def waits_on_memory(sm, insts, scheduler, warps):
+    """Say whether an unfinished warp among `warps` waits for memory rather than at a barrier."""
+    left = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & warps
+    while left != 0:
+        warp = ctz64(left)
+        left &= ~bit64(warp)
+        if sm.warp[warp].split != NONE8:
+            return True
+    return False

@@ -1,0 +1,23 @@
+"""Greedy then oldest: the warp that issued last while it is ready, else the one that was dispatched first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.device import device
+from rfview.engine.state import NONE8
+
+
+@device
+def pick(sm, scheduler, ready):
+    """Return the greedy warp or the oldest ready one; warps of one CTA are ordered by warp id."""
+    last = np.int64(sm.scheduler[scheduler].last_warp)
+    if last != NONE8 and ready & bit64(last) != 0:
+        return last
+    left = ready
+    warp = ctz64(left)
+    while ready & np.uint64(sm.elders[warp]) != 0:
+        left &= ~bit64(warp)
+        warp = ctz64(left)
+    return warp

@@ -1,0 +1,16 @@
+"""Loose round robin: the first ready warp after the one that issued last."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.device import device
+from rfview.engine.machine.stages.fetch import next_from
+from rfview.engine.state import NONE8
+
+
+@device
+def pick(sm, scheduler, ready):
+    """Return the next ready warp in warp order."""
+    last = np.int64(sm.scheduler[scheduler].last_warp)
+    return next_from(ready, 0 if last == NONE8 else (last + 1) & 63)

@@ -1,0 +1,96 @@
+"""The timing wheel: which in-flight instructions end their execution or memory access in this cycle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine import hooks
+from rfview.engine.compile.device import device
+from rfview.engine.machine.registers import free_inflight, touch_inflight, wake
+from rfview.engine.machine.stages.splits import mark_predicates
+from rfview.engine.machine.stages.write_back import queue_result
+from rfview.engine.state import NONE8, WHEEL_SIZE, WRITE_BACK
+
+WHEEL_MASK = WHEEL_SIZE - 1
+
+
+@device
+def schedule(sm, slot, done_cycle):
+    """Let in-flight entry `slot` complete at `done_cycle`, which lies ahead."""
+    sm.inflight[slot].done_cycle = done_cycle
+    spoke = np.int64(done_cycle) & WHEEL_MASK
+    sm.next_due[slot] = sm.wheel[spoke]
+    sm.wheel[spoke] = slot
+    return 0
+
+
+@device
+def end_is_known(flight):
+    """Say whether the cycle in which an in-flight instruction ends is known: an end lies behind the issue.
+
+    Until then `done_cycle` is that of the entry's instruction before, which was over by then: nothing is written there
+    that says "unknown", as every word that changes is recorded.
+    """
+    return flight.done_cycle > flight.issue_cycle
+
+
+@device
+def complete(sm, rf, spec, rows, insts):
+    """Move every instruction that ends in this cycle to write-back; write its predicates, whose file has no ports."""
+    spoke = np.int64(sm.cycle) & WHEEL_MASK
+    slot = np.int64(sm.wheel[spoke])
+    sm.wheel[spoke] = NONE8
+    while slot != NONE8:
+        following = np.int64(sm.next_due[slot])
+        if sm.inflight[slot].done_cycle > sm.cycle:
+            schedule(sm, slot, sm.inflight[slot].done_cycle)
+        else:
+            end_execution(sm, rf, spec, rows, insts, slot)
+        slot = following
+    return 0
+
+
+@device
+def end_execution(sm, rf, spec, rows, insts, slot):
+    """Write the predicate results of an instruction and queue its registers for write-back."""
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    warp = np.int64(flight.warp)
+    if inst.dst_preds != 0:
+        for index in range(2):
+            pred = np.int64(inst.pdst[index])
+            if pred != NONE8:
+                write_predicate(sm, warp, pred, flight.pval[index], flight.mask)
+        wake(sm, warp)
+    touch_inflight(sm, slot)
+    if flight.unwritten == 0:
+        hooks.on_retire(sm, rf, spec, rows, slot, inst)
+        return free_inflight(sm, slot)
+    flight.stage = WRITE_BACK
+    flight.since_cycle = sm.cycle
+    return queue_result(sm, slot)
+
+
+@device
+def write_predicate(sm, warp, pred, value, mask):
+    """Merge a predicate result under its lane mask and free the predicate in the scoreboard."""
+    old = np.int64(sm.warp_cold[warp].pred[pred])
+    lanes = np.int64(mask)
+    sm.warp_cold[warp].pred[pred] = (old & ~lanes) | (np.int64(value) & lanes)
+    sm.warp[warp].sb_pred = np.int64(sm.warp[warp].sb_pred) & ~(np.int64(1) << pred)
+    return mark_predicates(sm, warp)
+
+
+@device
+def next_completion(sm, limit):
+    """Return the first cycle from now on in which something completes, at most `limit`."""
+    cycle = np.int64(sm.cycle)
+    last = min(np.int64(limit), cycle + WHEEL_SIZE)
+    while cycle < last:
+        slot = np.int64(sm.wheel[cycle & WHEEL_MASK])
+        if slot != NONE8:
+            return cycle
+        cycle += 1
+    return last
+
+

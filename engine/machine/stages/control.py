@@ -1,0 +1,155 @@
+"""Instructions that act at issue and use no collector: branches, exit, barriers, membar, sleep, trap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine import hooks
+from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.device import device
+from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
+from rfview.engine.machine.faults import CALL, SURFACE, TRAP
+from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT,
+                               OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)  # fmt: skip
+from rfview.engine.program import NO_REG
+from rfview.engine.machine.registers import touch_inflight
+from rfview.engine.machine.stages import barriers, splits
+from rfview.engine.machine.stages.inflight import allocate
+from rfview.engine.state import EXECUTE, NONE8
+
+
+@device
+def waits_for_memory(inst):
+    """Say whether an instruction may only issue when the warp's earlier accesses have happened."""
+    op = inst.op
+    return op == OP_BAR or op == OP_MEMBAR or op == OP_BAR_WARP
+
+
+@device
+def fault(sm, code, warp, lane, pc, address, size):
+    """Stop the machine at the end of this cycle because the kernel misbehaved; the first fault is kept."""
+    if sm.error == 0:
+        sm.error = code
+        sm.error_warp = warp
+        sm.error_lane = lane
+        sm.error_pc = pc
+        sm.error_address = address
+        sm.error_size = size
+    return 0
+
+
+@device
+def operand(sm, rf, spec, rows, inst, warp, slot):
+    """Return a control instruction's operand at the first active lane: an immediate, or a register's newest value."""
+    reg = np.int64(inst.src[slot])
+    if reg == NO_REG:
+        return np.int64(inst.imm[slot])
+    lane = ctz64(np.uint64(sm.warp[warp].mask))
+    return np.int64(rows[hooks.locate(sm, rf, spec, warp, reg, lane)].u[lane])
+
+
+@device
+def execute(sm, rf, spec, rows, insts, warp, pc, lanes, active):
+    """Act on a control instruction; `lanes` is the SIMT mask and the guard, `active` the SIMT mask alone."""
+    inst = insts[pc]
+    op = inst.op
+    if op == OP_BRA or op == OP_BRA_UNI:
+        return branch(sm, warp, pc, inst, lanes, active)
+    if op == OP_EXIT:
+        return leave(sm, rf, spec, rows, insts, warp, pc, lanes, active)
+    if lanes == 0:
+        return splits.advance(sm, warp, pc + 1)
+    if op == OP_BAR:
+        return barrier(sm, rf, spec, rows, insts, warp, pc, lanes, active)
+    if op == OP_NANOSLEEP:
+        nanoseconds = operand(sm, rf, spec, rows, inst, warp, 0)
+        sm.warp[warp].wake_cycle = sm.cycle + max(1, nanoseconds * np.int64(sm.config.clock_mhz) // 1000)
+    elif op == OP_TRAP or op == OP_BRKPT:
+        code = CALL if inst.aux == TRAP_CALL else SURFACE if inst.aux == TRAP_SURFACE else TRAP
+        fault(sm, code, warp, ctz64(np.uint64(lanes)), pc, 0, 0)
+    return splits.advance(sm, warp, pc + 1)
+
+
+@device
+def branch(sm, warp, pc, inst, taken, active):
+    """Resolve a branch: its predicate was free, so both paths are known at issue."""
+    sm.events[BRANCHES] += 1
+    target = np.int64(inst.target)
+    rest = active & ~taken
+    if taken == 0 or target == pc + 1:  # a skipped body may be empty: nothing to split for
+        return splits.advance(sm, warp, pc + 1)
+    if rest == 0:
+        splits.flush_ibuffer(sm, warp)
+        splits.advance(sm, warp, target)
+        if target <= pc and sm.warp[warp].num_splits > 1 and sm.warp[warp].split != NONE8:
+            return splits.count_spin(sm, warp)
+        return 0
+    sm.events[DIVERGENT_BRANCHES] += 1
+    return splits.diverge(sm, warp, target, pc + 1, inst.reconv, taken, rest)
+
+
+@device
+def barrier(sm, rf, spec, rows, insts, warp, pc, lanes, active):
+    """Arrive at a CTA barrier; bar.red holds its results in the scoreboard until the barrier opens."""
+    inst = insts[pc]
+    number = operand(sm, rf, spec, rows, inst, warp, 0) & 15
+    count = operand(sm, rf, spec, rows, inst, warp, 2)
+    kind = np.int64(inst.aux)
+    predicate = np.int64(0)
+    if kind != BAR_SYNC and kind != BAR_ARRIVE:
+        source = np.int64(inst.psrc[0])
+        if source != NONE8:
+            predicate = np.int64(sm.warp_cold[warp].pred[source])
+            if inst.psrc_negate[0]:
+                predicate ^= 0xFFFFFFFF
+        slot = hold_results(sm, warp, pc, lanes, active, inst)
+        sm.inflight[slot].bank = number
+    sm.warp[warp].pc = pc + 1
+    if kind == BAR_ARRIVE:
+        sm.warp[warp].pc = pc
+        barriers.arrive(sm, rows, insts, warp, number, count, kind, predicate)
+        return splits.advance(sm, warp, pc + 1)
+    return barriers.arrive(sm, rows, insts, warp, number, count, kind, predicate)
+
+
+@device
+def hold_results(sm, warp, pc, lanes, active, inst):
+    """Give a bar.red an in-flight entry that waits for the barrier."""
+    slot = allocate(sm, warp, pc, lanes, active, inst)
+    sm.inflight[slot].stage = EXECUTE
+    touch_inflight(sm, slot)
+    return slot
+
+
+@device
+def leave(sm, rf, spec, rows, insts, warp, pc, lanes, active):
+    """End lanes; end the split, the warp and the CTA's wait for them as they run empty."""
+    entry = sm.warp[warp]
+    if lanes == 0:
+        return splits.advance(sm, warp, pc + 1)
+    entry.exited = np.int64(entry.exited) | lanes
+    cta = np.int64(entry.cta)
+    sm.cta[cta].live_threads -= popcount(np.uint64(lanes))
+    rest = active & ~lanes
+    if rest != 0:
+        entry.mask = rest
+        splits.advance(sm, warp, pc + 1)
+    else:
+        entry.mask = 0
+        splits.finish_split(sm, warp, entry.split)
+        if np.int64(entry.exited) == 0xFFFFFFFF:
+            end_warp(sm, warp, cta)
+    barriers.check_all(sm, rows, insts, cta)
+    return 0
+
+
+@device
+def end_warp(sm, warp, cta):
+    """Book a warp whose lanes have all exited as finished from the next cycle on."""
+    bit = bit64(warp)
+    sm.unfinished = np.uint64(sm.unfinished) & ~bit
+    sm.awake = np.uint64(sm.awake) & ~bit
+    sm.need_fetch = np.uint64(sm.need_fetch) & ~bit
+    sm.ended = np.uint64(sm.ended) | bit
+    sm.cta[cta].live_warps -= 1
+    return 0

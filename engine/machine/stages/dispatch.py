@@ -1,0 +1,119 @@
+"""Dispatch: instructions whose operands are all gathered go from their collector to an execution unit, oldest first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.device import device
+from rfview.engine.values.execute import execute
+from rfview.engine.isa import OP_LDPARAM, OP_SREG
+from rfview.engine.compile.jit import lean_entry
+from rfview.engine.program import UNIT_LDST, UNIT_SFU
+from rfview.engine.machine.registers import oldest_collector, refresh_reads, touch_inflight, wake
+from rfview.engine.machine.stages import memory as memory_stage
+from rfview.engine.machine.stages.completion import schedule
+from rfview.engine.machine.stages.special import load_parameter, special_register
+from rfview.engine.state import EXECUTE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0
+
+MIN_COLLECT_CYCLES = 2
+
+
+@lean_entry
+def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
+    """Send every gathered instruction whose unit is free; an instruction spends at least two cycles in its collector.
+
+    No hook is called from here, so this is compiled once, under `key`, and shared by all designs (far.py calls it).
+    """
+    gathered = np.uint64(0)
+    complete = np.uint64(sm.collectors_used) & ~np.uint64(sm.reading)
+    while complete != 0:
+        collector = ctz64(complete)
+        complete &= ~bit64(collector)
+        if sm.inflight[sm.collector[collector].inflight].issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
+            gathered |= bit64(collector)
+    while gathered != 0:
+        collector = oldest_collector(sm, gathered)
+        gathered &= ~bit64(collector)
+        slot = np.int64(sm.collector[collector].inflight)
+        unit = sm.inflight[slot].unit
+        if unit == UNIT_LDST:
+            if sm.ldst_head == NONE8 and first_of_warp(sm, slot):
+                memory_stage.begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
+                leave_collector(sm, collector, slot)
+                sm.queued[PIPE_LDST] -= 1
+        else:
+            pipe = free_pipe(sm, unit)
+            if pipe >= 0:
+                start(sm, key, rows, insts, arena, slot, collector, pipe)
+    return 0
+
+
+@device
+def first_of_warp(sm, slot):
+    """Say whether no older memory instruction of the same warp still gathers operands: accesses keep program order."""
+    flight = sm.inflight[slot]
+    held = np.uint64(sm.collectors_of[flight.warp])
+    while held != 0:
+        collector = ctz64(held)
+        held &= ~bit64(collector)
+        other = sm.inflight[sm.collector[collector].inflight]
+        if other.unit == UNIT_LDST and other.seq < flight.seq:
+            return False
+    return True
+
+
+@device
+def free_pipe(sm, unit):
+    """Return a pipe of `unit` that can take an instruction in this cycle, or -1."""
+    if unit == UNIT_SFU:
+        return PIPE_SFU if sm.pipe[PIPE_SFU].until_cycle <= sm.cycle else -1
+    for pipe in range(PIPE_SP0, PIPE_SP0 + sm.config.num_sp):
+        if sm.pipe[pipe].until_cycle <= sm.cycle:
+            return pipe
+    return -1
+
+
+@device
+def start(sm, key, rows, insts, arena, slot, collector, pipe):
+    """Execute an instruction: its results are computed now and written back when its latency has passed."""
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    result_row = sm.config.first_result_row + slot * 4
+    if inst.op == OP_SREG:
+        special_register(sm, rows, inst, np.int64(flight.warp), np.int64(flight.issue_cycle), result_row)
+    elif inst.op == OP_LDPARAM:
+        load_parameter(sm, rows, inst, arena, result_row)
+    else:
+        first_row = sm.config.first_collector_row + collector * 6
+        packed = execute(key, inst, rows, first_row, result_row, flight.mask, flight.psrc[0], flight.psrc[1])
+        flight.pval[0] = np.uint64(packed) & np.uint64(0xFFFFFFFF)
+        flight.pval[1] = np.uint64(packed) >> np.uint64(32)
+    unit = sm.pipe[pipe]
+    unit.until_cycle = sm.cycle + sm.config.initiation_cycles[inst.latency_class]
+    unit.inflight = slot
+    flight.pipe = pipe
+    flight.stage = EXECUTE
+    flight.since_cycle = sm.cycle
+    leave_collector(sm, collector, slot)
+    sm.queued[PIPE_SFU if flight.unit == UNIT_SFU else PIPE_SP0] -= 1
+    return schedule(sm, slot, sm.cycle + sm.config.latency_cycles[inst.latency_class])
+
+
+@device
+def leave_collector(sm, collector, slot):
+    """Free an operand collector."""
+    flight = sm.inflight[slot]
+    flight.collector = NONE8
+    warp = np.int64(flight.warp)
+    if flight.code != 0:
+        wake(sm, warp)
+    flight.code = 0
+    flight.lost = 0
+    sm.collector[collector].valid = 0
+    sm.collectors_used = np.uint64(sm.collectors_used) & ~bit64(collector)
+    sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) & ~bit64(collector)
+    refresh_reads(sm, warp)
+    return touch_inflight(sm, slot)
+
+

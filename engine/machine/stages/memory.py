@@ -1,0 +1,332 @@
+"""LD/ST: one memory instruction at a time; its accesses happen as it begins, its lines then take their time.
+
+A load reads and a store or atomic acts, lane by lane, in the cycle in which LD/ST takes the instruction;
+what follows is timing only. Every line's return time is known when it is handled, so nothing is ever searched for later:
+an L1 line carries the cycle in which it is filled, a load is done when its last line is. A texture fetch goes the way of a
+global load (a simplification: GPUs have a texture unit and keep textures in tiles).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.values import access, texel
+from rfview.engine.compile.bits import popcount
+from rfview.engine.compile.device import device
+from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, L1_HITS,
+                                  L1_MISSES, L1_PENDING_HITS, L2_HITS, L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES,
+                                  SHARED_PASSES, TRANSACTIONS)  # fmt: skip
+from rfview.engine.isa import OP_ASSERTFAIL, OP_PRINTF, OP_TEX
+from rfview.engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
+from rfview.engine.machine.registers import copy_row, mark_cold, touch_inflight
+from rfview.engine.machine.stages.completion import schedule
+from rfview.engine.machine.stages.control import fault
+from rfview.engine.state import BLOCK, COLD_OFFSET, FOREVER, L1_LINE, L2_LINE, MEMORY, MSHR, NONE8, PIPE_LDST, SM
+
+L1_BLOCK = (SM.fields["l1"][1] - COLD_OFFSET) // BLOCK
+L2_BLOCK = (SM.fields["l2"][1] - COLD_OFFSET) // BLOCK
+MSHR_BLOCK = (SM.fields["mshr"][1] - COLD_OFFSET) // BLOCK
+L1_BYTES, L2_BYTES, MSHR_BYTES = L1_LINE.itemsize, L2_LINE.itemsize, MSHR.itemsize
+
+LOAD, STORE, ATOMIC, REDUCTION = 1, 2, 3, 4
+IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
+WAITING_MSHR, WAITING_SET, WAITING_QUEUE = 1, 2, 3
+SECTOR_BYTES = 32
+PARAM_BYTES = 4096
+
+
+@device
+def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector):
+    """Take an instruction from its collector: perform its accesses and find the lines or passes they need."""
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    first_row = sm.config.first_collector_row + collector * 6
+    result_row = sm.config.first_result_row + slot * 4
+    warp = np.int64(flight.warp)
+    entry = sm.warp[warp]
+    sm.mem_pending[warp] -= 1
+    flight.stage = MEMORY
+    flight.since_cycle = sm.cycle
+    flight.missed = 0
+    sm.ldst_head = slot
+    sm.next_line = 0
+    pipe = sm.pipe[PIPE_LDST]
+    pipe.inflight = slot
+    flight.pipe = PIPE_LDST
+    if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
+        for row in range(4):
+            copy_row(rows, first_row + row, result_row + row)
+        sm.host_call = slot
+        sm.num_lines = 1
+        sm.access_space = SPACE_PARAM
+        return touch_inflight(sm, slot)
+    launch = sm.launch
+    scratch = sm.scratch
+    shared_words = (np.int64(launch.shared_bytes) + 3) // 4
+    if inst.op == OP_TEX:
+        code = texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions), scratch)
+    else:
+        code = access.access(
+            key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions),
+            np.int64(entry.cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
+            np.int64(launch.local_words), warp, np.int64(launch.param_word), PARAM_BYTES, scratch, log, mem_index,
+        )  # fmt: skip
+    if code != 0:
+        size = np.int64(inst.width) * np.int64(inst.count)
+        fault(sm, code, warp, scratch[access.FAULT_LANE], flight.pc, scratch[access.FAULT_ADDRESS], size)
+        sm.access_space = SPACE_PARAM
+        sm.num_lines = 1
+        return touch_inflight(sm, slot)
+    settle_space(sm, inst, scratch)
+    count_access(sm, inst)
+    flight.transactions = min(np.int64(sm.num_lines), 255)
+    return touch_inflight(sm, slot)
+
+
+@device
+def settle_space(sm, inst, scratch):
+    """Note in which space the access lies and how many lines or passes it takes; mixed generic accesses go by lines."""
+    used = scratch[access.USED_SPACES]
+    space = np.int64(inst.space)
+    if space == SPACE_GENERIC:
+        space = np.int64(SPACE_GLOBAL)
+        if used == 1 << SPACE_SHARED:
+            space = np.int64(SPACE_SHARED)
+        elif used == 1 << SPACE_LOCAL:
+            space = np.int64(SPACE_LOCAL)
+        elif used == 1 << SPACE_PARAM:
+            space = np.int64(SPACE_PARAM)
+    sm.access_space = space
+    lines = scratch[access.PASSES] if space == SPACE_SHARED else scratch[access.NUM_LINES]
+    sm.num_lines = max(np.int64(1), np.int64(lines))
+    return 0
+
+
+@device
+def count_access(sm, inst):
+    """Count one memory instruction by space and kind."""
+    space = np.int64(sm.access_space)
+    if space == SPACE_SHARED:
+        sm.events[SHARED_ACCESSES] += 1
+        sm.events[SHARED_PASSES] += sm.num_lines
+    elif space == SPACE_CONST or space == SPACE_PARAM:
+        sm.events[CONST_ACCESSES] += 1
+    elif inst.is_memory == LOAD:
+        sm.events[GLOBAL_LOADS] += 1
+    else:
+        sm.events[GLOBAL_STORES] += 1
+    if inst.is_memory >= ATOMIC:
+        sm.events[ATOMICS] += 1
+    if space == SPACE_LOCAL:
+        sm.events[LOCAL_ACCESSES] += 1
+    return 0
+
+
+@device
+def advance(sm, key, insts):
+    """Handle one line (or shared-memory pass) of the instruction in LD/ST, and let it go after the last."""
+    if sm.ldst_head == NONE8:
+        return 0
+    slot = np.int64(sm.ldst_head)
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    space = np.int64(sm.access_space)
+    sm.ldst_reason = 0
+    ready = sm.cycle + 1
+    if space == SPACE_SHARED:
+        ready = sm.cycle + sm.config.shared_cycles
+    elif space == SPACE_CONST:
+        ready = sm.cycle + sm.config.const_cycles
+    elif space == SPACE_PARAM:
+        ready = sm.cycle + sm.config.param_cycles
+    elif sm.next_line < sm.num_lines:
+        ready = handle_line(sm, inst, flight, sm.scratch[access.LINES + sm.next_line])
+        if ready < 0:
+            return touch_inflight(sm, slot)
+        sm.events[TRANSACTIONS] += 1
+    sm.next_line += 1
+    flight.transactions = max(np.int64(0), min(np.int64(sm.num_lines) - np.int64(sm.next_line), np.int64(255)))
+    flight.done_cycle = max(np.int64(flight.done_cycle), np.int64(ready))
+    if sm.next_line >= sm.num_lines:
+        sm.ldst_head = NONE8
+        sm.pipe[PIPE_LDST].until_cycle = sm.cycle
+        schedule(sm, slot, flight.done_cycle)
+    return touch_inflight(sm, slot)
+
+
+@device
+def handle_line(sm, inst, flight, line):
+    """Handle one global line; return the cycle in which its data is there (a store: accepted), or -1 to try again."""
+    if sm.config.fixed_memory_cycles > 0:
+        return fixed_latency(sm, flight)
+    if inst.is_memory == LOAD:
+        if sm.config.l1_enabled != 0:
+            return load_line(sm, inst, flight, line)
+        return request(sm, line, sm.config.line_bytes, False)
+    if inst.is_memory == STORE:
+        if backlog(sm) > sm.config.queue_cycles:
+            sm.ldst_reason = WAITING_QUEUE
+            return -1
+        touch_l1(sm, line)
+        request(sm, line, store_bytes(sm, inst, flight), True)
+        return sm.cycle + 1
+    if backlog(sm) > sm.config.queue_cycles:
+        sm.ldst_reason = WAITING_QUEUE
+        return -1
+    ready = request(sm, line, SECTOR_BYTES, False)
+    return ready if inst.is_memory == ATOMIC else sm.cycle + 1
+
+
+@device
+def fixed_latency(sm, flight):
+    """Serve a line after a fixed latency, behind a port of limited bandwidth (RFC Table 4)."""
+    if backlog(sm) > sm.config.queue_cycles:
+        sm.ldst_reason = WAITING_QUEUE
+        return np.int64(-1)
+    flight.missed = 1
+    begin_x256 = max(np.int64(sm.cycle) * 256, np.int64(sm.dram_free_x256))
+    transfer = np.int64(sm.config.line_bytes) * 65536 // np.int64(sm.config.bytes_per_cycle_x256)
+    sm.dram_free_x256 = begin_x256 + transfer
+    sm.events[DRAM_BYTES] += sm.config.line_bytes
+    return begin_x256 // 256 + sm.config.fixed_memory_cycles
+
+
+@device
+def backlog(sm):
+    """Return for how many cycles the memory port is already booked."""
+    return np.int64(sm.dram_free_x256) // 256 - np.int64(sm.cycle)
+
+
+@device
+def store_bytes(sm, inst, flight):
+    """Return the bytes that one line of a store moves: its share of the lanes, in 32-byte sectors."""
+    total = np.int64(popcount(flight.mask)) * np.int64(inst.width) * np.int64(inst.count)
+    per_line = -(-total // max(np.int64(1), np.int64(sm.num_lines)))
+    sectors = -(-per_line // SECTOR_BYTES)
+    return min(np.int64(sm.config.line_bytes), sectors * SECTOR_BYTES)
+
+
+@device
+def find_l1(sm, line):
+    """Return the L1 entry that holds (or awaits) a line, or -1."""
+    ways = np.int64(sm.config.l1_ways)
+    first = np.int64(line) % np.int64(sm.config.l1_sets) * ways
+    for way in range(first, first + ways):
+        if sm.l1[way].line == line:
+            return way
+    return np.int64(-1)
+
+
+@device
+def touch_l1(sm, line):
+    """Keep a stored line young in L1; stores write through and do not allocate."""
+    if sm.config.l1_enabled == 0:
+        return 0
+    way = find_l1(sm, line)
+    if way >= 0:
+        sm.l1[way].used_cycle = sm.cycle
+        mark_cold(sm, L1_BLOCK + way * L1_BYTES // BLOCK)
+        mark_cold(sm, L1_BLOCK + (way * L1_BYTES + L1_BYTES - 1) // BLOCK)
+    return 0
+
+
+@device
+def load_line(sm, inst, flight, line):
+    """Look a line up in L1; a miss takes an MSHR and a way, and waits in LD/ST when there is none."""
+    hit = np.int64(sm.cycle) + np.int64(sm.config.l1_hit_cycles)
+    if sm.config.l1_enabled == IDEAL_L1:
+        sm.events[L1_HITS] += 1
+        return hit
+    way = find_l1(sm, line)
+    if way >= 0:
+        entry = sm.l1[way]
+        entry.used_cycle = sm.cycle
+        mark_cold(sm, L1_BLOCK + way * L1_BYTES // BLOCK)
+        mark_cold(sm, L1_BLOCK + (way * L1_BYTES + L1_BYTES - 1) // BLOCK)
+        if entry.fill_cycle > sm.cycle:
+            flight.missed = 1
+            sm.events[L1_PENDING_HITS] += 1
+            return max(hit, np.int64(entry.fill_cycle))
+        sm.events[L1_HITS] += 1
+        return hit
+    mshr = free_mshr(sm)
+    if mshr < 0:
+        sm.ldst_reason = WAITING_MSHR
+        return np.int64(-1)
+    way = victim(sm, line)
+    if way < 0:
+        sm.ldst_reason = WAITING_SET
+        return np.int64(-1)
+    ready = request(sm, line, sm.config.line_bytes, False)
+    sm.events[L1_MISSES] += 1
+    flight.missed = 1
+    entry = sm.l1[way]
+    entry.line = line
+    entry.fill_cycle = ready
+    entry.used_cycle = sm.cycle
+    mark_cold(sm, L1_BLOCK + way * L1_BYTES // BLOCK)
+    mark_cold(sm, L1_BLOCK + (way * L1_BYTES + L1_BYTES - 1) // BLOCK)
+    miss = sm.mshr[mshr]
+    miss.line = line
+    miss.since_cycle = sm.cycle
+    miss.until_cycle = ready
+    miss.owner_warp = flight.warp
+    miss.owner_reg = inst.dst[0]
+    mark_cold(sm, MSHR_BLOCK + mshr * MSHR_BYTES // BLOCK)
+    mark_cold(sm, MSHR_BLOCK + (mshr * MSHR_BYTES + MSHR_BYTES - 1) // BLOCK)
+    return ready
+
+
+@device
+def free_mshr(sm):
+    """Return an MSHR whose line has arrived, or -1 when all are in use."""
+    for index in range(sm.config.mshrs):
+        if sm.mshr[index].until_cycle <= sm.cycle:
+            return index
+    return -1
+
+
+@device
+def victim(sm, line):
+    """Return the least recently used way of a line's L1 set that is not itself awaited, or -1."""
+    ways = np.int64(sm.config.l1_ways)
+    first = np.int64(line) % np.int64(sm.config.l1_sets) * ways
+    best = np.int64(-1)
+    best_cycle = FOREVER
+    for way in range(first, first + ways):
+        entry = sm.l1[way]
+        if entry.line == -1:
+            return way
+        if entry.fill_cycle <= sm.cycle and entry.used_cycle < best_cycle:
+            best = way
+            best_cycle = np.int64(entry.used_cycle)
+    return best
+
+
+@device
+def request(sm, line, size, is_store):
+    """Send a line to L2 and, on a miss, to DRAM behind a port of limited bandwidth; return when its data is back."""
+    ways = np.int64(sm.config.l2_ways)
+    first = np.int64(line) % np.int64(sm.config.l2_sets) * ways
+    oldest = first
+    found = np.int64(-1)
+    for way in range(first, first + ways):
+        entry = sm.l2[way]
+        if entry.line == line:
+            found = way
+        if entry.used_cycle < sm.l2[oldest].used_cycle:
+            oldest = way
+    way = found if found >= 0 else oldest
+    sm.l2[way].line = line
+    sm.l2[way].used_cycle = sm.cycle
+    mark_cold(sm, L2_BLOCK + way * L2_BYTES // BLOCK)
+    if found >= 0 and not is_store:
+        sm.events[L2_HITS] += 1
+        return np.int64(sm.cycle) + np.int64(sm.config.l2_hit_cycles)
+    if not is_store:
+        sm.events[L2_MISSES] += 1
+    begin_x256 = max(np.int64(sm.cycle) * 256, np.int64(sm.dram_free_x256))
+    sm.dram_free_x256 = begin_x256 + np.int64(size) * 65536 // np.int64(sm.config.bytes_per_cycle_x256)
+    sm.events[DRAM_BYTES] += size
+    wait = np.int64(sm.config.l2_hit_cycles) + np.int64(sm.config.dram_cycles)
+    return begin_x256 // 256 + wait

@@ -1,0 +1,77 @@
+"""The baseline of each paper: its own SRAM (for eDRAM: its own precise eDRAM), by its own technology table.
+
+The papers' tables are of different years and nodes (32 nm HRF, 40 nm HC-RF, 11 to 22 nm eDRAM), so a design's power and
+area are only meaningful over the baseline of its own paper. Energies here are of a run of plain `sram`, priced that way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rfview.engine import plugin as designs
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a paper compares with: pJ of a row read and write, standing power in mW, area in mm2 (None: not given)."""
+
+    name: str
+    read_pj: float
+    write_pj: float
+    leakage_mw: float
+    refresh_mw: float
+    area_mm2: float | None
+
+    def energy_pj(self, counts: Mapping[str, int], cycles: int, clock_mhz: float) -> dict[str, float]:
+        """Return the energy of a run of `sram` with these event counts."""
+        microseconds = cycles / clock_mhz
+        parts = {"dynamic": self.read_pj * counts["rf_reads"] + self.write_pj * counts["rf_writes"],
+                 "leakage": self.leakage_mw * 1e3 * microseconds, "refresh": self.refresh_mw * 1e3 * microseconds}
+        return {**parts, "total": sum(parts.values())}
+
+
+OWN = ("sram_read_pj", "sram_write_pj", "sram_leakage_mw")      # what a foreign design says of its baseline
+
+
+def foreign_baseline(design: str) -> Baseline | None:
+    """Return the baseline that a design of one's own names in `technology`, pJ of a row and mW; None where it names none.
+
+    sram_area_mm2 may be left out.
+    """
+    table = designs.design(design).technology or {}
+    if not all(name in table for name in OWN):
+        return None
+    area = table.get("sram_area_mm2")
+    read, write, leakage = (float(table[name][0]) for name in OWN)
+    return Baseline(f"{design}'s SRAM", read, write, leakage, 0.0, float(area[0]) if area else None)
+
+
+def baseline_of(design: str, values: Mapping[str, Any], preset: str = "fermi") -> Baseline:
+    """Return the baseline of a built-in design's paper; values: the design's parameters by name.
+
+    sram itself is priced by the table of the machine that ran: under preset gebhart RFC's.
+    """
+    if design == "hcrf":
+        table = designs.design("hcrf").technology or {}
+        return Baseline("HC-RF's SRAM", table["sram_read_pj"][0], table["sram_write_pj"][0], table["sram_leakage_mw"][0],
+                        0.0, table["sram_area_mm2"][0])
+    if design == "racetrack":
+        table = designs.design("racetrack").technology or {}
+        area = table["area_mm2"][0] / table["area_of_sram"][0]
+        return Baseline("the racetrack paper's SRAM", table["sram_read_pj"][0], table["sram_write_pj"][0],
+                        table["sram_leakage_mw"][0], 0.0, area)
+    if design == "rfc" or (design == "sram" and preset == "gebhart"):
+        rfc = designs.find("rfc")
+        return Baseline("RFC's SRAM", rfc.MRF_READ_PJ * rfc.GRANULES, rfc.MRF_WRITE_PJ * rfc.GRANULES, 0.0, 0.0,
+                        rfc.MRF_BANK_UM2 * 1e-6 * rfc.MRF_BANKS)
+    if design == "edram":
+        edram = designs.find("edram")
+        node = int(values.get("edram.node", 11))
+        return Baseline(f"precise eDRAM at {node} nm", edram.READ_FJ[node] / 1e3, edram.WRITE_FJ[node] / 1e3,
+                        edram.leakage_mw(node), edram.refresh_mw(node), None)
+    sram = designs.design("sram")
+    energy, table = sram.energy_pj or {}, sram.technology or {}
+    return Baseline("HRF's SRAM", energy["rf_reads"][0], energy["rf_writes"][0], table["leakage_mw"][0], 0.0,
+                    table["area_mm2"][0])

@@ -1,0 +1,190 @@
+"""The claims of the HRF paper (STT-RAM behind two write buffers), and of the pure STT-RAM it starts from.
+
+All runs have one scheduler; its own comparison is under switch_on_stall, where `sram` keeps no parity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from rfview.engine import plugin as designs
+from rfview.engine.papers import Direction, Number, figures
+from rfview.engine.papers.lab import HRF_KERNELS, Lab, average, count, geomean, loss, mean, over, power, ratio, speed
+from rfview.engine.config import load_preset
+
+ONE = {"sm.num_schedulers": 1}
+OWN = "switch_on_stall"
+RF_SHARE = 0.25        # of GPU power, assumed: the paper gives none
+SAMPLED = ("reduction", "histogram", "scalarprod")
+GATED, PIPELINE = "hrf[power_gating=true]", "stt[stall=pipeline]"
+OTHER_PAPER = "The paper quotes another's buffer, technology and workloads; ours has 16 entries by choice"
+
+
+def table(name: str) -> Any:
+    """Return a design's module, for its tables."""
+    return designs.find(name)
+
+
+def technology(name: str, key: str) -> float:
+    """Return a number of a design's technology table."""
+    return float((designs.design(name).technology or {})[key][0])
+
+
+def stt_write_cycles() -> float:
+    """Return the cycles of an array write of stt."""
+    return float(next(p.default for p in designs.design("stt").parameters if p.name == "write_cycles"))
+
+
+def area_with_buffers() -> Number:
+    """Return the area with two gated buffers over SRAM's, by bits."""
+    hrf, sram = table("hrf"), technology("sram", "area_mm2")
+    both = 100 * hrf.area_mm2({"hrf.power_gating": 1}) / sram
+    one = 100 * (hrf.STT_AREA_MM2 + hrf.GATING_AREA * hrf.WB_AREA_MM2 / 2) / sram
+    return Number(both, f"Table 1 by bits with both buffers; with one it is {one:.1f} %: the paper's area counts one "
+                        "buffer, its leakage two")
+
+
+EXACT: dict[str, Callable[[], Number]] = {
+    "hrf-active-period": lambda: Number(11000 / (load_preset("fermi")["sm.num_warps"] - 1),
+                                        "the paper's 11,000 cycles shared out over the other 47 warps of the preset"),
+    "hrf-area-stt": lambda: Number(100 * technology("stt", "area_mm2") / technology("sram", "area_mm2"), "Table 1"),
+    "hrf-area-pg": area_with_buffers,
+    "hrf-wb-waste": lambda: Number(100 * (1 - table("hrf").ALWAYS_ON / table("hrf").ENTRIES), "48 of 64 entries are gated"),
+    "hrf-latency": lambda: Number(stt_write_cycles(), "write_cycles of stt over sram's 1 cycle"),
+}
+
+
+def own(lab: Lab, design: str, *, scheduler: str = OWN, names: Any = HRF_KERNELS) -> dict[str, Any]:
+    """Run the paper's kernels that we have."""
+    return lab.many(design, scheduler, names=names, settings=ONE)
+
+
+def stt_writes(lab: Lab) -> Number:
+    """Return how many array writes the buffers save."""
+    results = own(lab, "hrf")
+    each = over(count(results, "stt_writes"), count(results, "rf_writes"))
+    dropped = figures.per_hundred(results, ("wb_dropped",), ("rf_writes",))
+    return loss(each, f"of 100 results {dropped:.0f} are dropped at their warp's end, the others saved are overwritten")
+
+
+def power_saved(lab: Lab, design: str) -> Number:
+    """Return the saving of register-file power over sram."""
+    return loss(over(power(own(lab, design)), power(own(lab, "sram"))),
+                f"{figures.traffic(own(lab, 'sram'))}; the paper's shares (39 % of HRF, 34 % of SRAM) mean 278 mW of which "
+                "249 leak: 11 %, 0.2 rows per cycle. Only leakage is saved: STT-RAM's accesses cost more than SRAM's")
+
+
+def gpu_power(lab: Lab) -> Number:
+    """Return the register-file saving times the assumed share."""
+    saved = power_saved(lab, GATED)
+    return Number(RF_SHARE * saved.value, f"hrf-rf-power-pg times an assumed {RF_SHARE:.0%}, the register file's share in "
+                  "GPU power, which the paper does not give",
+                  {name: RF_SHARE * one for name, one in saved.each.items()})
+
+
+def leakage_share(lab: Lab) -> Number:
+    """Return the write buffers' leakage over all energy."""
+    leak = technology("hrf", "wb_leakage_mw") / technology("hrf", "leakage_mw")
+    results = own(lab, "hrf")
+    each = {name: 100 * leak * r["energy_pj"]["leakage"] / r["energy_pj"]["total"] for name, r in results.items()}
+    whole = mean({name: one * 1e-3 * result["parameters"]["sm.clock_mhz"]
+                  for (name, one), result in zip(power(results).items(), results.values())})
+    return average(each, f"{technology('hrf', 'wb_leakage_mw'):.1f} mW of {whole:.0f} mW on average, in the paper of 94.7: "
+                         f"{mean(figures.rows_per_cycle(results)):.2f} rows are read and written per cycle here")
+
+
+def under_16(lab: Lab) -> Number:
+    """Return the median over kernels of the share of periods with under 16 entries used."""
+    results = own(lab, "hrf")
+    each = over(count(results, "wb_periods_under_16"), count(results, "wb_periods"))
+    middle = sorted(each.values())[len(each) // 2] if each else math.nan
+    return Number(middle, "median kernel's share of filling periods", each)
+
+
+def sampled_runs(lab: Lab) -> dict[str, Any]:
+    """Return the runs of sram under switch_on_stall that were stepped through, of a few kernels."""
+    return lab.many("sram", OWN, names=SAMPLED, settings=ONE, kind="sampled")
+
+
+def sampled(lab: Lab, key: str) -> dict[str, float]:
+    """Return a sampled quantity of sram under switch_on_stall."""
+    return {name: float(result[key]) for name, result in sampled_runs(lab).items()}
+
+
+def least(lab: Lab) -> Number:
+    """Return how many of reduction and bfs are among the two kernels that save the fewest STT-RAM writes."""
+    each = stt_writes(lab).each
+    lowest = sorted(each, key=lambda name: each[name])[:2]
+    return Number(sum(name in lowest for name in ("reduction", "bfs")), f"the two least are {' and '.join(lowest)}", each)
+
+
+def leakage_cut(lab: Lab) -> Number:
+    """Return single_buffer's leakage saving by the tables."""
+    leak, sram = technology("single_buffer", "leakage_mw"), technology("sram", "leakage_mw")
+    return Number(100 * (1 - leak / sram), f"by HRF's Table 1: {leak:.1f} mW of {sram:.1f}. {OTHER_PAPER}")
+
+
+def dynamic_cut(lab: Lab) -> Number:
+    """Return single_buffer's saving of dynamic energy."""
+    parts = [{name: r["energy_pj"]["dynamic"] / r["cycles"] for name, r in own(lab, design).items()}
+             for design in ("single_buffer", "sram")]
+    writes = figures.per_hundred(own(lab, "single_buffer"), ("stt_writes", "buffer_writes"), ("rf_writes",))
+    return loss(over(*parts), f"every read reads STT-RAM (0.239 of SRAM's 0.203 pJ/bit), and 100 results are {writes:.0f} "
+                              f"writes of buffer and array. {OTHER_PAPER}")
+
+
+MEASURED: dict[str, Callable[[Lab], Number]] = {
+    "hrf-stt-writes": stt_writes,
+    "hrf-ipc": lambda lab: loss(speed(own(lab, "sram"), own(lab, "hrf"))),
+    "hrf-stt-ipc": lambda lab: loss(speed(own(lab, "sram"), own(lab, PIPELINE)), baseline_ipc(lab)),
+    "hrf-rf-power": lambda lab: power_saved(lab, "hrf"),
+    "hrf-rf-power-pg": lambda lab: power_saved(lab, GATED),
+    "hrf-gpu-power": gpu_power,
+    "hrf-wb-static-share": leakage_share,
+    "hrf-wb-used": under_16,
+    "hrf-inter-active": lambda lab: average(sampled(lab, "inter_active_distance"), "our kernels' active periods are short: "
+                                            f"{mean(sampled(lab, 'active_period')):.0f} cycles on average, with "
+                                            f"{mean(figures.resident_warps(sampled_runs(lab))):.0f} warps in turn"),
+    "hrf-least": least,
+    "hrf-unallocated": lambda lab: average({k: 100 * v for k, v in sampled(lab, "unallocated_share").items()},
+                                           "the share depends on each kernel's registers and CTAs"),
+    "hrf-reuse": lambda lab: average(sampled(lab, "inter_access_distance"),
+                                     "counted between issues, under switch_on_stall, where sram reads and writes "
+                                     f"{mean(figures.rows_per_cycle(sampled_runs(lab))):.2f} rows per cycle of the "
+                                     f"{1024 * (1 - mean(sampled(lab, 'unallocated_share'))):.0f} allocated"),
+    "hrf-goswami-leak": leakage_cut,
+    "hrf-goswami-dyn": dynamic_cut,
+}
+UNTESTED = {
+    "hrf-gau-gpu": "gaussian is not among the bundled kernels",
+    "hrf-gau-rf": "gaussian is not among the bundled kernels",
+    "hrf-most": "quasirandom, Sobol and dxtc are not among the bundled kernels",
+}
+
+
+def baseline_ipc(lab: Lab) -> str:
+    """Say what the baseline's IPC is: what a frozen write costs follows from it (B1.9)."""
+    results = own(lab, "sram")
+    return ("a write freezes 3 cycles, so the loss grows with the baseline's IPC, here "
+            f"{geomean({name: r['ipc'] for name, r in results.items()}):.2f}; the paper's 33 % means about 0.2")
+
+
+def directions(lab: Lab) -> list[Direction]:
+    """Check what is promised of hrf and stt on our kernels."""
+    sram = own(lab, "sram", names=lab.kernels)
+    at_stall = speed(sram, own(lab, "hrf", names=lab.kernels))
+    at_lrr = speed(own(lab, "sram", scheduler="lrr", names=lab.kernels), own(lab, "hrf", scheduler="lrr", names=lab.kernels))
+    freezes = speed(sram, own(lab, PIPELINE, names=lab.kernels))
+    two = speed(lab.many("sram", "lrr"), lab.many("stt[stall=bank]", "lrr"))
+    found = [
+        ("hrf-switch-on-stall", "hrf", "IPC of hrf over sram under switch_on_stall", "at least 0.90", at_stall, 0.90, None),
+        ("hrf-lrr", "hrf", "IPC of hrf over sram under lrr", "at most 0.85", at_lrr, None, 0.85),
+        ("stt-pipeline", "stt", "IPC of stt over sram under switch_on_stall", "at most 0.95", freezes, None, 0.95),
+        ("stt-bank", "stt", "IPC of stt[stall=bank] over sram under lrr, 2 schedulers", "at most 0.95", two, None, 0.95),
+    ]
+    return [
+        Direction(name, design, text, "x", wanted, ratio(each), (low is None or geomean(each) >= low)
+                  and (high is None or geomean(each) <= high)) for name, design, text, wanted, each, low, high in found
+    ]

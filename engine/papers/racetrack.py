@@ -1,0 +1,261 @@
+"""The claims of the racetrack paper, under lrr, with the registers per thread of its Table 1.
+
+Its kernels of which we have: hotspot (60 registers), b+tree (30) and a histogram (41), on grids much smaller than its own.
+The limit of 4 banks per cycle holds for sram too (B5.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from rfview.engine import plugin as designs
+from rfview.engine.papers import Direction, Number, load, value
+from rfview.engine.papers.batch import Result
+from rfview.engine.papers.lab import RACETRACK_KERNELS, Each, Lab, average, count, mean, over, ratio, speed
+from rfview.engine.config import load_preset
+from rfview.engine.tools import mapping
+
+REGISTERS = {"hotspot": 60, "btree": 30, "histogram": 41}
+ROWS_TABLE_1 = {"rm-t1-hotspot": (256, 60), "rm-t1-btree": (256, 30), "rm-t1-histo_final": (512, 41),
+                "rm-t1-histo_main": (768, 22), "rm-t1-mri-gridding": (256, 40)}
+LIMIT = {"sm.max_banks_per_cycle": 4}
+FIG_7 = (0, 3, 1, 4, 1, 2)
+PLAIN = "racetrack[preshift=0]"
+LEAST_CHANGE = 0.05      # of the first step of a ladder: a smaller change has no shares worth a name
+STEPS = ("plain", "TLP", "mapping", "preshift")
+
+
+def table() -> Any:
+    """Return the design's module."""
+    return designs.find("racetrack")
+
+
+def resident(threads: int, registers: int, rows: int) -> int:
+    """Return the CTAs that fit: by CTA slots, threads and a register file of so many warp-registers."""
+    config = load_preset("fermi")
+    return int(min(config["sm.max_ctas"], config["sm.max_threads"] // threads, 32 * rows // (threads * registers)))
+
+
+def rows_of(design: str) -> int:
+    """Return the warp-registers of a design's register file."""
+    config, own = load_preset("fermi"), designs.design(design).settings
+    return int(config["sm.num_banks"]) * int(own.get("sm.rows_per_bank", config["sm.rows_per_bank"]))
+
+
+def occupancy(threads: int, registers: int) -> float:
+    """Return the occupancy with 128 KB in percent."""
+    return 100 * resident(threads, registers, rows_of("sram")) * threads / load_preset("fermi")["sm.max_threads"]
+
+
+def row_of_table_1(claim: str) -> Number:
+    """Return a row's occupancy, and whether its CTAs and utilisation agree too."""
+    threads, registers = ROWS_TABLE_1[claim]
+    more = load()[claim].more
+    ctas = resident(threads, registers, rows_of("sram"))
+    used = 100 * ctas * threads * registers / (32 * rows_of("sram"))
+    agree = ctas == more["tlp"] and abs(used - more["register_utilization"]) < 0.01
+    return Number(occupancy(threads, registers), f"{threads} threads of {registers} registers: {ctas} CTAs, {used:.2f} % of "
+                  f"registers used, {'as' if agree else 'not as'} the table has them")
+
+
+def fig_7(offsets: Callable[[Any], list[int]]) -> int:
+    """Return the shift steps of Figure 7's accesses: 5 registers, one port."""
+    moves = mapping.count_moves(FIG_7, 5)
+    return mapping.shifts_of(moves, offsets(moves))
+
+
+def offsets_per_port(ctas: int) -> int:
+    """Return the offsets that CTAs of 256 threads with 32 registers take under each port."""
+    per_bank = ctas * 8 * 32 // table().NUM_BANKS
+    ports = next(parameter.default for parameter in designs.design("racetrack").parameters if parameter.name == "ports")
+    return per_bank // int(ports)
+
+
+EXACT: dict[str, Callable[[], Number]] = {
+    "rm-occ-sram": lambda: Number(mean({claim: occupancy(*row) for claim, row in ROWS_TABLE_1.items()}),
+                                  "mean of Table 1's five rows"),
+    **{claim: partial(row_of_table_1, claim) for claim in ROWS_TABLE_1},
+    "rm-mri-tlp": lambda: Number(resident(256, 40, rows_of("racetrack")), "256 threads of 40 registers in 256 KB"),
+    "rm-share-framework": lambda: Number(sum(value(f"rm-share-{part}") for part in ("tlp", "map", "preshift")),
+                                         "8 + 54 + 20"),
+    "rm-energy-framework": lambda: Number(sum(value(f"rm-energy-{part}") for part in ("preshift", "tlp", "map")),
+                                          "11 + 8 + 15, and 66 + 34 = 100: the text's 44 is a slip"),
+    "rm-fig7-direct": lambda: Number(fig_7(lambda moves: list(range(5))), "R0 R3 R1 R4 R1 R2, one that fits the text; "
+                                     "the figure's own trace is lost"),
+    "rm-fig7-optimal": lambda: Number(fig_7(lambda moves: mapping.arrange(moves)), "the best of all orders of 5 registers"),
+    "rm-maxdist": lambda: Number(offsets_per_port(4), f"4 CTAs of 256 threads with 32 registers; 2 CTAs take "
+                                 f"{offsets_per_port(2)}"),
+}
+
+
+def each_kernel(lab: Lab, design: str, names: Iterable[str] = RACETRACK_KERNELS, *, kind: str = "run",
+                ctas: Mapping[str, int] | None = None, settings: Mapping[str, Any] | None = None) -> dict[str, Result]:
+    """Run the paper's kernels with its registers per thread, and so many CTAs per SM."""
+    jobs = {}
+    for name in lab.of(names):
+        changes: dict[str, Any] = {"kernel.registers": REGISTERS[name], **(settings or {})}
+        if ctas:
+            changes["sm.max_ctas"] = ctas[name]
+        jobs[name] = lab.job(name, design, "lrr", kind=kind).having(changes)
+    return dict(zip(jobs, lab.runs.all(list(jobs.values()))))
+
+
+def best_ctas(lab: Lab) -> dict[str, int]:
+    """Return the TLP that the search chooses."""
+    return {name: result["best_ctas"] for name, result in each_kernel(lab, "racetrack", kind="tlp").items()}
+
+
+def steps(lab: Lab) -> list[dict[str, Result]]:
+    """Return the paper's ladder: sram, plain racetrack, + TLP, + mapping, + preshift."""
+    ctas = best_ctas(lab)
+    return [each_kernel(lab, "sram", settings=LIMIT), each_kernel(lab, PLAIN), each_kernel(lab, PLAIN, ctas=ctas),
+            each_kernel(lab, PLAIN, ctas=ctas, kind="mapped"), each_kernel(lab, "racetrack", ctas=ctas, kind="mapped")]
+
+
+def chosen(lab: Lab) -> str:
+    """Say which TLP the search chose for each kernel."""
+    found = each_kernel(lab, "racetrack", kind="tlp")
+    listed = ", ".join(f"{name} {result['best_ctas']} of {len(result['points'])}" for name, result in found.items())
+    return f"CTAs per SM by the TLP search: {listed}"
+
+
+def ladder_text(lab: Lab) -> str:
+    """Say how fast each step is, over sram."""
+    ladder = steps(lab)
+    listed = ", ".join(f"+ {name} {mean(speed(ladder[0], results)):.2f}" for name, results in zip(STEPS, ladder[1:]))
+    return f"IPC over sram at each step: {listed[2:]}; {chosen(lab)}"
+
+
+def speedup(lab: Lab) -> Each:
+    """Return the whole design's speedup over sram in percent."""
+    ladder = steps(lab)
+    return {name: 100 * (one - 1) for name, one in speed(ladder[0], ladder[-1]).items()}
+
+
+def share(lab: Lab, step: int, quantity: Callable[[dict[str, Result]], Each], *, first: int = 0) -> Number:
+    """Return the share of a step of the ladder in the whole change of a quantity, in percent; NaN where it got worse."""
+    values = [mean(quantity(results)) for results in steps(lab)[first:]]
+    whole = values[0] - values[-1]
+    listed = ", ".join(f"{name} {one / values[0]:.2f}" for name, one in zip(("sram", *STEPS)[first:], values))
+    if not whole >= LEAST_CHANGE * values[0]:
+        return Number(math.nan, f"saves less than {LEAST_CHANGE:.0%} in all, so that shares mean nothing: mean of our three "
+                      f"kernels at each step is {listed}")
+    return Number(100 * (values[step - first - 1] - values[step - first]) / whole,
+                  f"mean of our three kernels at each step: {listed}; {chosen(lab)}")
+
+
+def cycles(results: dict[str, Result]) -> Each:
+    """Return the cycles of runs."""
+    return {name: float(result["cycles"]) for name, result in results.items()}
+
+
+def shifts(results: dict[str, Result]) -> Each:
+    """Return the demand shifts of runs: the paper's shift operations (B5.7)."""
+    return count(results, "shifts")
+
+
+def energy(results: dict[str, Result]) -> Each:
+    """Return the energy of runs, sram's by the paper's own SRAM."""
+    from rfview.engine.papers.baselines import baseline_of
+
+    found = {}
+    for name, result in results.items():
+        if result["design"].startswith("sram"):
+            base = baseline_of("racetrack", {})
+            clock = result["parameters"]["sm.clock_mhz"]
+            found[name] = base.energy_pj(result["counts"], result["cycles"], clock)["total"]
+        else:
+            found[name] = result["energy_pj"]["total"]
+    return found
+
+
+def energy_saved(lab: Lab) -> Number:
+    """Return the energy saved in percent, with the bound of the dynamic part."""
+    ladder = steps(lab)
+    each = {name: 100 * (1 - one) for name, one in over(energy(ladder[-1]), energy(ladder[0])).items()}
+    pj = table().ENERGY_PJ
+    parts = [mean({name: 100 * sum(r["counts"][event] * pj[event][0] for event in ("shifts", "preshifts"))
+                   / r["energy_pj"]["total"] for name, r in ladder[step].items()}) for step in (1, -1)]
+    return average(each, f"without any shift dynamic energy would be {table().dynamic_bound(1.79):.2f} of SRAM's at 1.79 "
+                         f"reads per write; shifts are {parts[0]:.0f} % of the energy of plain tapes, {parts[1]:.0f} % of "
+                         "the whole design's")
+
+
+def racetrack_occupancy(lab: Lab) -> Number:
+    """Return the occupancy at the chosen TLP."""
+    ctas = best_ctas(lab)
+    each = {name: 100 * ctas[name] * result["shape"]["threads_per_cta"][0] / 1536
+            for name, result in each_kernel(lab, PLAIN).items()}
+    return average(each, chosen(lab))
+
+
+def monotonic(lab: Lab) -> Number:
+    """Return 1 where hotspot's ideal IPC never falls with more CTAs."""
+    found = each_kernel(lab, "racetrack", ("hotspot",), kind="tlp")
+    if not found:
+        return Number(math.nan, "hotspot is not among the kernels")
+    ipc = [point[1] for point in found["hotspot"]["points"]]
+    return Number(float(all(after >= before for before, after in pairwise(ipc))), "IPC by CTAs: "
+                  + ", ".join(f"{one:.3f}" for one in ipc))
+
+
+def near_ideal(lab: Lab) -> Number:
+    """Return the speedup over that of tapes that jump."""
+    ctas = best_ctas(lab)
+    ideal = each_kernel(lab, PLAIN, ctas=ctas, settings={"racetrack.shift_cycles": 0})
+    return average(speed(ideal, steps(lab)[-1]), "over shift_cycles = 0 at the same TLP")
+
+
+def shift_ratio(lab: Lab) -> Number:
+    """Return demand shifts over those of plain racetrack in percent, all steps in the note."""
+    ladder = steps(lab)
+    each = {name: 100 * one for name, one in over(shifts(ladder[-1]), shifts(ladder[1])).items()}
+    both = over(count(ladder[-1], "shifts", "preshifts"), shifts(ladder[1]))
+    return average(each, f"demand shifts; with preshift steps it is {100 * mean(both):.0f} %")
+
+
+MEASURED: dict[str, Callable[[Lab], Number]] = {
+    "rm-perf": lambda lab: average(speedup(lab), ladder_text(lab)),
+    "rm-perf-max": lambda lab: Number(max(speedup(lab).values(), default=math.nan), ladder_text(lab), speedup(lab)),
+    "rm-occ-rm": racetrack_occupancy,
+    "rm-share-rm": lambda lab: share(lab, 1, cycles),
+    "rm-share-tlp": lambda lab: share(lab, 2, cycles),
+    "rm-share-map": lambda lab: share(lab, 3, cycles),
+    "rm-share-preshift": lambda lab: share(lab, 4, cycles),
+    "rm-shifts": shift_ratio,
+    "rm-shift-tlp": lambda lab: share(lab, 2, shifts, first=1),
+    "rm-shift-map": lambda lab: share(lab, 3, shifts, first=1),
+    "rm-shift-preshift": lambda lab: share(lab, 4, shifts, first=1),
+    "rm-energy": energy_saved,
+    "rm-energy-rm": lambda lab: share(lab, 1, energy),
+    "rm-energy-tlp": lambda lab: share(lab, 2, energy),
+    "rm-energy-map": lambda lab: share(lab, 3, energy),
+    "rm-energy-preshift": lambda lab: share(lab, 4, energy),
+    "rm-calc-temp": monotonic,
+    "rm-near-ideal": near_ideal,
+}
+UNTESTED = {
+    "rm-area": "given in the text, and by no table: our 55 % is this number itself",
+    "rm-split-sort": "split_sort is not among the bundled kernels",
+}
+
+
+def directions(lab: Lab) -> list[Direction]:
+    """Check what is promised of racetrack on our kernels: preshift and mapping each cut shifts."""
+    plain = lab.many(PLAIN, "lrr")
+    preshift, mapped = lab.many("racetrack", "lrr"), lab.many(PLAIN, "lrr", kind="mapped")
+    found = []
+    for name, results in (("preshift", preshift), ("mapping", mapped)):
+        each = over(shifts(results), shifts(plain))
+        faster = mean(speed(plain, results))
+        number = ratio(each, f"{faster:.2f} times as fast on average" + (
+            f"; with preshift steps {mean(over(count(results, 'shifts', 'preshifts'), shifts(plain))):.2f} of all steps"
+            if name == "preshift" else ""))
+        text = f"demand shifts with {name} over without, lrr"
+        found.append(Direction(f"racetrack-{name}", "racetrack", text, "x", "below 1", number, number.value < 1))
+    return found
+

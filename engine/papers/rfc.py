@@ -1,0 +1,297 @@
+"""The claims of the register file cache paper, on its machine (preset gebhart): all of our kernels are compute kernels.
+
+"All 32 warps active" is greedy-then-oldest without an active set, so that no warp ever leaves and flushes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rfview.engine import plugin as designs
+from rfview.engine.papers import Direction, Number, figures
+from rfview.engine.papers.lab import Lab, average, count, geomean, loss, mean, over, ratio, speed
+from rfview.engine.config import load_preset
+
+PRESET = "gebhart"
+READS_PER_WRITE = 1.79            # RFC section 5.4
+CHIP_W, DYNAMIC, SM_SHARE, SMS = 130.0, 2 / 3, 0.70, 16   # RFC section 5.5
+RF_SHARE, RF_SAVED = 0.15, 0.36   # of SM power; saved of the register file's
+WRITEBACKS = ("rfc_evictions", "rfc_flushes", "rfc_removals")
+SAMPLED = ("reduction", "histogram", "hotspot", "scalarprod")
+SHADERS = "no shader traces are public"
+FAST_SFU = 8                      # cycles, as an ALU: shows what the 20 cycles of the SFU cost a small active set
+
+
+def tables() -> Any:
+    """Return the design's module."""
+    return designs.find("rfc")
+
+
+def mrf_bytes() -> int:
+    """Return the main register file's capacity in the paper's machine."""
+    config = load_preset(PRESET)
+    return int(config["sm.num_banks"] * config["sm.rows_per_bank"] * 128)
+
+
+def ideal() -> Number:
+    """Return the saving if every access hit a cache of 6 entries and 8 warps."""
+    rfc = tables()
+    read, write = rfc.access_pj(6, 8)
+    r = READS_PER_WRITE
+    return Number(100 * (1 - (r * read + write) / (r * rfc.MRF_READ_PJ + rfc.MRF_WRITE_PJ)), "Tables 2 and 3 at 1.79 reads "
+                  "per write")
+
+
+def registers_per_thread(preset: str) -> Number:
+    """Return registers per thread with all threads resident."""
+    config = load_preset(preset)
+    rows = config["sm.num_banks"] * config["sm.rows_per_bank"]
+    return Number(32 * rows / config["sm.max_threads"], f"preset {preset}: {32 * rows} registers over its threads")
+
+
+SM_W = CHIP_W * DYNAMIC * SM_SHARE / SMS
+EXACT: dict[str, Callable[[], Number]] = {
+    "rfc-size-all": lambda: Number(tables().capacity_bytes(6, 32), "6 entries x 32 warps x 32 lanes x 4 bytes"),
+    "rfc-ratio-all": lambda: Number(mrf_bytes() / tables().capacity_bytes(6, 32), "preset gebhart's 128 KB over it"),
+    "rfc-ratio-active": lambda: Number(mrf_bytes() / tables().capacity_bytes(6, 8), "preset gebhart's 128 KB over it"),
+    "rfc-size-active": lambda: Number(tables().capacity_bytes(6, 8), "6 entries x 8 warps x 32 lanes x 4 bytes"),
+    "rfc-capacity-cut": lambda: Number(tables().capacity_bytes(6, 32) / tables().capacity_bytes(6, 8), "8 of 32 warps; 5.33 "
+                                       "with 6"),
+    "rfc-fermi-regs": lambda: registers_per_thread("fermi"),
+    "rfc-base-regs": lambda: registers_per_thread(PRESET),
+    "rfc-mrf-bw": lambda: Number(32 * (3 + 1), "32 lanes, 3 operands and 1 result"),
+    "rfc-energy-ideal": ideal,
+    "rfc-w-per-sm": lambda: Number(SM_W, "section 5.5: 130 W, two thirds dynamic, 70 % of it in 16 SMs"),
+    "rfc-w-chip": lambda: Number(SM_W * RF_SHARE * RF_SAVED * SMS, "15 % of SM power, 36 % of it saved"),
+    "rfc-sm-share": lambda: Number(100 * RF_SHARE * RF_SAVED, "15 % x 36 %"),
+    "rfc-chip-share": lambda: Number(100 * SM_SHARE * RF_SHARE * RF_SAVED, "70 % x 15 % x 36 %"),
+}
+
+
+def all_active(lab: Lab, variant: str = "rfc") -> dict[str, Any]:
+    """Run with all warps active."""
+    return lab.many(variant, "gto", preset=PRESET)
+
+
+def two_level(lab: Lab, variant: str = "rfc", active: int = 8, **settings: Any) -> dict[str, Any]:
+    """Run with a two-level scheduler."""
+    changes = {"scheduler.active_set": active, **{key.replace("__", "."): value for key, value in settings.items()}}
+    return lab.many(variant, "two_level", preset=PRESET, settings=changes)
+
+
+def lifetimes(lab: Lab) -> str:
+    """Say how soon values are read, of the kernels stepped through."""
+    short = [f"{name} {one:.0f}" for name, one in values(lab, short=True).each.items()]
+    return f"values read once and within 3 instructions, in % (the paper: at most 40): {', '.join(short)}" if short else ""
+
+
+def mix(lab: Lab) -> str:
+    """Say how many operands are read per result, and how many accesses the cache avoids."""
+    results = two_level(lab)
+    reads = mean(over(count(results, "rfc_lookups"), count(results, "rfc_writes", "rfc_bypasses")))
+    saved_ = mean(avoided(results)[2])
+    return (f"{reads:.2f} reads per write here (the paper: {READS_PER_WRITE}), {saved_:.0f} % of accesses avoided; "
+            + departures(lab))
+
+
+def chains(lab: Lab, active: int = 8) -> str:
+    """Say which kernels lose most with few active warps, and what is left with a fast SFU."""
+    each = set_speed(lab, active)
+    worst = sorted(each, key=lambda name: each[name])[:2]
+    others = geomean({name: one for name, one in each.items() if name not in worst})
+    fast = geomean(speed(two_level(lab, "sram", 32, latency__sfu=FAST_SFU), two_level(lab, "sram", active,
+                                                                                    latency__sfu=FAST_SFU)))
+    listed = " and ".join(f"{name} ({each[name]:.2f})" for name in worst)
+    return (f"{listed} are chains of arithmetic whose waiting warps keep their places in the set; the others give "
+            f"{others:.3f}, and with an SFU of {FAST_SFU} cycles instead of 20 all give {fast:.3f}")
+
+
+def avoided(results: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+    """Return the shares of reads, writes and accesses of the main file that the cache avoids, per kernel, in percent."""
+    reads, writes, both = {}, {}, {}
+    for name, result in results.items():
+        counts = result["counts"]
+        operands, results_ = counts["rfc_lookups"], counts["rfc_writes"] + counts["rfc_bypasses"]
+        if operands and results_:
+            reads[name] = 100 * (1 - counts["rf_reads"] / operands)
+            writes[name] = 100 * (1 - counts["rf_writes"] / results_)
+            both[name] = 100 * (1 - (counts["rf_reads"] + counts["rf_writes"]) / (operands + results_))
+    return reads, writes, both
+
+
+def less(first: Mapping[str, float], second: Mapping[str, float], note: str = "") -> Number:
+    """Return the mean difference of two values."""
+    return average({name: first[name] - second[name] for name in first}, note)
+
+
+def change(lab: Lab, *events: str) -> Number:
+    """Return how main-file events change in percent when operands are allocated too, 8 entries."""
+    before, after = (figures.per_hundred(all_active(lab, f"rfc[entries=8{more}]"), ("rfc_evictions",), ("rfc_writes",))
+                     for more in ("", ",read_allocate=1"))
+    plain = count(all_active(lab, "rfc[entries=8]"), *events)
+    allocating = count(all_active(lab, "rfc[entries=8,read_allocate=1]"), *events)
+    each = over(allocating, plain)
+    note = (f"8 entries; operands push results out: {before:.0f} evictions for 100 results become {after:.0f}; kernels that "
+            "read an operand again soon gain, others lose")
+    return Number(100 * (mean(each) - 1), note, {name: 100 * (one - 1) for name, one in each.items()})
+
+
+def knee(lab: Lab) -> Number:
+    """Return the last number of entries that gains 2 points of accesses or more."""
+    share = {entries: mean(avoided(all_active(lab, f"rfc[entries={entries}]"))[2]) for entries in range(1, 9)}
+    gains = {entries: share[entries] - share[entries - 1] for entries in range(2, 9)}
+    last = max((entries for entries, gain in gains.items() if gain >= 2), default=1)
+    return Number(last, "gain per entry in points: " + ", ".join(f"{e}: {gain:.1f}" for e, gain in gains.items()))
+
+
+def normalized(lab: Lab, mrf_mm: float, rfc_mm: float, note: str = "") -> Number:
+    """Return the register file's energy over that without a cache."""
+    each = {name: tables().normalized_energy(r["counts"], 6, 8, mrf_mm, rfc_mm) for name, r in two_level(lab).items()}
+    return average(each, note or mix(lab))
+
+
+def saved(lab: Lab, mrf_mm: float, rfc_mm: float) -> Number:
+    """Return the energy saved in percent."""
+    found = normalized(lab, mrf_mm, rfc_mm)
+    return Number(100 * (1 - found.value), found.note, {name: 100 * (1 - one) for name, one in found.each.items()})
+
+
+def sizes(lab: Lab) -> Number:
+    """Return the mean saving over the nine sizes of Table 2."""
+    each = {}
+    for entries in (4, 6, 8):
+        for active in (4, 6, 8):
+            results = two_level(lab, f"rfc[entries={entries}]", active)
+            each[f"{entries}x{active}"] = 100 * (1 - mean({
+                name: tables().normalized_energy(r["counts"], entries, active) for name, r in results.items()}))
+    return average(each, "by entries x active warps; " + mix(lab))
+
+
+def set_speed(lab: Lab, active: int, base: int = 32, **settings: Any) -> dict[str, float]:
+    """Return IPC of an active set over another's, plain sram and greedy inside."""
+    return speed(two_level(lab, "sram", base), two_level(lab, "sram", active, **settings))
+
+
+def alu_four(lab: Lab) -> Number:
+    """Return the gain of 4-cycle ALUs with 4 active warps in percent."""
+    numbers = load_preset(PRESET).numbers
+    faster = {name.replace(".", "__"): 4 for name, number in numbers.items()
+              if name.startswith("latency.") and number.value == 8}
+    each = speed(two_level(lab, "sram", 4), two_level(lab, "sram", 4, **faster))
+    slow, fast, more = (figures.ipc(two_level(lab, "sram", active, **changes))
+                        for active, changes in ((4, {}), (4, faster), (8, {})))
+    return Number(100 * (geomean(each) - 1), "every latency of 8 cycles set to 4: IPC with 4 active warps goes from "
+                  f"{slow:.2f} to {fast:.2f}; with 8 warps and 8 cycles it is {more:.2f}",
+                  {k: 100 * (v - 1) for k, v in each.items()})
+
+
+def perfect_cache(lab: Lab) -> Number:
+    """Return the gain of a cache that always hits in percent."""
+    config = load_preset(PRESET)
+    settings = {"memory.fixed_memory_cycles": config["memory.shared_cycles"], "memory.bytes_per_cycle": 1e6}
+    each = speed(lab.many("sram", "gto", preset=PRESET), lab.many("sram", "gto", preset=PRESET, settings=settings))
+    return Number(100 * (geomean(each) - 1), figures.memory_bound(lab.many("sram", "gto", preset=PRESET)),
+                  {k: 100 * (v - 1) for k, v in each.items()})
+
+
+def departures(lab: Lab) -> str:
+    """Say how often warps leave the active set, and what they flush."""
+    results = two_level(lab)
+    issued, flushed = (mean(over(count(results, event), count(results, "rfc_departures")))
+                       for event in ("instructions", "rfc_flushes"))
+    return f"a warp leaves the active set after {issued:.0f} instructions on average and flushes {flushed:.1f} entries"
+
+
+def writebacks(lab: Lab) -> Number:
+    """Return how many write-backs both options of section 5.3 save in percent."""
+    each = over(count(two_level(lab, "rfc[bypass=1,evict_first=1]"), *WRITEBACKS), count(two_level(lab), *WRITEBACKS))
+    removed = figures.per_hundred(two_level(lab), ("rfc_flushes",), WRITEBACKS)
+    return loss(each, f"{removed:.0f} % of write-backs are flushes; {departures(lab)}")
+
+
+def per_instruction(lab: Lab) -> Number:
+    """Return main-file accesses over those of the same instructions without a cache."""
+    return average({name: 1 - one / 100 for name, one in avoided(two_level(lab))[2].items()}, mix(lab))
+
+
+def values(lab: Lab, *, over_reads: int | None = None, short: bool = False, names: tuple[str, ...] = SAMPLED) -> Number:
+    """Return the percentage of values read once, more than `over_reads` times, or once within three instructions."""
+    each = {}
+    for name, result in lab.many("sram", "gto", preset=PRESET, names=names, kind="sampled").items():
+        reads = result["values_by_reads"]
+        wanted = result["values_short"] if short else reads[1] if over_reads is None else sum(reads[over_reads + 1:])
+        each[name] = 100 * wanted / max(sum(reads), 1)
+    if over_reads is None:
+        return Number(max(each.values(), default=math.nan), "highest kernel", each)
+    return average(each)
+
+
+MEASURED: dict[str, Callable[[Lab], Number]] = {
+    "rfc-reads": lambda lab: average(avoided(all_active(lab))[0], lifetimes(lab)),
+    "rfc-writes": lambda lab: average(avoided(all_active(lab, "rfc[liveness=0]"))[1], lifetimes(lab)),
+    "rfc-writes-live": lambda lab: average(avoided(all_active(lab))[1], lifetimes(lab)),
+    "rfc-reads-range": lambda lab: average(avoided(all_active(lab))[0], "mean of our kernels in the range of the paper's"),
+    "rfc-writes-range": lambda lab: average(avoided(all_active(lab, "rfc[liveness=0]"))[1],
+                                            "mean of our kernels in the range of the paper's"),
+    "rfc-liveness-gain": lambda lab: less(avoided(all_active(lab))[1], avoided(all_active(lab, "rfc[liveness=0]"))[1],
+                                          "without it only "
+                                          f"{100 - mean(avoided(all_active(lab, 'rfc[liveness=0]'))[1]):.0f} % of results "
+                                          "reach the main file, in the paper 57 %: less is left to save"),
+    "rfc-readalloc-reads": lambda lab: change(lab, "rf_reads"),
+    "rfc-readalloc-writes": lambda lab: change(lab, "rf_writes"),
+    "rfc-lru": lambda lab: less(avoided(all_active(lab, "rfc[replacement=lru]"))[2], avoided(all_active(lab))[2],
+                                f"first-in-first-out avoids {mean(avoided(all_active(lab))[2]):.0f} % already; "
+                                + lifetimes(lab)),
+    "rfc-knee": knee,
+    "rfc-ipc-8": lambda lab: loss(set_speed(lab, 8), chains(lab)),
+    "rfc-ipc-6-compute": lambda lab: loss(set_speed(lab, 6), chains(lab, 6)),
+    "rfc-ipc-4": lambda lab: loss(set_speed(lab, 4, 8), "4 over 8 active warps"),
+    "rfc-inner-rr": lambda lab: Number(
+        -loss(speed(two_level(lab, "sram", 8), two_level(lab, "sram", 8, scheduler__inner="rr"))).value,
+        "IPC of round robin over greedy, 8 active; the sign is the claim"),
+    "rfc-alu4": alu_four,
+    "rfc-cache-insensitive": perfect_cache,
+    "rfc-flush": lambda lab: less(avoided(all_active(lab))[2], avoided(two_level(lab))[2], departures(lab)),
+    "rfc-bypass-dead": lambda lab: less(avoided(two_level(lab, "rfc[evict_first=1]"))[2], avoided(two_level(lab))[2],
+                                        "of write-backs only "
+                                        f"{figures.per_hundred(two_level(lab), ('rfc_evictions',), WRITEBACKS):.0f} % are "
+                                        "evictions, which it may choose; " + departures(lab)),
+    "rfc-bypass-writebacks": writebacks,
+    "rfc-half": lambda lab: average(avoided(two_level(lab))[2]),
+    "rfc-40-80": lambda lab: average(avoided(two_level(lab))[2], "mean of our kernels in the range of the paper's"),
+    "rfc-bandwidth": per_instruction,
+    "rfc-energy-range": sizes,
+    "rfc-energy-6-8": lambda lab: saved(lab, 0, 0),
+    "rfc-energy-wire": lambda lab: saved(lab, 1, 0.2),
+    "rfc-energy-wire-compute": lambda lab: saved(lab, 1, 0.2),
+    "rfc-t5-compute-0-0": lambda lab: normalized(lab, 0, 0),
+    "rfc-t5-compute-1-1": lambda lab: normalized(lab, 1, 1),
+    "rfc-t5-compute-1-02": lambda lab: normalized(lab, 1, 0.2),
+    "rfc-t5-compute-1-0": lambda lab: normalized(lab, 1, 0),
+    "rfc-read-once": lambda lab: values(lab),
+    "rfc-read-more2": lambda lab: values(lab, over_reads=2),
+    "rfc-short-lived": lambda lab: values(lab, short=True),
+}
+UNTESTED = {
+    "rfc-shader-reads": SHADERS, "rfc-shader-writes": SHADERS, "rfc-ipc-6-shader": SHADERS,
+    "rfc-energy-wire-shader": SHADERS, "rfc-t5-shader-0-0": SHADERS, "rfc-t5-shader-1-1": SHADERS,
+    "rfc-t5-shader-1-02": SHADERS, "rfc-t5-shader-1-0": SHADERS,
+    "rfc-hpc-reuse": "hand-scheduled HPC kernels are not among the bundled ones",
+}
+
+
+def directions(lab: Lab) -> list[Direction]:
+    """Check what is promised of rfc on our kernels."""
+    ipc = speed(two_level(lab, "rfc", 32), two_level(lab))
+    plain = set_speed(lab, 8)
+    note = f"most of it is the small set, not the cache: plain sram gives {geomean(plain):.3f}, where {chains(lab)}"
+    reads = avoided(two_level(lab))[0]
+    cut = average(reads)
+    return [
+        Direction("rfc-8-of-32", "rfc", "IPC of rfc with 8 active warps over 32, two_level", "x", "0.97 to 1.03",
+                  ratio(ipc, note), 0.97 <= geomean(ipc) <= 1.03),
+        Direction("rfc-main-reads", "rfc", "main-file reads avoided with 8 active warps (mean)", "%", "at least 30 %", cut,
+                  cut.value >= 30),
+    ]

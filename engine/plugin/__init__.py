@@ -1,0 +1,24 @@
+"""The plug-in kit: what a register-file design says of itself, and how it is found, built, checked and explained.
+
+The bundled designs (registry.BUILT_IN) lie in rfview/engine/designs, others are given by the path of their file or by
+packages with an entry point rfview.designs. A design file imports Design and Parameter from here.
+
+    description   Design and Parameter: what a file says of itself
+    registry      the designs of this process; finding: a design by its name; files: by its path
+    variants      name and settings to record types and values; places: where a value is; energies: what a run costs
+    conformance   whether a file keeps to the interface, with facts and spelling; trial asks the compiler, hook by hook,
+                  and compiler_errors says what it says; check_design and plain_trial run it
+    host_functions  calls what only the host runs of a design file, and names the line of an error
+    origin        which file a recording was made with; nodes: the technology that its energies are of
+"""
+
+from rfview.engine.plugin.description import Design, Parameter, greatest
+from rfview.engine.plugin.energies import Run, energy, table_energy
+from rfview.engine.plugin.finding import design, find, module, names
+from rfview.engine.plugin.places import in_main_rows, locate, locates, spec_record
+from rfview.engine.plugin.registry import BUILT_IN, add, forget, use
+from rfview.engine.plugin.variants import Built, build, compiled_part, parse_variant
+
+__all__ = ["BUILT_IN", "Built", "Design", "Parameter", "Run", "add", "build", "compiled_part", "design", "energy", "find",
+           "forget", "greatest", "in_main_rows", "locate", "locates", "module", "names", "parse_variant", "spec_record",
+           "table_energy", "use"]

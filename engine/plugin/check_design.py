@@ -1,0 +1,90 @@
+"""Does a design keep what it is given? Bundled kernels under every scheduler, their memory compared with sram's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rfview.engine.machine import faults
+from rfview.engine.compile import jit, warm
+from rfview.engine import kernels
+from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Progress, Simulator
+from rfview.engine.state import SCHEDULERS
+from rfview.engine.plugin import plain_trial
+
+CHECKED = ("vectoradd", "reduction", "hotspot")     # bound by memory; barriers; partial writes that a wrong mask spoils
+PATIENCE = 50           # a design that takes so many times sram's cycles is taken to hang
+FINE = "ok"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One run: its cycles, sram's, and FINE or what is wrong."""
+
+    kernel: str
+    scheduler: str
+    cycles: int
+    sram_cycles: int
+    verdict: str
+
+
+def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
+    """Yield a run of every kernel and scheduler; raises InputError for a design that does not exist or does not compile.
+
+    Fine is: the kernel's own reference and sram's memory to the bit, warp-cycles that add up, and an end; for the first
+    run also that it is the same with every idle cycle run, which a wrong next_event shows in. Before all of them the
+    design's first cycles run as plain Python, where an index out of bounds does not go unseen.
+    """
+    if jit.OFF:
+        raise InputError("designs --check: takes hours without the compiler; run it without NUMBA_DISABLE_JIT")
+    small, module = warm.smallest_run()
+    Simulator(small, design=variant, module=module).try_hooks()
+    if slip := plain_trial.trial(variant):
+        raise InputError(f"{variant}, run as plain Python: {slip}")
+    for name in CHECKED:
+        spec = load_launch_file(kernels.path(name))
+        for scheduler in SCHEDULERS:
+            plain = Simulator(spec, scheduler=scheduler, progress=progress)
+            plain.run()
+            own = Simulator(spec, design=variant, scheduler=scheduler, progress=progress,
+                            max_cycles=PATIENCE * plain.cycle)  # fmt: skip
+            verdict = verdict_of(plain, own)
+            if verdict == FINE and (name, scheduler) == (CHECKED[0], SCHEDULERS[0]):
+                verdict = skipping(own, Simulator(spec, design=variant, scheduler=scheduler))
+            yield Checked(name, scheduler, own.cycle, plain.cycle, verdict)
+
+
+def verdict_of(plain: Simulator, own: Simulator) -> str:
+    """Run a design's machine; return FINE, or what is wrong with it beside sram's, which has run."""
+    try:
+        own.run()
+    except InputError:
+        raise               # it cannot run at all, under no scheduler
+    except RfviewError as error:
+        if own.cycle >= own.max_cycles:
+            return f"no end after {PATIENCE} times sram's cycles; the warps: {faults.states_of(own)}"
+        return f"stopped: {error}"
+    slips = [name for name, data in plain.buffers().items() if data.tobytes() != own.buffers()[name].tobytes()]
+    if slips and not plain.spec.order_dependent:
+        return f"memory differs from sram's: {', '.join(slips)}"
+    summary = own.summary()
+    if not summary["verified"]:
+        return "the kernel's results are wrong"
+    if summary["issued"] + sum(summary["stalls"].values()) != summary["warp_cycles"]:
+        return "warp-cycles do not add up"
+    return FINE
+
+
+def skipping(own: Simulator, every: Simulator) -> str:
+    """Run a second machine through its idle cycles too; return FINE, or what differs from the first, which has run."""
+    while not every.finished:
+        every.sm.settled = 0        # idle cycles are skipped only behind a quiet one
+        every.step(1)
+    summary, expected = own.summary(), every.summary()
+    pairs = {"cycles": (own.cycle, every.cycle)}
+    for key in ("counts", "stalls"):
+        pairs |= {name: (summary[key][name], value) for name, value in expected[key].items()}
+    wrong = [f"{name} {found:,} instead of {value:,}" for name, (found, value) in pairs.items() if found != value]
+    return f"next_event is too late, idle cycles that matter are skipped: {', '.join(wrong[:3])}" if wrong else FINE

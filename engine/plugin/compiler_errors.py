@@ -1,0 +1,98 @@
+"""What the compiler says of a design, said in one sentence with the design, the hook and the line.
+
+Part of conformance.py: for slips that its check of a file cannot see, as types that do not fit.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+from rfview.engine.plugin.conformance import HOOKS, problems
+from rfview.engine.errors import InputError
+
+
+FLOAT_HINT = "; a signed and an unsigned 64-bit number make a float: np.int64(..) or np.uint64(..) around one"
+
+
+def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -> InputError:
+    """Turn a compiler's typing error into one that names design, hook and field, as far as they can be told.
+
+    chain: the modules of the designs in use, outermost first. hook: which was compiled, where that is known. What cannot
+    be told keeps the compiler's own sentence.
+    """
+    modules = list(chain)
+    for found in modules:
+        slips = problems(found)
+        if slips:
+            return InputError("\n".join(slips))
+    text = str(error)
+    said = sentence_of(text)
+    said += FLOAT_HINT if "float64" in said else ""
+    for found in modules:
+        path = Path(str(found.__file__))
+        lines = [int(line) for how in (r'File "([^"\n]+)", line (\d+)', r" at ([^\n]+?) \((\d+)\)")
+                 for file, line in re.findall(how, text) if file.endswith(path.name)]  # fmt: skip
+        if lines:
+            name = _function_at(path, lines[0])     # the innermost place comes first
+            where = f"{'hook' if name in HOOKS else 'helper'} {name}"
+            return InputError(f"design {found.DESIGN.name}, {where}: {said} ({path.name}, line {lines[0]})")
+    named = re.search(r"(?:KeyError: |[Ff]ield |[Aa]ttribute |^)'(\w+)'", text)
+    for found in modules:
+        if named and (place := _place_of(found, named[1])):
+            return InputError(f"design {found.DESIGN.name}, hook {place}: no field {named[1]!r}")
+    where = f", hook {hook}" if hook else ""
+    return InputError(f"design {'+'.join(found.DESIGN.name for found in modules)}{where}: {said}")
+
+
+NOISE = re.compile(r"Failed in nopython|During: |File \"|raised from|Rejected as|Overload |No match|Of which|With argument"
+                   r"|There are \d+ candidate|<source elided>|No implementation of|No conversion|-{5,}|\^$|>>>"
+                   r"|This is not usually|To see Python|For more information")  # fmt: skip
+
+
+def sentence_of(text: str) -> str:
+    """Return the line of a compiler's error that says what is wrong: the innermost, without records spelt out."""
+    text = _without_records(text)
+    if missing := [call for call in re.findall(r"found for signature:\s*>>> ([^\n]+)", text) if "a record" not in call]:
+        return f"cannot do {missing[-1]}"
+    lines = [line.strip(" -*") for line in text.splitlines()]
+    errors = [line for line in lines if re.match(r"\w*(Error|NotImplemented\w*): ", line)]
+    plain = [line for line in lines if line and not NOISE.search(line) and not line.startswith(("def ", "@"))]
+    chosen = [line for line in errors if not NOISE.search(line)] or plain or [text.strip() or "cannot be compiled"]
+    found = re.sub(r': %".*', "", chosen[0])       # the code made of it
+    found = re.sub(r"^(Typing|NumbaType|NumbaValue|NumbaNotImplemented|Lowering|Unsupported\w*)Error: ", "", found)
+    return found if len(found) <= 300 else found[:300] + " ..."
+
+
+def _without_records(text: str) -> str:
+    """Return a compiler's error with every record type, which is spelt out over thousands of letters, as "a record"."""
+    kept = []
+    while (begin := text.find("Record(")) >= 0:
+        kept += [text[:begin], "a record"]
+        depth, at = 1, begin + len("Record(")
+        while depth and at < len(text):
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        text = text[at:]
+    return "".join([*kept, text])
+
+
+def _place_of(found: ModuleType, field: str) -> str:
+    """Return "function (file, line n)" of the first use of a field in a design's file, '' where there is none."""
+    path = Path(str(found.__file__))
+    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+            if isinstance(node, ast.Attribute) and node.attr == field:
+                return f"{function.name} ({path.name}, line {node.lineno})"  # type: ignore[attr-defined]
+    return ""
+
+
+def _function_at(path: Path, line: int) -> str:
+    """Return the name of the top-level function around a line of a file."""
+    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(function, ast.FunctionDef) and function.lineno <= line <= (function.end_lineno or line):
+            return function.name
+    return "?"

@@ -1,0 +1,115 @@
+"""What a design says of itself in DESIGN: stalls, events, energy and panels that fit together, and names spelt right.
+
+Part of conformance.py. A slip here would not stop a run: an energy would be 0, a stall without a name, a panel empty.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.plugin.description import greatest
+from rfview.engine.events import EVENTS
+from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
+
+MOST_EVENTS = 32                         # counters behind the machine's own
+FAMILIES = tuple(dict.fromkeys(stall.family for stall in STALLS))
+PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind: its own keys
+SHOWS = ("registers", "hex")
+PER = ("bank", "warp")                    # what the first dimension counts: entries beyond those there are are not shown
+
+
+def slips(design: Any) -> Iterator[str]:
+    """Yield a sentence for everything in a Design that contradicts itself or the machine."""
+    yield from _stall_slips(design.stalls)
+    for parameter in design.parameters:
+        yield from _parameter_slips(parameter)
+    own = [name for name, _ in design.events]
+    known = {name for name, _ in EVENTS}
+    if len(own) > MOST_EVENTS:
+        yield f"{len(own)} events, at most {MOST_EVENTS}"
+    for name in dict.fromkeys(own):
+        if own.count(name) > 1 or name in known:
+            yield f"event {name!r} is there already"
+    waits = {f"{stall.name}_wait_cycles" for stall in (*STALLS, *design.stalls)}
+    for name in design.energy_pj or {}:
+        # over another main file that one's events count too: only a design by itself can be checked
+        if not design.takes_main and name not in {*own, *known, *waits}:
+            yield f"energy_pj of {name!r}, which is no event{_hint(name, {*own, *known})}"
+    for panel in design.panels:
+        yield from _panel_slips(design, panel)
+
+
+def counted_twice(design: Any) -> Iterator[str]:
+    """Yield what the table of a design over a main file charges anew: it is added to the main file's own energy."""
+    for name in design.energy_pj or {}:
+        if design.takes_main and name in {event for event, _ in EVENTS}:
+            yield f"energy_pj of {name!r}, which the main file's energy has already; charge its own, or write energy(run)"
+
+
+def _parameter_slips(parameter: Any) -> Iterator[str]:
+    """Yield what is wrong with a parameter's default, which nobody would look at again."""
+    what, default = f"parameter {parameter.name!r}", parameter.default
+    if parameter.choices:
+        if default not in parameter.choices:
+            yield f"{what}: the default {default!r} is none of its choices {', '.join(parameter.choices)}"
+    elif parameter.convert is None:
+        if not isinstance(default, (int, float)):
+            yield f"{what}: the default {default!r} is no number; words need choices=(..), other values convert="
+        elif isinstance(default, float) and parameter.dtype and np.dtype(parameter.dtype).kind in "iu":
+            yield f'{what}: the default {default} is no whole number, as which the hooks would see it; add dtype="f8"'
+        elif not parameter.low <= default <= greatest(parameter):
+            yield f"{what}: the default {default} is not in {parameter.low} to {greatest(parameter):.0f}"
+
+
+def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
+    """Yield what is wrong with the design's own stall reasons; those of the machine may be used but not described anew."""
+    codes = {stall.code: stall.name for stall in STALLS}
+    for stall in stalls:
+        if not isinstance(stall, Stall):
+            yield f"stall {stall!r}: expected Stall(code, name, short, glyph, ascii, family, sentence)"
+            continue
+        if not FIRST_FOREIGN_CODE <= stall.code < MAX_CODES:
+            yield f"stall {stall.name!r}: code {stall.code}, expected {FIRST_FOREIGN_CODE} to {MAX_CODES - 1}"
+        elif stall.code in codes:
+            yield f"stall {stall.name!r}: code {stall.code} is {codes[stall.code]!r} already"
+        if stall.name in codes.values():
+            yield f"stall {stall.name!r}: the name is taken"
+        if len(stall.glyph) != 1 or len(stall.ascii) != 1:
+            yield f"stall {stall.name!r}: glyph and ascii are one character each"
+        if stall.family not in FAMILIES:
+            yield f"stall {stall.name!r}: family {stall.family!r}, expected one of {', '.join(FAMILIES)}"
+        codes[stall.code] = stall.name
+
+
+def _panel_slips(design: Any, panel: Any) -> Iterator[str]:
+    """Yield what is wrong with one panel of the screen."""
+    title = f"panel {panel.get('title', panel.get('field', ''))!r}"
+    kind = panel.get("kind")
+    if kind not in PANELS:
+        yield f"{title}: kind {kind!r}, expected one of {', '.join(PANELS)}"
+        return
+    allowed = ("kind", "title", "field", *PANELS[kind])
+    for key in panel:
+        if key not in allowed:
+            yield f"{title}: a {kind} has no {key!r}; it takes {', '.join(allowed)}"
+    if panel.get("show", SHOWS[0]) not in SHOWS:
+        yield f"{title}: show {panel['show']!r}, expected one of {', '.join(SHOWS)}"
+    if panel.get("per", PER[0]) not in PER:
+        yield f"{title}: per {panel['per']!r}, expected one of {', '.join(PER)}"
+    layout = np.dtype(list(design.state) or [("unused", "u4")])
+    for name in str(panel.get("field", "")).split("."):
+        if name == "mrf" and design.takes_main:
+            return
+        if layout.names is None or name not in layout.names:
+            yield f"{title}: no field {panel.get('field')!r} in the state{_hint(name, layout.names or ())}"
+            return
+        layout = layout[name].base
+
+
+def _hint(name: str, there: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(there), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,133 @@
+"""Design files named by their path: `--design ./my_rf.py[key=value]`, and RFVIEW_DESIGNS for names that are always known."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from dataclasses import fields
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+from rfview.engine.plugin import host_functions as host, registry
+from rfview.engine.plugin.description import Design, Parameter
+from rfview.engine.errors import InputError
+
+ENVIRONMENT = "RFVIEW_DESIGNS"
+TEMPLATE = Path(__file__).parents[1] / "designs" / "template.py"
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def is_file(name: str) -> bool:
+    """Say whether a design's name is meant as the path of a file."""
+    return name.endswith(".py")
+
+
+def absolute(variant: str) -> str:
+    """Return a variant with its file's path made absolute, so that it means the same in another folder."""
+    name, bracket, rest = variant.partition("[")
+    return f"{Path(name.strip()).resolve()}{bracket}{rest}" if is_file(name.strip()) else variant
+
+
+def known() -> dict[str, Path]:
+    """Return name -> file of the designs in RFVIEW_DESIGNS, named as in their DESIGN; raises InputError for a name twice."""
+    paths = [Path(text) for text in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if text]
+    if not paths:
+        return {}
+    in_use = registry.added()
+    found: dict[str, Path] = {}
+    for path in paths:
+        name = load(path).DESIGN.name
+        if name in found and found[name].resolve() != path.resolve():
+            raise InputError(f"{ENVIRONMENT}: {found[name]} and {path} are both named {name!r}; rename one, in its DESIGN, "
+                             "or give it by its path where it is used")  # fmt: skip
+        found[name] = path
+        if name in in_use:
+            registry.use(name, in_use[name])         # a file given by its path comes first
+    return found
+
+
+def load(path: str | Path) -> ModuleType:
+    """Import a design file, once as long as it stays as it is; raises InputError that says what is wrong with it."""
+    path = Path(path).resolve()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise InputError(
+            f"design file {path}: cannot be read ({reason}); `rfview designs --new FILE.py` writes one"
+        ) from None
+    found = _load(path, text)
+    registry.use(found.DESIGN.name, found)       # a file of the same name may have been loaded since
+    return found
+
+
+def forget() -> None:
+    """Forget what was read, as a process that starts."""
+    registry.forget()
+    _load.cache_clear()
+
+
+@lru_cache
+def _load(path: Path, text: str) -> ModuleType:
+    """Run the file and check what it defines."""
+    # compiled code in the cache asks for its module by name: the name depends on the file alone
+    spec = importlib.util.spec_from_file_location(f"rfview_design_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(text, str(path), "exec"), module.__dict__)
+    except Exception as error:
+        raise InputError(f"design file {path}: {_where(error, path)}{_unknown_part(error)}") from None
+    found = getattr(module, "DESIGN", None)
+    if not isinstance(found, Design):
+        raise InputError(f"design file {path}: defines no DESIGN = Design(...); `rfview help design` shows one")
+    if not NAME.fullmatch(found.name) or found.name in registry.BUILT_IN:
+        why = "is the name of a built-in design" if found.name in registry.BUILT_IN else "is no name: a to z, 0 to 9 and _"
+        raise InputError(f"design file {path}: DESIGN.name {found.name!r} {why}")
+    registry.add(found.name, module)
+    return module
+
+
+def _where(error: Exception, path: Path) -> str:
+    """Say what went wrong while a file ran, and in which of its lines."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {error}"
+
+
+def _unknown_part(error: Exception) -> str:
+    """Say what Design or Parameter takes, to one who gave it something else; "" for other errors."""
+    found = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    if not found:
+        return ""
+    if found[2] in host.FUNCTIONS:
+        return f"; a function {found[2]}(..) of the file is found by its name"
+    taken = [part.name for part in fields(Design if found[1] == "Design" else Parameter)]
+    return f"; {found[1]} takes {', '.join(taken)}"
+
+
+def write_new(path: str | Path) -> str:
+    """Write a design file to begin from, named after the file; return the design's name. Raises InputError."""
+    path = Path(path)
+    name = path.stem
+    if not is_file(str(path)) or not NAME.fullmatch(name) or name in registry.BUILT_IN:
+        raise InputError(f"--new {path}: expected a file like my_rf.py: letters a to z, digits and _, not a built-in design")
+    text = TEMPLATE.read_text(encoding="utf-8")
+    first, _, rest = text.partition("\n")
+    text = f'"""`{name}`: slow bank writes behind a row latch, to be changed into a register file of your own.\n{rest}'
+    text = text.replace('name="template"', f'name="{name}"').replace(" Not built in;", "")
+    text = text.replace('"template.', f'"{name}.').replace("template__", f"{name}__")
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(f"--new {path}: is there already; nothing was changed") from None
+    except OSError as error:
+        raise InputError(f"--new {path}: cannot be written ({error.strerror})") from None
+    return name

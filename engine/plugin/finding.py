@@ -1,0 +1,59 @@
+"""A design by its name: built in, added to this process, in RFVIEW_DESIGNS, or of an installed package."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from functools import lru_cache
+from types import ModuleType
+
+from rfview.engine import hooks
+from rfview.engine.plugin import files, registry
+from rfview.engine.plugin.description import Design
+from rfview.engine.plugin.registry import BUILT_IN
+from rfview.engine.errors import InputError
+
+
+@lru_cache
+def _installed() -> Mapping[str, str]:
+    """Return name -> module of the designs that installed packages bring."""
+    from importlib.metadata import entry_points     # slow to import, and asked only for names that are not built in
+
+    return {point.name: point.module for point in entry_points(group="rfview.designs")}
+
+
+def names() -> tuple[str, ...]:
+    """Return every known design: ours, then foreign ones, those of files that this process has read included."""
+    foreign = sorted({*_installed(), *files.known(), *registry.added()})
+    return BUILT_IN + tuple(name for name in foreign if name not in BUILT_IN)
+
+
+@lru_cache
+def module(name: str) -> ModuleType:
+    """Import a design's module and register its hooks; raises InputError for an unknown name."""
+    if name in BUILT_IN:
+        found = importlib.import_module(f"rfview.engine.designs.{name}")
+    else:
+        if name in (paths := files.known()):
+            return files.load(paths[name])
+        if name not in _installed():
+            close = difflib.get_close_matches(name, names(), 2)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
+            raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}; a design file is "
+                             "given by its path, as ./my_rf.py, or named in RFVIEW_DESIGNS")  # fmt: skip
+        found = importlib.import_module(_installed()[name])
+        registry.check(found)
+    hooks.register(name, found)
+    return found
+
+
+def design(name: str) -> Design:
+    """Return the description of a design."""
+    found: Design = find(name).DESIGN
+    return found
+
+
+def find(name: str) -> ModuleType:
+    """Return a design's module, one added to this process first."""
+    return registry.get(name) or module(name)

@@ -1,0 +1,92 @@
+"""Which design files a run came from, whether they are at hand, and their texts: for recordings and recipes, later.
+
+A run's `design_spec` holds under "files", for each design of its chain that is a file of somebody's own, the file's name
+(no folder: the same run gives the same recording anywhere), its text, and a hash of its code. The text is there to be
+written out (`save`) and read; nothing runs it out of a recording.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rfview.engine import plugin as designs
+from rfview.engine.plugin import files
+from rfview.engine.errors import InputError
+
+
+def of_chain(chain: Iterable[str]) -> dict[str, Any]:
+    """Return {"files": {name: {"file", "code", "text"}}} of the designs in a chain that are not built in, {} without any."""
+    own = {name: _origin(name) for name in chain if name not in designs.BUILT_IN}
+    return {"files": own} if own else {}
+
+
+def _origin(name: str) -> dict[str, str]:
+    path = Path(str(designs.find(name).__file__))
+    text = path.read_text(encoding="utf-8")
+    code = designs.compiled_part(path, text)
+    return {"file": path.name, "code": hashlib.sha256(code.encode()).hexdigest()[:16], "text": text}
+
+
+def missing(spec: Mapping[str, Any], for_what: str) -> str:
+    """Return a sentence on the first design of a run that is not at hand, "" where all are; for_what: "its energy"."""
+    for name in spec.get("chain", ()):
+        try:
+            designs.find(name)
+        except InputError as error:
+            if name not in spec.get("files", {}):
+                return f"{for_what} needs the design: {error}"
+            file = spec["files"][name]["file"]
+            written = "; `rfview info FILE --save-designs .` writes it" if file in kept(spec) else ""
+            return (f"{for_what} needs the design file {file}, with which this was run: "
+                    f"name it, as in {files.ENVIRONMENT}=./{file}{written}")  # fmt: skip
+    return ""
+
+
+def require(spec: Mapping[str, Any], for_what: str) -> None:
+    """Raise InputError where `missing` has something to say."""
+    if said := missing(spec, for_what):
+        raise InputError(said)
+
+
+def edited(spec: Mapping[str, Any]) -> str:
+    """Return a sentence on the first design file whose code is another one than in the run, "" where there is none."""
+    for name, was in spec.get("files", {}).items():
+        if _origin(name)["code"] != was["code"]:
+            return f"the design file {designs.find(name).__file__} is not as it was then"
+    return ""
+
+
+def kept(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return file name -> text of the design files that a run's constants hold."""
+    # a recording may be anybody's: a name says no folder
+    return {Path(entry["file"]).name: entry["text"] for entry in spec.get("files", {}).values() if "text" in entry}
+
+
+def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
+    """Write a run's design files into a folder, made where it is not there; return their paths. Nothing of them is run.
+
+    A file that is there already stays as it is. Raises InputError where the run has none, where another text stands in a
+    file's place, or where nothing can be written.
+    """
+    if not kept(spec):
+        own = ", ".join(entry["file"] for entry in spec.get("files", {}).values())
+        raise InputError("--save-designs: it holds no design file; " + (
+            f"it is from a version that did not keep {own}" if own
+            else f"{'+'.join(spec.get('chain', ()))} came with rfview or with a package"))  # fmt: skip
+    paths = []
+    for name, text in kept(spec).items():
+        path = Path(folder) / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.write_text(text, encoding="utf-8")
+            elif path.read_text(encoding="utf-8") != text:
+                raise InputError(f"--save-designs: {path} is there already, with another text; name another folder")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "what is there is no text"
+            raise InputError(f"--save-designs: {path} cannot be written ({reason})") from None
+        paths.append(path)
+    return paths

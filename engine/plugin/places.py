@@ -1,0 +1,51 @@
+"""Where a design keeps the newest value of a register, asked of a snapshot, live or recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rfview.engine import hooks
+from rfview.engine.plugin.finding import find
+from rfview.engine.plugin.variants import build
+
+
+def locates(chain: Iterable[str]) -> bool:
+    """Say whether a chain of designs may keep a register's newest value elsewhere than in its main row."""
+    return any(hasattr(find(name), "locate") for name in chain)
+
+
+def in_main_rows(spec: Mapping[str, Any]) -> bool:
+    """Say whether every register's newest value is in its main row; spec: a run's info["design_spec"].
+
+    A design that is not at hand can be shown all the same where the run says so itself.
+    """
+    return not (spec["locates"] if "locates" in spec else locates(spec["chain"]))
+
+
+def locate(snapshot: Any, warp: int, reg: int) -> np.ndarray:
+    """Return the (32,) u4 newest value of a register in a snapshot, from wherever the design keeps each lane."""
+    spec = snapshot.info["design_spec"]
+    if in_main_rows(spec):
+        return np.array(snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg])
+    record = spec_record(spec, int(snapshot.info["main_rows"]))
+    rows = [int(hooks.locate(snapshot.sm, snapshot.rf, record, warp, reg, lane)) for lane in range(32)]
+    return np.array(snapshot.rows[rows, np.arange(32)])
+
+
+_RECORDS: dict[str, Any] = {}
+
+
+def spec_record(spec: Mapping[str, Any], first_row: int) -> Any:
+    """Rebuild a design's parameter record from the chain and the plain values that a run's info holds; kept for reuse."""
+    chain = list(spec["chain"])
+    key = repr((chain, [id(find(name)) for name in chain], sorted(spec["values"].items()), first_row))
+    if key not in _RECORDS:
+        variant = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
+        built = build(variant, spec["values"], "recorded")
+        record = np.zeros(1, built.spec_dtype).view(np.recarray)[0]
+        built.fill(record, first_row)
+        _RECORDS[key] = record
+    return _RECORDS[key]

@@ -1,0 +1,130 @@
+"""The first cycles of a design as plain Python: `python -m rfview.engine.plugin.plain_trial DESIGN`.
+
+Compiled code checks no bounds: an index past an array, or a stall code that does not exist, writes over other state in
+silence. NumPy raises instead. Prints what went wrong in one sentence and ends with 1, or ends with 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rfview.engine import IMPORT_ROOT
+from rfview.engine import plugin as designs, kernels
+from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.stalls import STALLS
+
+RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))    # kernel, scheduler, cycles: a few hundred a second
+PATIENCE_S = 20         # a cycle that takes longer than this is taken to have no end
+REFUSING = ("begin_cycle", "read", "write_back", "issue_check", "on_leave")
+
+
+def trial(variant: str) -> str:
+    """Run a design's first cycles in a child process without the compiler; return what went wrong in it, "" for nothing."""
+    command = [sys.executable, "-m", "rfview.engine.plugin.plain_trial", designs.files.absolute(variant)]
+    done = subprocess.run(command, cwd=IMPORT_ROOT, env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    return "" if done.returncode == 0 else (done.stdout.strip() or done.stderr.strip().splitlines()[-1])
+
+
+def main(variant: str) -> int:
+    """Run the trial in this process; print the slip, if there is one."""
+    from rfview.engine.simulator import Simulator
+
+    found = designs.find(designs.parse_variant(variant)[0])
+    path = str(found.__file__)
+    for name in (*REFUSING, "bank_of"):
+        if hasattr(found, name):
+            setattr(found, name, _checked(found, name, getattr(found, name)))
+    for kernel, scheduler, cycles in RUNS:
+        machine = None
+        try:
+            machine = Simulator(load_launch_file(kernels.path(kernel)), design=variant, scheduler=scheduler)
+            with Watch(path, f"{kernel}, {scheduler}") as watch:
+                for _ in range(cycles):
+                    watch.cycle_begins(machine.cycle)
+                    machine.step(1)
+        except RfviewError as error:
+            print(error)
+            return 1
+        except Exception as error:  # whatever the design's Python raises is its author's to mend
+            place = _place(traceback.extract_tb(error.__traceback__), path)
+            when = f"cycle {machine.cycle:,}" if machine else "before the first cycle"
+            print(f"{type(error).__name__}{place}: {error}; {kernel}, {scheduler}, {when}")
+            return 1
+    return 0
+
+
+class Watch:
+    """A thread beside a run that ends the process when one cycle takes longer than PATIENCE_S.
+
+    path: the design's file. run: the kernel and scheduler, for people.
+    """
+
+    def __init__(self, path: str, run: str):
+        self._path, self._run = path, run
+        self._thread = threading.get_ident()
+        self._ended = threading.Event()
+        self.cycle_begins(0)
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def cycle_begins(self, cycle: int) -> None:
+        """Give the next cycle its time."""
+        self._began = (cycle, time.monotonic())      # one assignment: the other thread sees both or neither
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+
+    def _look(self) -> None:
+        """Sleep until the cycle's time would be over, as often as another has begun meanwhile."""
+        while True:
+            cycle, began = self._began
+            if self._ended.wait(max(0.0, began + PATIENCE_S - time.monotonic())):
+                return
+            if self._began == (cycle, began):
+                self._give_up(cycle)
+
+    def _give_up(self, cycle: int) -> None:
+        """End this process, saying where in the design's file the run goes round and round."""
+        place = _place(traceback.extract_stack(sys._current_frames()[self._thread]), self._path)
+        print(f"no end{place} after {PATIENCE_S} s; {self._run}, cycle {cycle:,}", flush=True)
+        os._exit(1)
+
+
+def _place(frames: Iterable[traceback.FrameSummary], path: str) -> str:
+    """Return " in HOOK (FILE, line N: TEXT)" of the innermost frame in a file, "" where there is none."""
+    own = [frame for frame in frames if frame.filename == path]
+    return f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
+
+
+def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a hook that looks at what it answers: a stall code there is, or a bank there is."""
+    codes = {0, *(stall.code for stall in STALLS), *(stall.code for stall in found.DESIGN.stalls)}
+
+    @functools.wraps(function)
+    def call(sm: Any, *arguments: Any) -> Any:
+        answer = function(sm, *arguments)
+        if name == "bank_of" and not 0 <= int(answer) < int(sm.config.num_banks):
+            raise InputError(f"hook bank_of: returns {int(answer)}, there are banks 0 to {int(sm.config.num_banks) - 1}")
+        if name in REFUSING and int(answer) not in codes and not found.DESIGN.takes_main:
+            raise InputError(f"hook {name}: returns {int(answer)}, which is no stall code of the machine or of its own")
+        return answer
+
+    return call
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

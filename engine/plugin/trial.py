@@ -1,0 +1,60 @@
+"""Compiles each hook of a foreign design alone, in a second or two, so that a slip shows before the machine is compiled.
+
+Only here and in simulator.py are designs and numba brought together; nothing of this is needed to list or replay.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numba
+from numba import types
+from numba.core.errors import NumbaError
+
+from rfview.engine import plugin as designs
+from rfview.engine.compile import jit
+from rfview.engine.plugin.compiler_errors import explain
+from rfview.engine.plugin.conformance import HOOKS
+from rfview.engine.errors import InputError
+
+
+def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Built) -> None:
+    """Compile the hooks of every foreign design of a chain by themselves; raises InputError with what is wrong, a line each.
+
+    The arguments are those of the machine's step; only their types count.
+    """
+    if jit.OFF:
+        return
+    given = {"sm": numba.typeof(sm), "rows": numba.typeof(rows), "insts": numba.typeof(insts),
+             "inst": numba.typeof(insts[0]), "mask": types.uint32}  # fmt: skip
+    slips = []
+    for level, name in enumerate(built.chain):
+        if name not in designs.BUILT_IN:
+            known = given | {"rf": numba.typeof(rf), "spec": numba.typeof(spec)}
+            slips += _slips(designs.find(name), known)
+        if level + 1 < len(built.chain):
+            rf, spec = rf.mrf, spec.mrf
+    if slips:
+        raise InputError("\n".join(slips))
+
+
+def _slips(found: ModuleType, known: dict[str, Any]) -> list[str]:
+    """Return a sentence for every hook of one design that does not compile, or may return what is no int; each once."""
+    slips = []
+    for name, arguments in HOOKS.items():
+        function = getattr(found, name, None)
+        if function is None:
+            continue
+        compiled: Any = jit.step_jit(function)
+        try:
+            compiled.compile(tuple(known.get(argument, types.int64) for argument in arguments))
+        except (NumbaError, KeyError, AttributeError, TypeError, ValueError) as error:
+            slips.append(str(explain(error, [found], name)))
+            continue
+        for entry in compiled.overloads.values():
+            kind = entry.signature.return_type
+            if not isinstance(types.unliteral(kind), (types.Integer, types.Boolean)):
+                slips.append(f"design {found.DESIGN.name}, hook {name}: returns {types.unliteral(kind)}; every path "
+                             "returns an int")  # fmt: skip
+    return list(dict.fromkeys(slips))

@@ -1,0 +1,220 @@
+"""A design as it is run: "stt[stall=bank,write_cycles=3]" and settings, made into record types and values."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.plugin import files, host_functions as host
+from rfview.engine.plugin.description import Design, Parameter, greatest
+from rfview.engine.plugin.finding import find
+from rfview.engine.errors import InputError
+from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.engine.stalls import STALLS, Stall
+
+
+def parse_variant(text: str) -> tuple[str, dict[str, str]]:
+    """Split "stt[stall=bank,write_cycles=3]" into the name and its settings; raises InputError.
+
+    For a path, "./my_rf.py[...]", the file is read and its design's name returned.
+    """
+    name, bracket, rest = text.partition("[")
+    settings: dict[str, str] = {}
+    if bracket:
+        if not rest.endswith("]"):
+            raise InputError(f"--design {text}: expected NAME[key=value,...]")
+        for part in filter(None, rest[:-1].split(",")):
+            key, equals, value = part.partition("=")
+            if not equals:
+                raise InputError(f"--design {text}: expected key=value, found {part!r}")
+            settings[key.strip()] = value.strip()
+    return _name(name), settings
+
+
+def _name(text: str) -> str:
+    """Return the name of a design that is given by its name or by the path of its file."""
+    text = text.strip()
+    return str(files.load(text).DESIGN.name) if files.is_file(text) else text
+
+
+@dataclass(frozen=True)
+class Built:
+    """A design made ready to run: chain (outermost first), dtypes, and the filled parameter values."""
+
+    chain: tuple[str, ...]
+    state_dtype: np.dtype
+    spec_dtype: np.dtype
+    values: Mapping[str, Any]
+    extra_rows: int
+
+    @property
+    def events(self) -> list[tuple[str, str]]:
+        """Return the chain's own events in the order of their counters."""
+        return [event for name in self.chain for event in find(name).DESIGN.events]
+
+    @property
+    def stalls(self) -> list[Stall]:
+        """Return the table of warp states: the machine's, then the chain's own."""
+        own = {stall.code: stall for name in self.chain for stall in find(name).DESIGN.stalls}
+        return [*STALLS, *own.values()]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return the machine parameters that the chain's papers have otherwise, the outermost design last."""
+        found: dict[str, Any] = {}
+        for name in reversed(self.chain):
+            found |= find(name).DESIGN.settings
+        return found
+
+    def fill(self, spec: Any, first_row: int = 0) -> None:
+        """Write the parameter values into a spec record; first_row: where the designs' own value rows begin."""
+        first_event = FIRST_DESIGN_EVENT
+        for level, name in enumerate(self.chain):
+            spec.first_row = first_row
+            spec.first_event = first_event
+            first_row += find(name).DESIGN.extra_rows
+            first_event += len(find(name).DESIGN.events)
+            for parameter in find(name).DESIGN.parameters:
+                if parameter.dtype:
+                    value = self.values[f"{name}.{parameter.name}"]
+                    number = parameter.choices.index(value) if parameter.choices else value
+                    _set(spec, parameter.name, number)
+            if level + 1 < len(self.chain):
+                spec = spec.mrf
+
+
+def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
+    """Resolve a variant and its settings ("<design>.<key>" names) into dtypes and values.
+
+    engine_hash goes into the spec's dtype with the hash of the design files, so that an edit is a new type (a new compile).
+    Raises InputError naming the bad key or value.
+    """
+    name, variant = parse_variant(text)
+    chain = [name]
+    given = {f"{name}.{key}": value for key, value in variant.items() if key != "main"} | dict(settings)
+    main_name = _name(variant.get("main", "sram"))
+    if find(name).DESIGN.takes_main:
+        if find(main_name).DESIGN.takes_main:
+            raise InputError(f"--design {text}: main={main_name}: {main_name} is built over a main file itself; "
+                             "take one that is not")  # fmt: skip
+        chain.append(main_name)
+        _check_reads(text, find(name), find(main_name))
+    elif "main" in variant:
+        raise InputError(f"--design {text}: {name} is not built over another register file")
+    values: dict[str, Any] = {}
+    for part in chain:
+        values |= _values(find(part).DESIGN, given)
+    for key in given:
+        if key.split(".")[0] in chain and key not in values:
+            close = difflib.get_close_matches(key, values, 2)
+            raise InputError(f"{key}: no such parameter{'; did you mean ' + ' or '.join(close) + '?' if close else ''}")
+    state: Any = None
+    spec: Any = None
+    for index in range(len(chain) - 1, -1, -1):
+        modules = [find(part) for part in chain[index:]]
+        sources = [Path(str(found.__file__)) for found in modules]
+        state, spec = _types(modules[0].DESIGN, sources, engine_hash, state, spec)
+    extra = sum(find(part).DESIGN.extra_rows for part in chain)
+    return Built(tuple(chain), state, spec, values, extra)
+
+
+def _check_reads(text: str, outer: ModuleType, main: ModuleType) -> None:
+    """Refuse a design with rules of reading that its main file would pass over, as it asks its own. Raises InputError."""
+    unheard = [hook for hook in ("bank_of", "read") if hasattr(outer, hook)]
+    if unheard and hasattr(main, "arbitrate") and not hasattr(outer, "arbitrate"):
+        raise InputError(f"--design {text}: {main.DESIGN.name} serves reads by an `arbitrate` of its own, which would not "
+                         f"ask {outer.DESIGN.name}'s {' and '.join(f'`{hook}`' for hook in unheard)}; "
+                         f"write an `arbitrate` in {outer.DESIGN.name} too, or take another main file")  # fmt: skip
+
+
+def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
+    """Build the state and spec dtypes of one level of a chain."""
+    parts = [compiled_part(file, file.read_text(encoding="utf-8")) for file in sources]
+    digest = hashlib.sha256("".join([engine_hash, *parts]).encode()).hexdigest()[:16]
+    spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
+    spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
+    state = list(found.state) or [("unused", "u4")]
+    if inner_state is not None:
+        spec.append(("mrf", inner_spec))
+        state.append(("mrf", inner_state))
+    return np.dtype(state, align=True), np.dtype(spec, align=True)
+
+
+@lru_cache
+def compiled_part(file: Path, text: str) -> str:
+    """Return what of a design's file can go into the compiled step: an edit of the rest needs no new compile.
+
+    Of built-in designs all of it. Left out are comments, docstrings, the functions that only the host calls, and
+    DESIGN = Design(...) itself, whose layout of state and parameters is in the dtypes anyway.
+    """
+    if file.parent == Path(__file__).parents[1] / "designs":
+        return text         # to parse them takes longer than to start
+    import ast
+
+    kept = []
+    for node in ast.parse(text).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        is_design = any(isinstance(target, ast.Name) and target.id == "DESIGN" for target in targets)
+        if is_design or isinstance(node, ast.FunctionDef) and node.name in host.FUNCTIONS:
+            continue
+        if isinstance(node, ast.FunctionDef) and len(node.body) > 1 and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            kept.append(ast.dump(node))
+    return "\n".join(kept)
+
+
+def _values(found: Design, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a design's parameter values with the given ones converted and checked."""
+    values: dict[str, Any] = {}
+    for parameter in found.parameters:
+        key = f"{found.name}.{parameter.name}"
+        values[key] = _convert(key, parameter, given[key]) if key in given else parameter.default
+    return values
+
+
+def _set(spec: Any, name: str, value: Any) -> None:
+    """Write one value into a spec record: a number, or a list into the first places of an array field."""
+    if isinstance(value, list):
+        getattr(spec, name)[: len(value)] = value
+    elif not isinstance(value, str):
+        setattr(spec, name, value)
+
+
+def _convert(key: str, parameter: Parameter, text: Any) -> Any:
+    """Turn a setting's text into the parameter's type."""
+    if parameter.convert:
+        try:
+            return parameter.convert(text)
+        except ValueError as error:
+            raise InputError(f"{key}={text}: {error}") from None
+    if parameter.choices:
+        if str(text) not in parameter.choices:
+            raise InputError(f"{key}={text}: expected one of {', '.join(parameter.choices)}")
+        return str(text)
+    word = {"true": 1, "on": 1, "yes": 1, "false": 0, "off": 0, "no": 0}.get(str(text).lower())
+    try:
+        value = word if word is not None else type(parameter.default)(text)
+    except ValueError:
+        raise InputError(f"{key}={text}: expected a number like {parameter.default} ({parameter.unit})") from None
+    if not parameter.low <= value <= greatest(parameter):        # nor is nan
+        raise InputError(f"{key}={text}: {_expected(parameter, value)}")
+    return value
+
+
+def _expected(parameter: Parameter, value: float) -> str:
+    """Say which values a parameter may have, to one that it may not."""
+    if parameter.high is not None:
+        return f"expected {parameter.low:,} to {parameter.high:,} ({parameter.unit})"
+    if value < parameter.low:
+        return f"expected {parameter.low:,} or more ({parameter.unit})" if parameter.low else "must not be negative"
+    most = greatest(parameter)
+    return f"expected at most {most:,.0f} ({parameter.unit})" if value > most else f"expected a number ({parameter.unit})"

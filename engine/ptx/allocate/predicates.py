@@ -1,0 +1,86 @@
+"""Spilling of predicates: those beyond the predicate registers live as 0 or 1 in data registers of their own.
+
+A held predicate is compared with 0 before each use and selected from 1 and 0 after each write; the data register may itself
+be spilled to local memory afterwards. GPUs' compilers pack several into a register.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.ptx import forms
+from rfview.engine.ptx.allocate.colouring import colour_predicates
+from rfview.engine.ptx.allocate.interference import Interference, interference
+from rfview.engine.ptx.allocate.spill import choose
+from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
+
+_ROUNDS = 8
+
+
+def fit_predicates(program: VirtualProgram, graph: Interference, limit: int) -> Interference:
+    """Hold predicates in data registers until `limit` predicate registers do; give the interference after that."""
+    kept: set[int] = set()
+    for number in range(_ROUNDS):
+        words = program.variables.words
+        if colour_predicates(graph, words).count <= limit:
+            break
+        # one less than there are: spilling data may copy a guard; and less in late rounds, since orders are not perfect
+        chosen = choose(program, graph, limit - 1 - number, kept, [int(not count) for count in words])
+        hold(program, chosen, kept)
+        graph = interference(program)
+    return graph
+
+
+def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
+    """Rewrite the program with the predicates `chosen` in data registers; `kept` gains the short-lived ones."""
+    variables = program.variables
+    homes = {var: variables.new(variables.names[var], 32) for var in sorted(chosen)}
+
+    def new(var: int) -> int:
+        kept.add(made := variables.new(variables.names[var], 1))
+        return made
+
+    for block in program.blocks:
+        result: list[VirtualInst] = []
+        for inst in block.insts:
+            read = {var: new(var) for var in sorted({inst.guard, *inst.psrc} & chosen)}
+            written = {var: new(var) for var in sorted({*inst.pdst} & chosen)}
+            result += [test_held(inst.line, homes[var], made) for var, made in read.items()]
+            inst.guard = read.get(inst.guard, inst.guard)
+            inst.psrc = [read.get(var, var) for var in inst.psrc]
+            # only the store below reads a short-lived one, and under the same guard
+            inst.kills_when_guarded |= not inst.dst and {*inst.pdst} == {*written} != set()
+            inst.pdst = [written.get(var, var) for var in inst.pdst]
+            if written and inst.guard in inst.pdst:
+                copy = _plain("mov", ("pred",), inst.line)
+                copy.psrc, copy.psrc_negate, copy.pdst = [inst.guard], [False], [new(inst.guard)]
+                inst.guard = copy.pdst[0]
+                result.append(copy)
+            result.append(inst)
+            guard, negate = inst.guard, inst.guard_negate
+            result += [hold_predicate(inst.line, made, homes[var]).set_guard(guard, negate) for var, made in written.items()]
+        block.insts = result
+
+
+def test_held(line: int, home: int, predicate: int) -> VirtualInst:
+    """Make the comparison that takes a predicate back from the data register that holds it."""
+    inst = _plain("setp", ("ne", "u32"), line)
+    inst.set_row(0, 2 * home)
+    inst.set_imm(2, 0)
+    inst.pdst = [predicate]
+    return inst
+
+
+def hold_predicate(line: int, predicate: int, home: int) -> VirtualInst:
+    """Make the selection of 1 or 0 that puts a predicate into a data register."""
+    inst = _plain("selp", ("b32",), line)
+    inst.set_imm(0, 1)
+    inst.set_imm(2, 0)
+    inst.psrc, inst.psrc_negate, inst.dst = [predicate], [False], [2 * home]
+    return inst
+
+
+def _plain(base: str, parts: tuple[str, ...], line: int) -> VirtualInst:
+    info = forms.lookup(base, parts)
+    inst = VirtualInst(info.op, ".".join((base, *parts)), line)
+    inst.aux, inst.flags, inst.unit, inst.types = info.aux, info.flags, info.unit, info.src_types
+    inst.wait_class, inst.latency_class = info.wait_class, info.latency_class
+    return inst

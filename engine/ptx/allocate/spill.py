@@ -1,0 +1,253 @@
+"""Spilling: variables without a register live in local memory, loaded before each use, stored after each write."""
+
+from __future__ import annotations
+
+from rfview.engine import isa
+from rfview.engine.errors import PtxError
+from rfview.engine.program import SPACE_LOCAL, UNIT_LDST, WAIT_FIXED, WAIT_LONG
+from rfview.engine.ptx.allocate.colouring import Colouring, colour
+from rfview.engine.ptx.optimise.bitsets import bits_of, members
+from rfview.engine.ptx.optimise.cleanup import definition_counts, is_sinkable
+from rfview.engine.ptx.optimise.control_flow import immediate_dominators, loop_depths, tree_depths
+from rfview.engine.ptx.allocate.interference import Interference, interference
+from rfview.engine.ptx.lower.layout import align_up
+from rfview.engine.ptx.optimise.liveness import live_sets
+from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
+
+MAX_ROUNDS = 40
+
+
+class TooFewRegisters(PtxError):
+    """Even with everything spilled, one instruction needs more registers than there are."""
+
+
+def allocate_data(program: VirtualProgram, graph: Interference, limit: int) -> tuple[Interference, Colouring]:
+    """Colour the data registers within `limit`, spilling to local memory as needed. Raises TooFewRegisters.
+
+    graph: the program's interference; gives what it is after spilling, and the colours.
+    """
+    kept: set[int] = set()
+    found = colour(graph, program.variables.words)
+    rounds = 0
+    while found.count > limit:
+        rounds += 1
+        # late rounds ask for lower pressure, since pairs and long vectors waste single registers
+        chosen = choose(program, graph, limit - rounds // 4, kept, program.variables.words)
+        if not chosen:
+            chosen = choose_uncoloured(program, graph, found, limit, kept)
+        if not chosen or rounds > MAX_ROUNDS:
+            raise TooFewRegisters(f"needs more than {limit} registers for a single instruction; raise max_registers")
+        spill(program, chosen, kept)
+        graph = interference(program)
+        found = colour(graph, program.variables.words)
+    return graph, found
+
+
+def costs(program: VirtualProgram) -> list[float]:
+    """Weigh each variable's accesses by loop depth: what spilling it would cost."""
+    successors = [block.successors for block in program.blocks]
+    idom = immediate_dominators(successors, 0)
+    loops = loop_depths(successors, idom, tree_depths(idom, 0))
+    weights = [0.0] * len(program.variables.names)
+    for block, depth in zip(program.blocks, loops, strict=True):
+        for inst in block.insts:
+            for var in inst.reads() + inst.writes():
+                weights[var] += 10.0 ** min(depth, 8)
+    return weights
+
+
+def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[int], words: list[int]) -> set[int]:
+    """Pick the cheapest variables, by cost per conflicting word, until no place has more than `limit` words live.
+
+    words: what each variable counts for, 0 where it is no candidate.
+    """
+    weights = costs(program)
+    # conflicts are among data variables or among predicates only
+    rank = {var: weights[var] / (1 + int(graph.weights[var])) for var in graph.order if words[var]}
+    counted = bits_of(rank, len(words))
+    chosen: set[int] = set()
+    live_out = live_sets(program.blocks, len(words))[1]
+    for block, live_mask in zip(program.blocks, live_out, strict=True):
+        held = _Held(members(live_mask & counted), chosen, words)
+        for inst in reversed(block.insts):
+            held.add(inst.writes())
+            _relieve(held, inst, rank, limit, kept)
+            if inst.kills:
+                held.remove(inst.writes())
+            held.add(inst.reads())
+            _relieve(held, inst, rank, limit, kept)
+    return chosen
+
+
+class _Held:
+    """The variables live at a place, and the words of those that are not chosen to be spilled."""
+
+    def __init__(self, live: list[int], chosen: set[int], words: list[int]) -> None:
+        self.live, self.chosen, self.words = set(live), chosen, words
+        self.weight = sum(words[var] for var in live if var not in chosen)
+
+    def add(self, variables: list[int]) -> None:
+        for var in variables:
+            if self.words[var] and var not in self.live:
+                self.live.add(var)
+                if var not in self.chosen:
+                    self.weight += self.words[var]
+
+    def remove(self, variables: list[int]) -> None:
+        for var in variables:
+            if var in self.live:
+                self.live.discard(var)
+                if var not in self.chosen:
+                    self.weight -= self.words[var]
+
+
+def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int, kept: set[int]) -> None:
+    """Spill until the words live here fit; a spilled operand of `inst` itself still takes its place."""
+    words, chosen = held.words, held.chosen
+    own = {*inst.reads(), *inst.writes()}
+    weight = held.weight + sum(words[var] for var in own if var in chosen and var in held.live)
+    if weight <= limit:
+        return
+    candidates = [var for var in held.live if var not in chosen and var not in kept and var not in own and var in rank]
+    for worst in sorted(candidates, key=lambda var: rank[var] / words[var]):
+        if weight <= limit:
+            return
+        chosen.add(worst)
+        weight -= words[worst]
+        held.weight -= words[worst]
+
+
+def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colouring, limit: int,
+                      kept: set[int]) -> set[int]:  # fmt: skip
+    """Pick, for the variables coloured beyond the limit, the cheapest of themselves and their neighbours."""
+    words, weights = program.variables.words, costs(program)
+    chosen: set[int] = set()
+    for var in graph.order:
+        if words[var] and found.registers[var] + words[var] > limit:
+            group = [o for o in (var, *graph.neighbours[var].tolist()) if o not in kept and o not in chosen and words[o]]
+            if group:
+                chosen.add(min(group, key=lambda o: weights[o] / (1 + len(graph.neighbours[o]))))
+    return chosen
+
+
+def spill(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
+    """Rewrite the program with `chosen` in local memory, or made anew before each use where that is one instruction."""
+    variables = program.variables
+    remade = _remade(program, chosen)
+    homes: dict[int, int] = {}
+    for var in sorted(chosen - set(remade)):
+        size = 4 * variables.words[var]
+        homes[var] = align_up(program.local_bytes, size)
+        program.local_bytes = homes[var] + size
+        program.spilled_words += variables.words[var]
+    for block in program.blocks:
+        result: list[VirtualInst] = []
+        for inst in block.insts:
+            if inst.dst and inst.dst[0] >> 1 in remade and len({row >> 1 for row in inst.dst}) == 1:
+                continue
+            before, after = _around(program, inst, homes, remade, kept)
+            result += [*before, inst, *after]
+        block.insts = result
+
+
+def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]:
+    """Give the chosen variables whose one definition is a constant, a parameter or a fixed special register."""
+    counts, words = definition_counts(program.blocks), program.variables.words
+    return {
+        inst.dst[0] >> 1: inst
+        for block in program.blocks for inst in block.insts
+        if inst.dst and inst.dst[0] >> 1 in chosen
+        and is_sinkable(inst, counts) and len(inst.dst) <= words[inst.dst[0] >> 1]
+    }  # fmt: skip
+
+
+def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], remade: dict[int, VirtualInst],
+            kept: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:  # fmt: skip
+    """Put temporaries in place of spilled operands; give the loads before and the stores after the instruction."""
+    variables = program.variables
+    before: list[VirtualInst] = []
+    after: list[VirtualInst] = []
+    temps: dict[int, int] = {}
+    for slot, row in enumerate(inst.src):
+        var = row >> 1
+        if row >= 0 and (var in homes or var in remade):
+            if var not in temps:
+                temps[var] = variables.new(variables.names[var], variables.bits[var])
+                kept.add(temps[var])
+                before.append(_reload(inst, var, temps[var], homes, remade, variables.words[var]))
+            inst.src[slot] = 2 * temps[var] + (row & 1)
+    for place, row in enumerate(inst.dst):
+        var = row >> 1
+        if row >= 0 and var in homes:
+            if var not in temps or not any(var == other for other in _stored(after, homes)):
+                if var not in temps:
+                    temps[var] = variables.new(variables.names[var], variables.bits[var])
+                    kept.add(temps[var])
+                after.append(_store(inst, homes[var], temps[var], variables.words[var]))
+            inst.dst[place] = 2 * temps[var] + (row & 1)
+    if inst.guard >= 0 and after:
+        _keep_guard(program, inst, before, after)
+    return before, after
+
+
+def _stored(after: list[VirtualInst], homes: dict[int, int]) -> list[int]:
+    places = {inst.imm[0] for inst in after}
+    return [var for var, home in homes.items() if home in places]
+
+
+def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[VirtualInst],
+                after: list[VirtualInst]) -> None:  # fmt: skip
+    """Store under the instruction's own guard; where it overwrites that predicate, under a copy made before."""
+    guard = inst.guard
+    if guard in inst.pdst:
+        copy = program.variables.new(program.variables.names[guard], 1)
+        move = VirtualInst(isa.OP_PRED, "mov.pred", inst.line)
+        move.aux, move.wait_class = isa.PRED_MOV, WAIT_FIXED
+        move.psrc, move.psrc_negate, move.pdst = [guard], [False], [copy]
+        before.append(move)
+        guard = copy
+    stored = {row for store in after for row in store.src}
+    inst.kills_when_guarded = all(row in stored and row not in inst.src for row in inst.dst) and not inst.pdst
+    for store in after:
+        store.set_guard(guard, inst.guard_negate)
+
+
+def _local(inst: VirtualInst, op: int, home: int, words: int, kind: int) -> VirtualInst:
+    name = "st.local" if kind == 2 else "ld.local"
+    made = VirtualInst(op, f"{name}.b{32 * words}", inst.line)
+    made.unit, made.form, made.is_memory = UNIT_LDST, "memory", kind
+    made.space, made.wait_class = SPACE_LOCAL, WAIT_LONG
+    made.width, made.count, made.reg_bits = 4 * words, 1, 32 * words
+    made.is_removable = False
+    made.set_imm(0, home)
+    made.set_imm(1, 0)
+    return made
+
+
+def _reload(inst: VirtualInst, var: int, temp: int, homes: dict[int, int], remade: dict[int, VirtualInst],
+            words: int) -> VirtualInst:  # fmt: skip
+    rows = [2 * temp + word for word in range(words)]
+    if var in remade:
+        made = copy_of(remade[var])
+        made.line = inst.line
+        made.dst = rows
+        return made
+    made = _local(inst, isa.OP_LD, homes[var], words, 1)
+    made.dst = rows
+    return made
+
+
+def _store(inst: VirtualInst, home: int, temp: int, words: int) -> VirtualInst:
+    made = _local(inst, isa.OP_ST, home, words, 2)
+    for word in range(words):
+        made.set_row(2 + word, 2 * temp + word)
+    return made
+
+
+def copy_of(inst: VirtualInst) -> VirtualInst:
+    """Copy an instruction, its lists included."""
+    made = VirtualInst(inst.op, inst.mnemonic, inst.line)
+    for name in VirtualInst.__slots__:
+        value = getattr(inst, name)
+        setattr(made, name, list(value) if isinstance(value, list) else value)
+    return made

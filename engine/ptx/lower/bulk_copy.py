@@ -1,0 +1,115 @@
+"""Lowering of cp.async.bulk and cp.reduce.async.bulk: a loop of loads and stores in the thread that asks for the copy.
+
+GPUs have an engine that copies beside the warps; here the copy is done when the instruction is, as cp.async's, then its
+bytes are counted at the barrier. Groups of copies only order. Copies by tensor maps, which the host makes, are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.mbarrier import count_bytes
+from rfview.engine.ptx.lower.memory import no_operation
+from rfview.engine.ptx.lower.names import Register
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
+
+_COPY_BYTES = 16  # copies and their addresses are multiples of it
+_AT_ONCE = 4  # loads on their way together in the loop: four of four registers
+_ORDER_ONLY = ("commit_group", "wait_group", "prefetch")
+_SHARED = ("shared::cta", "shared::cluster")
+_HINTS = ("L2::cache_hint", "multicast::cluster", "noftz")
+_ENDS = ("mbarrier::complete_tx::bytes", "bulk_group")
+_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+_WIDTHS = {"f16": 16, "bf16": 16, "u32": 32, "s32": 32, "b32": 32, "f32": 32, "u64": 64, "s64": 64, "b64": 64, "f64": 64}
+
+
+def is_bulk_copy(opcode: str) -> bool:
+    """Say whether an opcode is lowered here."""
+    return opcode.startswith(("cp.async.bulk", "cp.reduce.async.bulk"))
+
+
+def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
+    """Lower copies between global and shared memory, or within it, with a barrier or a group at the end."""
+    is_reduction = statement.opcode.startswith("cp.reduce")
+    parts = statement.opcode.split(".")[4 if is_reduction else 3:]
+    if "tensor" in parts:
+        raise low.fail(f"'{statement.opcode}': copies by tensor maps are not supported; compile for sm_80, or copy rows "
+                       "with cp.async.bulk")  # fmt: skip
+    if parts[:1] and parts[0] in _ORDER_ONLY:
+        return no_operation(low, statement)
+    rest = [part for part in parts[2:] if part not in _HINTS]
+    operation = [part for part in rest if part not in _ENDS]
+    is_known = parts[:1] and parts[0] in ("global", *_SHARED) and parts[1:2] and parts[1] in ("global", *_SHARED)
+    if is_reduction:
+        is_known = is_known and len(operation) == 2 and operation[0] in _REDUCTIONS and operation[1] in _WIDTHS
+    else:
+        is_known = is_known and not operation
+    ends = "bulk_group" not in rest
+    if not is_known or len(rest) - len(operation) != 1 or len(statement.operands) < 3 + ends:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: "
+                       "'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes'")  # fmt: skip
+    after = low.new_label()
+    if statement.guard:
+        low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
+    copy = _Copy(low, statement, *(part.split("::")[0] for part in parts[:2]))
+    if is_reduction:
+        noftz = ".noftz" if operation[1] in ("f16", "bf16") and operation[0] == "add" else ""
+        width = _WIDTHS[operation[1]]
+        copy.loop(width // 8, lambda: copy.reduce(f"{operation[0]}{noftz}.{operation[1]}", width))
+    else:
+        copy.loop(_COPY_BYTES * _AT_ONCE, lambda: copy.move(_AT_ONCE))
+        copy.loop(_COPY_BYTES, lambda: copy.move(1))
+    if ends:
+        place = statement.operands[3]
+        assert isinstance(place, Address)
+        count_bytes(copy.steps, ".shared", place, copy.size, False)
+    low.items.append(after)
+
+
+class _Copy:
+    """One copy under way: where it reads and writes next, and how many bytes are left."""
+
+    def __init__(self, low: Lowering, statement: Instruction, to: str, source: str) -> None:
+        self.low, self.to, self.source = low, to, source
+        self.steps = Steps(low, Instruction(statement.line, statement.opcode, statement.operands))
+        self.target = self._address(statement.operands[0], to)
+        self.origin = self._address(statement.operands[1], source)
+        self.size = self.steps.value("mov.u32", statement.operands[2])
+        self.left = self.steps.value("mov.u32", self.size)
+
+    def _address(self, operand: Operand, space: str) -> tuple[Name, int]:
+        """Give a new register with an address, and its bits."""
+        if not isinstance(operand, Address) or operand.base is None:
+            raise self.low.fail("a bulk copy takes two addresses in brackets, a size and a barrier or group")
+        found = self.low.resolve(operand.base)
+        bits = found.bits if isinstance(found, Register) else 64 if space == "global" else 32
+        base = self.steps.value(f"mov.u{bits}", operand.base, bits=bits)
+        return self.steps.value(f"add.u{bits}", base, operand.offset, bits=bits), bits
+
+    def loop(self, size: int, body: Callable[[], None]) -> None:
+        """Do `body` while at least `size` bytes are left."""
+        start, end = self.low.new_label(), self.low.new_label()
+        self.low.items.append(start)
+        is_done = self.steps.value("setp.lt.u32", self.left, size, bits=1)
+        self.low.branch(end, self.low.predicate(is_done)[0])
+        body()
+        for name, bits in (self.target, self.origin):
+            self.steps.emit(f"add.u{bits}", name, name, size)
+        self.steps.emit("sub.u32", self.left, self.left, size)
+        self.low.branch(start)
+        self.low.items.append(end)
+
+    def move(self, count: int) -> None:
+        """Load `count` times 16 bytes, then store them."""
+        groups = [Vector([self.steps.new() for _ in range(4)]) for _ in range(count)]
+        for place, group in enumerate(groups):
+            self.steps.emit(f"ld.{self.source}.v4.b32", group, Address(self.origin[0], _COPY_BYTES * place))
+        for place, group in enumerate(groups):
+            self.steps.emit(f"st.{self.to}.v4.b32", Address(self.target[0], _COPY_BYTES * place), group)
+
+    def reduce(self, operation: str, width: int) -> None:
+        """Combine one element with that at the target."""
+        value = self.steps.value(f"ld.{self.source}.b{width}", Address(self.origin[0], 0), bits=width)
+        self.steps.emit(f"red.{self.to}.{operation}", Address(self.target[0], 0), value)

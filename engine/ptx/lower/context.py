@@ -1,0 +1,317 @@
+"""The state of lowering one kernel: its instructions so far, its variables, and how operands become rows."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rfview.engine.errors import PtxError
+from rfview.engine.isa import OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, OP_SREG, SREGS, TYPE_BITS
+from rfview.engine.program import LAT_INT_ADD, UNIT_CTRL, WAIT_FIXED
+from rfview.engine.ptx import forms
+from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Place, Register
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Name, Negated, Number, Pair,
+                                            SyntaxModule, Vector)  # fmt: skip
+from rfview.engine.ptx.virtual import NONE, Variables, VirtualInst
+
+if TYPE_CHECKING:
+    from rfview.engine.ptx.lower.recursion import Call
+
+
+class CallsAgain(Exception):
+    """A pointer may call a function that is being inlined: the kernel is to be lowered with a stack for that function."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass
+class Frame:
+    """One function instance being lowered: where `ret` goes (NONE: the exit), and its body if it is recursive."""
+
+    function: Function
+    return_label: int = NONE
+    body: Body | None = None
+
+
+@dataclass
+class Lowering:
+    """What lowering a kernel builds. `items` holds instructions and, as integers, label numbers."""
+
+    source: Source
+    module: SyntaxModule
+    variables: Variables = field(default_factory=Variables)
+    items: list[VirtualInst | int] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    names: Names = field(init=False)
+    num_labels: int = 0
+    local_bytes: int = 0
+    line: int = 0
+    carry: int = NONE
+    num_temps: int = 0
+    last_line: int = 0
+    counts_bytes: bool = False  # whether the kernel's barriers count the bytes of copies
+    places: dict[int, Place] = field(default_factory=dict)
+    shared: dict[str, Place] = field(default_factory=dict)
+    # of recursive functions: those that pointers call again, whom a function reaches, bodies by group and name, calls, and
+    # what sets the stack pointer
+    by_pointer: frozenset[str] = frozenset()
+    reached: dict[tuple[str, bool], frozenset[str]] = field(default_factory=dict)
+    groups: dict[frozenset[str], dict[str, Body]] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    stack_starts: list[VirtualInst] = field(default_factory=list)
+    stack: int = NONE
+
+    def __post_init__(self) -> None:
+        self.names = Names(self.variables)
+
+    # -- building -----------------------------------------------------------------------------------------------
+
+    def fail(self, message: str) -> PtxError:
+        return self.source.error(self.line, message)
+
+    def emit(self, inst: VirtualInst) -> VirtualInst:
+        self.items.append(inst)
+        return inst
+
+    def new_label(self) -> int:
+        self.num_labels += 1
+        return self.num_labels - 1
+
+    def temp(self, bits: int) -> Register:
+        self.num_temps += 1
+        return self.names.new_register(f"%tmp{self.num_temps}", bits)
+
+    def guard_of(self, inst: VirtualInst, statement: Instruction) -> VirtualInst:
+        """Give `inst` the guard of the statement it comes from."""
+        if statement.guard:
+            inst.set_guard(self.predicate(Name(statement.guard))[0], statement.guard_negate)
+        return inst
+
+    def move(self, dst: list[int], src: list[int], mnemonic: str = "") -> VirtualInst:
+        """Make a move of one or two rows; it is not emitted yet."""
+        wide = len(dst) == 2
+        inst = VirtualInst(OP_MOV64 if wide else OP_MOV32, mnemonic or ("mov.b64" if wide else "mov.b32"), self.line)
+        inst.wait_class = WAIT_FIXED
+        inst.types = ("b64",) if wide else ("b32",)
+        inst.dst = dst
+        for slot, row in enumerate(src):
+            inst.set_row(slot, row)
+        return inst
+
+    def check_clusters(self) -> None:
+        """Refuse what tells the CTAs of a cluster apart, or lets them wait for each other, where there are several."""
+        count = self.frames[0].function.ctas_per_cluster
+        if count > 1:
+            raise self.fail(f"this kernel asks for clusters of {count} CTAs; clusters of one are supported")
+
+    def branch(self, label: int, guard: int = NONE, negate: bool = False) -> VirtualInst:
+        """Emit a branch to a label."""
+        inst = VirtualInst(OP_BRA if guard >= 0 else OP_BRA_UNI, "bra", self.line)
+        inst.unit, inst.wait_class, inst.form, inst.is_removable = UNIT_CTRL, WAIT_FIXED, "branch", False
+        inst.target = label
+        return self.emit(inst.set_guard(guard, negate))
+
+    def local_area(self, size: int, align: int) -> int:
+        """Take `size` bytes of the thread's local memory."""
+        offset = -(-self.local_bytes // max(align, 1)) * max(align, 1)
+        self.local_bytes = offset + size
+        return offset
+
+    def stack_pointer(self) -> Register:
+        if self.stack < 0:
+            self.stack = self.variables.new("%stack", 32)
+        return Register(self.stack, 32)
+
+    def integer(self, base: str, target: int, row: int, number: int) -> VirtualInst:
+        """Make a 32-bit operation of a row and a number; it is not emitted yet."""
+        info = forms.lookup(base, ("u32",))
+        inst = VirtualInst(info.op, f"{base}.u32", self.line)
+        inst.aux, inst.flags, inst.unit, inst.types = info.aux, info.flags, info.unit, info.src_types
+        inst.wait_class, inst.latency_class = info.wait_class, info.latency_class
+        inst.dst = [target]
+        inst.set_row(0, row)
+        inst.set_imm(2, number)
+        return inst
+
+    def carry_flag(self) -> int:
+        if self.carry < 0:
+            self.carry = self.variables.new("%cc", 1)
+        return self.carry
+
+    # -- operands -----------------------------------------------------------------------------------------------
+
+    def resolve(self, name: Name) -> object:
+        """Give what a name stands for; raises for an unknown one."""
+        found = self.names.find(name.text)
+        if found is not None:
+            return found
+        if name.text in self.shared:
+            return self.shared[name.text]
+        if name.text in self.module.variables:
+            return Place(self.module.variables[name.text].space, symbol=name.text)
+        if name.text in self.module.functions:
+            from rfview.engine.ptx.lower.indirect import function_address
+
+            return Place("code", function_address(self.module, name.text))
+        what = "special register" if name.text.startswith("%") and "." in name.text else \
+            "register" if name.text.startswith("%") else "name"
+        near = self.names.similar(name.text)
+        raise self.fail(f"unknown {what} '{name.text}'" + (f"; did you mean '{near}'?" if near else ""))
+
+    def register(self, operand: object, what: str = "a register") -> Register:
+        if isinstance(operand, Vector) and len(operand.items) == 1:
+            operand = operand.items[0]
+        if not isinstance(operand, Name):
+            raise self.fail(f"expected {what}, found {describe(operand)}")
+        found = self.resolve(operand)
+        if not isinstance(found, Register):
+            raise self.fail(f"expected {what}, found '{operand.text}', which is no register")
+        if found.bits > 64:
+            raise self.fail(f"128-bit registers such as '{operand.text}' are not supported; use two 64-bit ones")
+        return found
+
+    def predicate(self, operand: object) -> tuple[int, bool]:
+        """Give (variable, negated) of a predicate operand."""
+        negated = isinstance(operand, Negated)
+        name = operand.name if isinstance(operand, Negated) else operand
+        register = self.register(name, "a predicate register")
+        if register.bits != 1:
+            raise self.fail(f"expected a predicate register, found {describe(name)}")
+        return register.var, negated
+
+    def is_predicate(self, operand: object) -> bool:
+        if isinstance(operand, Negated):
+            return True
+        if not isinstance(operand, Name):
+            return False
+        found = self.names.find(operand.text)
+        return isinstance(found, Register) and found.bits == 1
+
+    def destination(self, operand: object, bits: int) -> list[int]:
+        """Give the rows of a destination register; a `_` sink becomes a dead register."""
+        if isinstance(operand, Name) and operand.text == "_":
+            return self.rows(self.temp(bits))
+        register = self.register(operand, "a destination register")
+        if register.bits == 1:
+            raise self.fail(f"expected a data register, found the predicate {describe(operand)}")
+        return self.rows(register)
+
+    def rows(self, register: Register) -> list[int]:
+        """Give the rows of a register: one, or low and high."""
+        if register.bits == 64:
+            return [2 * register.var, 2 * register.var + 1]
+        return [2 * register.var]
+
+    def fill(self, inst: VirtualInst, slot: int, operand: object, type_name: str, is_loose: bool = False) -> None:
+        """Put a source operand of a type into slots `slot` (and slot + 1 for 64 bits).
+
+        is_loose: cvt, ld and st take registers wider than the type.
+        """
+        wide = TYPE_BITS[type_name] == 64
+        if isinstance(operand, Number):
+            bits = immediate_bits(operand, type_name)
+            inst.set_imm(slot, bits)
+            if wide:
+                inst.set_imm(slot + 1, bits >> 32)
+            return
+        if isinstance(operand, Name) and operand.text in ("WARP_SZ",):
+            return self.fill(inst, slot, Number("int", 32), type_name)
+        register = self.special_value(operand, 64 if wide else 32)
+        if isinstance(operand, Name) and register is None:
+            found = self.resolve(operand)
+            if isinstance(found, Place | CallParam):
+                return self.fill_address(inst, slot, found, operand.addend, wide)
+        register = register or self.register(operand)
+        if register.bits == 1:
+            raise self.fail(f"expected a {type_name} operand, found the predicate {describe(operand)}")
+        if wide != (register.bits == 64) and not (is_loose and not wide):
+            needed = TYPE_BITS[type_name]
+            raise self.fail(f"{describe(operand)} has {register.bits} bits, the instruction needs {needed}")
+        rows = self.rows(register)
+        inst.set_row(slot, rows[0])
+        if wide:
+            inst.set_row(slot + 1, rows[1])
+
+    def special_inst(self, dst: list[int], name: str, mnemonic: str) -> VirtualInst:
+        """Make the instruction that reads a special register; it is not emitted yet."""
+        inst = VirtualInst(OP_SREG, mnemonic, self.line)
+        inst.aux, inst.form, inst.note = SREGS[name], "special", name
+        inst.latency_class, inst.wait_class, inst.is_removable = LAT_INT_ADD, WAIT_FIXED, True
+        inst.dst = dst
+        return inst
+
+    def special_value(self, operand: object, bits: int) -> Register | None:
+        """Read a special register that stands as an operand (PTX 1.x: cvt.u32.u16 r, %tid.x) into a new register."""
+        if not isinstance(operand, Name) or operand.text not in SREGS or self.names.find(operand.text) is not None:
+            return None
+        register = self.temp(bits)
+        self.emit(self.special_inst(self.rows(register), operand.text, "mov.u64" if bits == 64 else "mov.u32"))
+        return register
+
+    def fill_address(self, inst: VirtualInst, slot: int, place: object, addend: int, wide: bool) -> None:
+        """Put the address of a variable into a slot pair as an immediate or a relocation."""
+        if isinstance(place, CallParam):
+            place = self.in_local_memory(place)
+        assert isinstance(place, Place)
+        if place.on_stack:
+            row = self.rows(self.temp(32))[0]
+            self.emit(self.integer("add", row, self.rows(self.stack_pointer())[0], place.offset + addend))
+            inst.set_row(slot, row)
+            if wide:
+                inst.set_imm(slot + 1, 0)
+            return
+        inst.set_imm(slot, place.offset + addend)
+        if wide:
+            inst.set_imm(slot + 1, (place.offset + addend) >> 32)
+        if place.space in ("global", "const") and place.symbol:
+            inst.relocs.append((slot, place.symbol, addend, wide))
+
+    def in_local_memory(self, param: CallParam) -> Place:
+        """Store a call parameter's pieces in local memory and give the place."""
+        from rfview.engine.ptx.lower.memory import store_pieces
+
+        if param.local_offset < 0:
+            param.local_offset = self.local_area(param.size, 16)
+        store_pieces(self, param)
+        return Place("local", param.local_offset)
+
+    def label(self, operand: object) -> int:
+        if isinstance(operand, Name):
+            found = self.names.find(operand.text)
+            if isinstance(found, LabelId):
+                return found.number
+            raise self.fail(f"unknown label '{operand.text}'")
+        raise self.fail(f"expected a label, found {describe(operand)}")
+
+
+def describe(operand: object) -> str:
+    """Show an operand in an error message."""
+    if isinstance(operand, Name):
+        return f"'{operand.text}'"
+    if isinstance(operand, Number):
+        return f"the number {operand.value:#x}" if operand.kind != "int" else f"the number {operand.value}"
+    kinds = {Address: "an address", Vector: "a vector", Pair: "a pair a|b", Negated: "a negated predicate",
+             Group: "a list in parentheses"}  # fmt: skip
+    return kinds.get(type(operand), "nothing")
+
+
+def immediate_bits(number: Number, type_name: str) -> int:
+    """Give the bits of an immediate as a value of a type."""
+    bits = TYPE_BITS[type_name]
+    if number.kind == "int":
+        if type_name == "f32":
+            return struct.unpack("<I", struct.pack("<f", float(number.value)))[0] if number.value else 0
+        if type_name == "f64":
+            return struct.unpack("<Q", struct.pack("<d", float(number.value)))[0]
+        return number.value & ((1 << bits) - 1)
+    if number.kind == "f32" and bits == 64:
+        value = struct.unpack("<f", struct.pack("<I", number.value))[0]
+        return struct.unpack("<Q", struct.pack("<d", value))[0]
+    if number.kind == "f64" and bits == 32:
+        value = struct.unpack("<d", struct.pack("<Q", number.value))[0]
+        return struct.unpack("<I", struct.pack("<f", value))[0]
+    return number.value & ((1 << bits) - 1)

@@ -1,0 +1,158 @@
+"""Lowering of forms that are a few others in a row.
+
+Sums of halves in 32 bits, min and max of three floats, of a warp's floats or with the signs multiplied, conversions to tf32,
+saturated integers side by side, lop3 with a predicate.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair
+
+_HALVES = {"add": 1, "sub": 1, "fma": 2}  # how many sources are halves; they come first
+
+_LARGEST = {kind + pair: size for kind, size in (("f16", 0x477FE000), ("bf16", 0x7F7F0000)) for pair in ("", "x2")}
+
+
+def is_expanded(statement: Instruction) -> bool:
+    """Say whether an instruction is lowered here."""
+    base, *parts = statement.opcode.split(".")
+    is_mixed = base in _HALVES and parts[-2:-1] == ["f32"] and parts[-1] in ("f16", "bf16")
+    is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
+    if parts[-1:] == ["f32"] and (base == "redux" or "xorsign" in parts):
+        return True
+    if base == "cvt" and "satfinite" in parts and parts[-2] in _LARGEST and parts[-1] == "f32":
+        return True
+    if base == "cvt" and parts[:1] == ["pack"] or base == "lop3" and parts[-2:-1] in (["and"], ["or"], ["xor"]):
+        return True
+    return is_mixed or is_of_three or base == "cvt" and parts[-2:] == ["tf32", "f32"]
+
+
+def lower_expanded(low: Lowering, statement: Instruction) -> None:
+    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, and their like."""
+    base = statement.opcode.split(".")[0]
+    steps = Steps(low, statement)
+    if base in _HALVES:
+        return sum_of_halves(steps)
+    if base == "cvt" and "satfinite" in statement.opcode and ".tf32" not in statement.opcode:
+        return to_finite_halves(steps)
+    if base == "cvt":
+        return pack_integers(steps) if statement.opcode.startswith("cvt.pack") else to_tf32(steps)
+    if base == "lop3":
+        return logic_and_predicate(steps)
+    if base == "redux":
+        return reduce_floats(steps)
+    if "xorsign" in statement.opcode:
+        return multiply_signs(steps)
+    result, first, second, third = statement.operands
+    steps.emit(statement.opcode, result, steps.value(statement.opcode, first, second), third)
+
+
+def refused(steps: Steps, nearest: str) -> Exception:
+    return steps.low.fail(f"unsupported instruction '{steps.whole.opcode}'; nearest supported form: '{nearest}'")
+
+
+def sum_of_halves(steps: Steps) -> None:
+    """Convert the halves, which is exact, then compute."""
+    base, *parts = steps.whole.opcode.split(".")
+    count = _HALVES[base]
+    if len(steps.whole.operands) != count + 2:
+        raise steps.low.fail(f"'{steps.whole.opcode}' needs {count + 2} operands, found {len(steps.whole.operands)}")
+    result, *halves, addend = steps.whole.operands
+    wide: list[Operand] = [steps.value(f"cvt.f32.{parts[-1]}", half) for half in halves]
+    steps.emit(".".join([base, *parts[:-1]]), result, *wide, addend)
+
+
+def to_tf32(steps: Steps) -> None:
+    """Round a float to 10 bits of mantissa, ties away from zero or to even; the 13 bits below become 0."""
+    mode = steps.whole.opcode.split(".")[1:-2]
+    if mode not in (["rna"], ["rn"]) or len(steps.whole.operands) != 2:
+        raise refused(steps, "cvt.rna.tf32.f32")
+    result, source = steps.whole.operands
+    if mode == ["rna"]:
+        half: Operand | int = 0x1000
+    else:
+        half = steps.value("add.u32", steps.value("bfe.u32", source, 13, 1), 0xFFF)
+    rounded = steps.value("and.b32", steps.value("add.u32", source, half), 0xFFFFE000)
+    is_nan = steps.value("testp.notanumber.f32", source, bits=1)
+    steps.emit("selp.b32", result, 0x7FFFFFFF, rounded, is_nan)
+
+
+def reduce_floats(steps: Steps) -> None:
+    """Reduce as integers in the order of the floats, -0 below 0; a NaN is either end, and the answer's is canonical."""
+    parts = steps.whole.opcode.split(".")[1:-1]
+    is_known = parts[:1] == ["sync"] and parts[1:2] in (["min"], ["max"])
+    if not is_known or parts[2:] not in ([], ["abs"], ["NaN"], ["abs", "NaN"]) or len(steps.whole.operands) != 3:
+        raise refused(steps, "redux.sync.min.NaN.f32")
+    result, source, mask = steps.whole.operands
+    value = steps.value("mov.b32", source)
+    is_nan = steps.value("testp.notanumber.f32", value, bits=1)
+    if "abs" in parts:
+        value = steps.value("and.b32", value, 0x7FFFFFFF)
+    stand_in = 0x80000000 if ("min" in parts) == ("NaN" in parts) else 0x7FFFFFFF
+    key = steps.value("selp.b32", stand_in, in_order(steps, value), is_nan)
+    least = steps.value(f"redux.sync.{parts[1]}.s32", key, mask)
+    was_nan = steps.value("setp.eq.b32", least, stand_in, bits=1)
+    steps.emit("selp.b32", result, 0x7FFFFFFF, in_order(steps, least), was_nan)
+
+
+def in_order(steps: Steps, bits: Operand) -> Operand:
+    """Turn a float's bits into an integer of the same order, or back."""
+    flips = steps.value("shr.u32", steps.value("shr.s32", bits, 31), 1)
+    return steps.value("xor.b32", bits, flips)
+
+
+def multiply_signs(steps: Steps) -> None:
+    """Take the magnitude that min or max gives and the product of the signs."""
+    base, *parts = steps.whole.opcode.split(".")
+    if base not in ("min", "max") or parts[-3:] != ["xorsign", "abs", "f32"] or len(steps.whole.operands) != 3:
+        raise refused(steps, "min.xorsign.abs.f32")
+    result, *sources = steps.whole.operands
+    held = [steps.value("mov.b32", source) for source in sources]
+    sizes = [steps.value("abs.f32", value) for value in held]
+    size = steps.value(".".join([base, *parts[:-3], "f32"]), *sizes)
+    sign = steps.value("and.b32", steps.value("xor.b32", *held), 0x80000000)
+    steps.emit("or.b32", result, size, sign)
+
+
+def to_finite_halves(steps: Steps) -> None:
+    """Clamp floats to the largest finite halves of a type, then convert; a NaN stays one."""
+    parts = steps.whole.opcode.split(".")
+    result, *sources = steps.whole.operands
+    largest = _LARGEST[parts[-2]]
+    clamped: list[Operand] = []
+    for source in sources:
+        below = steps.value("min.NaN.f32", source, steps.value("mov.b32", largest))
+        clamped.append(steps.value("max.NaN.f32", below, steps.value("mov.b32", largest | 0x80000000)))
+    steps.emit(".".join(part for part in parts if part != "satfinite"), result, *clamped)
+
+
+def pack_integers(steps: Steps) -> None:
+    """Clamp two integers to their narrow type, a above b, in the lowest bits; those of c follow above them."""
+    kinds = {f"{sign}{bits}": (sign, bits) for sign in "us" for bits in (2, 4, 8, 16)}
+    parts = steps.whole.opcode.split(".")[2:]
+    sign, bits = kinds.get(parts[1] if len(parts) > 1 else "", ("u", 8))
+    wanted = ["sat", f"{sign}{bits}", "s32"] + ["b32"] * (bits < 16)
+    if parts != wanted or len(steps.whole.operands) != len(wanted):
+        raise refused(steps, "cvt.pack.sat.u8.s32.b32")
+    result, first, second, *rest = steps.whole.operands
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if sign == "s" else (0, (1 << bits) - 1)
+    upper, lower = (steps.value("min.s32", steps.value("max.s32", item, least), most) for item in (first, second))
+    above: Operand | int = steps.value("shl.b32", rest[0], 2 * bits) if rest else 0
+    packed = steps.value("bfi.b32", upper, steps.value("bfi.b32", lower, above, 0, bits), bits, bits)
+    steps.emit("mov.b32", result, packed)
+
+
+def logic_and_predicate(steps: Steps) -> None:
+    """Lower lop3.{and,or,xor}.b32 d|p, a, b, c, table, q: p combines q with whether d is anything but 0."""
+    operands = steps.whole.operands
+    if len(operands) != 6 or not isinstance(operands[0], Pair):
+        raise steps.low.fail("expected 'lop3.or.b32 d|p, a, b, c, table, q'")
+    value = steps.value("lop3.b32", *operands[1:5])
+    operation, result, chosen = steps.whole.opcode.split(".")[1], operands[0].first, operands[0].second
+    if not isinstance(result, Name) or not isinstance(chosen, Name):
+        raise steps.low.fail(f"'{steps.whole.opcode}' gives a register and a predicate")
+    steps.emit(f"setp.ne.{operation}.b32", chosen, value, 0, operands[5])
+    if result.text != "_":
+        steps.emit("mov.b32", result, value)

@@ -1,0 +1,93 @@
+"""Indirect calls: a dispatch over the functions whose address the module takes and whose signature fits, each inlined.
+
+GPUs jump to the address; here the address is compared with that of each candidate in turn, and a call of anything else is
+a trap. A function's address is its number in the module times 16, so that null is no function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rfview.engine import isa
+from rfview.engine.ptx import forms
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.control import control_inst
+from rfview.engine.ptx.lower.names import CallParam, Register
+from rfview.engine.ptx.parse.syntax import Function, Instruction, Name, Number, Scope, SyntaxModule, Vector
+from rfview.engine.ptx.virtual import VirtualInst
+
+CODE_ALIGN = 16
+
+
+def function_address(module: SyntaxModule, name: str) -> int:
+    """Return what a pointer to a function holds."""
+    return CODE_ALIGN * (1 + list(module.functions).index(name))
+
+
+def taken_functions(module: SyntaxModule) -> list[Function]:
+    """List the functions whose address an initialiser or an instruction other than a call takes, in the module's order."""
+    names: set[str] = set()
+    for variable in module.variables.values():
+        names |= {value.text for value in variable.init or () if isinstance(value, Name)}
+    for function in module.functions.values():
+        if function.body is not None:
+            _mentioned(function.body, names)
+    return [function for name, function in module.functions.items() if name in names and not function.is_entry]
+
+
+def _mentioned(scope: Scope, names: set[str]) -> None:
+    for item in scope.items:
+        if isinstance(item, Scope):
+            _mentioned(item, names)
+        elif isinstance(item, Instruction) and not item.opcode.startswith("call"):
+            for operand in item.operands:
+                parts = operand.items if isinstance(operand, Vector) else [operand]
+                names |= {part.text for part in parts if isinstance(part, Name)}
+
+
+def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[object],
+                        arguments: list[object], inline: Callable[[Function], None]) -> None:  # fmt: skip
+    """Compare the target's address with each candidate's and inline the one that it is; trap where it is none."""
+    found = [function for function in taken_functions(low.module) if fits(low, function, returns, arguments)]
+    if not found:
+        raise low.fail("no function whose address is taken in this module fits this call")
+    end = low.new_label()
+    for function in found:
+        after = low.new_label()
+        low.branch(after, is_address(low, target, function_address(low.module, function.name)), True)
+        inline(function)
+        low.branch(end)
+        low.items.append(after)
+    low.line = statement.line
+    trap = control_inst(low, isa.OP_TRAP, Instruction(statement.line, "trap", []))
+    trap.aux = isa.TRAP_CALL
+    low.emit(trap)
+    low.items.append(end)
+
+
+def is_address(low: Lowering, target: Register, address: int) -> int:
+    """Emit the comparison of a pointer with an address; give its predicate."""
+    info = forms.lookup("setp", ("eq", f"u{target.bits}"))
+    inst = VirtualInst(info.op, f"setp.eq.u{target.bits}", low.line)
+    inst.aux, inst.wait_class, inst.latency_class, inst.types = (
+        info.aux, info.wait_class, info.latency_class, info.src_types)  # fmt: skip
+    for slot, row in enumerate(low.rows(target)):
+        inst.set_row(slot, row)
+    low.fill(inst, 2, Number("int", address), f"u{target.bits}")
+    inst.pdst = [low.temp(1).var]
+    low.emit(inst)
+    return inst.pdst[0]
+
+
+def fits(low: Lowering, function: Function, returns: list[object], arguments: list[object]) -> bool:
+    """Say whether a function takes and gives values of the call's sizes."""
+    if function.body is None or len(function.params) != len(arguments) or len(function.returns) != len(returns):
+        return False
+    pairs = [*zip(function.params, arguments, strict=True), *zip(function.returns, returns, strict=True)]
+    for formal, actual in pairs:
+        found = low.resolve(actual) if isinstance(actual, Name) else None
+        if isinstance(found, CallParam) and found.size != formal.size:
+            return False
+        if isinstance(found, Register) and found.bits != max(8 * formal.size, 16):
+            return False
+    return True

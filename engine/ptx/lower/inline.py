@@ -1,0 +1,181 @@
+"""Calls: device functions are inlined, unless they call themselves; printf and assert become machine instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rfview.engine import isa
+from rfview.engine.program import UNIT_LDST, WAIT_FIXED, WAIT_SHORT
+from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering, describe
+from rfview.engine.ptx.lower.heap import HEAP, malloc_at
+from rfview.engine.ptx.lower.indirect import lower_indirect_call
+from rfview.engine.ptx.lower.memory import Access, store_piece
+from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_bits
+from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Scope, Variable
+from rfview.engine.ptx.virtual import VirtualInst
+
+MAX_ITEMS = 500_000  # assumed: far beyond any kernel, soon enough to stop calls that multiply
+
+
+def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowering, Scope], None]) -> None:
+    """Lower a call; `lower_body(low, scope)` lowers the statements of the function called."""
+    returns, name, arguments = call_parts(low, statement)
+    pointer = low.names.find(name)
+    function = low.module.functions.get(name)
+    if function is None and not isinstance(pointer, Register):
+        raise low.fail(f"call of unknown function '{name}'")
+    after = -1
+    if statement.guard:
+        after = low.new_label()
+        low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
+    if isinstance(pointer, Register):
+        lower_indirect_call(low, statement, pointer, returns, arguments,
+                            lambda chosen: call_function(low, chosen, returns, arguments, lower_body))  # fmt: skip
+    elif name == "vprintf":
+        system_call(low, statement, isa.OP_PRINTF, arguments, returns)
+    elif name in ("__assertfail", "__assert_fail"):
+        system_call(low, statement, isa.OP_ASSERTFAIL, arguments, returns)
+    elif name == "free":
+        pass  # what is freed is not given out again
+    elif name == "malloc" and HEAP in low.module.variables:
+        call_function(low, malloc_at(statement.line), returns, arguments, lower_body)
+    elif function is None or function.body is None:
+        raise low.fail(f"'{name}' has no body in this module" + missing(name))
+    else:
+        call_function(low, function, returns, arguments, lower_body)
+    if after >= 0:
+        low.items.append(after)
+
+
+def missing(name: str) -> str:
+    """Say what a call of a function without body wants, for an error message."""
+    if "cuda" in name.lower():
+        return ": kernels cannot call the CUDA runtime, nor launch kernels, here; give each launch its own [[launch]]"
+    return "; supported system calls: vprintf, __assertfail, malloc, free. Compile all device code into one file"
+
+
+def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str, list[object]]:
+    """Split `call (r), f, (a, b), proto;` into results, name and arguments."""
+    operands = list(statement.operands)
+    returns: list[object] = []
+    if operands and isinstance(operands[0], Group):
+        returns, operands = operands[0].items, operands[1:]
+    if not operands or not isinstance(operands[0], Name):
+        raise low.fail("expected a function name in the call")
+    arguments = operands[1].items if len(operands) > 1 and isinstance(operands[1], Group) else []
+    return returns, operands[0].text, arguments
+
+
+def call_function(low: Lowering, function: Function, returns: list[object], arguments: list[object],
+                  lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+    """Lower a call of a function of the module: in place, or with a stack where the function calls itself."""
+    from rfview.engine.ptx.lower.recursion import call_recursive, group_of
+
+    if len(low.items) > MAX_ITEMS:
+        raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
+    if len(arguments) != len(function.params) or len(returns) != len(function.returns):
+        raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and gives {len(function.returns)} "
+                       f"results, found {len(arguments)} and {len(returns)}")  # fmt: skip
+    group = group_of(low, function)
+    if group:
+        call_recursive(low, function, group, returns, arguments, lower_body)
+    else:
+        inline(low, function, returns, arguments, lower_body)
+
+
+def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],
+           lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+    """Lower the body of `function` in place, its parameters bound to the caller's."""
+    if any(frame.function is function for frame in low.frames):
+        raise CallsAgain(function.name)
+    own = Names(low.variables, None, f"{function.name}:")
+    for formal, actual in zip(function.params, arguments, strict=True):
+        own.table[formal.name] = bind(low, formal, actual, own)
+    results = []
+    for formal, actual in zip(function.returns, returns, strict=True):
+        found = low.resolve(actual) if isinstance(actual, Name) else None
+        if isinstance(found, CallParam) and not formal.is_register:
+            own.table[formal.name] = found
+        else:
+            register = own.new_register(formal.name, register_bits(formal.type))
+            own.table[formal.name] = register if formal.is_register else as_param(formal, register)
+            results.append((low.register(actual, "a register or .param variable for the result"), register))
+    caller, line, join = low.names, low.line, low.new_label()
+    low.names = own
+    low.frames.append(Frame(function, join))
+    assert function.body is not None
+    lower_body(low, function.body)
+    low.frames.pop()
+    low.names, low.line = caller, line
+    low.items.append(join)
+    for target, source in results:
+        low.emit(low.move(low.rows(target), low.rows(source)))
+
+
+def as_param(formal: Variable, register: Register) -> CallParam:
+    return CallParam(formal.name, formal.size, {(0, formal.size): register.var})
+
+
+def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:
+    """Give what a formal parameter stands for: the caller's .param variable, or a register with the value."""
+    found = low.resolve(actual) if isinstance(actual, Name) else None
+    if isinstance(found, CallParam) and not formal.is_register:
+        return found
+    if isinstance(found, CallParam) or actual is None:
+        raise low.fail(f"cannot pass {describe(actual)} to register parameter '{formal.name}'")
+    register = own.new_register(formal.name, register_bits(formal.type))
+    if register.bits == 1:
+        inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
+        inst.aux, inst.wait_class = isa.PRED_MOV, WAIT_FIXED
+        var, negated = low.predicate(actual)
+        inst.psrc, inst.psrc_negate, inst.pdst = [var], [negated], [register.var]
+    else:
+        inst = low.move(low.rows(register), [])
+        low.fill(inst, 0, actual, formal.type if not formal.is_array else "b32")
+    low.emit(inst)
+    return register if formal.is_register else as_param(formal, register)
+
+
+def system_call(low: Lowering, statement: Instruction, op: int, arguments: list[object], returns: list[object]) -> None:
+    """Lower vprintf(format, arguments) and __assertfail(message, file, line, function, size)."""
+    inst = VirtualInst(op, statement.opcode, statement.line)
+    inst.unit, inst.wait_class, inst.is_removable = UNIT_LDST, WAIT_SHORT, False
+    inst.mnemonic = "call.vprintf" if op == isa.OP_PRINTF else "call.__assertfail"
+    wanted = ("b64", "b64") if op == isa.OP_PRINTF else ("b64", "b64", "b32")
+    inst.types = wanted
+    if len(arguments) < len(wanted):
+        raise low.fail(f"this call needs {len(wanted)} arguments, found {len(arguments)}")
+    for k, kind in enumerate(wanted):
+        argument(low, inst, 2 * k, arguments[k], kind)
+    if returns:
+        store_result(low, statement, inst, returns[0])
+    else:
+        low.emit(inst)
+
+
+def argument(low: Lowering, inst: VirtualInst, slot: int, operand: object, kind: str) -> None:
+    """Put a call argument into a slot: a register, or the one piece of a .param variable."""
+    found = low.resolve(operand) if isinstance(operand, Name) else None
+    if not isinstance(found, CallParam):
+        low.fill(inst, slot, operand, kind)
+        return
+    piece = found.pieces.get((0, 8 if kind == "b64" else 4))
+    if piece is None:
+        raise low.fail(f"argument '{found.name}' was not stored as a .{kind}")
+    inst.set_row(slot, 2 * piece)
+    if kind == "b64":
+        inst.set_row(slot + 1, 2 * piece + 1)
+
+
+def store_result(low: Lowering, statement: Instruction, inst: VirtualInst, result: object) -> None:
+    """Give a system call its 32-bit result register and pass it on."""
+    register = low.temp(32)
+    inst.dst = low.rows(register)
+    low.emit(inst)
+    found = low.resolve(result) if isinstance(result, Name) else None
+    if isinstance(found, CallParam):
+        name = f"{found.name}.result"
+        low.names.table[name] = register
+        store_piece(low, Instruction(statement.line, "mov.b32", []), found, 0, Access(0, "b32", 1, False), Name(name))
+    else:
+        low.emit(low.move(low.rows(low.register(result)), low.rows(register)))

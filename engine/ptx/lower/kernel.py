@@ -1,0 +1,235 @@
+"""A kernel's syntax tree to virtual instructions in basic blocks: names resolved, calls inlined, symbols placed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rfview.engine import isa
+from rfview.engine.program import WAIT_FIXED
+from rfview.engine.ptx.lower.arithmetic import lower_cvta, lower_mov, lower_table
+from rfview.engine.ptx.lower.async_copy import is_async_copy, lower_async_copy
+from rfview.engine.ptx.lower.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
+from rfview.engine.ptx.lower.bulk_copy import is_bulk_copy, lower_bulk_copy
+from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
+from rfview.engine.ptx.lower.control import (control_inst, lower_barrier, lower_branch, lower_fence,
+                                             lower_indexed_branch, lower_nanosleep, lower_return, lower_trap)  # fmt: skip
+from rfview.engine.ptx.optimise.control_flow import reverse_post_order
+from rfview.engine.ptx.lower.inline import lower_call
+from rfview.engine.ptx.lower.layout import kernel_params, reachable, shared_layout
+from rfview.engine.ptx.lower.matrix import lower_matrix, lower_transposition
+from rfview.engine.ptx.lower.mbarrier import lower_mbarrier, mentions_bytes
+from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store, no_operation
+from rfview.engine.ptx.lower.expand import is_expanded, lower_expanded
+from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
+from rfview.engine.ptx.lower.simd import is_packed, lower_packed
+from rfview.engine.ptx.lower.small_floats import is_small_float, lower_small_float
+from rfview.engine.ptx.lower.recursion import lay_out_frames
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.parse.syntax import (BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope,
+                                            SyntaxModule, Variable)  # fmt: skip
+from rfview.engine.ptx.lower.surface import lower_surface
+from rfview.engine.ptx.lower.tensor import lower_tensor
+from rfview.engine.ptx.lower.texture import drop_unread_components, lower_texture, lower_texture_query
+from rfview.engine.ptx.lower.video import is_video, lower_video
+from rfview.engine.ptx.virtual import Block, VirtualInst, VirtualProgram
+
+_HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
+    "ld": lower_load, "ldu": lower_load, "st": lower_store, "atom": lower_atomic, "red": lower_atomic,
+    "mov": lower_mov, "cvta": lower_cvta, "bra": lower_branch, "brx": lower_indexed_branch, "ret": lower_return,
+    "exit": lower_return, "bar": lower_barrier, "barrier": lower_barrier, "membar": lower_fence, "fence": lower_fence,
+    "trap": lower_trap, "brkpt": lower_trap, "nanosleep": lower_nanosleep, "prefetch": no_operation,
+    "prefetchu": no_operation, "discard": no_operation, "applypriority": no_operation, "pmevent": no_operation,
+    "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
+    "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query, "suq": lower_texture_query,
+    "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
+    "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix,
+    "movmatrix": lower_transposition, "suld": lower_surface, "sust": lower_surface,
+    "mma": lower_tensor, "wmma": lower_tensor,
+}  # fmt: skip
+_UNSUPPORTED = {
+    "sured": "surface", "istypep": "texture",
+    "wgmma": "tensor-core", "tcgen05": "tensor-core",
+    "alloca": "dynamic stack", "stacksave": "dynamic stack", "stackrestore": "dynamic stack",
+}  # fmt: skip
+_ENDS = (isa.OP_EXIT, isa.OP_TRAP)
+
+
+def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple[VirtualProgram, int]:
+    """Lower one entry point. Gives the program and its static shared bytes."""
+    by_pointer: set[str] = set()
+    while True:
+        try:
+            return lower_entry(source, module, entry, frozenset(by_pointer))
+        except CallsAgain as found:
+            by_pointer.add(found.name)
+
+
+def lower_entry(source: Source, module: SyntaxModule, entry: Function,
+                by_pointer: frozenset[str]) -> tuple[VirtualProgram, int]:  # fmt: skip
+    """Lower one entry point, with a stack for the functions that call themselves.
+
+    by_pointer: those that a pointer may call while they run. Raises CallsAgain for one more of these.
+    """
+    low = Lowering(source, module, frames=[Frame(entry)], by_pointer=by_pointer)
+    for param in kernel_params(source, entry):
+        low.names.table[param.name] = Place("param", param.offset)
+    functions, mentioned = reachable(module, entry)
+    low.counts_bytes = any(function.body is not None and mentions_bytes(function.body) for function in functions)
+    places, low.shared, shared_bytes = shared_layout(module, functions, mentioned)
+    for variable in module.variables.values():
+        if id(variable) in places:
+            low.shared[variable.name] = places[id(variable)]
+    low.places = places
+    assert entry.body is not None
+    lower_scope(low, entry.body)
+    low.line = entry.line
+    low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
+    program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes, stack_starts=low.stack_starts)
+    lay_out_frames(low, program.blocks)
+    define_all(program, low.last_line)
+    drop_unread_components(program)
+    return program, shared_bytes
+
+
+def define_all(program: VirtualProgram, line: int) -> None:
+    """Make variables that are read but never written read as 0, and such predicates as false; line: of what that takes."""
+    insts = [inst for block in program.blocks for inst in block.insts]
+    written = {var for inst in insts for var in inst.writes()}
+    for inst in insts:
+        for slot, row in enumerate(inst.src):
+            if row >= 0 and row >> 1 not in written:
+                inst.set_imm(slot, 0)
+    unset = sorted({var for inst in insts for var in inst.reads()} - written)
+    for var in unset:
+        inst = VirtualInst(isa.OP_PRED, "mov.pred", line)
+        inst.aux, inst.wait_class, inst.pdst = isa.PRED_FALSE, WAIT_FIXED, [var]
+        program.blocks[0].insts.insert(0, inst)
+
+
+def lower_scope(low: Lowering, scope: Scope) -> None:
+    """Lower `{ ... }`: declare its names first (labels may be used before they stand), then its statements."""
+    outer = low.names
+    low.names = outer.child()
+    declare(low, scope)
+    for item in scope.items:
+        if isinstance(item, Instruction):
+            low.line = low.last_line = item.line
+            lower_statement(low, item)
+        elif isinstance(item, Label):
+            found = low.names.table[item.name]
+            assert isinstance(found, LabelId)
+            low.items.append(found.number)
+        elif isinstance(item, Scope):
+            lower_scope(low, item)
+    low.names = outer
+
+
+def declare(low: Lowering, scope: Scope) -> None:
+    names: Names = low.names
+    for item in scope.items:
+        if isinstance(item, RegisterDeclaration):
+            names.declare_register(item)
+        elif isinstance(item, Label):
+            names.table[item.name] = LabelId(low.new_label())
+        elif isinstance(item, BranchTargets):
+            names.table[item.name] = TargetList(item.targets)
+        elif isinstance(item, Variable):
+            names.table[item.name] = place_variable(low, item)
+
+
+def place_variable(low: Lowering, variable: Variable) -> object:
+    """Give the place of a variable declared in a function."""
+    low.line = variable.line
+    if variable.space == "param":
+        return CallParam(variable.name, variable.size)
+    if variable.space == "local":
+        body = low.frames[-1].body
+        if body is not None:
+            return Place("local", body.area(variable.size, variable.alignment), on_stack=True)
+        return Place("local", low.local_area(variable.size, variable.alignment))
+    if variable.space == "shared":
+        return low.places.get(id(variable), Place("shared"))
+    raise low.fail(f".{variable.space} variables cannot be declared in a function")
+
+
+def lower_statement(low: Lowering, statement: Instruction) -> None:
+    base = statement.opcode.split(".", 1)[0]
+    handler = _HANDLERS.get(base)
+    if handler is not None:
+        handler(low, statement)
+    elif base == "call":
+        lower_call(low, statement, lower_scope)
+    elif is_async_copy(statement.opcode):
+        lower_async_copy(low, statement)
+    elif base in _UNSUPPORTED:
+        advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else \
+            "; give the array a size that is known when it is compiled" if "stack" in _UNSUPPORTED[base] else ""
+        raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported{advice}")
+    elif is_bulk_copy(statement.opcode):
+        lower_bulk_copy(low, statement)
+    elif base == "cp":
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
+    elif is_small_float(statement.opcode):
+        lower_small_float(low, statement)
+    elif is_expanded(statement):
+        lower_expanded(low, statement)
+    elif is_packed(statement.opcode):
+        lower_packed(low, statement, lower_table_or_mov)
+    elif is_video(statement.opcode):
+        lower_video(low, statement)
+    else:
+        lower_table(low, statement)
+
+
+def lower_table_or_mov(low: Lowering, statement: Instruction) -> None:
+    """Lower a statement that computes."""
+    (lower_mov if statement.opcode.startswith("mov.") else lower_table)(low, statement)
+
+
+def build_blocks(items: list[VirtualInst | int]) -> list[Block]:
+    """Cut the instruction list into basic blocks, link them, and drop the unreachable ones.
+
+    `target` of a branch turns from a label number into a block index. Order of the text is kept.
+    """
+    blocks = [Block()]
+    at_label: dict[int, int] = {}
+    for item in items:
+        last = blocks[-1].insts
+        if isinstance(item, int):
+            if last:
+                blocks.append(Block())
+            at_label[item] = len(blocks) - 1
+            continue
+        if last and (last[-1].target >= 0 or last[-1].op in _ENDS and last[-1].guard < 0):
+            blocks.append(Block())
+        blocks[-1].insts.append(item)
+    for index, block in enumerate(blocks):
+        link(block, index, len(blocks), at_label)
+    return drop_unreachable(blocks)
+
+
+def link(block: Block, index: int, count: int, at_label: dict[int, int]) -> None:
+    """Set a block's successors from its last instruction."""
+    last = block.insts[-1] if block.insts else None
+    falls = True
+    if last is not None and last.target >= 0:
+        last.target = at_label[last.target]
+        block.successors.append(last.target)
+        falls = last.guard >= 0
+    elif last is not None and last.op in _ENDS and last.guard < 0:
+        falls = False
+    if falls and index + 1 < count and index + 1 not in block.successors:
+        block.successors.append(index + 1)
+
+
+def drop_unreachable(blocks: list[Block]) -> list[Block]:
+    """Keep the blocks that the first one reaches, renumbering successors and branch targets."""
+    order = sorted(reverse_post_order([block.successors for block in blocks], 0))
+    number = {old: new for new, old in enumerate(order)}
+    kept = [blocks[old] for old in order]
+    for block in kept:
+        block.successors = [number[target] for target in block.successors]
+        for inst in block.insts:
+            if inst.target >= 0:
+                inst.target = number[inst.target]
+    return kept

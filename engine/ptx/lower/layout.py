@@ -1,0 +1,183 @@
+"""Where declared variables live: kernel parameters, shared memory, module symbols and their bytes."""
+
+from __future__ import annotations
+
+from rfview.engine.errors import PtxError
+from rfview.engine.program import Param, Symbol
+from rfview.engine.ptx.lower.indirect import function_address, taken_functions
+from rfview.engine.ptx.lower.names import Place, declared_variables
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, Function, Group, Instruction, Name, Number, Scope,
+                                            SyntaxModule, Variable, Vector)  # fmt: skip
+
+PARAM_BYTES = 4096
+GRID_WORKSPACE = "%grid_workspace"  # what cooperative groups keep the barrier of the whole grid in
+GRID_WORKSPACE_BYTES = 64
+OPAQUE = ("texref", "samplerref", "surfref")  # described by the launch file's textures
+DYNAMIC_ALIGN = 16
+RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 and later
+
+
+def align_up(offset: int, align: int) -> int:
+    return -(-offset // align) * align
+
+
+def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
+    """Lay the parameters out at natural alignment."""
+    offset, found = 0, []
+    for variable in function.params:
+        if variable.is_array and variable.size == 0:
+            raise source.error(variable.line, f"kernel parameter '{variable.name}' has no size")
+        offset = align_up(offset, variable.alignment)
+        found.append(Param(variable.name, variable.type, variable.size, variable.alignment, offset))
+        offset += variable.size
+    if offset > PARAM_BYTES:
+        raise source.error(function.line, f"parameters take {offset} bytes, at most {PARAM_BYTES} are allowed")
+    return tuple(found)
+
+
+def reachable(module: SyntaxModule, entry: Function) -> tuple[list[Function], set[str]]:
+    """List the functions that `entry` can call, itself first, and every name that they mention."""
+    functions, names, work = [], set(), [entry]
+    while work:
+        function = work.pop(0)
+        if function in functions or function.body is None:
+            continue
+        functions.append(function)
+        mentioned: set[str] = set()
+        _collect(function.body, mentioned)
+        names |= mentioned
+        work += [module.functions[name] for name in mentioned if name in module.functions]
+        work += taken_functions(module) if calls_indirectly(function.body) else []
+    return functions, names
+
+
+def calls_indirectly(scope: Scope) -> bool:
+    """Say whether a body calls through a register."""
+    for item in scope.items:
+        if isinstance(item, Scope) and calls_indirectly(item):
+            return True
+        if isinstance(item, Instruction) and item.opcode.startswith("call"):
+            if any(isinstance(operand, Name) and operand.text[0] == "%" for operand in item.operands):
+                return True
+    return False
+
+
+def _collect(scope: Scope, names: set[str]) -> None:
+    for item in scope.items:
+        if isinstance(item, Instruction):
+            for operand in item.operands:
+                _collect_operand(operand, names)
+        elif isinstance(item, Scope):
+            _collect(item, names)
+
+
+def _collect_operand(operand: object, names: set[str]) -> None:
+    if isinstance(operand, Name):
+        names.add(operand.text)
+    elif isinstance(operand, Address):
+        if operand.base is not None:
+            names.add(operand.base.text)
+    elif isinstance(operand, Vector | Group):
+        for item in operand.items:
+            _collect_operand(item, names)
+
+
+def reserved_shared(base: int) -> dict[str, Place]:
+    """Give what the %reserved_smem_offset registers name: an area where cooperative groups keep their barriers."""
+    offsets = {"begin": base, "0": base, "1": base + RESERVED_SHARED_BYTES // 2, "end": base + RESERVED_SHARED_BYTES,
+               "cap": RESERVED_SHARED_BYTES}  # fmt: skip
+    return {f"%reserved_smem_offset_{name}": Place("shared", offset) for name, offset in offsets.items()}
+
+
+def shared_layout(module: SyntaxModule, functions: list[Function], names: set[str],
+                  ) -> tuple[dict[int, Place], dict[str, Place], int]:  # fmt: skip
+    """Place the shared variables in use: static ones in order of declaration, then all extern ones at one base.
+
+    Between them lies the reserved area, in kernels that ask for it. Gives (places by id of the Variable, places in the
+    reserved area by name, static bytes rounded up to the base of dynamic shared memory).
+    """
+    used = [v for v in module.variables.values() if v.space == "shared" and v.name in names]
+    for function in functions:
+        if function.body is not None:
+            used += [v for v in declared_variables(function.body) if v.space == "shared" and v.name in names]
+    places: dict[int, Place] = {}
+    offset = 0
+    dynamic = [v for v in used if v.is_extern or v.size == 0]
+    for variable in used:
+        if variable not in dynamic:
+            offset = align_up(offset, variable.alignment)
+            places[id(variable)] = Place("shared", offset)
+            offset += variable.size
+    reserved: dict[str, Place] = {}
+    if any(name.startswith("%reserved_smem_offset_") for name in names):
+        offset = align_up(offset, DYNAMIC_ALIGN)
+        reserved = reserved_shared(offset)
+        offset += RESERVED_SHARED_BYTES
+    base = align_up(offset, max([DYNAMIC_ALIGN] + [v.alignment for v in dynamic]))
+    for variable in dynamic:
+        places[id(variable)] = Place("shared", base)
+    return places, reserved, base
+
+
+def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
+    """Make the .global and .const variables with their initial bytes and the addresses to fill in."""
+    found: dict[str, Symbol] = {}
+    for variable in module.variables.values():
+        if variable.space in ("global", "const") and TYPE_BYTES[variable.type] and variable.type not in OPAQUE:
+            if variable.is_extern and variable.size == 0:
+                continue
+            found[variable.name] = _symbol(source, module, variable)
+    if any(function.body is not None and "%envreg1" in names_in(function.body) for function in module.functions.values()):
+        found[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES), (),
+                                       "b32")  # fmt: skip
+    return found
+
+
+def names_in(scope: Scope) -> set[str]:
+    """List every name that a body mentions."""
+    names: set[str] = set()
+    _collect(scope, names)
+    return names
+
+
+def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
+    size = TYPE_BYTES[variable.type]
+    data = bytearray(variable.size)
+    relocs: list[tuple[int, str, int]] = []
+    values = variable.init or []
+    if len(values) * size > max(variable.size, size * (variable.init is not None)):
+        raise source.error(variable.line, f"'{variable.name}' has {len(values)} initial values, room for "
+                                          f"{variable.size // size}")  # fmt: skip
+    for place, value in enumerate(values):
+        at = place * size
+        if isinstance(value, Name):
+            _check_symbol(source, module, variable, value, size)
+            if value.text in module.functions:
+                data[at : at + size] = function_address(module, value.text).to_bytes(size, "little")
+            else:
+                relocs.append((at, value.text, value.addend))
+        elif isinstance(value, Number):
+            data[at : at + size] = _initial_bytes(source, variable, value, size)
+    return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs),
+                  variable.type)  # fmt: skip
+
+
+def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, value: Name, size: int) -> None:
+    if value.text in module.functions:
+        return
+    if value.text not in module.variables or module.variables[value.text].type in OPAQUE:
+        raise source.error(variable.line, f"unknown symbol '{value.text}' in the initialiser of '{variable.name}'")
+    if size != 8:
+        raise source.error(variable.line, f"an address needs 8 bytes, '{variable.name}' has elements of {size}")
+
+
+def _initial_bytes(source: Source, variable: Variable, value: Number, size: int) -> bytes:
+    from rfview.engine.ptx.lower.context import immediate_bits
+
+    kind = variable.type if variable.type[0] == "f" and variable.type != "f16" else f"b{8 * size}"
+    try:
+        return immediate_bits(value, kind).to_bytes(size, "little")
+    except (OverflowError, KeyError):
+        problem: PtxError = source.error(variable.line, f"initial value out of range for .{variable.type}")
+        raise problem from None

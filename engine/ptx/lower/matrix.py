@@ -1,0 +1,116 @@
+"""Lowering of ldmatrix, stmatrix and movmatrix, by which warps exchange data, to shuffles and accesses.
+
+Lanes 8 i to 8 i + 7 hold the addresses of matrix i's rows of 16 bytes; lane n moves the word n % 4 of row n / 4, or with
+.trans the column n / 4 of rows 2 (n % 4) and the next. GPUs have one instruction for all of it.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.ptx.lower.arithmetic import lower_mov, lower_table
+from rfview.engine.ptx.lower.async_copy import fresh
+from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.memory import elements, lower_load, lower_store
+from rfview.engine.ptx.lower.names import Register
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Operand, Vector
+
+_COUNTS = {"x1": 1, "x2": 2, "x4": 4}
+
+
+def lower_matrix(low: Lowering, statement: Instruction) -> None:
+    """Lower {ld,st}matrix.sync.aligned.m8n8.{x1,x2,x4}{.trans}.shared.b16."""
+    base, *parts = statement.opcode.split(".")
+    is_transposed = "trans" in parts
+    rest = [part for part in parts if part not in ("trans", "shared", "shared::cta")]
+    if rest[2:4] and rest[2] in _COUNTS:  # the count may stand before the shape
+        rest[2:4] = rest[3:1:-1]
+    is_known = len(rest) == 5 and rest[:3] == ["sync", "aligned", "m8n8"] and rest[3] in _COUNTS and rest[4] == "b16"
+    if not is_known or len(statement.operands) != 2:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
+                       f"'{base}.sync.aligned.m8n8.x4.shared.b16'")  # fmt: skip
+    is_load = base == "ldmatrix"
+    data, address = statement.operands if is_load else statement.operands[::-1]
+    items = elements(data)
+    if not isinstance(address, Address) or len(items) != _COUNTS[rest[3]]:
+        raise low.fail(f"'{statement.opcode}' moves {_COUNTS[rest[3]]} registers, found {describe(data)}")
+    _Matrices(low, statement).run(is_load, is_transposed, items, address)
+
+
+def lower_transposition(low: Lowering, statement: Instruction) -> None:
+    """Lower movmatrix.sync.aligned.m8n8.trans.b16: a lane's half words come from two rows of the column that is its row."""
+    if statement.opcode != "movmatrix.sync.aligned.m8n8.trans.b16" or len(statement.operands) != 2:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
+                       "'movmatrix.sync.aligned.m8n8.trans.b16'")  # fmt: skip
+    result, source = statement.operands
+    steps = Steps(low, statement)
+    lane = steps.value("mov.u32", Name("%laneid"))
+    held_by = steps.value("bfi.b32", lane, steps.value("shr.u32", lane, 3), 3, 2)  # 8 (lane % 4) + lane / 8
+    upper = steps.value("shfl.sync.idx.b32", source, held_by, 31, -1)
+    lower = steps.value("shfl.sync.idx.b32", source, steps.value("add.u32", held_by, 4), 31, -1)
+    is_odd = steps.value("setp.ne.u32", steps.value("and.b32", lane, 4), 0, bits=1)
+    halves = steps.value("selp.b32", 0x7632, 0x5410, is_odd)
+    steps.emit("prmt.b32", result, upper, lower, halves)
+
+
+class _Matrices:
+    """The scalar statements of one instruction."""
+
+    def __init__(self, low: Lowering, statement: Instruction) -> None:
+        self.low, self.statement = low, statement
+
+    def step(self, opcode: str, *operands: Operand) -> None:
+        """Lower one scalar statement under the instruction's guard."""
+        whole = self.statement
+        lower = {"ld": lower_load, "st": lower_store, "mo": lower_mov}.get(opcode[:2], lower_table)
+        lower(self.low, Instruction(whole.line, opcode, list(operands), whole.guard, whole.guard_negate))
+
+    def new(self, part: str, bits: int = 32) -> Name:
+        return fresh(self.low, f"%matrix.{part}", bits)
+
+    def run(self, is_load: bool, is_transposed: bool, items: list[object], address: Address) -> None:
+        """Find each lane's own row address, then exchange and access matrix by matrix."""
+        own, lane, quad, column = self.new("own"), self.new("lane"), self.new("quad"), self.new("column")
+        if address.base is None:
+            raise self.low.fail(f"'{self.statement.opcode}' needs an address register")
+        found = self.low.resolve(address.base)
+        is_wide = isinstance(found, Register) and found.bits == 64
+        self.step("cvt.u32.u64" if is_wide else "mov.u32", own, address.base)
+        self.step("mov.u32", lane, Name("%laneid"))
+        self.step("shr.u32", quad, lane, Number("int", 2))
+        self.step("and.b32", column, lane, Number("int", 3))
+        loaded: list[Name] = []
+        for number, item in enumerate(items):
+            value = self.new(f"value{number}")
+            if not is_load:
+                self.step("mov.b32", value, item)  # type: ignore[arg-type]
+            if is_transposed:
+                self.halves(is_load, number, value, own, quad, column, address.offset)
+            else:
+                place = self.row(own, quad, number, 0, column, 4)
+                operands: list[Operand] = [value, Address(place, address.offset)]
+                self.step("ld.shared.b32" if is_load else "st.shared.b32", *(operands if is_load else operands[::-1]))
+            loaded.append(value)
+        if is_load:  # only now: a result may be the address register
+            for item, value in zip(items, loaded, strict=True):
+                self.step("mov.b32", item, value)  # type: ignore[arg-type]
+
+    def row(self, own: Name, row: Name, number: int, more: int, column: Name, scale: int) -> Name:
+        """Give the address of an element: row (of the matrix, by lane) + more, column times scale bytes in."""
+        source, place = self.new("source"), self.new("place")
+        self.step("add.u32", source, row, Number("int", 8 * number + more))
+        self.step("shfl.sync.idx.b32", place, own, source, Number("int", 31), Number("int", -1))
+        self.step("mad.lo.u32", place, column, Number("int", scale), place)
+        return place
+
+    def halves(self, is_load: bool, number: int, value: Name, own: Name, quad: Name, column: Name, offset: int) -> None:
+        """Move the two elements of one column that a transposed access brings together."""
+        twice, low_half, high_half = self.new("twice"), self.new("low", 16), self.new("high", 16)
+        self.step("shl.b32", twice, column, Number("int", 1))
+        if not is_load:
+            self.step("mov.b32", Vector([low_half, high_half]), value)
+        for more, half in enumerate((low_half, high_half)):
+            place = Address(self.row(own, twice, number, more, quad, 2), offset)
+            operands: list[Operand] = [half, place] if is_load else [place, half]
+            self.step("ld.shared.b16" if is_load else "st.shared.b16", *operands)
+        if is_load:
+            self.step("mov.b32", value, Vector([low_half, high_half]))

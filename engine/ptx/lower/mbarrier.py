@@ -1,0 +1,145 @@
+"""Lowering of mbarrier: a barrier object is two words of shared memory, the arrivals so far and those that a phase takes.
+
+The phase is the quotient of both, so that the last arrival of a phase completes it by itself, in the one atomic addition
+that every arrival is; a token is the object as it was before.
+
+Where a kernel's barriers count bytes too, the object is one number instead: 20 bits with the arrivals that a phase takes,
+25 with the arrivals so far, 19 below. Bytes that are expected are taken off it and those copied added, so that the quotient
+does not reach the next phase before both the last arrival and the last byte; tokens round to whole arrivals. Two phases are
+counted at the start, since bytes may be expected before the first arrival.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Operand, Scope, Vector
+
+_BYTE_BITS = 19  # more than a CTA's shared memory has bytes, twice
+_ARRIVAL_BITS = 25
+# operation: number of results and of operands behind the address
+_FORMS = {
+    "init": (0, (1,)), "inval": (0, (0,)), "arrive": (1, (0, 1)), "test_wait": (1, (1,)), "try_wait": (1, (1, 2)),
+    "expect_tx": (0, (1,)), "complete_tx": (0, (1,)),
+}  # fmt: skip
+
+
+def mentions_bytes(scope: Scope) -> bool:
+    """Say whether a function body has barriers that count bytes."""
+    return any(mentions_bytes(item) if isinstance(item, Scope) else
+               isinstance(item, Instruction) and ("expect_tx" in item.opcode or "complete_tx" in item.opcode)
+               for item in scope.items)  # fmt: skip
+
+
+def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
+    """Lower mbarrier.{init,inval,arrive,expect_tx,complete_tx,test_wait,try_wait,pending_count}; arrive_drop is refused."""
+    parts = statement.opcode.split(".")[1:]
+    if "arrive_drop" in parts:
+        raise low.fail(f"'{statement.opcode}': barriers that lose threads are not supported; let all arrive to the end")
+    steps = Steps(low, statement)
+    operands = statement.operands
+    if parts[0] == "pending_count" and len(operands) == 2:
+        return pending_count(steps, operands[0], operands[1])
+    place = next((item for item in operands if isinstance(item, Address)), None)
+    if place is None or parts[0] not in _FORMS:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
+                       "'mbarrier.arrive.shared.b64 state, [address]'")  # fmt: skip
+    space = ".shared" if any(part.startswith("shared") for part in parts) else ""
+    before, after = operands[:operands.index(place)], operands[operands.index(place) + 1 :]
+    results, values = _FORMS[parts[0]]
+    if len(before) != results or len(after) not in values:
+        raise low.fail(f"'{statement.opcode}' has {len(operands)} operands, which is not its number")
+    if parts[0] == "init":
+        initialise(steps, space, place, after[0])
+    elif parts[0] == "arrive" and "expect_tx" in parts:
+        arrive(steps, space, before[0], place, None, after[0] if after else None)
+    elif parts[0] == "arrive":
+        arrive(steps, space, before[0], place, after[0] if after else None, None)
+    elif parts[0] in ("expect_tx", "complete_tx"):
+        count_bytes(steps, space, place, after[0], parts[0] == "expect_tx")
+    elif parts[0] != "inval":
+        wait(steps, space, before[0], place, after[0], "parity" in parts)
+
+
+def lower_copies_arrive(low: Lowering, statement: Instruction) -> None:
+    """Lower cp.async.mbarrier.arrive: all copies are done, and only .noinc's arrival was counted beforehand."""
+    if "noinc" in statement.opcode.split(".") and len(statement.operands) == 1:
+        space = ".shared" if ".shared" in statement.opcode else ""
+        place = statement.operands[0]
+        if low.counts_bytes:
+            Steps(low, statement).emit(f"red{space}.add.u64", place, 1 << _BYTE_BITS)
+        else:
+            Steps(low, statement).emit(f"red{space}.add.u32", place, 1)
+
+
+def initialise(steps: Steps, space: str, place: Address, count: Operand) -> None:
+    """Store the object of a barrier that `count` arrivals complete."""
+    if not steps.low.counts_bytes:
+        words = [steps.value("mov.u32", 0), steps.value("mov.u32", count)]
+        return steps.emit(f"st{space}.v2.u32", place, Vector([*words]))
+    wide = steps.value("cvt.u64.u32", steps.value("mov.u32", count), bits=64)
+    parts = [steps.value("shl.b64", wide, by, bits=64) for by in (_BYTE_BITS + _ARRIVAL_BITS, _BYTE_BITS + 1)]
+    steps.emit(f"st{space}.u64", place, steps.value("or.b64", *parts, bits=64))
+
+
+def count_bytes(steps: Steps, space: str, place: Address, size: Operand, is_expected: bool) -> None:
+    """Take expected bytes off a barrier's number, or add copied ones."""
+    wide = steps.value("cvt.u64.u32", steps.value("mov.u32", size), bits=64)
+    steps.emit(f"red{space}.add.u64", place, steps.value("neg.s64", wide, bits=64) if is_expected else wide)
+
+
+def arrive(steps: Steps, space: str, token: Operand, place: Address, count: Operand | None,
+           expected_bytes: Operand | None) -> None:  # fmt: skip
+    """Count `count` arrivals (1 if None); the token is the object as it was before."""
+    is_kept = isinstance(token, Name) and token.text != "_"
+    if steps.low.counts_bytes:
+        wide = steps.value("cvt.u64.u32", steps.value("mov.u32", 1 if count is None else count), bits=64)
+        change = steps.value("shl.b64", wide, _BYTE_BITS, bits=64)
+        if expected_bytes is not None:
+            size = steps.value("cvt.u64.u32", steps.value("mov.u32", expected_bytes), bits=64)
+            change = steps.value("sub.u64", change, size, bits=64)
+        before = steps.value(f"atom{space}.add.u64", place, change, bits=64)
+        if is_kept:
+            steps.emit("add.u64", token, before, 1 << _BYTE_BITS - 1)
+        return
+    old = steps.value(f"atom{space}.add.u32", place, 1 if count is None else count)
+    if is_kept:
+        expected = steps.value(f"ld.relaxed.cta{space}.u32", Address(place.base, place.offset + 4))
+        steps.emit("mov.b64", token, Vector([old, expected]))
+
+
+def counts(steps: Steps, held: Operand) -> tuple[Name, Name]:
+    """Give the arrivals so far and those that a phase takes, of an object or token in 64 bits."""
+    first, second = steps.new(), steps.new()
+    if not steps.low.counts_bytes:
+        steps.emit("mov.b64", Vector([first, second]), held)
+        return first, second
+    so_far = steps.value("bfe.u64", held, Number("int", _BYTE_BITS), Number("int", _ARRIVAL_BITS), bits=64)
+    wanted = steps.value("shr.u64", held, _BYTE_BITS + _ARRIVAL_BITS, bits=64)
+    for word, wide in ((first, so_far), (second, wanted)):
+        steps.emit("mov.b64", Vector([word, Name("_")]), wide)
+    return first, second
+
+
+def wait(steps: Steps, space: str, done: Operand, place: Address, token: Operand, is_parity: bool) -> None:
+    """Say whether the token's phase, or the last phase of that parity, is complete: whether a later one runs."""
+    if steps.low.counts_bytes:
+        arrived, expected = counts(steps, steps.value(f"ld.relaxed.cta{space}.b64", place, bits=64))
+    else:
+        arrived, expected = steps.new(), steps.new()
+        steps.emit(f"ld.relaxed.cta{space}.v2.u32", Vector([arrived, expected]), place)
+    phase = steps.value("div.u32", arrived, expected)
+    if is_parity:
+        phase = steps.value("and.b32", phase, 1)
+        other = steps.value("and.b32", token, 1)
+    else:
+        then, still = counts(steps, token)
+        other = steps.value("div.u32", then, still)
+    steps.emit("setp.ne.u32", done, phase, other)
+
+
+def pending_count(steps: Steps, result: Operand, token: Operand) -> None:
+    """Give the arrivals that the token's phase still lacked."""
+    then, expected = counts(steps, token)
+    arrived = steps.value("rem.u32", then, expected)
+    steps.emit("sub.u32", result, expected, arrived)

@@ -1,0 +1,403 @@
+"""Lowering of memory instructions: ld, st, atom, red, and the .param variables of calls."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rfview.engine import isa
+from rfview.engine.launch.placement import GLOBAL_BASE
+from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED,
+                                   UNIT_CTRL, UNIT_LDST, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)  # fmt: skip
+from rfview.engine.ptx import forms
+from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.names import CallParam, Place, Register
+from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Vector
+from rfview.engine.ptx.virtual import VirtualInst
+
+SPACES = {
+    "global": SPACE_GLOBAL, "shared": SPACE_SHARED, "shared::cta": SPACE_SHARED,
+    "shared::cluster": SPACE_SHARED, "local": SPACE_LOCAL,
+    "const": SPACE_CONST, "param": SPACE_PARAM, "param::entry": SPACE_PARAM, "param::func": SPACE_PARAM,
+}  # fmt: skip
+# where a 32-bit module's addresses are the low words of the machine's
+_WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
+_LONG = {SPACE_GLOBAL, SPACE_LOCAL, SPACE_GENERIC}
+# what may stand in ld / st / atom without changing the value: ordering, scopes and cache hints
+_IGNORED = {
+    "weak", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu", "sys", "nc", "ca", "cg",
+    "cs", "lu", "cv", "wb", "wt", "volatile", "noftz",
+}  # fmt: skip
+MAX_DATA_ROWS = 4
+
+
+@dataclass
+class Access:
+    """The modifiers of a memory instruction: space, element type, vector width, and whether it is ordered."""
+
+    space: int
+    type: str
+    count: int
+    is_ordered: bool
+    operation: str = ""
+
+    @property
+    def width(self) -> int:
+        return TYPE_BYTES[self.type]
+
+    @property
+    def signed(self) -> int:
+        return int(self.type[0] == "s")
+
+
+def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] = ()) -> Access:
+    """Sort the modifiers of ld, st, atom or red. Raises for an unknown one, naming the nearest known."""
+    access = Access(SPACE_GENERIC, "", 1, False)
+    for part in statement.opcode.split(".")[1:]:
+        if part in SPACES:
+            access.space = SPACES[part]
+        elif part in TYPE_BYTES:
+            access.type = part
+        elif part in ("v2", "v4", "v8"):
+            access.count = int(part[1:])
+        elif part in operations:
+            access.operation = part
+        elif part in _IGNORED or part.startswith(("L1::", "L2::", "level::")):
+            access.is_ordered |= part in ("volatile", "relaxed", "acquire", "release", "mmio", "acq_rel", "sc")
+        else:
+            known = sorted({*SPACES, *TYPE_BYTES, *_IGNORED, *operations, "v2", "v4"})
+            near = difflib.get_close_matches(part, known, n=1, cutoff=0.0)[0]
+            raise low.fail(f"unsupported modifier '.{part}' of '{statement.opcode}'; nearest supported: '.{near}'")
+    if access.type == "b128":
+        raise low.fail(f"'{statement.opcode}': accesses of 128 bits as one are not supported; use two of 64 bits or a lock")
+    if access.type not in TYPE_BYTES or TYPE_BYTES[access.type] not in (1, 2, 4, 8):
+        raise low.fail(f"'{statement.opcode}' needs a type of 8 to 64 bits such as .u32")
+    return access
+
+
+def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int) -> VirtualInst:
+    inst = VirtualInst(op, mnemonic, low.line)
+    inst.unit, inst.form, inst.is_memory = UNIT_LDST, "memory", kind
+    inst.space, inst.width, inst.count, inst.signed = access.space, access.width, access.count, access.signed
+    inst.wait_class = WAIT_LONG if access.space in _LONG else WAIT_SHORT
+    inst.reg_bits = max(8 * access.width, 16)
+    inst.is_removable = kind == 1 and not access.is_ordered
+    return inst
+
+
+def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
+    """Fill slots 0 and 1 and the offset from an address operand; symbols become immediates or relocations."""
+    if not isinstance(operand, Address):
+        raise low.fail(f"expected an address in brackets, found {describe(operand)}")
+    inst.set_imm(1, 0)
+    if operand.base is None:
+        inst.set_imm(0, operand.offset)
+        inst.set_imm(1, operand.offset >> 32)
+        return
+    found = low.resolve(operand.base)
+    if isinstance(found, Register):
+        if found.bits not in (32, 64):
+            raise low.fail(f"an address register has 32 or 64 bits, {describe(operand.base)} has {found.bits}")
+        for slot, row in enumerate(low.rows(found)):
+            inst.set_row(slot, row)
+        if found.bits == 32 and low.module.address_size == 32 and inst.space in _WIDE:
+            inst.set_imm(1, GLOBAL_BASE >> 32)
+        inst.offset = operand.offset
+        if inst.space == SPACE_PARAM and len(low.frames) > 1:
+            inst.space, inst.wait_class = SPACE_LOCAL, WAIT_LONG
+        return
+    if isinstance(found, CallParam):
+        found = low.in_local_memory(found)
+        inst.space, inst.wait_class = SPACE_LOCAL, WAIT_LONG
+    if not isinstance(found, Place):
+        raise low.fail(f"expected a register or variable as the address, found {describe(operand.base)}")
+    check_space(low, inst, operand.base, found)
+    low.fill_address(inst, 0, found, operand.offset, True)
+
+
+def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> None:
+    """Refuse an access of a variable through another state space."""
+    if place.space not in SPACES:
+        raise low.fail(f"'{name.text}' is a function, its code cannot be read or written")
+    own = SPACES[place.space]
+    if inst.space == own or inst.space == SPACE_GENERIC and own in (SPACE_GLOBAL, SPACE_CONST):
+        return
+    if inst.space == SPACE_GENERIC:
+        raise low.fail(f"'{name.text}' is in .{place.space}; a generic access needs its address by cvta")
+    raise low.fail(f"'{name.text}' is in .{place.space}, not in the space of this instruction")
+
+
+def elements(operand: object) -> list[object]:
+    """Return the elements of a vector operand, or the one operand."""
+    return list(operand.items) if isinstance(operand, Vector) else [operand]
+
+
+def moved(low: Lowering, statement: Instruction, operand: object, access: Access) -> list[object]:
+    """Return the data operands of a load or store, as many as its vector width says."""
+    items = elements(operand)
+    if len(items) != access.count:
+        raise low.fail(f"'{statement.opcode}' moves {access.count} elements, found {len(items)}")
+    return items
+
+
+def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
+    """Give the register width of the data operands: 16, 32 or 64 bits, the same for all."""
+    widths = {low.register(item).bits for item in items if isinstance(item, Name) and item.text != "_"}
+    if 1 in widths:
+        raise low.fail("a predicate cannot be loaded or stored")
+    if len(widths) > 1:
+        raise low.fail("the elements of a vector must have the same width")
+    width = widths.pop() if widths else max(8 * access.width, 16)
+    if width < 8 * access.width:
+        raise low.fail(f"a {width}-bit register cannot hold a .{access.type}")
+    return width
+
+
+def base_of(low: Lowering, address: object) -> object:
+    """Return what the name in an address stands for, None without one."""
+    return low.resolve(address.base) if isinstance(address, Address) and address.base else None
+
+
+def lower_load(low: Lowering, statement: Instruction) -> None:
+    """Lower ld, ldu; a parameter at a constant address becomes OP_LDPARAM."""
+    access = access_of(low, statement)
+    if len(statement.operands) < 2:
+        raise low.fail(f"'{statement.opcode}' needs a destination and an address")
+    items = moved(low, statement, statement.operands[0], access)
+    address = statement.operands[1]
+    base = base_of(low, address)
+    if isinstance(base, CallParam) and isinstance(address, Address):
+        if load_pieces(low, statement, items, access, base, address.offset):
+            return
+    bits = data_width(low, items, access)
+    insts = []
+    for first, part in split(items, bits):
+        inst = memory_inst(low, isa.OP_LD, access, statement.opcode, 1)
+        set_address(low, inst, address)
+        inst.count, inst.reg_bits = len(part), bits
+        shift_address(inst, first * access.width)
+        inst.dst = [row for item in part for row in low.destination(item, bits)]
+        if len(set(inst.dst)) != len(inst.dst):
+            raise low.fail("the same register stands twice among the destinations")
+        if isinstance(base, Place) and base.space == "param":
+            as_parameter(inst)
+        insts.append(low.guard_of(inst, statement))
+    emit_parts(low, statement, insts)
+
+
+def emit_parts(low: Lowering, statement: Instruction, insts: list[VirtualInst]) -> None:
+    """Emit the parts of a split load; an address register that an early part overwrites is copied first."""
+    written = {row for inst in insts[:-1] for row in inst.dst}
+    if len(insts) > 1 and written & set(insts[-1].src[:2]):
+        old = [row for row in insts[0].src[:2] if row >= 0]
+        copy = low.rows(low.temp(32 * len(old)))
+        low.emit(low.move(copy, old))
+        for inst in insts:
+            for slot, row in enumerate(copy):
+                inst.set_row(slot, row)
+    for inst in insts:
+        low.emit(inst)
+
+
+def as_parameter(inst: VirtualInst) -> None:
+    """Turn a load from a constant parameter address into OP_LDPARAM."""
+    inst.op, inst.unit, inst.wait_class, inst.is_memory = isa.OP_LDPARAM, UNIT_SP, WAIT_SHORT, 0
+    inst.offset, inst.imm_mask, inst.form = inst.imm[0], 0, "parameter"
+    inst.imm = [0] * len(inst.imm)
+    inst.is_removable = True
+
+
+def split(items: Sequence[object], bits: int) -> list[tuple[int, Sequence[object]]]:
+    """Cut a vector into parts of at most MAX_DATA_ROWS rows: (first element, elements)."""
+    step = MAX_DATA_ROWS // (bits // 32 or 1)
+    return [(first, items[first : first + step]) for first in range(0, len(items), step)]
+
+
+def shift_address(inst: VirtualInst, count: int) -> None:
+    """Move the address of a later part on by `count` bytes."""
+    if not count:
+        return
+    if inst.relocs:
+        slot, symbol, addend, wide = inst.relocs[0]
+        inst.relocs[0] = (slot, symbol, addend + count, wide)
+    if inst.src[0] >= 0:
+        inst.offset += count
+    else:
+        inst.set_imm(0, inst.imm[0] + count)
+
+
+def lower_store(low: Lowering, statement: Instruction) -> None:
+    """Lower st; st.param writes the register pieces of a call parameter."""
+    access = access_of(low, statement)
+    if len(statement.operands) < 2:
+        raise low.fail(f"'{statement.opcode}' needs an address and a value")
+    items = moved(low, statement, statement.operands[1], access)
+    address = statement.operands[0]
+    base = base_of(low, address)
+    if isinstance(base, CallParam) and isinstance(address, Address):
+        for place, item in enumerate(items):
+            store_piece(low, statement, base, address.offset + place * access.width, access, item)
+        return
+    bits = data_width(low, items, access)
+    for first, part in split(items, bits):
+        inst = memory_inst(low, isa.OP_ST, access, statement.opcode, 2)
+        set_address(low, inst, address)
+        if inst.space in (SPACE_CONST, SPACE_PARAM):
+            raise low.fail("cannot store to constant or parameter memory")
+        inst.count, inst.reg_bits = len(part), bits
+        shift_address(inst, first * access.width)
+        slot = 2
+        for item in part:
+            kind = f"b{bits}" if isinstance(item, Name) else access.type
+            low.fill(inst, slot, item, kind if bits > 16 else "b16", is_loose=True)
+            slot += 1 + (bits == 64)
+        low.emit(low.guard_of(inst, statement))
+
+
+# --- parameters of calls ----------------------------------------------------------------------------------------------
+
+
+def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset: int, access: Access,
+                item: object) -> None:  # fmt: skip
+    """Copy a value into the register that stands for bytes [offset, offset + width) of a call parameter."""
+    key = (offset, access.width)
+    if key not in param.pieces:
+        param.pieces[key] = low.temp(max(8 * access.width, 32)).var
+    piece = param.pieces[key]
+    if access.width < 4:
+        inst = VirtualInst(isa.OP_ZEXT8 if access.width == 1 else isa.OP_ZEXT16, statement.opcode, statement.line)
+        inst.types, inst.wait_class = ("u8" if access.width == 1 else "u16",), WAIT_FIXED
+    else:
+        wide = access.width == 8
+        inst = low.move([2 * piece] + [2 * piece + 1] * wide, [], statement.opcode)
+    inst.dst = [2 * piece] + [2 * piece + 1] * (access.width == 8)
+    kind = {1: "b8", 2: "b16", 4: "b32", 8: "b64"}[access.width]
+    if isinstance(item, Number) and access.type[0] == "f":
+        kind = access.type
+    low.fill(inst, 0, item, kind, is_loose=True)
+    low.emit(low.guard_of(inst, statement))
+
+
+def load_pieces(low: Lowering, statement: Instruction, items: Sequence[object], access: Access, param: CallParam,
+                offset: int) -> bool:  # fmt: skip
+    """Read a call parameter from its registers; False where the bytes were written in another layout."""
+    keys = [(offset + place * access.width, access.width) for place in range(len(items))]
+    if any(key not in param.pieces for key in keys) or overlapping(param):
+        return False
+    for key, item in zip(keys, items, strict=True):
+        if isinstance(item, Name) and item.text == "_":
+            continue
+        register, piece = low.register(item), param.pieces[key]
+        low.emit(low.guard_of(piece_to_register(low, statement, register, piece, access), statement))
+    return True
+
+
+def overlapping(param: CallParam) -> bool:
+    spans = sorted(param.pieces)
+    return any(a + size > b for (a, size), (b, _) in zip(spans, spans[1:], strict=False))
+
+
+def piece_to_register(low: Lowering, statement: Instruction, register: Register, piece: int,
+                      access: Access) -> VirtualInst:  # fmt: skip
+    rows = low.rows(register)
+    if access.width == 8 or register.bits <= 32 and not (access.signed and access.width < 4):
+        wide = len(rows) == 2
+        return low.move(rows, [2 * piece] + [2 * piece + 1] * wide, statement.opcode)
+    target = f"{'s' if access.signed else 'u'}{register.bits if register.bits > 16 else 32}"
+    info = forms.lookup("cvt", (target, access.type.replace("b", "u").replace("f", "u")))
+    inst = VirtualInst(info.op, statement.opcode, statement.line)
+    inst.flags, inst.aux, inst.wait_class, inst.types = info.flags, info.aux, info.wait_class, info.src_types
+    inst.latency_class = info.latency_class
+    inst.set_row(0, 2 * piece)
+    inst.dst = rows
+    return inst
+
+
+def store_pieces(low: Lowering, param: CallParam) -> None:
+    """Write the pieces of a call parameter to its local memory."""
+    for (offset, width), piece in sorted(param.pieces.items()):
+        access = Access(SPACE_LOCAL, f"b{8 * width}", 1, False)
+        inst = memory_inst(low, isa.OP_ST, access, f"st.local.b{8 * width}", 2)
+        inst.set_imm(0, param.local_offset + offset)
+        inst.set_imm(1, 0)
+        inst.reg_bits = max(32, 8 * width)
+        inst.set_row(2, 2 * piece)
+        if width == 8:
+            inst.set_row(3, 2 * piece + 1)
+        low.emit(inst)
+
+
+def store_to_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
+    """Make the store of a variable of 4 or 8 bytes at an offset from the stack pointer; it is not emitted yet."""
+    inst = _stack_access(low, isa.OP_ST, pointer, offset, size)
+    for word in range(size // 4):
+        inst.set_row(2 + word, 2 * var + word)
+    return inst
+
+
+def load_from_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
+    """Make the load that takes back what `store_to_stack` stored."""
+    inst = _stack_access(low, isa.OP_LD, pointer, offset, size)
+    inst.dst = [2 * var + word for word in range(size // 4)]
+    return inst
+
+
+def _stack_access(low: Lowering, op: int, pointer: Register, offset: int, size: int) -> VirtualInst:
+    is_load = op == isa.OP_LD
+    name = f"{'ld' if is_load else 'st'}.local.b{8 * size}"
+    inst = memory_inst(low, op, Access(SPACE_LOCAL, f"b{8 * size}", 1, False), name, 1 if is_load else 2)
+    inst.set_row(0, low.rows(pointer)[0])
+    inst.set_imm(1, 0)
+    inst.offset, inst.reg_bits = offset, 8 * size
+    return inst
+
+
+# --- atomics and the rest ---------------------------------------------------------------------------------------------
+
+
+def lower_atomic(low: Lowering, statement: Instruction) -> None:
+    """Lower atom and red: address in slots 0, 1, operand b in 2, 3, operand c in 4, 5."""
+    is_atom = statement.opcode.startswith("atom")
+    access = access_of(low, statement, tuple(isa.ATOM_OPS))
+    if access.count > 1 and access.operation:
+        return lower_atomic_vector(low, statement, access, is_atom)
+    if not access.operation or access.width < 2:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'atom.global.add.u32'")
+    if access.space not in (SPACE_GLOBAL, SPACE_SHARED, SPACE_GENERIC):
+        raise low.fail("atomics work on global, shared and generic addresses")
+    operands = statement.operands[is_atom:]
+    expected = 3 if access.operation == "cas" else 2
+    if len(operands) < expected:
+        raise low.fail(f"'{statement.opcode}' needs {expected + is_atom} operands, found {len(statement.operands)}")
+    inst = memory_inst(low, isa.OP_ATOM if is_atom else isa.OP_RED, access, statement.opcode, 3 if is_atom else 4)
+    inst.aux = isa.ATOM_OPS[access.operation] | isa.TYPE_CODES[access.type] << 8
+    if is_atom:
+        inst.wait_class = WAIT_LONG
+    set_address(low, inst, operands[0])
+    for slot, operand in zip((2, 4), operands[1:expected], strict=False):
+        low.fill(inst, slot, operand, access.type)
+    if is_atom:
+        inst.dst = low.destination(statement.operands[0], 8 * access.width)
+    low.emit(low.guard_of(inst, statement))
+
+
+def lower_atomic_vector(low: Lowering, statement: Instruction, access: Access, is_atom: bool) -> None:
+    """Lower atom.v2 and its like, which are atomic element by element, to one atomic for each."""
+    opcode = ".".join(part for part in statement.opcode.split(".") if part != f"v{access.count}")
+    columns = [elements(operand) for operand in statement.operands]
+    places = [operand for operand in statement.operands if isinstance(operand, Address)]
+    if len(places) != 1 or any(len(column) != access.count for column in columns if column[0] not in places):
+        raise low.fail(f"'{statement.opcode}' takes {access.count} elements and one address")
+    place = places[0]
+    for index in range(access.count):
+        spot = Address(place.base, place.offset + index * access.width)
+        operands = [spot if column[0] is place else column[index] for column in columns]
+        lower_atomic(low, Instruction(statement.line, opcode, operands, statement.guard, statement.guard_negate))  # type: ignore[arg-type]
+
+
+def no_operation(low: Lowering, statement: Instruction) -> None:
+    """Lower prefetches and hints: nothing happens."""
+    inst = VirtualInst(isa.OP_NOP, statement.opcode, statement.line)
+    inst.unit, inst.wait_class, inst.is_removable = UNIT_CTRL, WAIT_FIXED, False
+    low.emit(low.guard_of(inst, statement))

@@ -1,0 +1,159 @@
+"""Scopes of one function instance: what a register, label, variable or parameter name stands for."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, field
+
+from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Function, Label, RegisterDeclaration, Scope, Variable
+from rfview.engine.ptx.virtual import Variables
+
+_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
+
+
+@dataclass(slots=True)
+class Register:
+    """A declared register: its variable and width in bits (1 = predicate)."""
+
+    var: int
+    bits: int
+
+
+@dataclass(slots=True)
+class CallParam:
+    """A .param variable of a call, kept in registers: (offset, bytes) -> variable."""
+
+    name: str
+    size: int
+    pieces: dict[tuple[int, int], int] = field(default_factory=dict)
+    local_offset: int = -1
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a variable lives: a state space with a byte offset, or a module symbol ('global', 'const').
+
+    on_stack: the offset counts from the stack pointer, in a recursive function.
+    """
+
+    space: str
+    offset: int = 0
+    symbol: str = ""
+    on_stack: bool = False
+
+
+@dataclass(slots=True)
+class Body:
+    """A recursive function's body in a kernel: where it begins and ends, and who called.
+
+    number: which of `calls`, the labels to come back to, is to be returned to. results: what a caller reads of a result,
+    and what the body writes. bytes: of its own arrays on the stack; frame_bytes: with what its calls keep there.
+    """
+
+    function: Function
+    entry: int
+    exit: int
+    names: Names
+    number: Register
+    results: dict[int, int] = field(default_factory=dict)
+    calls: list[int] = field(default_factory=list)
+    bytes: int = 0
+    frame_bytes: int = 0
+
+    def area(self, size: int, align: int) -> int:
+        """Take `size` bytes of one activation's part of the stack."""
+        offset = -(-self.bytes // max(align, 1)) * max(align, 1)
+        self.bytes = offset + size
+        return offset
+
+
+@dataclass(slots=True)
+class LabelId:
+    number: int
+
+
+@dataclass(slots=True)
+class TargetList:
+    names: list[str]
+
+
+class Names:
+    """One scope: its own names, then its parent's. Numbered registers (`%r<9>`) become variables when first used."""
+
+    def __init__(self, variables: Variables, parent: Names | None = None, prefix: str = "") -> None:
+        self.variables = variables
+        self.parent = parent
+        self.prefix = prefix
+        self.table: dict[str, object] = {}
+        self.ranges: dict[str, tuple[int, int]] = {}
+
+    def child(self) -> Names:
+        return Names(self.variables, self, self.prefix)
+
+    def declare_register(self, declaration: RegisterDeclaration) -> None:
+        bits = register_bits(declaration.type)
+        if declaration.count < 0:
+            self.table[declaration.name] = self.new_register(declaration.name, bits)
+        else:
+            self.ranges[declaration.name] = (declaration.count, bits)
+
+    def new_register(self, name: str, bits: int) -> Register:
+        return Register(self.variables.new(self.prefix + name, bits), bits)
+
+    def find(self, name: str) -> object | None:
+        """Give what `name` stands for, or None."""
+        scope: Names | None = self
+        while scope is not None:
+            found = scope.table.get(name)
+            if found is None and scope.ranges:
+                found = scope.numbered(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def numbered(self, name: str) -> Register | None:
+        match = _NUMBERED.match(name)
+        if match is None:
+            return None
+        known = self.ranges.get(match.group(1))
+        if known is None or int(match.group(2)) >= known[0]:
+            return None
+        register = self.table[name] = self.new_register(name, known[1])
+        return register
+
+    def similar(self, name: str) -> str:
+        """Give a close known name, for an error message, or ''."""
+        known: list[str] = []
+        scope: Names | None = self
+        while scope is not None:
+            known += list(scope.table)
+            known += [f"{prefix}0..{prefix}{count - 1}" for prefix, (count, _) in scope.ranges.items()]
+            scope = scope.parent
+        close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        return close[0] if close else ""
+
+
+def register_bits(type_name: str) -> int:
+    """Width of a register of a declared type: 1 (pred), 16, 32, 64; 8-bit types are held in 16; 128 for b128."""
+    if type_name == "pred":
+        return 1
+    return max(8 * TYPE_BYTES[type_name], 16)
+
+
+def labels_of(scope: Scope) -> list[Label]:
+    return [item for item in scope.items if isinstance(item, Label)]
+
+
+def declared_variables(scope: Scope) -> list[Variable]:
+    """List every variable declared in a body, inner scopes included, in order."""
+    found: list[Variable] = []
+    for item in scope.items:
+        if isinstance(item, Variable):
+            found.append(item)
+        elif isinstance(item, Scope):
+            found += declared_variables(item)
+    return found
+
+

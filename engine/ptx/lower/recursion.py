@@ -1,0 +1,361 @@
+"""Recursive functions: one body for all depths, a stack in the thread's local memory, returns by the number of the call.
+
+Where a kernel calls such a function, its body, and those of the functions that it and they call each other with, are
+lowered once behind that call. A call among them stores what is live after it in the caller's part of the stack, moves the
+stack pointer on, and jumps; a return compares the number of the call and jumps back. GPUs return to an address instead.
+What is live is found when all is lowered: `lay_out_frames` then makes the loads and stores and the sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rfview.engine import isa
+from rfview.engine.program import SPACE_LOCAL, UNIT_CTRL, WAIT_FIXED
+from rfview.engine.ptx import forms
+from rfview.engine.ptx.optimise.bitsets import members
+from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
+from rfview.engine.ptx.lower.indirect import taken_functions
+from rfview.engine.ptx.lower.inline import bind
+from rfview.engine.ptx.lower.layout import calls_indirectly
+from rfview.engine.ptx.optimise.liveness import live_sets
+from rfview.engine.ptx.lower.memory import Access, access_of, load_from_stack, memory_inst, overlapping, store_to_stack
+from rfview.engine.ptx.lower.names import Body, CallParam, Names, Register, register_bits
+from rfview.engine.ptx.allocate.predicates import hold_predicate, test_held
+from rfview.engine.ptx.parse.syntax import Address, Function, Instruction, Name, Number, Scope, SyntaxModule, Variable
+from rfview.engine.ptx.virtual import Block, VirtualInst
+
+FRAME_ALIGN = 16
+
+
+@dataclass
+class Call:
+    """One call in or into a group: the marks before its jump and where it comes back.
+
+    caller: the body that makes the call, None in code that is no recursive function. keeps: whether the caller's values
+    must be stored to outlive it; no body of the group touches those of code outside. before: what moves the stack pointer.
+    """
+
+    mark: VirtualInst
+    before: VirtualInst
+    back: VirtualInst
+    callee: Body
+    caller: Body | None
+    keeps: bool
+
+
+def group_of(low: Lowering, function: Function) -> frozenset[str]:
+    """Give the functions that call each other with this one; empty where it is not recursive.
+
+    Calls through pointers count where lowering met one that may call a function again that it was in.
+    """
+    for by_pointer in (True, False) if low.by_pointer else (False,):
+        found = reached(low, function.name, by_pointer)
+        group = frozenset(name for name in found if function.name in reached(low, name, by_pointer))
+        if group and (not by_pointer or group & low.by_pointer):
+            return group
+    return frozenset()
+
+
+def reached(low: Lowering, name: str, by_pointer: bool) -> frozenset[str]:
+    """Give the functions that one can call, directly or through others."""
+    key = name, by_pointer
+    if key not in low.reached:
+        found: set[str] = set()
+        work = [name]
+        while work:
+            body = low.module.functions[work.pop()].body
+            more = set() if body is None else set(calls_of(body, low.module))
+            if body is not None and by_pointer and calls_indirectly(body):
+                more |= {function.name for function in taken_functions(low.module)}
+            work += more - found
+            found |= more
+        low.reached[key] = frozenset(found)
+    return low.reached[key]
+
+
+def calls_of(scope: Scope, module: SyntaxModule) -> Iterator[str]:
+    """Give the functions that a body calls by name."""
+    for statement in statements_of(scope):
+        if statement.opcode.startswith("call"):
+            yield from (part.text for part in statement.operands
+                        if isinstance(part, Name) and part.text in module.functions)  # fmt: skip
+
+
+def call_recursive(low: Lowering, function: Function, group: frozenset[str], returns: list[object],
+                   arguments: list[object], lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+    """Lower a call of a function of a group; the outermost one lowers the bodies too."""
+    is_outermost = group not in low.groups
+    caller = next((frame.body for frame in reversed(low.frames) if frame.body is not None), None)
+    if not is_outermost and caller is not None and caller.function.name not in group:
+        raise CallsAgain(function.name)  # through a pointer, from within another group: the two are one
+    bodies = low.groups.setdefault(group, {})
+    if function.name not in bodies:
+        bodies[function.name] = new_body(low, function)
+    callee = bodies[function.name]
+    end = low.new_label()
+    emit_call(low, caller, callee, returns, arguments, not is_outermost)
+    if not is_outermost:
+        return
+    low.branch(end)
+    lowered: set[str] = set()
+    while waiting := [body for name, body in bodies.items() if name not in lowered]:
+        for body in waiting:
+            lowered.add(body.function.name)
+            lower_one(low, body, lower_body)
+    for body in bodies.values():
+        low.items.append(body.exit)
+        for target, source in body.results.items():
+            low.emit(copied(low, target, source))
+        lower_returns(low, body)
+    low.items.append(end)
+    del low.groups[group]
+
+
+def new_body(low: Lowering, function: Function) -> Body:
+    """Give a function's parameters and results variables of their own."""
+    names = Names(low.variables, None, f"{function.name}:")
+    body = Body(function, low.new_label(), low.new_label(), names, names.new_register("%return", 32))
+    for formal in function.params + function.returns:
+        if formal.is_register:
+            names.table[formal.name] = names.new_register(formal.name, register_bits(formal.type))
+            continue
+        pieces = {key: names.new_register(f"{formal.name}+{key[0]}", max(8 * key[1], 32)).var
+                  for key in sorted(pieces_of(low, function, formal))}  # fmt: skip
+        names.table[formal.name] = CallParam(formal.name, formal.size, pieces)
+    for formal in function.returns:
+        for var in variables_of(names.table[formal.name]):
+            body.results[low.variables.new(f"{low.variables.names[var]}.result", low.variables.bits[var])] = var
+    return body
+
+
+def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[int, int]]:
+    """Give (offset, bytes) of what a function loads from a parameter, or stores to a result.
+
+    Raises for a parameter whose address is taken: each depth would need its own.
+    """
+    found: set[tuple[int, int]] = set()
+    assert function.body is not None
+    for statement in statements_of(function.body):
+        for operand in statement.operands:
+            if isinstance(operand, Name) and operand.text == formal.name and not statement.opcode.startswith("call"):
+                low.line = statement.line
+                raise low.fail(f"the recursive function '{function.name}' takes the address of its parameter "
+                               f"'{formal.name}'; pass a pointer to a copy")
+            if isinstance(operand, Address) and operand.base is not None and operand.base.text == formal.name:
+                access = access_of(low, statement)
+                found |= {(operand.offset + k * access.width, access.width) for k in range(access.count)}
+    return found
+
+
+def statements_of(scope: Scope) -> Iterator[Instruction]:
+    for item in scope.items:
+        if isinstance(item, Scope):
+            yield from statements_of(item)
+        elif isinstance(item, Instruction):
+            yield item
+
+
+def variables_of(held: object) -> list[int]:
+    """Give the variables of a parameter or result, in the order of its pieces."""
+    if isinstance(held, CallParam):
+        return [held.pieces[key] for key in sorted(held.pieces)]
+    assert isinstance(held, Register)
+    return [held.var]
+
+
+def emit_call(low: Lowering, caller: Body | None, callee: Body, returns: list[object], arguments: list[object],
+              keeps: bool) -> None:  # fmt: skip
+    """Emit the arguments, the jump to a body and what comes after its return."""
+    values: list[tuple[int, int]] = []
+    for formal, actual in zip(callee.function.params, arguments, strict=True):
+        values += argument_values(low, callee, formal, actual)
+    label = low.new_label()
+    mark, back = marker(low), marker(low)
+    before = stack_move(low, "add") if caller is not None else stack_start(low)
+    low.emit(mark)
+    for target, source in values:
+        low.emit(copied(low, target, source))
+    low.emit(before)
+    number = low.move(low.rows(callee.number), [])
+    number.set_imm(0, len(callee.calls))
+    low.emit(number)
+    callee.calls.append(label)
+    low.branch(callee.entry)
+    low.items.append(label)
+    low.emit(back)
+    low.calls.append(Call(mark, before, back, callee, caller, keeps))
+    results = iter(callee.results)
+    for formal, actual in zip(callee.function.returns, returns, strict=True):
+        take_result(low, callee, formal, actual, results)
+
+
+def take_result(low: Lowering, callee: Body, formal: Variable, actual: object, results: Iterator[int]) -> None:
+    """Copy a result to where the caller wants it."""
+    held = callee.names.table[formal.name]
+    found = low.resolve(actual) if isinstance(actual, Name) else None
+    if isinstance(held, CallParam) and isinstance(found, CallParam):
+        for key in sorted(held.pieces):
+            source = next(results)
+            if key not in found.pieces:  # where a pointer may call several functions, all give it
+                found.pieces[key] = low.temp(low.variables.bits[source]).var
+            low.emit(copied(low, found.pieces[key], source))
+    elif isinstance(held, Register) and isinstance(found, Register) and held.bits == found.bits:
+        low.emit(copied(low, found.var, next(results)))
+    else:
+        raise low.fail(f"'{callee.function.name}' declares its result otherwise than this call of it")
+
+
+def argument_values(low: Lowering, callee: Body, formal: Variable, actual: object) -> list[tuple[int, int]]:
+    """Copy an argument into new variables; give the callee's variable and the copy for each of its pieces."""
+    held, given = callee.names.table[formal.name], bind(low, formal, actual, low.names.child())
+    if isinstance(held, Register):
+        assert isinstance(given, Register)
+        return [(held.var, given.var)]
+    assert isinstance(held, CallParam) and isinstance(given, CallParam)
+    in_registers = not overlapping(given) and all(key in given.pieces for key in held.pieces)
+    place = None if in_registers else low.in_local_memory(given)
+    values = []
+    for (offset, width), var in held.pieces.items():
+        copy = low.temp(low.variables.bits[var]).var
+        if place is None:
+            low.emit(copied(low, copy, given.pieces[offset, width]))
+        else:
+            inst = memory_inst(low, isa.OP_LD, Access(SPACE_LOCAL, f"b{8 * width}", 1, False), f"ld.local.b{8 * width}", 1)
+            low.fill_address(inst, 0, place, offset, True)
+            inst.reg_bits, inst.dst = low.variables.bits[var], low.rows(Register(copy, low.variables.bits[var]))
+            low.emit(inst)
+        values.append((var, copy))
+    return values
+
+
+def lower_one(low: Lowering, body: Body, lower_body: Callable[[Lowering, Scope], None]) -> None:
+    """Lower a body; its end is the return of the function."""
+    outer, line = low.names, low.line
+    low.items.append(body.entry)
+    low.names = body.names
+    low.frames.append(Frame(body.function, body.exit, body))
+    assert body.function.body is not None
+    lower_body(low, body.function.body)
+    low.branch(body.exit)
+    low.frames.pop()
+    low.names, low.line = outer, line
+
+
+def lower_returns(low: Lowering, body: Body) -> None:
+    """Jump back to the call whose number the body was given."""
+    for number, label in enumerate(body.calls[:-1]):
+        info = forms.lookup("setp", ("eq", "u32"))
+        inst = VirtualInst(info.op, "setp.eq.u32", low.line)
+        inst.aux, inst.wait_class, inst.latency_class = info.aux, info.wait_class, info.latency_class
+        inst.types = info.src_types
+        inst.set_row(0, 2 * body.number.var)
+        low.fill(inst, 2, Number("int", number), "u32")
+        inst.pdst = [low.temp(1).var]
+        low.emit(inst)
+        low.branch(label, inst.pdst[0])
+    low.branch(body.calls[-1])
+
+
+def copied(low: Lowering, target: int, source: int) -> VirtualInst:
+    """Make the move of a variable to another of its width."""
+    if not low.variables.words[target]:
+        inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
+        inst.aux, inst.wait_class, inst.psrc, inst.psrc_negate, inst.pdst = (
+            isa.PRED_MOV, WAIT_FIXED, [source], [False], [target])  # fmt: skip
+        return inst
+    words = range(low.variables.words[target])
+    return low.move([2 * target + word for word in words], [2 * source + word for word in words])
+
+
+def marker(low: Lowering) -> VirtualInst:
+    """Make an instruction that only marks a place; `lay_out_frames` takes it out."""
+    inst = VirtualInst(isa.OP_NOP, "", low.line)
+    inst.unit, inst.wait_class, inst.is_removable = UNIT_CTRL, WAIT_FIXED, False
+    return inst
+
+
+def stack_start(low: Lowering) -> VirtualInst:
+    """Make the move that sets the stack pointer; the stack lies behind all else in local memory, so its place comes last."""
+    inst = low.move(low.rows(low.stack_pointer()), [])
+    inst.set_imm(0, 0)
+    low.stack_starts.append(inst)
+    return inst
+
+
+def stack_move(low: Lowering, base: str) -> VirtualInst:
+    """Make the addition or subtraction of the caller's part of the stack."""
+    row = low.rows(low.stack_pointer())[0]
+    return low.integer(base, row, row, 0)
+
+
+def lay_out_frames(low: Lowering, blocks: list[Block]) -> None:
+    """Put loads and stores of what is live after each recursive call around it, and sizes into its stack moves."""
+    if not low.calls:
+        return
+    home = {id(inst): index for index, block in enumerate(blocks) for inst in block.insts}
+    backs = {home[id(call.back)] for call in low.calls if id(call.back) in home}
+    straight = [Block(block.insts, [target for target in block.successors if target not in backs]) for block in blocks]
+    for call in low.calls:
+        # a thread that comes to a call goes on behind it, with all that the caller had before
+        if id(call.mark) in home:
+            block = blocks[home[id(call.mark)]]
+            where = next(index for index, inst in enumerate(block.insts) if inst is call.mark)
+            after = [home[id(call.back)]] if id(call.back) in home else []
+            straight[home[id(call.mark)]] = Block(block.insts[:where], after)
+    live_in, _ = live_sets(straight, len(low.variables.names))
+    pointer = low.stack_pointer().var
+    kept: list[tuple[Call, list[int]]] = []
+    for call in low.calls:
+        live = members(live_in[home[id(call.back)]]) if call.keeps and id(call.back) in home else []
+        kept.append((call, [var for var in live if var != pointer and var not in call.callee.results]))
+    for call, variables in kept:
+        if call.caller is not None:
+            size = -(-call.caller.bytes // 8) * 8 + sum(stack_bytes(low, var) for var in variables)
+            call.caller.frame_bytes = max(call.caller.frame_bytes, -(-size // FRAME_ALIGN) * FRAME_ALIGN)
+    for call, variables in kept:
+        saves: list[VirtualInst] = []
+        loads: list[VirtualInst] = []
+        if call.caller is not None:
+            low.line = call.mark.line
+            saves, loads = keep(low, call.caller, variables)
+            call.before.set_imm(2, call.caller.frame_bytes)
+            back = stack_move(low, "sub")
+            back.set_imm(2, call.caller.frame_bytes)
+            loads.insert(0, back)
+        replace(blocks, home, call.mark, saves)
+        replace(blocks, home, call.back, loads)
+
+
+def stack_bytes(low: Lowering, var: int) -> int:
+    """Give what a variable takes on the stack: 8 bytes for 64 bits, else 4."""
+    return 8 if low.variables.words[var] == 2 else 4
+
+
+def keep(low: Lowering, caller: Body, variables: list[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:
+    """Make the stores of variables in the caller's part of the stack, and the loads; those of 8 bytes lie first."""
+    saves: list[VirtualInst] = []
+    loads: list[VirtualInst] = []
+    offset = -(-caller.bytes // 8) * 8
+    for var in sorted(variables, key=lambda var: -stack_bytes(low, var)):
+        held = var
+        if not low.variables.words[var]:
+            held = low.variables.new(low.variables.names[var], 32)
+            saves.append(hold_predicate(low.line, var, held))
+        size = stack_bytes(low, held)
+        saves.append(store_to_stack(low, low.stack_pointer(), offset, held, size))
+        loads.append(load_from_stack(low, low.stack_pointer(), offset, held, size))
+        if held != var:
+            loads.append(test_held(low.line, held, var))
+        offset += size
+    return saves, loads
+
+
+def replace(blocks: list[Block], home: dict[int, int], mark: VirtualInst, insts: list[VirtualInst]) -> None:
+    """Put instructions in the place of a mark, where it is still in the program."""
+    if id(mark) not in home:
+        return
+    own = blocks[home[id(mark)]].insts
+    place = next(index for index, inst in enumerate(own) if inst is mark)
+    own[place : place + 1] = insts

@@ -1,0 +1,103 @@
+"""Lowering of packed values element by element in scalar steps: vabsdiff4, .s16x2, .u16x2, .f32x2, and min / max .relu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, Vector
+
+_PACKED = ("s16x2", "u16x2")
+_OPERATIONS = ("min", "max", "add")
+_PAIRS = {"add": 2, "sub": 2, "mul": 2, "fma": 3}  # operations of .f32x2 and their numbers of sources
+
+
+def is_packed(opcode: str) -> bool:
+    """Say whether an opcode is lowered here."""
+    base, *parts = opcode.split(".")
+    if base in _PAIRS and parts[-1:] == ["f32x2"]:
+        return True
+    is_relu = base in ("min", "max") and sorted(parts) in (["relu", "s32"], ["relu", "s16x2"])
+    return base == "vabsdiff4" or is_relu or base in _OPERATIONS and len(parts) == 1 and parts[0] in _PACKED
+
+
+def lower_packed(low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None]) -> None:
+    """Lower a packed instruction; `lower` lowers the scalar statements that it is made of."""
+    base, *parts = statement.opcode.split(".")
+    needed = 4 if base in ("vabsdiff4", "fma") else 3
+    if len(statement.operands) != needed:
+        raise low.fail(f"'{statement.opcode}' needs {needed} operands, found {len(statement.operands)}")
+    if base == "vabsdiff4":
+        is_sum = parts[3:] == ["add"]
+        if len(parts) < 3 or any(part not in ("u32", "s32") for part in parts[:3]) or parts[3:] and not is_sum:
+            raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
+                           "'vabsdiff4.u32.u32.u32'")  # fmt: skip
+        steps = _Steps(low, statement, lower, 8, (parts[1][0], parts[2][0]))
+        steps.run("sad", f"{'s' if 's32' in parts[1:3] else 'u'}32", is_sum)
+    elif parts[-1] == "f32x2":
+        _Steps(low, statement, lower, 32, ("u", "u")).run_pair(".".join([base, *parts[:-1], "f32"]))
+    else:
+        of = next(part for part in parts if part != "relu")  # the modifier stands before the type or behind it
+        kind, bits = of[0], 32 if of == "s32" else 16
+        _Steps(low, statement, lower, bits, (kind, kind)).run(base, f"{kind}32", False, "relu" in parts)
+
+
+class _Steps:
+    """The scalar statements of one packed instruction, over new registers, all under its guard."""
+
+    def __init__(self, low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None],
+                 bits: int, signs: tuple[str, str]) -> None:  # fmt: skip
+        self.low, self.statement, self.lower, self.bits, self.signs = low, statement, lower, bits, signs
+
+    def emit(self, opcode: str, *operands: Operand) -> None:
+        """Lower one scalar statement."""
+        whole = self.statement
+        self.lower(self.low, Instruction(whole.line, opcode, list(operands), whole.guard, whole.guard_negate))
+
+    def new(self, bits: int = 32) -> Name:
+        """Make a register and its name."""
+        register = self.low.temp(bits)
+        name = f"%packed{self.low.num_temps}"
+        self.low.names.table[name] = register
+        return Name(name)
+
+    def run_pair(self, opcode: str) -> None:
+        """Compute both floats of .f32x2 operands."""
+        result, *sources = self.statement.operands
+        halves = []
+        for source in sources:
+            halves.append((self.new(), self.new()))
+            self.emit("mov.b64", Vector(list(halves[-1])), source)
+        results: list[object] = []
+        for half in (0, 1):
+            value = self.new()
+            self.emit(opcode, value, *[pair[half] for pair in halves])
+            results.append(value)
+        self.emit("mov.b64", result, Vector(results))
+
+    def run(self, operation: str, kind: str, is_sum: bool, is_relu: bool = False) -> None:
+        """Take the elements out, compute, and put the results side by side.
+
+        is_sum: add them to operand c. is_relu: let none be negative.
+        """
+        result, *sources = self.statement.operands
+        extra = (Number("int", 0),) if operation == "sad" else ()
+        total: Operand = sources[2] if is_sum else Number("int", 0)
+        for first in range(0, 32, self.bits):
+            place = (Number("int", first), Number("int", self.bits))
+            elements = []
+            for sign, source in zip(self.signs, sources, strict=False):
+                elements.append(self.new())
+                self.emit(f"bfe.{sign}32", elements[-1], source, *place)
+            after = self.new()
+            if is_sum:
+                self.emit(f"{operation}.{kind}", after, *elements, total)
+            else:
+                value = self.new()
+                self.emit(f"{operation}.{kind}", value, *elements, *extra)
+                if is_relu:
+                    value, below = self.new(), value
+                    self.emit("max.s32", value, below, Number("int", 0))
+                self.emit("bfi.b32", after, value, total, *place)
+            total = after
+        self.emit("mov.b32", result, total)

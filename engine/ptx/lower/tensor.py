@@ -1,0 +1,315 @@
+"""Lowering of mma.sync and wmma, which GPUs do on tensor cores, to shuffles and multiply-adds of the 32 lanes.
+
+A tile is cut into blocks of 8 x 8 results: lane 4 g + t holds columns 2 t and 2 t + 1 of row g of each. A register of A
+holds row g of one block's rows, one of B column g, at the elements t P to t P + P - 1 of a chunk of 4 P, where P elements
+fit into a word. wmma leaves the places to the implementation; these are mma's. Sums are rounded after every product, in
+the order of k; tensor cores add several products at once, so that last bits may differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.memory import elements
+from rfview.engine.ptx.lower.names import Register
+from rfview.engine.ptx.lower.small_floats import lower_small_float
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
+
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\Z")
+_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1,
+         "e4m3": 8, "e5m2": 8}  # fmt: skip
+_SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
+         "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32"),
+         **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
+_SEGMENTS_OF_4 = 0x1C1F  # shfl's last operand: lane numbers count within groups of four
+_NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
+@dataclass
+class Tile:
+    """The shape of one multiplication and the types of A, B and the sums."""
+
+    rows: int
+    columns: int
+    depth: int
+    a: str = ""
+    b: str = ""
+    result: str = ""
+    addend: str = ""
+
+    @property
+    def packed(self) -> int:
+        """Elements of A or B in a register."""
+        return max(32 // _BITS[self.a], 1)
+
+    @property
+    def chunks(self) -> int:
+        """Registers along k of one row of blocks."""
+        return self.depth // (4 * self.packed)
+
+
+def lower_tensor(low: Lowering, statement: Instruction) -> None:
+    """Lower mma.sync.aligned and wmma.{load,store,mma}.sync.aligned; raises for a shape or type that is not here."""
+    base, *parts = statement.opcode.split(".")
+    shape = next((found for part in parts if (found := _SHAPE.match(part))), None)
+    verb = "mma" if base == "mma" else parts[0]
+    types = [part for part in parts if part in _BITS or part in ("f32", "s32")]
+    layouts = [part for part in parts if part in ("row", "col")]
+    known = {"sync", "aligned", "load", "store", "mma", "a", "b", "c", "d", "global", "shared", "shared::cta", *types,
+             *layouts}  # fmt: skip
+    if "b1" in types:
+        known |= {"popc", *({"xor", "and"} & {parts[-2]})}
+    else:
+        known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
+    # wmma's tiles in memory would hold elements smaller than bytes; it has no 8-bit floats
+    if base == "wmma" and {"s4", "u4", "b1", "e4m3", "e5m2"} & {*types}:
+        raise refused(low, statement)
+    if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
+        raise refused(low, statement)
+    rows, columns, depth = map(int, shape.groups())
+    tile = Tile(rows, columns, depth)
+    fill_types(low, statement, tile, types if verb == "mma" else [])
+    if verb == "mma":
+        _Product(low, statement, tile).run()
+    elif len(types) == 1 and len(layouts) == 1 and len(parts) > 1:
+        space = next((f".{part.split('::')[0]}" for part in parts if part in ("global", "shared", "shared::cta")), "")
+        _Transfer(low, statement, tile, types[0], space).run(verb == "load", parts[1], layouts[0] == "row")
+    else:
+        raise refused(low, statement)
+
+
+def refused(low: Lowering, statement: Instruction) -> Exception:
+    return low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{_NEAREST}'")
+
+
+def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequence[str]) -> None:
+    """Sort the types of a multiplication: result, A, B, addend; wmma of halves names the outer two only."""
+    if not types:
+        return
+    if len(types) == 2:
+        types = [types[0], "f16", "f16", types[1]]
+    if len(types) != 4 or types[1] not in _BITS:
+        raise refused(low, statement)
+    tile.result, tile.a, tile.b, tile.addend = types
+    sums = _SUMS[tile.a]
+    is_whole = tile.rows % 8 == tile.columns % 8 == tile.depth % (4 * tile.packed) == 0
+    # Volta's m8n8k4 of halves lays four small products side by side
+    is_mixed = tile.b != tile.a and {tile.a[0], tile.b[0]} not in ({"s", "u"}, {"e"})
+    if not is_whole or _BITS.get(tile.b) != _BITS[tile.a] or is_mixed or \
+            tile.result not in sums or tile.addend not in sums:
+        raise refused(low, statement)
+
+
+class _Lanes(Steps):
+    """Steps with what each lane knows of its place: its row or column g of a block, and t among the four."""
+
+    def __init__(self, low: Lowering, whole: Instruction) -> None:
+        super().__init__(low, whole)
+        self.lane = self.value("mov.u32", Name("%laneid"))
+        self.group = self.value("shr.u32", self.lane, 2)
+        self.four = self.value("and.b32", self.lane, 3)
+
+    def vector(self, operand: Operand, count: int, at_most: int) -> list[Operand]:
+        """Give the registers of an operand, which must be `count`, or more that repeat them."""
+        items = elements(operand)
+        if not count <= len(items) <= at_most:
+            raise self.low.fail(f"'{self.whole.opcode}' takes {count} registers here, found {len(items)}")
+        return items  # type: ignore[return-value]
+
+
+class _Product(_Lanes):
+    """D = A B + C."""
+
+    def __init__(self, low: Lowering, whole: Instruction, tile: Tile) -> None:
+        super().__init__(low, whole)
+        self.tile = tile
+
+    def run(self) -> None:
+        """Bring together what each lane multiplies, element by element of k."""
+        tile, operands = self.tile, self.whole.operands
+        if len(operands) != 4:
+            raise self.low.fail(f"'{self.whole.opcode}' needs four operands, found {len(operands)}")
+        high, wide = tile.rows // 8, tile.columns // 8
+        repeats = 2 if self.whole.opcode.startswith("wmma") and tile.a == "f16" else 1
+        a = self.vector(operands[1], high * tile.chunks, max(high * tile.chunks, 8 * (repeats > 1)))
+        b = self.vector(operands[2], wide * tile.chunks, max(wide * tile.chunks, 8 * (repeats > 1)))
+        addends = self.unpack_sums(operands[3], tile.addend, high * wide)
+        is_saturated = "satfinite" in self.whole.opcode.split(".")
+        # sums of bytes alone cannot overflow
+        sums = [self.value("mov.u32", 0) for _ in addends] if is_saturated else list(addends)
+        source = self.value("shl.b32", self.four, 3)
+        for chunk in range(tile.chunks):
+            for four in range(4):
+                rows = [self.split(self.fetch(a[chunk * high + row], four, _SEGMENTS_OF_4), tile.a)
+                        for row in range(high)]  # fmt: skip
+                columns = [[self.split(self.fetch(b[column * tile.chunks + chunk], lane, 31), tile.b)
+                            for column in range(wide)] for lane in self.pair_of_lanes(source, four)]  # fmt: skip
+                for row in range(high):
+                    for column in range(wide):
+                        for side in (0, 1):
+                            at = (row * wide + column) * 2 + side
+                            sums[at] = self.add_products(rows[row], columns[side][column], sums[at])
+        if is_saturated:
+            sums = [self.value("add.sat.s32", *both) for both in zip(sums, addends, strict=True)]
+        self.pack_sums(operands[0], sums, high * wide)
+
+    def pair_of_lanes(self, source: Name, four: int) -> tuple[Name, Name]:
+        """Give the lanes that hold columns 2 t and 2 t + 1, at the k of lane `four` of each four."""
+        return self.value("add.u32", source, four), self.value("add.u32", source, four + 4)
+
+    def fetch(self, register: Operand, lane: Operand | int, mode: int) -> Name:
+        """Read a register of another lane."""
+        if self.tile.a != "f64":
+            return self.value("shfl.sync.idx.b32", register, lane, mode, -1)
+        halves = [self.new(), self.new()]
+        self.emit("mov.b64", Vector([*halves]), register)
+        moved = [self.value("shfl.sync.idx.b32", half, lane, mode, -1) for half in halves]
+        return self.value("mov.b64", Vector([*moved]), bits=64)
+
+    def split(self, word: Name, kind: str) -> list[Name]:
+        """Give the elements of a register as f32, four bits as two words of bytes; f64, packed bytes and bits stay."""
+        if kind == "f16":
+            halves = [self.new(16), self.new(16)]
+            self.emit("mov.b32", Vector([*halves]), word)
+            return [self.value("cvt.f32.f16", half) for half in halves]
+        if kind in ("e4m3", "e5m2"):  # every one is a half, too
+            pairs, words = [self.new(16), self.new(16)], [self.new(), self.new()]
+            self.emit("mov.b32", Vector([*pairs]), word)
+            for pair, both in zip(pairs, words, strict=True):
+                whole = self.whole
+                opcode = f"cvt.rn.f16x2.{kind}x2"
+                lower_small_float(self.low, Instruction(whole.line, opcode, [both, pair], whole.guard, whole.guard_negate))
+            return [value for both in words for value in self.split(both, "f16")]
+        if kind == "bf16":
+            return [self.value("shl.b32", word, 16), self.value("and.b32", word, 0xFFFF0000)]
+        if kind in ("s4", "u4"):
+            parts = [self.value("and.b32", part, 0x0F0F0F0F) for part in (word, self.value("shr.u32", word, 4))]
+            return parts if kind == "u4" else [self.signed(part) for part in parts]
+        return [self.value("and.b32", word, 0xFFFFE000)] if kind == "tf32" else [word]
+
+    def signed(self, word: Name) -> Name:
+        """Extend the sign of four bits in each byte: their value less 16 where it is 8 or more, without a borrow."""
+        over = self.value("xor.b32", word, 0x88888888)
+        return self.value("xor.b32", self.value("sub.u32", over, 0x08080808), 0x80808080)
+
+    def add_products(self, a: Sequence[Name], b: Sequence[Name], total: Name) -> Name:
+        """Add the products of a register's elements."""
+        tile = self.tile
+        if tile.a == "b1":
+            combine = self.whole.opcode.split(".")[-2]
+            return self.value("add.u32", total, self.value("popc.b32", self.value(f"{combine}.b32", a[0], b[0])))
+        if tile.result == "s32":
+            signs = ".".join(f"{kind[0]}32" for kind in (tile.a, tile.b))
+            for left, right in zip(a, b, strict=True):
+                total = self.value(f"dp4a.{signs}", left, right, total)
+            return total
+        is_double = tile.a == "f64"
+        for left, right in zip(a, b, strict=True):
+            opcode = "fma.rn.f64" if is_double else "fma.rn.f32"
+            total = self.value(opcode, left, right, total, bits=64 if is_double else 32)
+        return total
+
+    def unpack_sums(self, operand: Operand, kind: str, blocks: int) -> list[Name]:
+        """Give the two elements that the lane holds of each block of C."""
+        items = self.vector(operand, blocks if kind == "f16" else 2 * blocks, 2 * blocks)
+        if kind == "f16":
+            return [half for item in items for half in self.split(item, "f16")]  # type: ignore[arg-type]
+        bits = 64 if kind == "f64" else 32
+        return [self.value(f"mov.b{bits}", item, bits=bits) for item in items]
+
+    def pack_sums(self, operand: Operand, sums: Sequence[Name], blocks: int) -> None:
+        """Write D, only now: its registers may be those of A, B or C."""
+        kind = self.tile.result
+        items = self.vector(operand, blocks if kind == "f16" else 2 * blocks, 2 * blocks)
+        if kind == "f16":
+            for item, low_half, high_half in zip(items, sums[::2], sums[1::2], strict=True):
+                self.emit("cvt.rn.f16x2.f32", item, high_half, low_half)
+            return
+        for item, value in zip(items, sums, strict=True):
+            self.emit("mov.b64" if kind == "f64" else "mov.b32", item, value)
+
+
+class _Transfer(_Lanes):
+    """wmma.load and wmma.store: a tile in memory, its rows or columns `stride` elements apart."""
+
+    def __init__(self, low: Lowering, whole: Instruction, tile: Tile, kind: str, space: str) -> None:
+        super().__init__(low, whole)
+        self.tile, self.kind, self.space = tile, kind, space
+        self.bits = {"f32": 32, "s32": 32}.get(kind) or _BITS[kind]
+
+    def run(self, is_load: bool, part: str, is_by_row: bool) -> None:
+        """Move matrix `part` (a, b, c or d), stored row by row or column by column."""
+        operands = self.whole.operands
+        if len(operands) not in (2, 3):
+            raise self.low.fail(f"'{self.whole.opcode}' needs an address, registers and a stride")
+        data, place = operands[:2] if is_load else operands[1::-1]
+        if not isinstance(place, Address) or place.base is None or part not in ("a", "b", "c", "d"):
+            raise refused(self.low, self.whole)
+        along, across = self.places(part)
+        is_sum = part in ("c", "d")
+        # what lies side by side in a register lies side by side in memory too in this case
+        is_dense = is_by_row == (part != "b")
+        count = 2 if is_sum else max(32 // self.bits, 1)
+        default = self.tile.columns if is_sum else self.tile.depth
+        if not is_dense:
+            default = self.tile.columns if part == "b" else self.tile.rows
+        stride: Operand = operands[2] if len(operands) == 3 else self.value("mov.u32", default)
+        groups = [(block, chunk) for chunk in range(across) for block in range(along)]
+        if part != "a":
+            groups = [(block, chunk) for block in range(along) for chunk in range(across)]
+        words = 1 if not is_sum or self.bits == 16 else 2
+        items = self.vector(data, words * len(groups), max(words * len(groups), 8 if self.kind == "f16" else 0))
+        found = self.low.resolve(place.base)
+        if is_load or not isinstance(found, Register):  # the address may be among the results
+            bits = found.bits if isinstance(found, Register) else 32 if self.space.startswith(".shared") else 64
+            place = Address(self.value(f"mov.b{bits}", place.base, bits=bits), place.offset)
+        for number in range(len(items) // words if is_load else len(groups)):
+            block, chunk = groups[number % len(groups)]
+            line = self.value("add.u32", self.group, 8 * block)
+            first = self.value("mad.lo.u32", self.four, count, 4 * count * chunk)
+            held = items[number * words : (number + 1) * words]
+            self.move(is_load, held, [self.spot(place, line, first, item, stride, is_dense) for item in range(count)],
+                      is_dense)  # fmt: skip
+
+    def places(self, part: str) -> tuple[int, int]:
+        """Give the blocks of rows (columns, of B) and the registers along the other way."""
+        tile = self.tile
+        if part in ("c", "d"):
+            return tile.rows // 8, tile.columns // 8
+        return (tile.rows if part == "a" else tile.columns) // 8, tile.depth * self.bits // max(128, 4 * self.bits)
+
+    def spot(self, place: Address, line: Name, first: Name, item: int, stride: Operand, is_dense: bool) -> Address:
+        """Give the address of element first + item of a line; lines lie `stride` apart where they are dense."""
+        inner = self.value("add.u32", first, item)
+        slow, fast = (line, inner) if is_dense else (inner, line)
+        index = self.value("mad.lo.u32", slow, stride, fast)
+        assert place.base is not None
+        size = self.bits // 8
+        if self.low.register(place.base).bits == 64:
+            return Address(self.value("mad.wide.u32", index, size, place.base, bits=64), place.offset)
+        return Address(self.value("mad.lo.u32", index, size, place.base), place.offset)
+
+    def move(self, is_load: bool, items: Sequence[Operand], spots: Sequence[Address], is_dense: bool) -> None:
+        """Load or store the elements of one register, or the two registers of wide sums."""
+        if len(items) == len(spots):
+            for item, spot in zip(items, spots, strict=True):
+                operands = (item, spot) if is_load else (spot, item)
+                self.emit(f"{'ld' if is_load else 'st'}{self.space}.b{self.bits}", *operands)
+        elif is_dense:
+            operands = (items[0], spots[0]) if is_load else (spots[0], items[0])
+            self.emit(f"{'ld' if is_load else 'st'}{self.space}.b32", *operands)
+        elif is_load:
+            word = self.value("mov.u32", 0)
+            for place, spot in enumerate(spots):
+                element = self.value(f"ld{self.space}.u{self.bits}", spot)
+                word, old = self.new(), word
+                self.emit("bfi.b32", word, element, old, place * self.bits, self.bits)
+            self.emit("mov.b32", items[0], word)
+        else:
+            for place, spot in enumerate(spots):
+                element = self.value("shr.u32", items[0], place * self.bits)
+                self.emit(f"st{self.space}.b{self.bits}", spot, element)

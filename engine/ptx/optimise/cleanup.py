@@ -1,0 +1,253 @@
+"""Clean-up of virtual code as ptxas does it: copies and constants propagated, dead results dropped, parameters sunk.
+
+No pass changes what an instruction computes. A value is propagated only where the copied variable has one definition
+and that definition dominates the use. Copies that join a float and an integer use stay (rule B4.3).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rfview.engine import isa
+from rfview.engine.ptx.optimise.bitsets import members
+from rfview.engine.ptx.optimise.control_flow import dominates, immediate_dominators, loop_depths, tree_depths
+from rfview.engine.ptx.optimise.liveness import live_sets
+from rfview.engine.ptx.virtual import Block, VirtualInst, VirtualProgram
+
+_MOVES = (isa.OP_MOV32, isa.OP_MOV64)
+_CLOCKS = {
+    isa.SREG_CLOCK, isa.SREG_CLOCK_HI, isa.SREG_CLOCK64, isa.SREG_GLOBALTIMER, isa.SREG_GLOBALTIMER_LO,
+    isa.SREG_GLOBALTIMER_HI,
+}  # fmt: skip
+_FLOAT, _INT = 1, 2
+
+# what one word holds: ("row", row) or ("imm", value) or ("low" / "high", symbol, addend) of a relocation
+Word = tuple[object, ...]
+
+
+def clean_up(program: VirtualProgram) -> None:
+    """Run all passes."""
+    Propagation(program).run()
+    drop_dead(program)
+    sink_parameters(program)
+
+
+def use_classes(blocks: list[Block], size: int) -> list[int]:
+    """Give for each variable whether float (bit 0) and integer (bit 1) instructions use it."""
+    classes = [0] * size
+    for block in blocks:
+        for inst in block.insts:
+            if inst.op in _MOVES or inst.form in ("memory", "parameter", "texture"):
+                if inst.form in ("memory", "texture"):
+                    for row in inst.src[:2]:
+                        if row >= 0:
+                            classes[row >> 1] |= _INT
+                continue
+            bit = _FLOAT if inst.is_float else _INT
+            for row in inst.src + inst.dst:
+                if row >= 0:
+                    classes[row >> 1] |= bit
+    return classes
+
+
+def definition_counts(blocks: list[Block]) -> Counter[int]:
+    """Count definitions per variable; a guarded one counts twice, so that 1 means one sure definition."""
+    counts: Counter[int] = Counter()
+    for block in blocks:
+        for inst in block.insts:
+            for var in set(inst.writes()):
+                counts[var] += 1 if inst.guard < 0 else 2
+    return counts
+
+
+class Propagation:
+    """Copy and constant propagation over the dominator tree."""
+
+    def __init__(self, program: VirtualProgram) -> None:
+        self.blocks = program.blocks
+        self.words = program.variables.words
+        successors = [block.successors for block in self.blocks]
+        self.idom = immediate_dominators(successors, 0)
+        self.depth = tree_depths(self.idom, 0)
+        self.counts = definition_counts(self.blocks)
+        self.classes = use_classes(self.blocks, len(self.words))
+        self.values: dict[int, tuple[int, list[Word]]] = {}
+        self.conditions: dict[int, tuple[int, int, bool]] = {}
+        self.block = 0
+
+    def run(self) -> None:
+        for self.block in self._dominator_order():
+            for inst in self.blocks[self.block].insts:
+                self._rewrite_slots(inst)
+                self._rewrite_predicates(inst)
+                self._record(inst)
+
+    def _dominator_order(self) -> list[int]:
+        return sorted(range(len(self.blocks)), key=lambda index: self.depth[index])
+
+    def _dominated(self, home: int) -> bool:
+        return dominates(self.idom, self.depth, home, self.block)
+
+    def _value(self, row: int) -> Word | None:
+        found = self.values.get(row >> 1)
+        if found is None or not self._dominated(found[0]):
+            return None
+        return found[1][row & 1]
+
+    def _rewrite_slots(self, inst: VirtualInst) -> None:
+        slot = 0
+        while slot < 6:
+            row = inst.src[slot]
+            if row < 0:
+                slot += 1
+                continue
+            is_pair = not slot & 1 and not row & 1 and inst.src[slot + 1] == row + 1
+            if is_pair:
+                self._rewrite_pair(inst, slot, row)
+            else:
+                value = self._value(row)
+                if value is not None and value[0] in ("row", "imm"):
+                    put(inst, slot, value)
+            slot += 2 if is_pair else 1
+
+    def _rewrite_pair(self, inst: VirtualInst, slot: int, row: int) -> None:
+        low, high = self._value(row), self._value(row + 1)
+        if low is None or high is None:
+            return
+        if low[0] == "low":
+            put(inst, slot, ("imm", low[2]))
+            put(inst, slot + 1, ("imm", int(low[2]) >> 32))  # type: ignore[call-overload]
+            inst.relocs.append((slot, str(low[1]), int(low[2]), True))  # type: ignore[call-overload]
+            return
+        is_number = low[0] == high[0] == "imm"
+        is_pair = low[0] == high[0] == "row" and int(low[1]) & 1 == 0 and high[1] == int(low[1]) + 1  # type: ignore
+        if is_number or is_pair or inst.op == isa.OP_MOV64 and "high" not in (low[0], high[0]):
+            put(inst, slot, low)
+            put(inst, slot + 1, high)
+
+    def _rewrite_predicates(self, inst: VirtualInst) -> None:
+        if inst.guard >= 0:
+            found = self.conditions.get(inst.guard)
+            if found is not None and self._dominated(found[0]):
+                inst.guard, inst.guard_negate = found[1], inst.guard_negate != found[2]
+        for place, var in enumerate(inst.psrc):
+            found = self.conditions.get(var)
+            if found is not None and self._dominated(found[0]):
+                inst.psrc[place], inst.psrc_negate[place] = found[1], inst.psrc_negate[place] != found[2]
+
+    def _record(self, inst: VirtualInst) -> None:
+        """Remember what a move, pack or predicate move makes of its destination."""
+        if inst.guard >= 0:
+            return
+        if inst.op == isa.OP_PRED and inst.aux in (isa.PRED_MOV, isa.PRED_NOT):
+            if self.counts[inst.pdst[0]] == 1 and self.counts[inst.psrc[0]] == 1:
+                self.conditions[inst.pdst[0]] = (
+                    self.block, inst.psrc[0], inst.psrc_negate[0] != (inst.aux == isa.PRED_NOT))  # fmt: skip
+            return
+        if inst.op not in _MOVES or self.counts[inst.dst[0] >> 1] != 1 or len({row >> 1 for row in inst.dst}) > 1:
+            return
+        target = inst.dst[0] >> 1
+        words = [self._word(inst, slot, target) for slot in range(len(inst.dst))]
+        if all(word is not None for word in words):
+            self.values[target] = (self.block, [word for word in words if word is not None])
+
+    def _word(self, inst: VirtualInst, slot: int, target: int) -> Word | None:
+        if inst.relocs:
+            _, symbol, addend, wide = inst.relocs[0]
+            return ("low" if slot == 0 else "high", symbol, addend) if wide else None
+        row = inst.src[slot]
+        if row < 0:
+            return ("imm", inst.imm[slot])
+        source = row >> 1
+        if self.counts[source] != 1 or self.words[source] != self.words[target] and self.words[source] == 2:
+            return None
+        own, other = self.classes[source], self.classes[target]
+        if own | other == _FLOAT | _INT and own != other:
+            return None
+        return ("row", row)
+
+
+def put(inst: VirtualInst, slot: int, word: Word) -> None:
+    if word[0] == "row":
+        inst.set_row(slot, int(word[1]))  # type: ignore[call-overload]
+    else:
+        inst.set_imm(slot, int(word[1]))  # type: ignore[call-overload]
+
+
+def drop_dead(program: VirtualProgram) -> None:
+    """Remove instructions without effect whose results nobody reads."""
+    blocks, size = program.blocks, len(program.variables.names)
+    changed = True
+    while changed:
+        changed = False
+        _, live_out = live_sets(blocks, size)
+        for block, live_after in zip(blocks, live_out, strict=True):
+            live = set(members(live_after))
+            kept = []
+            for inst in reversed(block.insts):
+                writes = inst.writes()
+                if inst.is_removable and writes and live.isdisjoint(writes):
+                    changed = True
+                    continue
+                if inst.kills:
+                    live.difference_update(writes)
+                live.update(inst.reads())
+                kept.append(inst)
+            kept.reverse()
+            block.insts = kept
+
+
+def is_sinkable(inst: VirtualInst, counts: Counter[int]) -> bool:
+    """Say whether an instruction may be made later: it reads nothing that changes (parameters, special registers)."""
+    if inst.guard >= 0 or any(counts[row >> 1] != 1 for row in inst.dst):
+        return False
+    if inst.op == isa.OP_SREG:
+        return inst.aux not in _CLOCKS
+    return inst.op == isa.OP_LDPARAM or inst.op in _MOVES and not any(row >= 0 for row in inst.src)
+
+
+def sink_parameters(program: VirtualProgram) -> None:
+    """Move parameter loads, special registers and constants down to just before their first use.
+
+    ptxas reads them as operands or late; nvcc's PTX makes all of them at the top. Never into a deeper loop.
+    """
+    blocks = program.blocks
+    successors = [block.successors for block in blocks]
+    idom = immediate_dominators(successors, 0)
+    depth = tree_depths(idom, 0)
+    loops = loop_depths(successors, idom, depth)
+    counts = definition_counts(blocks)
+    uses: dict[int, set[int]] = {}
+    for index, block in enumerate(blocks):
+        for inst in block.insts:
+            for var in inst.reads():
+                uses.setdefault(var, set()).add(index)
+    for index, block in enumerate(blocks):
+        for inst in [i for i in block.insts if is_sinkable(i, counts)]:
+            homes = set().union(*(uses.get(row >> 1, set()) for row in inst.dst))
+            if not homes or any(not dominates(idom, depth, index, home) for home in homes):
+                continue
+            target = homes.pop()
+            for home in homes:
+                while target != home:
+                    if depth[target] >= depth[home]:
+                        target = idom[target]
+                    else:
+                        home = idom[home]
+            while loops[target] > loops[index]:
+                target = idom[target]
+            _move_down(block, blocks[target], inst)
+
+
+def _move_down(source: Block, target: Block, inst: VirtualInst) -> None:
+    """Move `inst` to just before the first reader of its result in `target`, or to its end."""
+    variables = {row >> 1 for row in inst.dst}
+    start = source.insts.index(inst)
+    del source.insts[start]
+    begin = start if source is target else 0
+    for place in range(begin, len(target.insts)):
+        reader = target.insts[place]
+        if reader.target >= 0 or variables & set(reader.reads()):
+            target.insts.insert(place, inst)
+            return
+    target.insts.append(inst)

@@ -1,0 +1,569 @@
+"""Tokens to the syntax tree of a PTX module; statements end at `;`, never at a line end."""
+
+from __future__ import annotations
+
+from rfview.engine.errors import PtxError
+from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, PUNCT, STRING, WORD, Tokens, number_value
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, BranchTargets, Function, Group, Instruction, Label,
+                                            Name, Negated, Number, Operand, Pair, RegisterDeclaration, Scope,
+                                            SyntaxModule, Variable, Vector)  # fmt: skip
+
+_LINKAGE = {".visible", ".extern", ".weak", ".common"}
+_VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
+_TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve",
+           ".abi_preserve_control"}  # fmt: skip
+_TUNING_FLAGS = {".noreturn", ".blocksareclusters", ".explicitcluster", ".unified"}
+_OPAQUE = {"texref", "samplerref", "surfref"}
+_BINARY = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b, "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
+}  # fmt: skip
+
+
+def parse_module(source: Source) -> SyntaxModule:
+    """Parse a whole module. Raises PtxError for anything that is not PTX."""
+    return _Parser(source).module()
+
+
+def take_parameters(function: Function, body: Scope) -> None:
+    """Make the .param variables of an entry's body its parameters, as PTX 1.0 to 1.3 declares them."""
+    found = [item for item in body.items if isinstance(item, Variable) and item.space == "param"]
+    function.params += found
+    body.items = [item for item in body.items if item not in found]
+
+
+class _Parser:
+    """Recursive descent over the token lists: each method begins at its first token and ends behind its last.
+
+    at: the next token, whose kind and text are kinds[at] and texts[at]. The lists end with END, so that it may be looked at.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        tokens = Tokens(source)
+        self.tokens, self.kinds, self.texts = tokens, tokens.kinds, tokens.texts
+        self.at = 0
+
+    # -- small steps --------------------------------------------------------------------------------------------
+
+    @property
+    def line(self) -> int:
+        return self.tokens.line(self.at)
+
+    def fail(self, expected: str, at: int | None = None) -> PtxError:
+        """Make the error "expected X, found Y" at a token; a token on a later line blames the line before it."""
+        at = self.at if at is None else at
+        line = self.tokens.line(at)
+        if at and self.tokens.line(at - 1) != line and expected.startswith("';'"):
+            line = self.tokens.line(at - 1)
+        return self.source.error(line, f"expected {expected}, found {self.texts[at]!r}")
+
+    def accept(self, text: str) -> bool:
+        if self.texts[self.at] == text and self.kinds[self.at] != END:
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> None:
+        if not self.accept(text):
+            raise self.fail(f"{text!r}")
+
+    def word(self, what: str) -> str:
+        if self.kinds[self.at] != WORD:
+            raise self.fail(what)
+        self.at += 1
+        return self.texts[self.at - 1]
+
+    def integer(self, what: str) -> int:
+        value = self.expression()
+        if not isinstance(value, Number) or value.kind != "int":
+            raise self.fail(what)
+        return value.value
+
+    # -- module scope -------------------------------------------------------------------------------------------
+
+    def module(self) -> SyntaxModule:
+        module = SyntaxModule()
+        while self.kinds[self.at] != END:
+            self.module_item(module)
+        if not module.version:
+            raise self.source.error(1, "expected '.version' at the start of a PTX module")
+        return module
+
+    def module_item(self, module: SyntaxModule) -> None:
+        text = self.texts[self.at]
+        if text == ".version":
+            self.at += 1
+            if self.kinds[self.at] != NUMBER:
+                raise self.fail("a version such as 8.0")
+            module.version = self.texts[self.at]
+            self.at += 1
+        elif text == ".target":
+            self.at += 1
+            module.target = self.word("a target such as sm_75")
+            while self.accept(","):
+                self.word("a target option")
+        elif text == ".address_size":
+            self.at += 1
+            module.address_size = self.integer("32 or 64")
+        elif text in (".file", ".loc"):
+            self.skip_line_directive()
+        elif text == ".section":
+            self.skip_section()
+        elif text in (".pragma", ".alias"):
+            self.skip_to_semicolon()
+        elif text == ";":
+            self.at += 1
+        else:
+            self.declaration(module)
+
+    def declaration(self, module: SyntaxModule) -> None:
+        is_extern = False
+        while self.texts[self.at] in _LINKAGE:
+            is_extern |= self.texts[self.at] in (".extern", ".common")
+            self.at += 1
+        text = self.texts[self.at]
+        if text in (".entry", ".func"):
+            self.function(module)
+        elif text in _VARIABLE_SPACES:
+            for variable in self.variables(is_extern):
+                old = module.variables.get(variable.name)
+                if old is not None and not (old.is_extern or variable.is_extern):
+                    raise self.source.error(variable.line, f"'{variable.name}' is declared twice (line {old.line})")
+                if old is None or not variable.is_extern:
+                    module.variables[variable.name] = variable
+        else:
+            raise self.fail("a module directive (.entry, .func, .global, .const, .shared ...)")
+
+    def skip_line_directive(self) -> None:
+        """Pass over .file / .loc: numbers, strings, `function_name`, `inlined_at` up to the end of the line."""
+        line = self.line
+        while self.kinds[self.at] != END and self.line == line and self.texts[self.at] not in "{}":
+            self.at += 1
+
+    def skip_section(self) -> None:
+        self.at += 2
+        self.skip_braces()
+
+    def skip_braces(self) -> None:
+        """Pass over `{ ... }`: a debug section, or the properties of a texture or sampler."""
+        self.expect("{")
+        while not self.accept("}"):
+            if self.kinds[self.at] == END:
+                raise self.fail("'}'")
+            self.at += 1
+
+    def skip_to_semicolon(self) -> None:
+        while not self.accept(";"):
+            if self.kinds[self.at] == END or self.texts[self.at] in "{}":
+                raise self.fail("';'")
+            self.at += 1
+
+    # -- functions ----------------------------------------------------------------------------------------------
+
+    def function(self, module: SyntaxModule) -> None:
+        is_entry = self.texts[self.at] == ".entry"
+        self.at += 1
+        returns = self.parameters() if self.texts[self.at] == "(" else []
+        line = self.line
+        function = Function(line, self.word("a function name"), is_entry, returns=returns)
+        if self.texts[self.at] == "(":
+            function.params = self.parameters()
+        self.tuning(function)
+        if not self.accept(";"):
+            if self.texts[self.at] != "{":
+                raise self.fail("'{' or ';' after the function head")
+            function.body = self.scope()
+            if is_entry and module.version.startswith("1."):
+                take_parameters(function, function.body)
+        self.add_function(module, function)
+
+    def add_function(self, module: SyntaxModule, function: Function) -> None:
+        old = module.functions.get(function.name)
+        if old is not None and old.body is not None:
+            if function.body is not None:
+                raise self.source.error(function.line, f"'{function.name}' is defined twice (line {old.line})")
+            return
+        seen: set[str] = set()
+        for param in function.params + function.returns:
+            if param.name in seen:
+                raise self.source.error(param.line, f"parameter '{param.name}' is declared twice")
+            seen.add(param.name)
+        module.functions[function.name] = function
+
+    def parameters(self) -> list[Variable]:
+        self.expect("(")
+        found: list[Variable] = []
+        while not self.accept(")"):
+            found.append(self.parameter())
+            if not self.accept(",") and self.texts[self.at] != ")":
+                raise self.fail("',' or ')' in the parameter list")
+        return found
+
+    def parameter(self) -> Variable:
+        if self.texts[self.at] not in (".param", ".reg"):
+            raise self.fail("'.param'")
+        is_register = self.texts[self.at] == ".reg"
+        self.at += 1
+        variable = Variable(self.line, "param", "", "", is_register=is_register)
+        self.attributes(variable)
+        if self.accept(".ptr"):
+            while self.kinds[self.at] == DIRECTIVE:
+                if self.accept(".align"):
+                    self.integer("an alignment")
+                else:
+                    self.at += 1
+        variable.line = self.line
+        variable.name = self.word("a parameter name")
+        self.dimensions(variable)
+        return variable
+
+    def tuning(self, function: Function) -> None:
+        while True:
+            text = self.texts[self.at]
+            if text in (".maxntid", ".reqntid"):
+                self.at += 1
+                extents = self.integers()
+                function.max_threads = extents[0] * extents[1] * extents[2]
+                if text == ".reqntid":
+                    function.required = (extents[0], extents[1], extents[2])
+            elif text == ".reqnctapercluster":
+                self.at += 1
+                extents = self.integers()
+                function.ctas_per_cluster = extents[0] * extents[1] * extents[2]
+            elif text in _TUNING:
+                self.at += 1
+                self.integers()
+            elif text == ".pragma":
+                self.skip_to_semicolon()
+            elif text in _TUNING_FLAGS:
+                self.at += 1
+            else:
+                return
+
+    def integers(self) -> list[int]:
+        values = [self.integer("a number")]
+        while self.accept(","):
+            values.append(self.integer("a number"))
+        return values + [1] * (3 - len(values))
+
+    # -- declarations -------------------------------------------------------------------------------------------
+
+    def attributes(self, variable: Variable) -> None:
+        """Read .align N, .v2 / .v4, .attribute(...) and the type."""
+        while self.kinds[self.at] == DIRECTIVE:
+            text = self.texts[self.at]
+            if text == ".align":
+                self.at += 1
+                variable.align = self.integer("an alignment")
+                continue
+            if text == ".attribute":
+                while not self.accept(")"):
+                    self.at += 1
+                continue
+            if text in (".v2", ".v4", ".v8"):
+                variable.vector = int(text[2:])
+            elif text[1:] in TYPE_BYTES:
+                variable.type = text[1:]
+            else:
+                break
+            self.at += 1
+        if not variable.type:
+            raise self.fail("a type such as .u32")
+
+    def dimensions(self, variable: Variable) -> list[int]:
+        extents: list[int] = []
+        while self.accept("["):
+            variable.is_array = True
+            extents.append(0 if self.texts[self.at] == "]" else self.integer("an array size"))
+            self.expect("]")
+        variable.count = 1
+        for extent in extents:
+            variable.count *= extent
+        return extents
+
+    def variables(self, is_extern: bool = False) -> list[Variable]:
+        space = self.texts[self.at][1:]
+        self.at += 1
+        head = Variable(self.line, space, "", "", is_extern=is_extern)
+        self.attributes(head)
+        if space == "tex":  # PTX 1.x: .tex .u64 name
+            space, head.type = "global", "texref"
+        found: list[Variable] = []
+        while True:
+            line = self.line
+            variable = Variable(line, space, head.type, self.word("a variable name"), align=head.align,
+                                vector=head.vector, is_extern=is_extern)  # fmt: skip
+            extents = self.dimensions(variable)
+            if head.type in _OPAQUE and self.accept("="):
+                self.skip_braces()
+            elif self.accept("="):
+                variable.init = self.initialiser(extents[1:])
+                if variable.count == 0:
+                    variable.count = len(variable.init)
+            found.append(variable)
+            if not self.accept(","):
+                break
+        if not self.accept(";"):
+            raise self.fail("';' after the declaration")
+        return found
+
+    def initialiser(self, inner: list[int]) -> list[object]:
+        """Read an initialiser as a flat list of Number and Name; short rows of nested braces are zero-filled."""
+        if not self.accept("{"):
+            return [self.expression()]
+        row = 1
+        for extent in inner:
+            row *= extent
+        values: list[object] = []
+        while not self.accept("}"):
+            if self.texts[self.at] == "{":
+                part = self.initialiser(inner[1:])
+                values += part + [Number("int", 0)] * (row - len(part))
+            else:
+                values.append(self.expression())
+            if not self.accept(",") and self.texts[self.at] != "}":
+                raise self.fail("',' or '}' in the initialiser")
+        return values
+
+    def register_declaration(self, names: set[str]) -> list[RegisterDeclaration]:
+        self.at += 1
+        head = Variable(self.line, "reg", "", "")
+        self.attributes(head)
+        found: list[RegisterDeclaration] = []
+        while True:
+            line, name, count = self.line, self.word("a register name"), -1
+            if self.accept("<"):
+                count = self.integer("a register count")
+                self.expect(">")
+            key = name if count < 0 else f"{name}<>"
+            if key in names:
+                raise self.source.error(line, f"register '{name}' is declared twice in this scope")
+            names.add(key)
+            found.append(RegisterDeclaration(line, head.type, name, count))
+            if not self.accept(","):
+                break
+        if not self.accept(";"):
+            raise self.fail("';' after the register declaration")
+        return found
+
+    # -- statements ---------------------------------------------------------------------------------------------
+
+    def scope(self) -> Scope:
+        scope = Scope(self.line)
+        self.expect("{")
+        names: set[str] = set()
+        while not self.accept("}"):
+            if self.kinds[self.at] == END:
+                raise self.source.error(scope.line, "'{' without its '}'")
+            self.statement(scope, names)
+        return scope
+
+    def statement(self, scope: Scope, names: set[str]) -> None:
+        kind, text = self.kinds[self.at], self.texts[self.at]
+        if kind == WORD:
+            if self.texts[self.at + 1] == ":":
+                self.label(scope, names)
+            else:
+                scope.items.append(self.instruction())
+        elif text == "@":
+            scope.items.append(self.instruction())
+        elif text == "{":
+            scope.items.append(self.scope())
+        elif text == ";":
+            self.at += 1
+        elif kind == DIRECTIVE:
+            self.body_directive(scope, names)
+        else:
+            raise self.fail("an instruction, label or directive")
+
+    def label(self, scope: Scope, names: set[str]) -> None:
+        line, name = self.line, self.texts[self.at]
+        self.at += 2
+        if name in names:
+            raise self.source.error(line, f"'{name}' is defined twice in this scope")
+        names.add(name)
+        if self.texts[self.at] == ".branchtargets":
+            self.at += 1
+            targets = [self.word("a label")]
+            while self.accept(","):
+                targets.append(self.word("a label"))
+            if not self.accept(";"):
+                raise self.fail("';'")
+            scope.items.append(BranchTargets(line, name, targets))
+        elif self.texts[self.at] in (".callprototype", ".calltargets"):
+            self.skip_to_semicolon()
+        else:
+            scope.items.append(Label(line, name))
+
+    def body_directive(self, scope: Scope, names: set[str]) -> None:
+        text = self.texts[self.at]
+        is_extern = False
+        while text in _LINKAGE:
+            is_extern |= text == ".extern"
+            self.at += 1
+            text = self.texts[self.at]
+        if text == ".reg":
+            scope.items += self.register_declaration(names)
+        elif text in _VARIABLE_SPACES:
+            for variable in self.variables(is_extern):
+                if variable.name in names:
+                    raise self.source.error(variable.line, f"'{variable.name}' is declared twice in this scope")
+                names.add(variable.name)
+                scope.items.append(variable)
+        elif text in (".loc", ".file"):
+            self.skip_line_directive()
+        elif text == ".pragma":
+            self.skip_to_semicolon()
+        elif text == ".section":
+            self.skip_section()
+        else:
+            raise self.fail("a directive that may stand in a function (.reg, .shared, .local, .param, .loc, .pragma)")
+
+    def instruction(self) -> Instruction:
+        guard, negate = "", False
+        if self.accept("@"):
+            negate = self.accept("!")
+            guard = self.word("a guard predicate")
+        line = self.line
+        instruction = Instruction(line, self.word("an instruction"), [], guard, negate)
+        operands, texts = instruction.operands, self.texts
+        if texts[self.at] != ";":
+            operands.append(self.operand())
+            while self.accept(","):
+                operands.append(self.operand())
+            if texts[self.at] != ";":
+                raise self.fail("';' or ',' after the operand")
+        self.at += 1
+        return instruction
+
+    def operand(self) -> Operand:
+        first = self.simple_operand()
+        if self.texts[self.at] == "|":
+            self.at += 1
+            return Pair(first, self.simple_operand())
+        return first
+
+    def simple_operand(self) -> Operand:
+        kind, text = self.kinds[self.at], self.texts[self.at]
+        if kind == WORD:
+            self.at += 1
+            follows = self.texts[self.at]
+            if follows in ("+", "-") and self.kinds[self.at] == PUNCT:
+                return Name(text, self.integer("an offset"))
+            return Name(text)
+        if text == "[":
+            return self.address()
+        if text == "{":
+            return Vector(self.list_until("}"))
+        if text == "(":
+            return Group(self.list_until(")"))
+        if text == "!":
+            self.at += 1
+            return Negated(Name(self.word("a predicate")))
+        if kind == NUMBER or text in ("-", "~", "+"):
+            return self.expression()
+        raise self.fail("';' or an operand")
+
+    def list_until(self, close: str) -> list[object]:
+        self.at += 1
+        items: list[object] = []
+        while not self.accept(close):
+            items.append(self.operand())
+            if not self.accept(",") and self.texts[self.at] != close:
+                raise self.fail(f"',' or {close!r}")
+        return items
+
+    def address(self) -> Operand:
+        self.at += 1
+        if self.kinds[self.at] == WORD:
+            base, offset = Name(self.texts[self.at]), 0
+            self.at += 1
+            if self.texts[self.at] in ("+", "-"):
+                offset = self.integer("an offset")
+                if not -1 << 63 <= offset < 1 << 63:
+                    raise self.fail("an offset of at most 63 bits", self.at - 1)
+        else:
+            base, offset = None, self.integer("a register, symbol or number as the address")
+        if self.accept("]"):
+            return Address(base, offset)
+        if self.texts[self.at] == ",":  # tex.2d [texture, {x, y}]: kept so that the module parses
+            items: list[object] = [base]
+            while self.accept(","):
+                items.append(self.operand())
+            self.expect("]")
+            return Group(items)
+        raise self.fail("']'")
+
+    # -- constant expressions -----------------------------------------------------------------------------------
+
+    def expression(self) -> Number | Name:
+        """Read `a op b ...` left to right (PTX initialisers hold at most sums), or `generic(symbol) + n`."""
+        value = self.term()
+        while self.texts[self.at] in _BINARY and self.kinds[self.at] == PUNCT:
+            operator = self.texts[self.at]
+            self.at += 1
+            right = self.term()
+            if not isinstance(right, Number) or right.kind != "int":
+                raise self.fail("an integer in the constant expression", self.at - 1)
+            if isinstance(value, Name) and operator in "+-":
+                value = Name(value.text, self.combined(operator, value.addend, right.value))
+            elif isinstance(value, Number) and value.kind == "int":
+                value = Number("int", self.combined(operator, value.value, right.value))
+            else:
+                raise self.fail("an integer constant expression", self.at - 1)
+        return value
+
+    def combined(self, operator: str, left: int, right: int) -> int:
+        """Give `left operator right`; the token before is the last one of it."""
+        if operator in ("<<", ">>") and not 0 <= right < 64:
+            raise self.fail("a shift by 0 to 63 bits", self.at - 1)
+        return self.in_64_bits(_BINARY[operator](left, right))
+
+    def in_64_bits(self, value: int) -> int:
+        """Give a number back that fits in 64 bits, signed or not; the token before is the last one of it."""
+        if not -1 << 63 <= value < 1 << 64:
+            raise self.fail("a number of at most 64 bits", self.at - 1)
+        return value
+
+    def term(self) -> Number | Name:
+        kind, text = self.kinds[self.at], self.texts[self.at]
+        self.at += 1
+        if kind == NUMBER:
+            form, number = number_value(text)
+            return Number(form, self.in_64_bits(number))
+        if kind == STRING:
+            raise self.fail("a number", self.at - 1)
+        if text in ("-", "+", "~", "!"):
+            return self.signed(text)
+        if text == "(":
+            if self.kinds[self.at] == DIRECTIVE:  # a cast: (.s64) or (.u64)
+                self.at += 1
+                self.expect(")")
+                return self.term()
+            value = self.expression()
+            self.expect(")")
+            return value
+        if kind == WORD:
+            if text == "WARP_SZ":
+                return Number("int", 32)
+            if text == "generic" and self.accept("("):
+                value = self.expression()
+                self.expect(")")
+                return value
+            return Name(text)
+        raise self.fail("a number", self.at - 1)
+
+    def signed(self, sign: str) -> Number:
+        at = self.at
+        value = self.term()
+        if not isinstance(value, Number):
+            raise self.fail("a number", at)
+        if value.kind == "f64" and sign == "-":
+            return Number("f64", value.value ^ (1 << 63))
+        if value.kind == "f32" and sign == "-":
+            return Number("f32", value.value ^ (1 << 31))
+        if value.kind != "int":
+            raise self.fail("an integer", at)
+        return Number("int", {"-": -value.value, "+": value.value, "~": ~value.value, "!": int(not value.value)}[sign])

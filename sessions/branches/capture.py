@@ -1,0 +1,82 @@
+"""Record a part of a run: from one cycle on, up to another; what comes before is simulated at full speed and not written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.branches.fork import machine_at
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.file.writer import RecordResult, record
+from rfview.sessions.session import Session
+
+CYCLE = re.compile(r"\d[\d,_]*\Z")
+LAUNCH = re.compile(r"launch\s+(\d+)\Z")
+Progress = Callable[[int], bool | None]
+
+
+def capture(session: Session, path: str | Path, first: int, last: int) -> RecordResult:
+    """Write cycles first..last - 1 of a session as a recording of their own.
+
+    Simulated by a machine of its own, so the session stays as it is. Raises InputError for an empty stretch, an unwritable
+    file, or a recording that cannot be simulated again.
+    """
+    check(path)
+    if last <= first:
+        raise InputError(f"capture: cycle {last:,} is not behind cycle {first:,}, where it begins")
+    session.reach(last)
+    for cycle in (first, last):
+        session.timeline.check(cycle)
+    machine, _ = machine_at(session.timeline, first, {}, session.progress, session.compiling)
+    return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
+
+
+def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: Progress | None = None,
+                compiling: Callable[[float, str], None] | None = None) -> RecordResult:  # fmt: skip
+    """Record a fresh simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
+
+    begin, end: "" is the run's begin or end; a condition is looked for from the begin on. Raises InputError for a place that
+    the run does not come to.
+    """
+    session = Session(LiveTimeline(simulator))
+    session.progress = progress
+    first = _find(session, begin, "--from") if begin else 0
+    session.goto(first)
+    last = _find(session, end, "--to") if end else None
+    if last is not None and last <= first:
+        raise InputError(f"--to {end}: that is cycle {last:,}, not behind cycle {first:,}, where the recording begins")
+    timeline = session.timeline
+    assert isinstance(timeline, LiveTimeline)
+    simulator.restore(timeline.checkpoint_at(first))
+    return record(simulator, path, progress=progress, max_cycles=None if last is None else last - first, compiling=compiling)
+
+
+def _find(session: Session, place: str, option: str) -> int:
+    """Return the cycle of a place at or after the cursor."""
+    text = place.strip()
+    if CYCLE.match(text):
+        cycle = int(text.replace(",", "").replace("_", ""))
+        if not session.reach(cycle):
+            raise InputError(f"{option} {place}: stopped at cycle {session.timeline.last:,}")
+        if cycle > session.timeline.last:
+            raise InputError(f"{option} {place}: the run ends at cycle {session.timeline.last:,}")
+        return cycle
+    launch = LAUNCH.match(text)
+    condition = f"launch.index >= {launch[1]}" if launch else text
+    here = session.cycle
+    if not session.expression(condition).truth(here, here + 1)[0]:
+        stop = session.run_until(condition)
+        if stop.reason != "condition":
+            raise InputError(f"{option} {place}: not met up to cycle {stop.cycle:,}, {stop.text}")
+        return stop.cycle
+    return here
+
+
+def check(path: str | Path) -> None:
+    """Raise InputError where no file can be written, before anything is simulated."""
+    file = Path(path)
+    if file.is_dir() or not file.parent.is_dir():
+        raise InputError(f"{path}: {'is a folder' if file.is_dir() else f'there is no folder {file.parent}'}")

@@ -1,0 +1,309 @@
+"""Branch off at the cursor: the same run from here on, with a parameter or a register value changed.
+
+A live run branches from its checkpoint. A recording is simulated again from what it embeds (PTX, launch file, memory,
+parameters) up to the cursor, and must arrive at the recorded state bit for bit before anything is changed. A branch is a
+session of its own that begins at the cycle of the fork; `family` holds all sessions that come from one another, by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfview.engine import plugin as designs
+from rfview.engine.plugin import origin
+from rfview.engine.errors import InputError, RfviewError
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.timeline.base import Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.launch import LaunchSpec
+    from rfview.sessions.session import Session
+
+MAIN = "main"
+NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
+REGISTER = re.compile(r"w(\d+)\.[rR](\d+)(?:\[(\d+)\])?\Z")
+STEP_CYCLES = 4096
+ENTRY_CYCLES = ("latency", "initiation")
+# What the machine looks up each time it is needed; anything else decides how state, rows or memory are laid out.
+MACHINE = {
+    "sm": ("num_collectors", "result_buses", "sp_queue", "sfu_queue", "ldst_queue", "ibuffer_entries", "fetch_width",
+           "branch_cycles", "max_banks_per_cycle", "spin_limit"),
+    "memory": ("l1_hit_cycles", "l2_hit_cycles", "dram_cycles", "fixed_memory_cycles", "bytes_per_cycle", "queue_cycles",
+               "shared_cycles", "const_cycles", "param_cycles", "mshrs"),
+    "scheduler": ("active_set", "inner", "suspend", "parity"),
+}  # fmt: skip
+DESIGNS = {
+    "stt": ("stall", "write_cycles"),
+    "single_buffer": ("write_cycles",),
+    "hrf": ("write_cycles", "read_ports", "wb_write_ports", "drain_on_exit"),
+    "hcrf": ("remap", "early_remap", "partial", "pending_writes", "latency", "t_write_cycles", "x_transfer_cycles"),
+    "rfc": ("replacement", "liveness", "read_allocate", "write_ports"),
+    "edram": ("error_mode", "seed", "double_low_word_only"),
+    "racetrack": ("preshift", "shift_cycles", "forward"),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that a branch has otherwise: a parameter ("stt.write_cycles") or a register lane ("w3.R5[7]")."""
+
+    name: str
+    old: Any
+    new: Any
+
+    @property
+    def text(self) -> str:
+        """Return "stt.write_cycles 4 → 8"; registers in hexadecimal."""
+        old, new = (f"{value:#x}" if REGISTER.match(self.name) else value for value in (self.old, self.new))
+        return f"{self.name} {old} → {new}"
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Where a session comes from. parent: its name. cycle: where they part. changes: what is otherwise from there on.
+
+    command: the debugger command that makes it again, given on the parent at that cycle.
+    """
+
+    name: str
+    parent: str
+    cycle: int
+    changes: tuple[Change, ...]
+    command: str
+
+    @property
+    def text(self) -> str:
+        """Return the branch as one line."""
+        what = ", ".join(change.text for change in self.changes) or "nothing changed"
+        return f"{self.name}: from {self.parent} at cycle {self.cycle:,}, {what}"
+
+
+def changeable(info: Mapping[str, Any]) -> list[str]:
+    """Return the parameters of a run that can change while it runs."""
+    tables = MACHINE | {design: DESIGNS.get(design) or _own(design) for design in info["design_spec"]["chain"]}
+    names = [(name, *name.split(".", 1)) for name in info["parameters"]]
+    return [name for name, section, key in names if section in ENTRY_CYCLES or key in tables.get(section, ())]
+
+
+def _own(name: str) -> tuple[str, ...]:
+    """Return the parameters that a foreign design says can change in mid-run; none of one that is not at hand."""
+    try:
+        return tuple(entry.name for entry in designs.design(name).parameters if entry.is_live)
+    except InputError:
+        return ()
+
+
+def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) -> Session:
+    """Return a new session that goes on from the cursor with `changes`, at the same cycle; it joins the family.
+
+    changes: parameters ("stt.write_cycles": 8) and registers ("w3.R5[7]": 0x10, "w3.R5": 1.0 for all 32 lanes; whole
+    numbers are bit patterns, floats are stored as f32). session.progress is told how far a re-simulation is and can
+    stop it. Raises InputError for a name in use, for what does not exist or cannot change in mid-run, where the run has
+    ended, and where a recording cannot be simulated again.
+    """
+    if not NAME.match(name):
+        raise InputError(f"fork {name}: expected a name of letters, digits, _ . -")
+    if name in session.family:
+        raise InputError(f"fork {name}: there is a branch of this name already: {', '.join(session.family)}")
+    timeline, cycle = session.timeline, session.cycle
+    settings, pokes = sorted_changes(timeline.info, changes or {})
+    if cycle == timeline.last and timeline.closed:
+        raise InputError(f"fork {name}: the run ends here, at cycle {cycle:,}; go back first")
+    simulator, done = machine_at(timeline, cycle, settings, session.progress, session.compiling)
+    for warp, reg, lanes, value in pokes:
+        for lane in lanes:
+            old = simulator.poke(warp, reg, lane, value)
+            done.append(Change(f"w{warp}.R{reg}[{lane}]", old, value))
+    from rfview.sessions.session import Session
+
+    branch = Session(LiveTimeline(simulator), session.marks)
+    given = "".join(f" {key}={value}" for key, value in (changes or {}).items())
+    branch.branch = Branch(name, name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
+    branch.family = session.family
+    branch.progress, branch.compiling = session.progress, session.compiling
+    session.family[name] = branch
+    return branch
+
+
+def way_to(session: Session) -> list[str]:
+    """Return the commands that lead from the family's first session to this one; none for that one."""
+    made = session.branch
+    if made is None:
+        return []
+    return [*way_to(session.family[made.parent]), f"goto {made.cycle}", made.command]
+
+
+def name_of(session: Session) -> str:
+    """Return a session's name in its family."""
+    return session.branch.name if session.branch is not None else MAIN
+
+
+Poke = tuple[int, int, range, int]
+
+
+def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Poke]]:
+    """Return the settings and the register lanes among the changes; raises InputError for anything else."""
+    settings: dict[str, Any] = {}
+    pokes: list[Poke] = []
+    allowed = changeable(info)
+    for key, value in changes.items():
+        if match := REGISTER.match(key):
+            warp, reg, lane = (int(part) if part is not None else None for part in match.groups())
+            if lane is not None and lane > 31:
+                raise InputError(f"{key}: a warp has lanes 0..31")
+            assert warp is not None and reg is not None
+            pokes.append((warp, reg, range(32) if lane is None else range(lane, lane + 1), _bits(key, value)))
+        elif key in allowed:
+            settings[key] = value
+        elif key in info["parameters"]:
+            owner = key.split(".")[0]
+            origin.require(info["design_spec"], f"fork: changing {key}")
+            if owner in info["design_spec"]["chain"] and owner not in designs.BUILT_IN:
+                raise InputError(f"fork: {key} does not say that it can change in mid-run, Parameter(.., is_live=True); "
+                                 f"else run again with --set {key}={value}")  # fmt: skip
+            raise InputError(f"fork: {key} decides how the machine is laid out and cannot change in mid-run; run again "
+                             f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")  # fmt: skip
+        else:
+            near = difflib.get_close_matches(key, allowed, 2)
+            hint = f", did you mean {' or '.join(near)}?" if near else ""
+            raise InputError(f"fork: no parameter or register {key}{hint or '.'} What can change in mid-run: registers as "
+                             f"w3.R5[7], {', '.join(_grouped(allowed))}")  # fmt: skip
+    return settings, pokes
+
+
+def _grouped(names: list[str]) -> list[str]:
+    """Return parameter names with whole sections as one word."""
+    single = [name for name in names if name.split(".")[0] not in ENTRY_CYCLES]
+    return [*single, *(f"{section}.*" for section in ENTRY_CYCLES if any(name.startswith(section) for name in names))]
+
+
+def _bits(key: str, value: Any) -> int:
+    """Return the u4 that a register value means: a whole number in -2**31..2**32-1, or a float as f32."""
+    text = str(value).strip()
+    try:
+        number = int(text, 0)
+    except ValueError:
+        try:
+            with np.errstate(over="ignore"):
+                return int(np.array(float(text), np.float32).view(np.uint32))
+        except ValueError:
+            raise InputError(f"{key}={value}: expected a whole number such as 0x10, or a float such as 1.5") from None
+    if not -(1 << 31) <= number < 1 << 32:
+        raise InputError(f"{key}={value}: expected 32 bits, -2147483648..4294967295")
+    return number & 0xFFFFFFFF
+
+
+Progress = Callable[[int], bool | None]
+Compiling = Callable[[float, str], None]
+
+
+def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
+                progress: Progress | None, compiling: Compiling | None = None) -> tuple[Any, list[Change]]:  # fmt: skip
+    """Return a simulator of its own at a cycle of the timeline with the settings in force, and what they changed."""
+    if isinstance(timeline, LiveTimeline):
+        base = timeline.simulator
+        checkpoint = timeline.checkpoint_at(cycle)
+    elif isinstance(timeline, RecordedTimeline):
+        base = simulate_again(timeline, cycle, progress, compiling)
+        checkpoint = base.checkpoint()
+    else:
+        raise InputError("fork: this session has no machine to go on with")
+    printed = timeline.printed(cycle)
+    machine = base.twin(settings)
+    if settings:
+        machine.adopt(checkpoint)
+    else:
+        machine.restore(checkpoint)
+    machine.printed[:] = printed
+    machine.info["launch_toml"] = timeline.info["launch_toml"]
+    before, after = timeline.info["parameters"], machine.info["parameters"]
+    return machine, [Change(key, before[key], after[key]) for key in settings]
+
+
+def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | None = None,
+                   compiling: Compiling | None = None) -> Any:  # fmt: skip
+    """Return a simulator that has run what a recording holds up to `cycle`, equal to the recorded state bit for bit.
+
+    compiling: told how far compiling the machine is, where that is needed.
+    Raises InputError when the recording lacks what is needed, when this version's machine runs otherwise, or when
+    `progress` asks to stop.
+    """
+    if timeline.first != 0:
+        raise InputError(f"fork: this recording begins at cycle {timeline.first:,}; only one that begins at 0 can be "
+                         "simulated again")  # fmt: skip
+    try:
+        machine = simulator_of(timeline, progress=compiling)
+        while machine.cycle < cycle and not machine.finished:
+            machine.step(min(STEP_CYCLES, cycle - machine.cycle))
+            if progress is not None and progress(machine.cycle):
+                raise InputError(f"fork: stopped at cycle {machine.cycle:,} of {cycle:,}")
+        same = machine.cycle == cycle and _same_state(machine, timeline, cycle)
+    except InputError:
+        raise
+    except RfviewError as error:
+        raise InputError(f"fork: simulating the recording again stopped: {error}") from None
+    if not same and (other := origin.edited(timeline.info["design_spec"])):
+        raise InputError(f"fork: simulated again, the recording's cycle {cycle:,} is not what was recorded: {other}")
+    if not same:
+        mine, theirs = machine.info, timeline.info
+        raise InputError(
+            f"fork: simulated again, the recording's cycle {cycle:,} is not what was recorded: it is from rfview "
+            f"{theirs['engine_version']} ({theirs['source_hash']}), this is {mine['engine_version']} "
+            f"({mine['source_hash']}); record it again with this version")  # fmt: skip
+    return machine
+
+
+def _same_state(machine: Any, timeline: RecordedTimeline, cycle: int) -> bool:
+    """Say whether state, rows and memory are those recorded."""
+    layout = timeline.layout
+    if (machine.sm_dtype, machine.rf_dtype) != (layout.sm_dtype, layout.rf_dtype):
+        return False
+    return bool(machine.snapshot().same_as(timeline.at(cycle)))
+
+
+def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
+    """Return a simulator at cycle 0 of the run that a recording holds, from what it embeds; more: as of simulator_like."""
+    info, memory = timeline.info, timeline.header.memory
+    if not info.get("launch_toml") or not info.get("ptx"):
+        raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
+    from rfview.engine.launch import launch_of_text
+
+    def arrays(part: str) -> dict[str, np.ndarray]:
+        return {variable["name"]: _content(memory, variable) for variable in info[part]}
+
+    spec = launch_of_text(info["launch_toml"], info.get("name") or "recording", arrays("buffers"), arrays("symbols"))
+    return simulator_like(info, spec, **more)
+
+
+def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
+    """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
+
+    for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
+    lacks the design or a parameter, or the design's file is not at hand.
+    """
+    from rfview.engine import ptx
+    from rfview.engine.simulator import Simulator
+
+    origin.require(info["design_spec"], for_what)
+    source = info["ptx"][0]
+    module = ptx.decode_module(source["text"], source["path"],
+                               max_registers=int(info["parameters"]["kernel.max_registers"]))  # fmt: skip
+    chain = info["design_spec"]["chain"]
+    design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
+    return Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
+                     settings=info["parameters"], seed=info["seed"], module=module, **more)  # fmt: skip
+
+
+def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:
+    """Return a buffer's content in an image of the memory."""
+    dtype, shape = np.dtype(variable["dtype"]), tuple(variable["shape"])
+    begin = int(variable["word"]) * 4
+    size = dtype.itemsize * int(np.prod(shape))
+    return memory.view(np.uint8)[begin : begin + size].copy().view(dtype).reshape(shape)

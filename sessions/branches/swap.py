@@ -1,0 +1,181 @@
+"""The same kernel anew on another register-file design or scheduler, taken to where the session stands; or another kernel.
+
+A swapped run is a branch that leaves its parent at cycle 0, so `branch` goes back and `compare` sets both side by side.
+What the user chose for the machine (--set) stays; what belongs to the old design, or is its paper's machine, goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.branches.fork import Branch, Change, name_of, simulator_of
+from rfview.sessions.timeline.live import LiveTimeline, launch_path
+from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.session import Session
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """The new session and where it stands. warp: the slot of the warp that was followed, None where only the cycle was.
+
+    text: one sentence on how the place was found.
+    """
+
+    session: Session
+    warp: int | None
+    text: str
+
+
+def swap(session: Session, design: str = "", scheduler: str = "", warp: int | None = None) -> Swapped:
+    """Run the session's kernel from cycle 0 with another design ("stt[stall=bank]") or scheduler ("" keeps either).
+
+    warp: the slot of a warp to follow: the new session stands where this warp of the program has issued as many
+    instructions; None: at the same cycle. Raises InputError for unknown names, where nothing would be different, where a
+    recording cannot be simulated, and when session.progress asks to stop.
+    """
+    base = _base(session)
+    machine = _machine(base, design, scheduler)
+    changes = _changes(base.info, machine.info)
+    if not changes:
+        raise InputError(f"swap: the run is on {base.info['design']} with scheduler {base.scheduler} already")
+    made = Session(LiveTimeline(machine), session.marks)
+    name = _free_name(session, machine.info["design"].replace("+", "."), machine.scheduler)
+    made.branch = Branch(name, name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")
+    made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
+    slot, text = _follow(session, made, warp)
+    session.family[name] = made
+    return Swapped(made, slot, text)
+
+
+def load(session: Session, target: str) -> Session:
+    """Return a new live session of another kernel on this session's machine, at cycle 0; a family of its own.
+
+    target: a bundled kernel's name or a launch file. Raises InputError for one that cannot be used, and on a recording.
+    """
+    if not isinstance(session.timeline, LiveTimeline):
+        raise InputError(f"kernel {target}: a recording holds one run; `rfview debug {target}` runs another kernel live")
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
+
+    base = session.timeline.simulator
+    spec = load_launch_file(launch_path(Path(target).expanduser() if target.endswith(".toml") else target))
+    machine = Simulator(spec, design=design_text(base.info), scheduler=base.scheduler, preset=base.config.preset,
+                        settings=_chosen(base, base.built.chain), max_cycles=base.max_cycles, seed=base.seed,
+                        progress=base._progress)  # fmt: skip
+    made = Session(LiveTimeline(machine))
+    made.progress, made.compiling = session.progress, session.compiling
+    return made
+
+
+def _base(session: Session) -> Any:
+    """Return a simulator of the session's run, to read what it is made of."""
+    timeline = session.timeline
+    if isinstance(timeline, LiveTimeline):
+        return timeline.simulator
+    if not isinstance(timeline, RecordedTimeline):
+        raise InputError("swap: this session has no machine to run again")
+    try:
+        if timeline.first:
+            raise InputError(f"it begins at cycle {timeline.first:,}")
+        return simulator_of(timeline, progress=session.compiling)
+    except InputError as error:
+        why = str(error).removeprefix("fork: ")
+        raise InputError(f"swap: a recording holds one design, and this one cannot be run again with another: {why}; "
+                         f"`rfview debug {timeline.info.get('name') or 'KERNEL'} --design D` runs it anew") from None
+
+
+def design_text(info: Mapping[str, Any]) -> str:
+    """Return the design of a run as `--design` takes it, without its parameters."""
+    chain = info["design_spec"]["chain"]
+    return str(chain[0]) if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
+
+
+def _machine(base: Any, design: str, scheduler: str) -> Any:
+    """Return a simulator at cycle 0 of the same launch and preset with the design and scheduler asked for."""
+    from rfview.engine import plugin as designs, state
+    from rfview.engine.simulator import Simulator
+
+    variant = design or design_text(base.info)
+    name, given = designs.parse_variant(variant)
+    designs.find(name)
+    if scheduler not in ("", "paper", *state.SCHEDULERS):
+        raise InputError(f"swap: no scheduler {scheduler!r}; there are {', '.join(state.SCHEDULERS)}, paper")
+    chain = (name, given.get("main", "sram").partition("[")[0])
+    settings = _chosen(base, tuple(part for part in base.built.chain if part in chain))
+    settings = {key: value for key, value in settings.items() if key not in {f"{name}.{part}" for part in given}}
+    return Simulator(base.spec, design=variant, scheduler=scheduler or base.scheduler, preset=base.config.preset,
+                     settings=settings, max_cycles=base.max_cycles, seed=base.seed, progress=base._progress,
+                     module=base.module)  # fmt: skip
+
+
+def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings that the user chose, besides the parameters of those designs of `chain`."""
+    from rfview.engine import plugin as designs
+    from rfview.engine.config import load_preset
+
+    usual = {**load_preset(base.config.preset).values(), **base.built.settings}
+    chosen = {key: value for key, value in base.config.values().items() if value != usual.get(key)}
+    for key, value in base.built.values.items():
+        owner, _, name = key.partition(".")
+        if owner in chain:
+            default = next(part.default for part in designs.design(owner).parameters if part.name == name)
+            if value != default:
+                chosen[key] = value
+    return chosen
+
+
+def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[Change, ...]:
+    """Return what is otherwise: design, scheduler, a design file's code, parameters of the machine or the same design."""
+    found = [Change(key, old[key], new[key]) for key in ("design", "scheduler") if old[key] != new[key]]
+    was, files = (info["design_spec"].get("files", {}) for info in (old, new))
+    found += [Change(f"{name}'s code", was[name]["code"], files[name]["code"]) for name in files
+              if name in was and was[name]["code"] != files[name]["code"]]  # fmt: skip
+    before, after = old["parameters"], new["parameters"]
+    return (*found, *(Change(key, before[key], value) for key, value in after.items()
+                      if key in before and before[key] != value))  # fmt: skip
+
+
+def _free_name(session: Session, design: str, scheduler: str) -> str:
+    """Return a name for the branch: the design, with the scheduler or a number where it is taken."""
+    names = [design, f"{design}.{scheduler}", *(f"{design}.{scheduler}.{number}" for number in range(2, 100))]
+    return next(name for name in names if name not in session.family)
+
+
+def _follow(session: Session, made: Session, warp: int | None) -> tuple[int | None, str]:
+    """Put the new session where the old one stands; return the warp's slot there, and how the place was found."""
+    from rfview.sessions.compare.issues import IssueLog
+    from rfview.sessions.compare.report import ordinal
+
+    log = IssueLog(session.timeline)
+    name = log.name(warp, session.cycle) if warp is not None else None
+    count = (log.issued(name, session.cycle) or 0) if name is not None else 0
+    if name is None or count == 0:
+        _reach(made, session.cycle)
+        stop = made._go(session.cycle, "goto")
+        same = f"cycle {stop.cycle:,}, the same as on {name_of(session)}"
+        return None, same if stop.cycle == session.cycle else stop.text
+    there = IssueLog(made.timeline)
+    timeline = made.timeline
+    found = there.find(name, count)
+    while found is None and not timeline.closed and there.issued(name, timeline.last) is not None:
+        _reach(made, timeline.last + 1)
+        found = there.find(name, count)
+    if found is None:
+        stop = made._go(min(session.cycle, timeline.last), "goto")
+        return None, f"w{warp} never issues its instruction {count:,} here: cycle {stop.cycle:,}"
+    cycle = min(found.cycle + 1, timeline.last)
+    made._land(cycle, "goto", "")
+    lag = cycle - session.cycle
+    way = f"{abs(lag):,} cycle{'s' if abs(lag) != 1 else ''} {'later' if lag > 0 else 'earlier'} than" if lag else "as"
+    text = f"cycle {cycle:,}, right after w{warp}'s {ordinal(count)} instruction, {way} on {name_of(session)}"
+    return found.slot, text
+
+
+def _reach(session: Session, cycle: int) -> None:
+    """Simulate until a cycle exists; raises InputError when the user stops it."""
+    if not session.reach(cycle):
+        raise InputError(f"swap: stopped at cycle {session.timeline.last:,}")

@@ -1,0 +1,128 @@
+"""Debugger commands that branch off and compare: fork with something changed, go between branches, set them side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.compare import Comparison, report
+from rfview.sessions.branches.fork import MAIN, changeable
+from rfview.sessions.session import Session
+from rfview.sessions.branches.swap import design_text, load, swap
+from rfview.sessions.commands.table import Answer, verb
+
+
+@verb("fork", signature="NAME [set KEY=VALUE ...]",
+      help="go on from here as a branch, a parameter (stt.write_cycles=8) or register (w3.R5[7]=0x10) changed")  # fmt: skip
+def _fork(session: Session, text: str) -> Answer:
+    words = text.split()
+    if not words:
+        names = ", ".join(changeable(session.info))
+        raise InputError("fork: expected `fork NAME set KEY=VALUE`; KEY is a register such as w3.R5[7], or one of " + names)
+    if len(words) == 2 or (len(words) > 2 and words[1] != "set"):
+        raise InputError(f"fork {text}: expected `fork NAME` or `fork NAME set KEY=VALUE ...`")
+    changes: dict[str, Any] = {}
+    for pair in words[2:]:
+        key, equals, value = pair.partition("=")
+        if not (key and equals and value):
+            raise InputError(f"fork {text}: {pair}: expected KEY=VALUE without blanks")
+        changes[key] = value
+    branch = session.fork(words[0], changes)
+    made = branch.branch
+    assert made is not None
+    what = [{"name": change.name, "old": change.old, "new": change.new} for change in made.changes]
+    data = {"branch": made.name, "parent": made.parent, "cycle": made.cycle, "changes": what}
+    return Answer(f"on branch {made.text}; `branch {made.parent}` goes back, `compare` shows the difference", data,
+                  session=branch)  # fmt: skip
+
+
+@verb("swap", signature="DESIGN|- [SCHEDULER] [warp N]",
+      help="run the kernel anew on another design or scheduler, to the same cycle or a warp's same instruction")  # fmt: skip
+def _swap(session: Session, text: str) -> Answer:
+    words = text.split()
+    warp = None
+    if len(words) > 2 and words[-2] == "warp" and words[-1].lstrip("w").isdigit():
+        warp = int(words[-1].lstrip("w"))
+        words = words[:-2]
+    if not 1 <= len(words) <= 2 or "warp" in words:
+        raise InputError(f"swap {text}: expected `swap DESIGN [SCHEDULER] [warp N]`, as in `swap hrf` or "
+                         "`swap stt[stall=bank] lrr warp 3`; - keeps the design")  # fmt: skip
+    made = swap(session, "" if words[0] == "-" else words[0], "".join(words[1:]), warp)
+    branch = made.session.branch
+    assert branch is not None
+    what = [{"name": change.name, "old": change.old, "new": change.new} for change in branch.changes]
+    data = {"branch": branch.name, "parent": branch.parent, "cycle": made.session.cycle, "warp": made.warp, "changes": what}
+    return Answer(f"on branch {branch.name}, {made.text}; `compare` shows the difference", data, session=made.session)
+
+
+@verb("kernel", "load", signature="NAME|FILE", help="run another kernel on this machine, from cycle 0; live sessions only")
+def _kernel(session: Session, text: str) -> Answer:
+    if not text:
+        raise InputError("kernel: its name is missing; `rfview kernels` lists them, a launch file does too")
+    made = load(session, text)
+    info = made.info
+    data = {"kernel": info["kernel"], "name": info["name"], "target": text, "design": design_text(info),
+            "scheduler": info["scheduler"]}
+    return Answer(f"{info['name']} on {info['design']}, cycle 0", data, session=made)
+
+
+@verb("branch", "branches", signature="[NAME]", help="list the branches, or go to one of them, where its cursor is")
+def _branch(session: Session, text: str) -> Answer:
+    here = session.branch.name if session.branch else MAIN
+    if text:
+        other = relative(session, text)
+        data = {"branch": text, "cycle": other.cycle}
+        return Answer(f"on branch {text}, cycle {other.cycle:,}", data, session=other)
+    lines, listed = [], []
+    for name, member in session.family.items():
+        told = member.branch.text if member.branch else f"{MAIN}: the run itself"
+        lines.append(f"{'*' if name == here else ' '} {told}; its cursor is at cycle {member.cycle:,}")
+        listed.append({"branch": name, "parent": member.branch.parent if member.branch else None, "cycle": member.cycle})
+    return Answer("\n".join(lines), {"branches": listed, "here": here})
+
+
+@verb("compare", signature="[NAME]", help="run this branch and another (default: its parent) to the end and compare them")
+def _compare(session: Session, text: str) -> Answer:
+    pair = partners(session, text)
+    for member in pair:
+        run_to_end(member)
+    comparison = Comparison(pair[0].timeline, pair[1].timeline)
+    names = [member.branch.name if member.branch else MAIN for member in pair]
+    data = report.compare_data(comparison, (names[0], names[1]))
+    return Answer(report.compare_text(data, session.info), data)
+
+
+def relative(session: Session, name: str) -> Session:
+    """Return another session of the family; raises InputError naming those there are."""
+    if name not in session.family:
+        raise InputError(f"no branch {name!r}; there are {', '.join(session.family)}")
+    return session.family[name]
+
+
+def partners(session: Session, name: str = "") -> tuple[Session, Session]:
+    """Return (A, B) to compare: the branch's parent, or the one named, and this one; raises InputError without a branch.
+
+    On a session that was not forked, the only branch, or the one named, is B.
+    """
+    here = session.branch.name if session.branch else MAIN
+    if name:
+        other = relative(session, name)
+        if other is session:
+            raise InputError(f"compare {name}: this is the branch you are on")
+        return (session, other) if here == MAIN else (other, session)
+    if session.branch is not None:
+        return relative(session, session.branch.parent), session
+    others = [member for member in session.family.values() if member is not session]
+    if len(others) != 1:
+        known = f"name one of {', '.join(key for key in session.family if key != here)}" if others else (
+            "there is no branch yet: `fork NAME set KEY=VALUE` makes one")  # fmt: skip
+        raise InputError(f"compare: {known}")
+    return session, others[0]
+
+
+def run_to_end(session: Session) -> None:
+    """Simulate a live session to its end, its cursor staying; raises InputError when the user stops it."""
+    timeline = session.timeline
+    while not timeline.closed and timeline.extend(1 << 14):
+        if session.progress is not None and session.progress(timeline.last):
+            raise InputError(f"compare: stopped at cycle {timeline.last:,}")

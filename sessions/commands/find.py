@@ -1,0 +1,77 @@
+"""Debugger commands that go to what one is after: events of a kind, conditions, an instruction, the last jump's start."""
+
+from __future__ import annotations
+
+from rfview.engine.errors import InputError
+from rfview.sessions.commands import arguments
+from rfview.sessions.search import events
+from rfview.sessions.session import Session, Stop
+from rfview.sessions.commands.table import verb
+
+EVENT = f"{'|'.join(events.KINDS)}|STALL|COUNTER [WARP] [COUNT]"
+
+
+@verb("next-event", "ne", signature=EVENT, help="go forward to an event of a kind; stay where there is none")
+def _next_event(session: Session, text: str) -> Stop:
+    return session.next_event(*_event(text, "next-event"))
+
+
+@verb("previous-event", "pe", signature="(as next-event)", help="go backward to an event of a kind")
+def _previous_event(session: Session, text: str) -> Stop:
+    return session.previous_event(*_event(text, "previous-event"))
+
+
+def _event(text: str, what: str) -> tuple[str, int | None, int]:
+    """Read `KIND [wN] [COUNT]`."""
+    words = arguments.needed(text, what).split()
+    warp = None
+    if len(words) > 1 and words[1].startswith("w"):
+        warp = arguments.number(words.pop(1)[1:], f"{what}: warp")
+    if len(words) > 2:
+        raise InputError(f"{what} {text}: expected a kind, a warp as w3, and a count")
+    return words[0], warp, arguments.count(words[1] if len(words) > 1 else "", what)
+
+
+@verb("find", "f", signature="EXPR", help="go forward to a cycle where the condition holds; stay where there is none")
+def _find(session: Session, text: str) -> Stop:
+    return session.find(arguments.needed(text, "find"))
+
+
+@verb("reverse-find", "rf", signature="EXPR", help="go backward to a cycle where the condition holds")
+def _reverse_find(session: Session, text: str) -> Stop:
+    return session.find(arguments.needed(text, "reverse-find"), forward=False)
+
+
+@verb("run-to", "rt", signature="pc N|line N [warp W]", help="go to where a warp comes to an instruction, later or earlier")
+def _run_to(session: Session, text: str) -> Stop:
+    return session.run_to(*_instruction(session, text, "run-to"))
+
+
+@verb("reverse-run-to", "rrt", signature="(as run-to)", help="go back to where a warp last came to an instruction")
+def _reverse_run_to(session: Session, text: str) -> Stop:
+    return session.run_to(*_instruction(session, text, "reverse-run-to"), forward=False)
+
+
+def _instruction(session: Session, text: str, what: str) -> tuple[int, int | None]:
+    """Read `pc N [warp W]` or `line N [warp W]` and return the pc and the warp."""
+    words = arguments.needed(text, what).split()
+    if len(words) not in (2, 4) or words[0] not in ("pc", "line") or (len(words) == 4 and words[2] != "warp"):
+        raise InputError(f"{what} {text}: expected `pc N` or `line N`, then `warp W` or nothing")
+    warp = arguments.number(words[3].lstrip("w"), f"{what}: warp") if len(words) == 4 else None
+    number = arguments.number(words[1], what)
+    if words[0] == "pc":
+        return number, warp
+    pcs = [entry["pc"] for entry in session.info.get("program", ()) if entry["line"] >= number]
+    if not pcs:
+        raise InputError(f"{what} line {number}: no instruction at or after this line")
+    return min(pcs), warp
+
+
+@verb("previous-stop", "jump-back", help="go to where the last jump came from, and so back and forth")
+def _previous_stop(session: Session, text: str) -> Stop:
+    return session.previous_stop()
+
+
+@verb("play", signature="N", help="go N cycles forward, less when a breakpoint stops on the way")
+def _play(session: Session, text: str) -> Stop:
+    return session.play(arguments.count(text, "play"))

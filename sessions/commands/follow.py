@@ -1,0 +1,65 @@
+"""Debugger commands that follow a wrong value: `follow` finds where it went, `follow next`, `back` and `store` go there."""
+
+from __future__ import annotations
+
+from rfview.engine.errors import InputError
+from rfview.sessions.reports import tables as reports
+from rfview.sessions.taint import MOST_ARRIVALS, Arrival, Flow, follow, goto
+from rfview.sessions.session import Session, Stop
+from rfview.sessions.commands.table import Answer, verb
+
+SHOWN = 24
+MOVES = ("next", "back", "store")
+
+
+@verb("follow", "taint", signature="[next | back | store | REG=VALUE ...]",
+      help="where the bits lost last (edram), or another register value, go: registers, memory, outputs")  # fmt: skip
+def _follow(session: Session, text: str) -> Answer | Stop:
+    if text in MOVES:
+        if session.flow is None:
+            raise InputError(f"follow {text}: nothing is followed yet; `follow` at a cycle behind a loss does")
+        return goto(session, session.flow, text)
+    changes: dict[str, str] = {}
+    for pair in text.split():
+        key, equals, value = pair.partition("=")
+        if not (key and equals and value):
+            raise InputError(f"follow {text}: expected next, back, store, or registers with other values, as w3.R5[7]=0x10")
+        changes[key] = value
+    session.flow = flow = follow(session, changes)
+    return Answer(flow_text(flow, session), {"follow": flow.data()})
+
+
+def flow_text(flow: Flow, session: Session) -> str:
+    """Return the flow as a table for people."""
+    program = session.info["program"]
+
+    def by(arrival: Arrival) -> str:
+        if arrival.pc is None or arrival.pc >= len(program):
+            return "decayed" if arrival.kind == "lost" else ""
+        return f"{program[arrival.pc]['text']}, PTX line {program[arrival.pc]['line']}"
+
+    kinds = {kind: sum(arrival.kind == kind for arrival in flow.arrivals)
+             for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}  # fmt: skip
+    more = f" (of the first {MOST_ARRIVALS:,})" if flow.num_arrivals > len(flow.arrivals) else ""
+    reached = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    lines = [f"{flow.what}, from cycle {flow.begin:,} on",
+             f"reached {flow.num_arrivals:,} places: {reached}{more}; {flow.healed:,} were overwritten"]  # fmt: skip
+    store = flow.first_store
+    if store is not None:
+        lines += [f"first wrong store: cycle {store.cycle:,}, {store.text}", f"  {by(store)}".rstrip()]
+    if flow.parted is not None:
+        lines += [f"at cycle {flow.parted:,} a warp goes another way;", "  from there on only the results are compared"]
+    for output in flow.outputs:
+        error = "" if output.largest is None else f", largest relative error {output.largest:.3g}"
+        lines += [f"at the end {output.wrong:,} of {output.total:,} elements of {output.name} differ,",
+                  f"  the first {output.name}[{output.first}]{error}"]
+    if not flow.outputs:
+        lines.append("at the end every buffer is as without the error")
+    if flow.fault:
+        lines.append(f"the kernel stopped: {flow.fault}")
+    shown = [[f"{arrival.cycle:,}", arrival.kind, arrival.text, by(arrival)] for arrival in flow.arrivals[:SHOWN]]
+    if shown:
+        lines.append(reports.table(["cycle", "kind", "place, here and without the error", "by"], shown))
+    if flow.num_arrivals > len(shown):
+        lines.append(f"... {flow.num_arrivals - len(shown):,} more; `follow next`, `back` and `store` go to them")
+    return "\n".join(lines)

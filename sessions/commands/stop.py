@@ -1,0 +1,92 @@
+"""Debugger commands that watch, count and trace: watch, condition, trace, stats; they join table.py."""
+
+from __future__ import annotations
+
+import re
+
+from rfview.engine.errors import InputError
+from rfview.sessions.commands import arguments
+from rfview.sessions.reports import tables as reports, statistics
+from rfview.sessions.session import Session
+from rfview.sessions.commands.table import Answer, plain, told, verb
+
+STRETCH = re.compile(r"\sfrom\s+(?P<first>\S+)(?:\s+to\s+(?P<last>\S+))?\s*\Z")
+SHOWN_ROWS = 200
+
+
+@verb("watch", "wa", signature="ITEM [if EXPR]", help="stop where an item changes: w3.R12[5], bank[2].queue, mem[A + 16]")
+def _watch(session: Session, text: str) -> Answer:
+    return _add_watch(session, text, False)
+
+
+@verb("twatch", signature="(as watch)", help="a watchpoint that is removed at its first stop")
+def _twatch(session: Session, text: str) -> Answer:
+    return _add_watch(session, text, True)
+
+
+def _add_watch(session: Session, text: str, temporary: bool) -> Answer:
+    item, _, condition = arguments.needed(text, "watch").partition(" if ")
+    return told(session.watch(item, condition.strip(), temporary=temporary))
+
+
+@verb("condition", "cond", signature="N [EXPR]", help="give a breakpoint another condition, or none")
+def _condition(session: Session, text: str) -> Answer:
+    word, _, condition = arguments.needed(text, "condition").partition(" ")
+    number = arguments.number(word, "condition")
+    session.set_condition(number, condition.strip())
+    point = session.breakpoint(number)
+    return Answer(f"breakpoint {number}: {point.text}", {"breakpoint": number, "condition": point.condition})
+
+
+@verb("trace", "tr", signature="EXPR[, EXPR...] [at EXPR | at breakpoint N] [from PLACE [to PLACE]]",
+      help="list every past hit with the values there; without `at` every change")  # fmt: skip
+def _trace(session: Session, text: str) -> Answer:
+    arguments.needed(text, "trace")
+    first = last = None
+    if stretch := STRETCH.search(text):
+        first, last = stretch["first"], stretch["last"]
+        text = text[: stretch.start()]
+    what, _, where = text.partition(" at ")
+    at: str | int = where.strip()
+    if str(at).startswith("breakpoint "):
+        at = arguments.number(str(at).removeprefix("breakpoint "), "trace at breakpoint")
+    found = session.trace(split(what), at, first, last)
+    rows = [[f"{cycle:,}", *map(reports.value_text, values)] for cycle, values in
+            zip(found.cycles[:SHOWN_ROWS], found.rows, strict=False)]  # fmt: skip
+    hits = len(found.cycles)
+    lines = [f"{'more than ' if found.more else ''}{hits:,} hit{'s' if hits != 1 else ''}"
+             f"{f' of {found.condition}' if found.condition else ''} up to cycle {found.reached:,}"]  # fmt: skip
+    if rows:
+        lines.append(reports.table(["cycle", *found.expressions], rows))
+    if hits > SHOWN_ROWS:
+        lines.append(f"... {hits - SHOWN_ROWS:,} more; `from PLACE to PLACE` narrows it, --json has them all")
+    return Answer("\n".join(lines), {"trace": plain_tree(found.data())})
+
+
+@verb("stats", "st", signature="[PLACE [PLACE]]", help="IPC, stalls, accesses and energy between two cycles or marks")
+def _stats(session: Session, text: str) -> Answer:
+    places = text.split()
+    if len(places) > 2:
+        raise InputError(f"stats {text}: expected at most two cycles or marks")
+    found = session.stats(*places)
+    return Answer(statistics.as_text(found), {"stats": plain_tree(found.data())})
+
+
+def split(text: str) -> list[str]:
+    """Split at the commas that are not inside brackets."""
+    parts, depth, start = [], 0, 0
+    for index, char in enumerate(text):
+        depth += (char in "([") - (char in ")]")
+        if char == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
+
+
+def plain_tree(value: object) -> object:
+    """Return nested dicts and lists as JSON knows them."""
+    if isinstance(value, dict):
+        return {str(key): plain_tree(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_tree(part) for part in value]
+    return plain(value)

@@ -1,0 +1,27 @@
+"""The command `why [WARP] [CYCLE]` of scripts and the command line."""
+
+from __future__ import annotations
+
+from rfview.engine.errors import InputError
+from rfview.sessions.session import Session
+from rfview.sessions.commands.table import Answer, verb
+from rfview.sessions.why import why
+
+
+@verb("why", signature="[WARP] [CYCLE]", help="say why a warp does not issue, down to the hardware that holds it up")
+def _why(session: Session, text: str) -> Answer:
+    """Explain a warp, by default the one stalled longest, at a cycle, by default the cursor."""
+    words = text.split()
+    if len(words) > 2:
+        raise InputError(f"why {text}: expected at most a warp and a cycle, for example `why 7 1200`")
+    numbers: list[int] = []
+    for word in words:
+        digits = word.lower().lstrip("w") if not numbers else word
+        try:
+            numbers.append(int(digits.replace(",", "").replace("_", ""), 0))
+        except ValueError:
+            raise InputError(
+                f"why {text}: {word!r} is no {'cycle' if numbers else 'warp'}, as in `why 7 1200`"
+            ) from None
+    chain = why(session, *numbers)
+    return Answer(chain.text(), chain.data())

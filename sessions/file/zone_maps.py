@@ -1,0 +1,306 @@
+"""What chunks hold, in short: made while recording, read by searches, which so leave out chunks without decoding them.
+
+A summary covers up to 64 chunks. Of each chunk it has, for the states from its first cycle to the one behind its last:
+which state words changed; the least and the greatest value of watched words (each byte of a word that holds fields of
+less than four bytes on its own); the set of states of each warp; which rows and which lines of memory were written.
+format.py says how it is stored.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import zstandard
+
+from rfview.engine.errors import InputError
+from rfview.sessions import bounds
+from rfview.sessions.codec import codec
+from rfview.sessions.bounds import Bounds
+from rfview.sessions.codec.decode import ByteCache
+from rfview.sessions.codec.extent import LINE_BITS, LINE_WORDS
+from rfview.sessions.layout import Field, Layout, distinct
+
+CHUNKS = 64
+CACHE_BYTES = 24 << 20
+STATES = "sm.warp[*].state"
+
+
+@dataclass(frozen=True, eq=False)
+class WordKinds:
+    """Words that hold the same fields of different elements of arrays are of one kind.
+
+    words: (num_words,) i8 all words, kind after kind, ascending in each; begin: (kinds + 1,) i8 where each kind's begin.
+    in_bytes: (num_words,) bool words that hold fields of less than four bytes, or parts of fields that lie across.
+    """
+
+    words: np.ndarray
+    begin: np.ndarray
+    in_bytes: np.ndarray
+
+    @staticmethod
+    def of(layout: Layout) -> WordKinds:
+        """Find the kinds of a layout's words."""
+        # of number 0, which stands where no field is
+        sizes = [4]
+        both = _numbered(layout.sm_dtype, sizes, True) + _numbered(layout.rf_dtype, sizes, True)
+        places = np.frombuffer(both, np.uint16, 4 * layout.num_words)
+        kind, quads = places[::4].copy(), places.view(np.uint64)
+        # most words are in one field: only those that several share have to be compared
+        shared = np.flatnonzero(quads != kind * np.uint64(0x0001000100010001))
+        kind[shared] = len(sizes) + np.searchsorted(distinct(quads[shared]), quads[shared])
+        words = np.argsort(kind, kind="stable")
+        counts = np.bincount(kind)
+        begin = np.append(0, np.cumsum(counts[counts != 0]))
+        firsts = places.reshape(-1, 4)[words[begin[:-1]]]
+        in_bytes = np.empty(layout.num_words, bool)
+        in_bytes[words] = np.repeat((np.array(sizes) < 4)[firsts].any(axis=1), np.diff(begin))
+        return WordKinds(words, begin, in_bytes)
+
+
+def _numbered(dtype: np.dtype, sizes: list[int], aligned: bool) -> array[int]:
+    """Return for each byte a number, equal for the same word of the same field of any array element; 0 = no field.
+
+    sizes: gets the bytes of the field that each number belongs to, 1 where not aligned: where it begins within a word.
+    """
+    found = array("H", bytes(2 * dtype.itemsize))
+    if dtype.names is None:
+        for first in range(0, dtype.itemsize, 4):
+            found[first : first + 4] = array("H", [len(sizes)]) * min(4, dtype.itemsize - first)
+            sizes.append(dtype.itemsize if aligned else 1)
+    for name in dtype.names or ():
+        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+        element = _numbered(inner.base, sizes, aligned and offset % 4 == 0)
+        found[offset : offset + inner.itemsize] = element * (inner.itemsize // inner.base.itemsize)
+    return found
+
+
+def _of_planes(data: np.ndarray, dtype: str, shape: tuple[int, int]) -> np.ndarray:
+    """Return what `_planes` stored."""
+    size = np.dtype(dtype).itemsize
+    return np.ascontiguousarray(data.reshape(size, -1).T).view(dtype).reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The words of one kind in one summary: changed: (words, chunks) bool; low, high: (words, chunks) u4, or None."""
+
+    changed: np.ndarray
+    low: np.ndarray | None
+    high: np.ndarray | None
+
+
+class Summaries:
+    """Answers for ranges of chunks; chunks without a summary may hold anything.
+
+    read: gives the map of format.py for the summary of a number, or None where there is none that can be read.
+    totals: gives the stall totals at a chunk's start. Raises InputError where a summary makes no sense.
+    """
+
+    def __init__(self, layout: Layout, read: Callable[[int], dict[str, Any] | None],
+                 totals: Callable[[int], np.ndarray]):  # fmt: skip
+        self.layout = layout
+        self._read, self._totals = read, totals
+        self._cache: ByteCache[Any] = ByteCache(CACHE_BYTES)
+
+    @cached_property
+    def _words(self) -> WordKinds:
+        return WordKinds.of(self.layout)
+
+    @cached_property
+    def _kinds(self) -> list[np.ndarray]:
+        return np.split(self._words.words, self._words.begin[1:-1])
+
+    @cached_property
+    def _kind_of(self) -> np.ndarray:
+        """Return (num_words,) which of the kinds a word belongs to."""
+        found = np.empty(self.layout.num_words, np.int32)
+        found[self._words.words] = np.repeat(np.arange(len(self._kinds)), np.diff(self._words.begin))
+        return found
+
+    def _map(self, block: int) -> dict[str, Any] | None:
+        """Return a summary as it is stored, with what it has by word."""
+        found = self._cache.get(block)
+        if found is None:
+            found = self._read(block) or {}
+            size = 1000
+            if found:
+                words = codec.unpack(found["words"], np.int64).tolist()
+                found["places"] = dict(zip(words, range(len(words))))
+                size += sum(map(len, found["parts"])) + 200 * len(words)
+            self._cache.put(block, found, size)
+        return found or None
+
+    def _expanded(self, block: int, name: Any, expand: Callable[[dict[str, Any], int], Any]) -> Any:
+        """Return a part of a summary, kept while there is room; None where there is no summary."""
+        kept = self._cache.get((block, name))
+        if kept is None:
+            found = self._map(block)
+            if found is None:
+                return None
+            try:
+                kept = expand(found, int(found["num"]))
+            except (KeyError, TypeError, ValueError, IndexError, zstandard.ZstdError) as error:
+                raise InputError(f"the summary of chunks {block * CHUNKS}.. is damaged ({error!r})") from None
+            arrays = (kept.changed, kept.low, kept.high) if isinstance(kept, Part) else (kept,)
+            self._cache.put((block, name), kept, 200 + sum(array.nbytes for array in arrays if array is not None))
+        return kept
+
+    def _part(self, block: int, kind: int) -> Part | None:
+        """Return the words of a kind in a summary."""
+        words = self._kinds[kind]
+
+        def expand(found: dict[str, Any], count: int) -> Part:
+            place = found["places"].get(int(words[0]))
+            if place is None:
+                return Part(np.zeros((len(words), count), bool), None, None)
+            data = np.frombuffer(_unsqueeze(found["parts"][place]), np.uint8)
+            ranged = codec.unpack(found["ranged"], np.uint8)[place]
+            split = len(words) * -(-count // 8)
+            changed = _bits(data[:split], count)
+            if not ranged:
+                return Part(changed, None, None)
+            low, above = (_of_planes(half, "<u4", changed.shape) for half in np.split(data[split:], 2))
+            low = np.cumsum(low, axis=1, dtype=np.uint32)
+            return Part(changed, low, low + above)
+
+        return self._expanded(block, kind, expand)
+
+    def _blocks(self, low: int, high: int) -> list[tuple[int, slice, slice]]:
+        """Return for each summary that chunks low..high-1 need: its number, where in it, and where in the answer."""
+        found = []
+        for block in range(low // CHUNKS, -(-high // CHUNKS)):
+            begin, end = max(low, block * CHUNKS), min(high, (block + 1) * CHUNKS)
+            found.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
+        return found
+
+    def words_change(self, words: np.ndarray, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: whether any of these state words may change in each of chunks low..high-1.
+
+        What a chunk's last cycle changes shows in the next chunk's first state, and counts as a change in this one.
+        """
+        answer = np.zeros(high - low, bool)
+        kinds = self._kind_of[words]
+        for kind in np.unique(kinds).tolist():
+            rows = np.searchsorted(self._kinds[kind], words[kinds == kind])
+            for block, inside, place in self._blocks(low, high):
+                part = self._part(block, kind)
+                answer[place] |= True if part is None else part.changed[rows, inside].any(axis=0)
+        return answer
+
+    def _flags(self, name: str, low: int, high: int) -> list[tuple[np.ndarray | None, slice]]:
+        """Return (places, chunks) bool of rows or lines written, piece by piece, with where it belongs; None = unknown."""
+        pieces = []
+        for block, inside, place in self._blocks(low, high):
+            flags = self._expanded(block, name, lambda found, count: _bits(
+                np.frombuffer(_unsqueeze(found[name]), np.uint8), count))  # fmt: skip
+            pieces.append((None if flags is None else flags[:, inside], place))
+        return pieces
+
+    def rows_written(self, low: int, high: int) -> np.ndarray | None:
+        """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one summary, writes; None = unknown."""
+        return self._flags("rows", low, high)[0][0]
+
+    def register_changes(self, base: Field, register: int, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: whether the row of a register, counted from a slot in the state, may be written."""
+        slots = self.bounds(base, low, high)
+        answer = np.ones(high - low, bool)
+        if slots is None:
+            return answer
+        fixed, rows = slots.low == slots.high, slots.low + register
+        for flags, place in self._flags("rows", low, high):
+            if flags is not None:
+                row = np.minimum(rows[place], len(flags) - 1)
+                answer[place] = ~fixed[place] | flags[row, np.arange(flags.shape[1])]
+        return answer
+
+    def memory_changes(self, words: list[int], low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: whether any of these words of memory may be written in each chunk."""
+        answer = np.zeros(high - low, bool)
+        if words:
+            lines = np.array(words) // LINE_WORDS % LINE_BITS
+            for flags, place in self._flags("lines", low, high):
+                answer[place] = True if flags is None else flags[lines].any(axis=0)
+        return answer
+
+    def bounds(self, field: Field, low: int, high: int) -> Bounds | None:
+        """Return the bounds of a field in chunks low..high-1, (n, *field.shape); None where any of them is unknown."""
+        if field.derived == "stall_total":
+            totals = np.array([self._totals(number) for number in range(low, high + 1)], np.int64)
+            size = field.dtype.itemsize
+            codes = (field.offsets - int(self.layout.field("sm.stall_total").offsets[0])) // size
+            shape = (high - low, *field.shape)
+            return Bounds(totals[:-1, codes].reshape(shape), totals[1:, codes].reshape(shape))
+        if field.derived or field.dtype.kind not in "ui":
+            return None
+        if field.path.startswith("sm.warp[") and field.path.endswith("].state"):
+            return self._states(field, low, high)
+        ends = self._ends(field, low, high)
+        return None if ends is None else bounds.of_words(*ends, field.dtype)
+
+    def _states(self, field: Field, low: int, high: int) -> Bounds | None:
+        """Return the sets of states of warps."""
+        warps = np.searchsorted(self.layout.field(STATES).offsets, field.offsets)
+        values = np.zeros((high - low, len(warps)), np.uint64)
+        for block, inside, place in self._blocks(low, high):
+            sets = self._expanded(block, "states", lambda found, count: _of_planes(
+                np.frombuffer(_unsqueeze(found["states"]), np.uint8), "<u8", (-1, count)))  # fmt: skip
+            if sets is None:
+                return None
+            values[place] = sets[warps, inside].T
+        return Bounds.of_sets(values.reshape(high - low, *field.shape))
+
+    def _ends(self, field: Field, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the least and greatest bits, u8, of each element of a field in each chunk."""
+        size = field.dtype.itemsize
+        packed = size < 4
+        # the pieces of a number that are known on their own, its highest first
+        step = 1 if packed else 4
+        places = field.offsets[:, None] + np.arange(size - step, -1, -step)
+        if bool((self._words.in_bytes[places // 4] != packed).any()):
+            return None
+        pieces = self._pieces(places.ravel() // 4, low, high)
+        if pieces is None:
+            return None
+        least, most = (end.reshape(high - low, *places.shape) for end in pieces)
+        if packed:
+            shift = (places % 4 * 8).astype(np.uint64)
+            least, most = (end >> shift & np.uint64(0xFF) for end in (least, most))
+        width = np.uint64(8 * step)
+        bottom, top = least[..., 0], most[..., 0]
+        for piece in range(1, places.shape[1]):
+            # lower pieces tell only where the ones above stayed the same
+            same = bottom == top
+            rest = (np.uint64(1) << width) - np.uint64(1)
+            bottom = bottom << width | np.where(same, least[..., piece], 0)
+            top = top << width | np.where(same, most[..., piece], rest)
+        shape = (high - low, *field.shape)
+        return bottom.reshape(shape), top.reshape(shape)
+
+    def _pieces(self, words: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return (n, words) u8 least and greatest value of words in each chunk, or None."""
+        least, most = (np.zeros((high - low, len(words)), np.uint64) for _ in range(2))
+        kinds = self._kind_of[words]
+        for kind in np.unique(kinds).tolist():
+            chosen = np.flatnonzero(kinds == kind)
+            rows = np.searchsorted(self._kinds[kind], words[chosen])
+            for block, inside, place in self._blocks(low, high):
+                part = self._part(block, kind)
+                if part is None or part.low is None or part.high is None:
+                    return None
+                least[place, chosen] = part.low[rows, inside].T
+                most[place, chosen] = part.high[rows, inside].T
+        return least, most
+
+
+def _bits(data: np.ndarray, count: int) -> np.ndarray:
+    """Return (places, count) bool of packed bits, each place in whole bytes."""
+    return np.unpackbits(data.reshape(-1, -(-count // 8)), axis=1, count=count, bitorder="little").view(bool)
+
+
+def _unsqueeze(data: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(data)

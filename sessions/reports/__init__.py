@@ -1,0 +1,1 @@
+"""Tables for people: tables (the machine at a cycle), statistics (between two), pipeline (a warp's), invariants (sums)."""

@@ -1,0 +1,127 @@
+"""Double-entry bookkeeping of a run: every warp-cycle in exactly one state, every picojoule in exactly one component."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.engine.snapshot import Snapshot
+from rfview.sessions.timeline.base import Timeline
+
+TOLERANCE = 1e-9        # of the total: what adding floats in another order may differ by
+
+
+def event_names(info: Mapping[str, Any]) -> dict[int, str]:
+    """Return the name of each counter in sm.events: the machine's own, then the design's."""
+    names = dict(enumerate(info.get("events", ())))
+    return names | {FIRST_DESIGN_EVENT + index: name for index, name in enumerate(info.get("design_events", ()))}
+
+
+def counts_of(info: Mapping[str, Any], events: Any, access_wait: Any) -> dict[str, Any]:
+    """Return every count by name; events, access_wait: sm.events and sm.access_wait, one cycle's or columns (.., n)."""
+    found = {name: events[index] for index, name in event_names(info).items()}
+    for entry in info.get("stalls", ()):
+        if int(entry["code"]) < len(access_wait):
+            found[f"{entry['name']}_wait_cycles"] = access_wait[int(entry["code"])]
+    return found
+
+
+def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -> dict[str, Any] | None:
+    """Return {"dynamic", "leakage", "refresh", "total"} in pJ after so many cycles; None where no clock was recorded.
+
+    Raises InputError when the run's design is not installed here.
+    """
+    from rfview.engine import plugin as designs
+    from rfview.engine.plugin import origin
+
+    if not info.get("clock_mhz"):
+        return None
+    spec = info["design_spec"]
+    origin.require(spec, "the energy")
+    run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]),
+                       info.get("parameters", {}))  # fmt: skip
+    return designs.energy(tuple(spec["chain"]), run)
+
+
+def node_of(info: Mapping[str, Any]) -> int | None:
+    """Return the technology node in nm of a run's energies, None where it is not known."""
+    from rfview.engine.plugin import nodes
+
+    spec = info["design_spec"]
+    try:
+        return nodes.node_nm(spec["chain"], spec["values"], str(info["preset"]))
+    except InputError:
+        return None     # its design is not installed here, and so its energy is not known, either
+
+
+def energy_at(snapshot: Snapshot) -> dict[str, float] | None:
+    """Return the energy in pJ that the register file has used up to a snapshot's cycle."""
+    sm = snapshot.sm
+    return energy_of(snapshot.info, counts_of(snapshot.info, sm["events"].tolist(), sm["access_wait"].tolist()),
+                     snapshot.cycle)  # fmt: skip
+
+
+def problems(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return what does not add up at a cycle, a sentence each; () when the books balance.
+
+    Each warp slot is in one state now; the states' totals are warps x cycles; each component of the energy is a
+    finite amount that is not negative, and together they are the total.
+    """
+    sm, warps = snapshot.sm, int(snapshot.info["num_warps"])
+    found = []
+    now, total = int(sm["state_count"].sum()), int(sm["stall_total"].sum())
+    if now != warps:
+        found.append(f"{now} of {warps} warp slots are in a state")
+    if total != warps * snapshot.cycle:
+        found.append(f"the states' totals are {total:,} warp-cycles, not {warps} x {snapshot.cycle:,}")
+    try:
+        energy = energy_at(snapshot)
+    except InputError:
+        return tuple(found)     # the design that knows its energy is not installed: there is nothing to check
+    if energy is not None and not _sums_up(energy):
+        shown = ", ".join(f"{name} {value:,.1f}" for name, value in energy.items())
+        found.append(f"the energy does not balance: {shown} pJ")
+    return tuple(found)
+
+
+def _sums_up(energy: Mapping[str, float]) -> bool:
+    parts = [value for name, value in energy.items() if name != "total"]
+    if not all(math.isfinite(value) and value >= 0 for value in parts):
+        return False
+    return abs(sum(parts) - energy["total"]) <= TOLERANCE * max(1.0, energy["total"])
+
+
+def unbalanced(timeline: Timeline, start: int, stop: int) -> np.ndarray:
+    """Return (stop - start,) bool: at which of the cycles start..stop-1 the books do not balance."""
+    info, warps = timeline.info, int(timeline.info["num_warps"])
+    cycles = np.arange(start, stop, dtype=np.int64)
+    bad = timeline.column("sm.state_count[*]", start, stop).astype(np.int64).sum(axis=1) != warps
+    bad |= timeline.column("sm.stall_total[*]", start, stop).astype(np.int64).sum(axis=1) != warps * cycles
+    events = timeline.column("sm.events[*]", start, stop).T
+    waits = timeline.column("sm.access_wait[*]", start, stop).T
+    try:
+        return bad | ~_energy_sums(info, events, waits, cycles)
+    except InputError:
+        return bad      # the design is not installed here
+
+
+def _energy_sums(info: Mapping[str, Any], events: np.ndarray, waits: np.ndarray, cycles: np.ndarray) -> np.ndarray:
+    """Return (n,) bool: where the energy adds up. events, waits: (counters, n)."""
+    try:
+        energy = energy_of(info, counts_of(info, events, waits), cycles)
+    except ValueError:
+        # a design whose energy branches on a count takes one cycle at a time
+        single = [energy_of(info, counts_of(info, events[:, i].tolist(), waits[:, i].tolist()), int(cycle))
+                  for i, cycle in enumerate(cycles)]  # fmt: skip
+        return np.array([energy is None or _sums_up(energy) for energy in single], bool)
+    if energy is None:
+        return np.ones(len(cycles), bool)
+    parts = [np.broadcast_to(value, cycles.shape) for name, value in energy.items() if name != "total"]
+    fine = np.all([np.isfinite(part) & (part >= 0) for part in parts], axis=0)
+    total = np.broadcast_to(energy["total"], cycles.shape)
+    return fine & (np.abs(np.sum(parts, axis=0) - total) <= TOLERANCE * np.maximum(1.0, total))

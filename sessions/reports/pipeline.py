@@ -1,0 +1,181 @@
+"""The pipeline of one warp, cycle by cycle: where each of its instructions was, from its fetch until its result is written.
+
+Columns are cycles as screens count them: what stands at cycle c happened in cycle c - 1. Before an instruction issues its
+cells say why the warp did not: that is the instruction's wait. Links say whose result it reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
+from rfview.sessions.timeline.base import Timeline
+
+# what a cell holds besides the stall codes 0..127 of a warp that waits to issue
+FETCHED, DECODED, ISSUED, COLLECTING, REFUSED, EXECUTING, IN_MEMORY, WRITING, DONE = range(200, 209)
+EMPTY = 255
+STAGES = {COLLECT: COLLECTING, EXECUTE: EXECUTING, MEMORY: IN_MEMORY, WRITE_BACK: WRITING, WRITTEN: DONE}
+LETTERS = {FETCHED: "F", DECODED: "-", ISSUED: "I", COLLECTING: "C", REFUSED: "x", EXECUTING: "E", IN_MEMORY: "M",
+           WRITING: "W", DONE: "r"}  # fmt: skip
+WORDS = {FETCHED: "fetched and decoded", DECODED: "decoded, behind an older one", ISSUED: "issues",
+         COLLECTING: "collects operands", REFUSED: "an operand's bank refused", EXECUTING: "in its execution unit",
+         IN_MEMORY: "in memory", WRITING: "writes its result", DONE: "written, leaves"}  # fmt: skip
+WRITE_PREDICATES = ("setp", "vote", "and", "or", "xor", "not", "mov")
+PREDICATE = re.compile(r"P\d+\b")
+
+
+@dataclass(frozen=True)
+class Life:
+    """One instruction of the warp. n: 1 for its first. turn: the first column in which it is the warp's next one.
+
+    issue: the column in which it issues, None where it has not issued within the stretch. cells: (cycles,) u1, a stall
+    code or one of the names above, EMPTY where it is not there. producers: (place in the list of lives, register) for
+    every register it reads that an instruction of this stretch wrote last.
+    """
+
+    n: int
+    pc: int
+    turn: int
+    issue: int | None
+    cells: np.ndarray
+    producers: tuple[tuple[int, str], ...]
+
+    @property
+    def end(self) -> int:
+        """Return the index of the last cell that is not empty, -1 where there is none."""
+        held = np.flatnonzero(self.cells != EMPTY)
+        return int(held[-1]) if len(held) else -1
+
+
+def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
+    """Return the instructions of a warp slot that are somewhere in cycles start..stop-1, oldest first.
+
+    Instructions that issued before `start` show where they are from then on. Raises InputError outside the timeline.
+    """
+    for cycle in (start, stop - 1):
+        timeline.check(cycle)
+    states = timeline.states(start, stop)[:, warp]
+    counts = _column(timeline, f"sm.warp[{warp}].num_issued", start, stop)
+    last_pc, pc = (_column(timeline, f"sm.warp[{warp}].{name}", start, stop) for name in ("last_pc", "pc"))
+    buffered = _column(timeline, f"sm.warp[{warp}].ibuffer", start, stop)
+    found = _under_way(timeline, warp, start, stop)
+    issues = np.flatnonzero(states == 0)
+    refills = np.flatnonzero(np.diff(buffered.astype(np.int64), prepend=buffered[0]) > 0)
+    gone = np.isin(states, _gone(timeline))
+    # a slot may hold several warps one after the other: their instructions are counted from 1 again
+    warps = np.cumsum(np.diff(counts.astype(np.int64), prepend=counts[0]) < 0)
+    known: dict[tuple[int, int], dict[str, Any]] = {}
+    for key, (where, cells) in found.items():       # key: the column of the issue, relative; before the stretch: negative
+        if key < 0:
+            known[0, _number(timeline, warp, start, key, counts)] = {"pc": where, "issue": None, "turn": 0, "cells": cells}
+    previous = -1
+    for at in issues.tolist():
+        where, cells = found.get(at, (int(last_pc[at]), np.full(stop - start, EMPTY, np.uint8)))
+        turn = _wait(cells, states, gone, refills, previous, at)
+        cells[at] = ISSUED
+        known[int(warps[at]), int(counts[at])] = {"pc": where, "issue": start + at, "turn": turn, "cells": cells}
+        previous = at
+    if previous + 1 < len(states) and not gone[-1]:
+        cells = np.full(stop - start, EMPTY, np.uint8)
+        turn = _wait(cells, states, gone, refills, previous, len(states))
+        known[int(warps[-1]), int(counts[-1]) + 1] = {"pc": int(pc[-1]), "issue": None, "turn": turn, "cells": cells}
+    rows = sorted(known.items())
+    producers = _producers([(of, entry["pc"]) for (of, _), entry in rows], timeline.info.get("program", ()))
+    return [Life(n, entry["pc"], start + entry["turn"], entry["issue"], entry["cells"], links)
+            for ((_, n), entry), links in zip(rows, producers, strict=True)]  # fmt: skip
+
+
+def _column(timeline: Timeline, path: str, start: int, stop: int) -> np.ndarray:
+    """Return a field over cycles that may lie in several chunks."""
+    parts = []
+    while start < stop:
+        end = min(stop, timeline.window(start)[1])
+        parts.append(timeline.column(path, start, end))
+        start = end
+    return np.concatenate(parts)
+
+
+def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int, tuple[int, np.ndarray]]:
+    """Return (pc, cells after the issue) of each instruction in flight, by the column of its issue relative to start."""
+    names = ("stage", "warp", "pc", "issue_cycle", "lost")
+    stage, owner, pc, issued, lost = (_column(timeline, f"sm.inflight[*].{name}", start, stop) for name in names)
+    rows, slots = np.nonzero((stage != FREE) & (owner == warp))
+    table = np.full(256, EMPTY, np.uint8)
+    for code, cell in STAGES.items():
+        table[code] = cell
+    found: dict[int, tuple[int, np.ndarray]] = {}
+    keys = issued[rows, slots] + 1 - start
+    for key in np.unique(keys).tolist():
+        mine = keys == key
+        cells = np.full(stop - start, EMPTY, np.uint8)
+        at, slot = rows[mine], slots[mine]
+        shown = table[stage[at, slot]]
+        shown[(stage[at, slot] == COLLECT) & (lost[at, slot] != 0)] = REFUSED
+        cells[at] = shown
+        found[int(key)] = (int(pc[at[0], slot[0]]), cells)
+    return found
+
+
+def _number(timeline: Timeline, warp: int, start: int, key: int, counts: np.ndarray) -> int:
+    """Return which instruction of the warp issued `-key` columns before the stretch."""
+    cycle = start + key
+    if cycle < timeline.first:
+        return int(counts[0]) + key     # before the recording: only the order is known
+    return int(timeline.column(f"sm.warp[{warp}].num_issued", cycle, cycle + 1)[0])
+
+
+def _wait(cells: np.ndarray, states: np.ndarray, gone: np.ndarray, refills: np.ndarray, previous: int, issue: int) -> int:
+    """Fill in what came before an issue: fetch, waiting behind another, the warp's states; return where its turn begins."""
+    before = np.flatnonzero(gone[previous + 1 : issue])
+    if len(before):
+        previous = previous + 1 + int(before[-1])       # another warp had the slot
+    fetched = refills[refills < issue]
+    fetch = int(fetched[-1]) if len(fetched) else -1
+    own = np.arange(previous + 1, issue)
+    cells[own] = states[own]
+    if fetch >= 0 and not gone[fetch]:
+        if fetch <= previous:
+            cells[fetch + 1 : previous + 1] = DECODED
+        cells[fetch] = FETCHED
+    return min(previous + 1, len(cells) - 1)
+
+
+def _gone(timeline: Timeline) -> list[int]:
+    """Return the codes of a slot that has nothing to issue."""
+    return [int(entry["code"]) for entry in timeline.info["stalls"] if entry["name"] in ("finished", "no_cta")]
+
+
+def reads(entry: Mapping[str, Any]) -> list[str]:
+    """Return the registers and predicates that an instruction reads, by name."""
+    return [*(f"R{reg}" for reg in dict.fromkeys(entry["src"]) if reg != 255), *_predicates(entry)[1]]
+
+
+def writes(entry: Mapping[str, Any]) -> list[str]:
+    """Return the registers and predicates that an instruction writes, by name."""
+    return [*(f"R{reg}" for reg in entry["dst"] if reg != 255), *_predicates(entry)[0]]
+
+
+def _predicates(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return (written, read) predicates, as the text has them: those before the first comma of setp are written."""
+    text = str(entry["text"])
+    guard, _, rest = text.partition(" ") if text.startswith("@") else ("", "", text)
+    head, _, tail = rest.partition(",")
+    written = PREDICATE.findall(head) if entry["mnemonic"] in WRITE_PREDICATES else []
+    read = PREDICATE.findall(guard) + PREDICATE.findall(tail if written else rest)
+    return written, read
+
+
+def _producers(rows: list[tuple[int, int]], program: Any) -> list[tuple[tuple[int, str], ...]]:
+    """Return for each (warp of the slot, pc) which row before it last wrote what it reads."""
+    last: dict[tuple[int, str], int] = {}
+    out = []
+    for place, (of, pc) in enumerate(rows):
+        entry = program[pc] if pc < len(program) else None
+        out.append(tuple((last[of, name], name) for name in reads(entry) if (of, name) in last) if entry else ())
+        last.update(((of, name), place) for name in (writes(entry) if entry else ()))
+    return out

@@ -1,0 +1,161 @@
+"""What happened between two cycles of a run: IPC, states, accesses and energy, as numbers and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.reports.invariants import counts_of, energy_at, energy_of, node_of
+from rfview.sessions.timeline.base import Timeline
+
+MW_PER_PJ_PER_US = 1e-3     # 1 pJ in 1 µs is 1 µW
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Cycles first..last-1 of a run. states: warp-cycles by state. counts: events by name. energy_pj: by component.
+
+    warp_cycles: warps x cycles, which the states must add up to. ipc: warp instructions per cycle. power_mw: energy per
+    time. energy_delay_js: energy x time in joule seconds. Energy is {} where the run does not say its clock. node_nm: the
+    technology that it is of, None where its source names none.
+    """
+
+    first: int
+    last: int
+    cycles: int
+    microseconds: float
+    instructions: int
+    ipc: float
+    warp_cycles: int
+    states: dict[str, int]
+    counts: dict[str, int]
+    energy_pj: dict[str, float]
+    power_mw: float
+    energy_delay_js: float
+    node_nm: int | None = None
+
+    @property
+    def is_balanced(self) -> bool:
+        """Say whether every warp-cycle is in one state and every component of the energy in the total."""
+        parts = sum(value for name, value in self.energy_pj.items() if name != "total")
+        total = self.energy_pj.get("total", 0.0)
+        return sum(self.states.values()) == self.warp_cycles and abs(parts - total) <= 1e-9 * max(1.0, abs(total))
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as JSON knows it."""
+        return {**asdict(self), "balanced": self.is_balanced}
+
+
+def between(timeline: Timeline, first: int, last: int, *,
+            interrupted: Callable[[int], bool] = lambda cycle: False) -> Statistics:  # fmt: skip
+    """Return the statistics of cycles first..last-1, whichever order they are given in; raises InputError outside.
+
+    Two states are read, however long the stretch is; interrupted is asked between them.
+    """
+    first, last = sorted((first, last))
+    if first == last:
+        raise InputError(f"statistics between cycle {first:,} and itself: name two different cycles")
+    info = timeline.info
+    early = timeline.at(first)
+    if interrupted(first):
+        raise InputError("statistics: interrupted")
+    late = timeline.at(last)
+    names = {int(entry["code"]): entry["name"] for entry in info.get("stalls", ())}
+    totals = (late.sm["stall_total"].astype("i8") - early.sm["stall_total"].astype("i8")).tolist()
+    states = {names.get(code, f"state {code}"): total for code, total in enumerate(totals) if total}
+    ends = [counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist())
+            for snapshot in (early, late)]  # fmt: skip
+    counts = {name: int(ends[1][name]) - int(ends[0][name]) for name in ends[1]}
+    energy: dict[str, float] = {}
+    try:
+        before, after = energy_at(early), energy_at(late)
+        if before is not None and after is not None:
+            energy = {name: after[name] - before[name] for name in after}
+    except InputError:
+        pass        # the design is not installed here; everything else is in the recording
+    cycles = last - first
+    micro = cycles / float(info["clock_mhz"]) if info.get("clock_mhz") else 0.0
+    total = energy.get("total", 0.0)
+    issued = states.get("issued", 0)
+    return Statistics(
+        first, last, cycles, micro, issued, issued / cycles, int(info["num_warps"]) * cycles, states,
+        {name: count for name, count in counts.items() if count}, energy,
+        total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6, node_of(info),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The most telling numbers of cycles first..last-1, cheap enough for every move of a pointer.
+
+    most: (state, share) of the commonest reason not to issue, None where every warp was issued, empty or had finished.
+    energy_pj: by component with the total, {} where it is not known. energy_delay_js: its total x time, in joule seconds.
+    """
+
+    first: int
+    last: int
+    ipc: float
+    most: tuple[str, float] | None
+    energy_pj: dict[str, float]
+    energy_delay_js: float
+
+    @property
+    def text(self) -> str:
+        """Return one line: 1,200 to 1,800: 600 cycles, IPC 1.24, RF 0.41 µJ, EDP 3.5e-13 Js, wait 41%, .."""
+        cycles = self.last - self.first
+        parts = [f"{self.first:,} to {self.last:,}: {cycles:,} cycle{'s' if cycles != 1 else ''}", f"IPC {self.ipc:.2f}"]
+        total = self.energy_pj.get("total", 0.0)
+        if total:
+            parts += [f"RF {total * 1e-6:,.4g} µJ", f"EDP {self.energy_delay_js:.3g} Js"]
+        if self.most is not None:
+            parts.append(f"{self.most[0]} {self.most[1]:.0%}")
+        parts += [f"{name} {value / total:.0%}" for name, value in self.energy_pj.items()
+                  if name != "total" and 0 < value < total]  # fmt: skip
+        return ", ".join(parts)
+
+
+QUIET = ("issued", "not_selected", "finished", "no_cta")
+
+
+def brief(timeline: Timeline, first: int, last: int) -> Brief:
+    """Return the brief statistics of cycles first..last-1 (first < last, both of the timeline) from counters alone."""
+    info = timeline.info
+    totals = (timeline.stall_totals(last) - timeline.stall_totals(first)).tolist()
+    names = {int(entry["code"]): entry["name"] for entry in info.get("stalls", ())}
+    cycles = last - first
+    waits = [(count, names[code]) for code, count in enumerate(totals) if code in names and names[code] not in QUIET]
+    most = max(waits, default=(0, ""))
+    ends: list[dict[str, float]] = []
+    for cycle in (first, last):
+        columns = [timeline.column(f"sm.{name}[*]", cycle, cycle + 1)[0].tolist() for name in ("events", "access_wait")]
+        try:
+            energy = energy_of(info, counts_of(info, *columns), cycle)
+        except InputError:
+            energy = None   # the design is not installed here
+        ends.append(energy or {})
+    known = {name: ends[1][name] - ends[0][name] for name in ends[1]} if all(ends) else {}
+    seconds = cycles / float(info["clock_mhz"]) * 1e-6 if info.get("clock_mhz") else 0.0
+    share = most[0] / (cycles * int(info["num_warps"]))
+    return Brief(first, last, totals[0] / cycles, (most[1], share) if most[0] else None, known,
+                 known.get("total", 0.0) * 1e-12 * seconds)  # fmt: skip
+
+
+def as_text(found: Statistics) -> str:
+    """Return the statistics as lines for people."""
+    lines = [f"cycles {found.first:,} to {found.last:,}: {found.cycles:,} cycles, {found.microseconds:,.3f} µs",
+             f"{found.instructions:,} warp instructions, IPC {found.ipc:.3f}", ""]  # fmt: skip
+    width = max(map(len, [*found.states, *found.counts, "energy"]), default=0) + 2
+    lines.append(f"{'warp-cycles':<{width}}{found.warp_cycles:>15,}  {'balanced' if found.is_balanced else 'UNBALANCED'}")
+    for name, value in sorted(found.states.items(), key=lambda item: -item[1]):
+        lines.append(f"  {name:<{width - 2}}{value:>15,}  {value / found.warp_cycles:6.1%}")
+    lines += ["", f"{'events':<{width}}"]
+    lines += [f"  {name:<{width - 2}}{value:>15,}  {value / found.cycles:8.3f} per cycle"
+              for name, value in found.counts.items()]  # fmt: skip
+    if found.energy_pj:
+        node = f" at {found.node_nm} nm" if found.node_nm else ""
+        lines += ["", f"{'energy pJ':<{width}}{found.energy_pj['total']:>15,.1f}  {found.power_mw:.2f} mW{node}, "
+                  f"energy x delay {found.energy_delay_js:.3e} Js"]  # fmt: skip
+        lines += [f"  {name:<{width - 2}}{value:>15,.1f}" for name, value in found.energy_pj.items() if name != "total"]
+    return "\n".join(lines)

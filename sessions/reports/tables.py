@@ -1,0 +1,196 @@
+"""Tables of the machine at one cycle as plain text and as data, for scripts and for terminals without screens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.engine.state import MAX_WARPS
+from rfview.sessions.names import kernel_name, names_at
+
+if TYPE_CHECKING:
+    from rfview.sessions.session import Session
+
+NO_CTA = 255
+ACTIVITIES = ("idle", "read", "write", "busy")
+Report = tuple[str, Any]
+
+
+def value_text(value: Any) -> str:
+    """Return an expression's value: numbers with their hexadecimal form, arrays as short as they can be told."""
+    value = np.asarray(value) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, np.ndarray):
+        if value.size and (value == value.flat[0]).all():
+            return f"{value_text(value.flat[0].item())} in all {value.size}"
+        return "[" + " ".join(str(part) for part in value.tolist()) + "]"
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) < 10:
+        return str(value)
+    return f"{value} ({value:#x})"
+
+
+def table(head: list[str], rows: list[list[Any]]) -> str:
+    """Return aligned columns, numbers to the right."""
+    cells = [head, *[[str(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    right = [all(isinstance(row[column], int) for row in rows) for column in range(len(head))]
+    lines = []
+    for row in cells:
+        padded = (cell.rjust(wide) if end else cell.ljust(wide) for cell, wide, end in zip(row, widths, right))
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
+def stall_names(info: dict[str, Any]) -> dict[int, str]:
+    """Return the name of each stall code."""
+    return {int(entry["code"]): entry["name"] for entry in info.get("stalls", [])}
+
+
+def instruction(info: dict[str, Any], pc: int) -> str:
+    """Return the text of the instruction at a pc, or '' beyond the program."""
+    program = info.get("program", [])
+    return program[pc]["text"] if 0 <= pc < len(program) else ""
+
+
+def warps(session: Session, text: str) -> Report:
+    """List the warp slots that hold a warp: state, pc, lanes and next instruction."""
+    snapshot, info = session.snapshot(), session.info
+    names = stall_names(info)
+    data = []
+    for slot, warp in enumerate(snapshot.sm["warp"][: info["num_warps"]]):
+        if int(warp["cta"]) == NO_CTA:
+            continue
+        pc = int(warp["pc"])
+        data.append({"warp": slot, "cta": int(warp["cta"]), "pc": pc, "mask": int(warp["mask"]),
+                     "state": names.get(int(warp["state"]), str(warp["state"])),
+                     "since": int(warp["state_since_cycle"]), "issued": int(warp["num_issued"]),
+                     "instruction": instruction(info, pc)})  # fmt: skip
+    rows = [[e["warp"], e["cta"], e["pc"], f"{e['mask']:08x}", e["state"], e["since"], e["issued"], e["instruction"]]
+            for e in data]  # fmt: skip
+    head = ["warp", "cta", "pc", "lanes", "state", "since", "issued", "next instruction"]
+    return table(head, rows) if rows else "no warp is resident", data
+
+
+def banks(session: Session, text: str) -> Report:
+    """List the register-file banks: what each did and how many requests wait."""
+    snapshot = session.snapshot()
+    data = []
+    for number, bank in enumerate(snapshot.sm["bank"][: session.info["num_banks"]]):
+        owner = int(bank["owner_warp"])
+        data.append({"bank": number, "activity": ACTIVITIES[int(bank["activity"]) & 3], "queue": int(bank["queue"]),
+                     "owner": "" if owner == NO_CTA else f"w{owner} R{int(bank['owner_reg'])}",
+                     "until": int(bank["until_cycle"])})  # fmt: skip
+    rows = [[e["bank"], e["activity"], e["queue"], e["owner"], e["until"]] for e in data]
+    return table(["bank", "activity", "queue", "owner", "busy until"], rows), data
+
+
+def stalls(session: Session, text: str) -> Report:
+    """Count the warps per state in the last cycle, and warp-cycles since the start."""
+    snapshot = session.snapshot()
+    total = snapshot.sm["stall_total"]
+    whole = max(1, int(total.sum()))
+    now = snapshot.sm["state_count"]
+    data: list[dict[str, Any]] = [
+            {"state": name, "now": int(now[code]), "total": int(total[code]), "share": float(total[code]) / whole}
+            for code, name in stall_names(session.info).items() if total[code] or now[code]]  # fmt: skip
+    data.sort(key=lambda entry: -entry["total"])
+    rows = [[e["state"], e["now"], e["total"], f"{e['share']:.1%}"] for e in data]
+    return table(["state", "warps now", "warp-cycles", "share"], rows), data
+
+
+def breakpoints(session: Session, text: str) -> Report:
+    """List the breakpoints."""
+    data = [{"number": p.number, "place": p.text, "enabled": p.enabled, "temporary": p.temporary, "hits": p.hits,
+             "ignore": p.ignore} for p in session.breakpoints.values()]  # fmt: skip
+    rows = [[e["number"], e["place"], "on" if e["enabled"] else "off", e["hits"], e["ignore"],
+             "once" if e["temporary"] else ""] for e in data]  # fmt: skip
+    return table(["number", "place", "", "hits", "ignore", ""], rows) if rows else "no breakpoints", data
+
+
+def marks(session: Session, text: str) -> Report:
+    """List the marks."""
+    data = [{"name": mark.name, "cycle": mark.cycle, "note": mark.note} for mark in session.marks]
+    rows = [[f"@{e['name']}", e["cycle"], e["note"]] for e in data]
+    return table(["mark", "cycle", "note"], rows) if rows else "no marks", data
+
+
+def time(session: Session, text: str) -> Report:
+    """Say which cycle this is, of how many, and in which launch."""
+    timeline = session.timeline
+    span = max(1, timeline.last - timeline.first)
+    share = (session.cycle - timeline.first) / span
+    launch = int(session.snapshot().sm["launch"]["index"])
+    launches = session.info.get("launches", [])
+    kernel = launches[launch]["kernel"] if launch < len(launches) else session.info.get("kernel", "")
+    end = "" if timeline.closed else " so far"
+    data = {"cycle": session.cycle, "first": timeline.first, "last": timeline.last, "closed": timeline.closed,
+            "percent": round(100 * share, 3), "launch": launch, "kernel": kernel, "fault": timeline.fault}  # fmt: skip
+    line = (f"cycle {session.cycle:,} of {timeline.first:,}..{timeline.last:,}{end} ({share:.1%}), launch {launch}, "
+            f"kernel {kernel_name(kernel)}")  # fmt: skip
+    return line + (f"\nfault: {timeline.fault}" if timeline.fault else ""), data
+
+
+def registers(session: Session, text: str) -> Report:
+    """List the registers and predicates of one warp, by lane."""
+    try:
+        warp = int(text.lstrip("w"))
+    except ValueError:
+        raise InputError(f"info registers {text}: name a warp, for example `info registers 3`") from None
+    snapshot = session.snapshot()
+    data: dict[str, Any] = {}
+    lines = []
+    count = int(snapshot.sm["launch"]["registers"])
+    named = names_at(snapshot.info, int(snapshot.sm["warp"][warp]["pc"])) if 0 <= warp < MAX_WARPS else {}
+    room = max(map(len, named.values()), default=0)
+    for reg in range(count):
+        try:
+            values = snapshot.register(warp, reg)
+        except IndexError as error:
+            raise InputError(str(error)) from None
+        data[f"R{reg}"] = values.tolist()
+        if (values == values[0]).all():
+            text = f"{int(values[0]):08x} in all lanes"
+        else:
+            text = " ".join(f"{int(value):08x}" for value in values)
+        lines.append(f"R{reg:<3} {named.get(reg, ''):<{room}} {text}" if room else f"R{reg:<3} {text}")
+    return "\n".join(lines) or "no registers", data
+
+
+def output(session: Session, topic: str) -> Report:
+    """List what the kernel has printed so far."""
+    lines = session.printed()
+    text = "\n".join(f"{cycle:>9,}  {line.rstrip()}" for cycle, line in lines)
+    return text or "nothing printed yet", [{"cycle": cycle, "text": line} for cycle, line in lines]
+
+
+def history(session: Session, topic: str) -> Report:
+    """List the stops of this sitting, which are marked by themselves; the arrow is the one shown."""
+    cycles, at = session.history
+    rows = [["▸" if index == at else "", index, f"{cycle:,}"] for index, cycle in enumerate(cycles)]
+    return table(["", "stop", "cycle"], rows), [{"stop": index, "cycle": cycle, "here": index == at}
+                                                for index, cycle in enumerate(cycles)]  # fmt: skip
+
+
+def accounts(session: Session, topic: str) -> Report:
+    """Say whether warp-cycles and energy add up at this cycle."""
+    from rfview.sessions.reports.invariants import energy_at
+
+    found = session.problems()
+    snapshot = session.snapshot()
+    energy = energy_at(snapshot) or {}
+    warps, total = int(snapshot.info["num_warps"]), int(snapshot.sm["stall_total"].sum())
+    lines = [f"{total:,} warp-cycles in states, {warps} warps x {snapshot.cycle:,} cycles"]
+    lines += [f"{name:<10} {value:>16,.1f} pJ" for name, value in energy.items()]
+    return "\n".join([*lines, *(found or ("the books balance",))]), {
+        "balanced": not found, "problems": list(found), "warp_cycles": total, "energy_pj": energy}  # fmt: skip
+
+
+TOPICS: dict[str, Callable[[Any, str], Report]] = {
+    "warps": warps, "banks": banks, "stalls": stalls, "registers": registers, "breakpoints": breakpoints,
+    "marks": marks, "time": time, "output": output, "history": history, "accounts": accounts,
+}  # fmt: skip
+ALIASES = {"w": "warps", "warp": "warps", "bank": "banks", "stall": "stalls", "regs": "registers", "r": "registers",
+           "b": "breakpoints", "break": "breakpoints", "mark": "marks", "bookmarks": "marks", "t": "time",
+           "printed": "output"}  # fmt: skip

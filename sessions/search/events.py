@@ -1,0 +1,68 @@
+"""Kinds of events that one can go to: a word, and the condition that holds in the cycles where such an event shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.reports.invariants import event_names
+from rfview.sessions.layout import suggest
+
+# words of SCREENS for what a design does by itself -> the part of its counters' names that means it
+DEEDS = {"refresh": "refresh", "shift": "shift", "transfer": "transfer", "flush": "flush", "drain": "drain"}
+WARP_KINDS = ("issue", "stall")
+KINDS = (*WARP_KINDS, "conflict", "rf", *DEEDS)
+CALM = ("issued", "finished", "no_cta")
+
+
+def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tuple[str, str]:
+    """Return (expression, words for people) of a kind of event.
+
+    kind: issue or stall (of `warp`, or of any); conflict: a bank conflict; rf: any stall by the register file; refresh,
+    shift, transfer, flush, drain: what the design does by itself; or the name of a stall or of an event counter.
+    Raises InputError for a kind that this run does not have, naming those it has.
+    """
+    stalls = {entry["name"]: entry for entry in info.get("stalls", ())}
+    counters = set(event_names(info).values())
+    if kind == "issue":
+        if warp is None:
+            return "stall.issued > 0", "an issue"
+        return f"w{warp}.state == issued", f"an issue of w{warp}"
+    if kind == "stall":
+        if warp is None:
+            quiet = " and ".join(f"w.state != {name}" for name in CALM)
+            return f"any({quiet} and changed(w.state))", "a warp that begins to wait"
+        state = f"w{warp}.state"
+        quiet = " and ".join(f"{state} != {name}" for name in CALM)
+        return f"{quiet} and changed({state})", f"a stall of w{warp}"
+    if kind == "conflict":
+        return "stall.bank_conflict > 0", "a bank conflict"
+    if kind == "rf":
+        names = [name for name, entry in stalls.items() if entry["family"] == "register_file"]
+        return _any(f"stall.{name} > 0" for name in names), "a stall by the register file"
+    if kind in DEEDS:
+        part = DEEDS[kind]
+        names = [name for name in sorted(counters) if part in name and name in info.get("design_events", ())]
+        if names:
+            return _any(f"changed(event.{name})" for name in names), f"a {kind}"
+        raise InputError(f"{info.get('design', 'this design')} has no {kind}; there are {', '.join(known(info))}")
+    if kind in stalls:
+        if warp is not None:
+            return f"w{warp}.state == {kind} and changed(w{warp}.state)", f"{kind} of w{warp}"
+        return f"stall.{kind} > 0", kind
+    if kind in counters:
+        return f"changed(event.{kind})", kind
+    words = known(info)
+    raise InputError(f"no kind of event {kind!r}{suggest(kind, [*words, *stalls, *counters])}; there are "
+                     f"{', '.join(words)}, the names of stalls and of event counters")  # fmt: skip
+
+
+def known(info: Mapping[str, Any]) -> list[str]:
+    """Return the kinds that this run has."""
+    names = list(info.get("design_events", ()))
+    return [kind for kind in KINDS if kind not in DEEDS or any(DEEDS[kind] in name for name in names)]
+
+
+def _any(parts: Any) -> str:
+    return " or ".join(parts)

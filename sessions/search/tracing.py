@@ -1,0 +1,61 @@
+"""Tracepoints laid over what has happened already: every hit of a condition, with the values that expressions had there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.expressions import compile_expression
+from rfview.sessions.search.search import Target, any_changes, every_hit
+from rfview.sessions.timeline.base import Timeline
+
+MOST_HITS = 100_000
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The hits: cycles ascending, rows[i][k] the value of expression k at cycles[i] (a number, or a list per lane or unit).
+
+    more: hits beyond the limit were left out. reached: the last cycle looked at, less than asked for when interrupted.
+    """
+
+    expressions: tuple[str, ...]
+    condition: str
+    cycles: tuple[int, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    reached: int
+
+    def data(self) -> dict[str, Any]:
+        """Return the table as JSON knows it."""
+        return {"expressions": list(self.expressions), "at": self.condition, "cycles": list(self.cycles),
+                "rows": [list(row) for row in self.rows], "more": self.more, "reached": self.reached}  # fmt: skip
+
+
+def trace(timeline: Timeline, expressions: Sequence[str], target: Target | None, condition: str,
+          first: int, last: int, *, limit: int = MOST_HITS,
+          interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:  # fmt: skip
+    """Return the values of the expressions at every hit in first..last.
+
+    target: None stands for every change of any of the expressions. Raises InputError for a wrong expression.
+    """
+    if not expressions:
+        raise InputError("trace: name at least one expression, for example `trace w3.pc at stall.barrier > 0`")
+    compiled = [compile_expression(text, timeline) for text in expressions]
+    cycles: list[int] = []
+    rows: list[tuple[Any, ...]] = []
+    reached = last
+    for _, stop, hits in every_hit(timeline, target or any_changes(compiled), first, last):
+        if hits.size:
+            # only the stretch with hits is evaluated: a register of a design that moves values costs a state per cycle
+            low, end = int(hits[0]), int(hits[-1]) + 1
+            columns = [expression.column(low, end)[hits - low] for expression in compiled]
+            cycles += hits.tolist()
+            rows += zip(*(column.tolist() for column in columns), strict=True)
+        if len(cycles) > limit or interrupted(stop):
+            reached = stop - 1
+            break
+    more = len(cycles) > limit
+    return Trace(tuple(expressions), condition, tuple(cycles[:limit]), tuple(rows[:limit]), more, reached)

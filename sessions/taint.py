@@ -1,0 +1,349 @@
+"""Where a wrong value goes: from bits that eDRAM has lost, or a register that held something else, to memory and outputs.
+
+The run is simulated once more from that cycle with the right values, and both are compared cycle by cycle: what differs is
+what the error reached, no more and no less, whichever instructions it went through. The session's own run is the wrong one.
+Where the error makes a warp go another way the cycles no longer belong together; from there on only the results count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.engine.state import FREE
+from rfview.sessions.compare.values import place_of
+from rfview.sessions.expressions import compile_expression
+from rfview.sessions.branches.fork import machine_at, sorted_changes
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.session import Session, Stop
+from rfview.sessions.timeline.base import Timeline
+
+MOST_ARRIVALS = 5_000
+STORES = ("st", "atom", "red")
+LOWER = 0xFFFF
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A place that comes to differ. cycle: the first that shows it. kind: 'lost', 'register', 'shared', 'local' or 'global'.
+
+    place: "w3.R5", "C[17]". lanes: bit per lane of a register. value, right: u4, of the lowest lane that differs, here and
+    without the error. pc: the instruction that wrote it, None where several could have or none did. lost: bits.
+    """
+
+    cycle: int
+    kind: str
+    place: str
+    lanes: int
+    value: int
+    right: int
+    pc: int | None
+
+    @property
+    def text(self) -> str:
+        """Return "w3.R5[7] +2 lanes 0x40400000, not 0x40400001"."""
+        lane = (self.lanes & -self.lanes).bit_length() - 1
+        more = self.lanes.bit_count() - 1
+        where = f"{self.place}[{lane}]" + (f" and {more} lane{'s' if more > 1 else ''}" if more else "") \
+            if self.lanes else self.place
+        return f"{where} {self.value:#010x}, not {self.right:#010x}"
+
+
+@dataclass(frozen=True)
+class Output:
+    """A buffer or symbol at the end. wrong: elements that differ, of `total`. largest: the largest relative error (inf for a
+    right value of 0), None for integers."""
+
+    name: str
+    wrong: int
+    total: int
+    first: int
+    largest: float | None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What an error reached from cycle `begin` on. arrivals: in order of time, at most MOST_ARRIVALS; num_arrivals: all.
+
+    parted: the first cycle in which a warp does something else because of it, None: never. end: the last cycle compared.
+    healed: register lanes and words that became right again. outputs: those that differ at the end.
+    """
+
+    begin: int
+    what: str
+    arrivals: tuple[Arrival, ...]
+    num_arrivals: int
+    healed: int
+    parted: int | None
+    end: int
+    outputs: tuple[Output, ...]
+    fault: str
+
+    @property
+    def first_store(self) -> Arrival | None:
+        """Return the first wrong word of a buffer or symbol."""
+        return next((arrival for arrival in self.arrivals if arrival.kind == "global"), None)
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as JSON knows it."""
+        store = self.first_store
+        return {**asdict(self), "arrivals": [asdict(arrival) for arrival in self.arrivals],
+                "outputs": [{**asdict(one), "largest": None if one.largest is None else str(one.largest)}
+                            for one in self.outputs],
+                "first_store": asdict(store) if store is not None else None}  # fmt: skip
+
+
+def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
+    """Return (cycle that shows the last loss at or before the cursor, the right values as changes of `fork`, the losses).
+
+    Raises InputError where the design cannot lose bits, or none are lost by then.
+    """
+    timeline = session.timeline
+    if "bits_lost" not in timeline.info.get("design_events", ()):
+        raise InputError(f"follow: {timeline.info['design']} loses no bits; `follow w3.R5[7]=0x10` asks where another value "
+                         "of a register would go")  # fmt: skip
+    lost = compile_expression("event.bits_lost", timeline)
+    cycle = session.cycle
+    while cycle > timeline.first:
+        low = max(timeline.first, timeline.window(cycle)[0] - 1)
+        values = lost.column(low, cycle + 1)
+        found = np.flatnonzero(np.diff(values))
+        if found.size:
+            cycle = low + int(found[-1]) + 1
+            break
+        cycle = low
+    if cycle <= timeline.first:
+        raise InputError(f"follow: no bit is lost up to cycle {session.cycle:,}; `next event.bits_lost` finds the next")
+    before, after = timeline.at(cycle - 1), timeline.at(cycle)
+    registers = int(after.sm["launch"]["registers"])
+    struck = np.flatnonzero(np.unpackbits(after.rf["struck"].view(np.uint8), bitorder="little"))
+    right: dict[str, int] = {}
+    losses = []
+    for row in struck.tolist():
+        old, new = before.rows[row], after.rows[row]
+        # a row written in the very cycle of the tick holds another value before: its losses cannot be told from the write
+        lanes = np.flatnonzero((old != new) & ((old ^ new) & ~np.uint32(LOWER) == 0))
+        place = f"w{row // registers}.R{row % registers}"
+        right |= {f"{place}[{lane}]": int(old[lane]) for lane in lanes.tolist()}
+        if lanes.size:
+            lane = int(lanes[0])
+            losses.append(Arrival(cycle, "lost", place, _mask(lanes), int(new[lane]), int(old[lane]), None))
+    if not losses:
+        raise InputError(f"follow: the bits lost in cycle {cycle - 1:,} are in rows written in the same cycle")
+    return cycle, right, losses
+
+
+def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
+    """Return where the bits lost last at or before the cursor went; with `changes`, where other register values would go.
+
+    changes: as of `fork`, registers only, at the cursor. Runs both to their ends. Raises InputError as `lost_bits`, `fork`
+    and a stop by session.progress do.
+    """
+    if changes:
+        cycle, what = session.cycle, ", ".join(f"{key}={value}" for key, value in changes.items())
+        right: dict[str, Any] = dict(changes)
+        losses: list[Arrival] = []
+    else:
+        cycle, right, losses = lost_bits(session)
+        count = sum((loss.lanes).bit_count() for loss in losses)
+        what = f"bits lost in {count} lane{'s' if count > 1 else ''} of {len(losses)} " \
+               f"register{'s' if len(losses) > 1 else ''}"
+    timeline = session.timeline
+    settings, pokes = sorted_changes(timeline.info, right)
+    if settings:
+        raise InputError("follow: only registers can be followed; `fork` changes parameters")
+    machine, _ = machine_at(timeline, cycle, {}, session.progress, session.compiling)
+    for warp, reg, lanes, value in pokes:
+        for lane in lanes:
+            machine.poke(warp, reg, lane, value)
+    twin = LiveTimeline(machine)
+    for one in (timeline, twin):
+        _run_to_end(one, session.progress)
+    parted = _parting(timeline, twin, cycle)
+    found = _Comparison(timeline, twin, cycle, parted, session.progress)
+    arrivals = [*losses, *found.arrivals]
+    faults = [text for text in (timeline.fault, twin.fault) if text]
+    return Flow(cycle, what, tuple(arrivals[:MOST_ARRIVALS]), len(losses) + found.count, found.healed, parted,
+                found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")  # fmt: skip
+
+
+def _run_to_end(timeline: Timeline, progress: Callable[[int], bool | None] | None) -> None:
+    """Simulate to the end; raises InputError when the user stops it."""
+    while not timeline.closed and timeline.extend(1 << 14):
+        if progress is not None and progress(timeline.last):
+            raise InputError(f"follow: stopped at cycle {timeline.last:,}")
+
+
+def _parting(timeline: Timeline, twin: Timeline, begin: int) -> int | None:
+    """Return the first cycle that shows a warp in another state or at another instruction, None where there is none."""
+    cycle, end = begin, min(timeline.last, twin.last)
+    while cycle <= end:
+        stop = min(end + 1, timeline.window(cycle)[1], twin.window(cycle)[1])
+        differs = np.zeros(stop - cycle, bool)
+        for path in ("sm.warp[*].state", "sm.warp[*].pc"):
+            differs |= (timeline.column(path, cycle, stop) != twin.column(path, cycle, stop)).any(axis=1)
+        if differs.any():
+            return cycle + int(np.argmax(differs))
+        cycle = stop
+    return None if timeline.last == twin.last else end
+
+
+class _Writes:
+    """Plays one timeline's writes forward: rows and memory as they are, and what each cycle touched."""
+
+    def __init__(self, timeline: Timeline, cycle: int):
+        self.timeline, self.cycle = timeline, cycle
+        snapshot = timeline.at(cycle)
+        self.rows, self.memory = np.array(snapshot.rows), np.array(snapshot.memory)
+        self._stop = cycle      # of the chunk at hand, exclusive
+
+    def step(self) -> tuple[np.ndarray, np.ndarray]:
+        """Run one cycle; return the rows and words that it wrote."""
+        if self.cycle >= self._stop:
+            self._chunk = self.timeline.decoded(self.timeline.chunk_number(self.cycle)).chunk
+            self._stop = self._chunk.first_cycle + self._chunk.num_cycles
+        chunk, at = self._chunk, self.cycle - self._chunk.first_cycle
+        self.cycle += 1
+        rows = slice(int(chunk.row_end[at - 1]) if at else 0, int(chunk.row_end[at]))
+        words = slice(int(chunk.mem_end[at - 1]) if at else 0, int(chunk.mem_end[at]))
+        self.rows[chunk.row_index[rows]] = chunk.row_value[rows]
+        self.memory[chunk.mem_index[words]] = chunk.mem_value[words]
+        return chunk.row_index[rows], chunk.mem_index[words]
+
+
+class _Comparison:
+    """Compares two runs from a cycle on, as long as their cycles belong together."""
+
+    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None,
+                 progress: Callable[[int], bool | None] | None):  # fmt: skip
+        self.timeline, self.info = timeline, timeline.info
+        self.arrivals: list[Arrival] = []
+        self.count = self.healed = 0
+        self.end = min(timeline.last, twin.last) if parted is None else parted - 1
+        ours, theirs = _Writes(timeline, begin), _Writes(twin, begin)
+        self._wrong_rows = ours.rows != theirs.rows
+        self._wrong_words = ours.memory != theirs.memory
+        while ours.cycle < self.end:
+            touched = [np.union1d(*pair) for pair in zip(ours.step(), theirs.step(), strict=True)]
+            if touched[0].size:
+                self._rows(ours, theirs, touched[0])
+            if touched[1].size:
+                self._words(ours, theirs, touched[1])
+            if progress is not None and ours.cycle % 1024 == 0 and progress(ours.cycle):
+                raise InputError(f"follow: stopped at cycle {ours.cycle:,}")
+
+    def _rows(self, ours: _Writes, theirs: _Writes, rows: np.ndarray) -> None:
+        """Note what became wrong or right in the rows that were written."""
+        wrong = ours.rows[rows] != theirs.rows[rows]
+        was = self._wrong_rows[rows]
+        if (wrong != was).any():
+            self.healed += int((was & ~wrong).sum())
+            for place in np.flatnonzero((wrong & ~was).any(axis=1)).tolist():
+                lanes = np.flatnonzero(wrong[place] & ~was[place])
+                row, lane = int(rows[place]), int(lanes[0])
+                self._add(ours.cycle, "register", row, _mask(lanes), int(ours.rows[row, lane]), int(theirs.rows[row, lane]))
+        self._wrong_rows[rows] = wrong
+
+    def _words(self, ours: _Writes, theirs: _Writes, words: np.ndarray) -> None:
+        """Note what became wrong or right in the words that were written."""
+        wrong = ours.memory[words] != theirs.memory[words]
+        was = self._wrong_words[words]
+        self.healed += int((was & ~wrong).sum())
+        for word in words[wrong & ~was].tolist():
+            self._add(ours.cycle, "global", word, 0, int(ours.memory[word]), int(theirs.memory[word]))
+        self._wrong_words[words] = wrong
+
+    def _add(self, cycle: int, kind: str, index: int, lanes: int, value: int, right: int) -> None:
+        """Keep an arrival while there is room; all are counted."""
+        self.count += 1
+        if len(self.arrivals) >= MOST_ARRIVALS:
+            return
+        info = self.info
+        pc = None
+        if kind == "register":
+            registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
+            place = f"row {index}"      # a place of the design's own, as an entry of a buffer
+            if registers and index < info["main_rows"]:
+                place = f"w{index // registers}.R{index % registers}"
+                pc = self._writer(cycle, index // registers, index % registers)
+        elif index < info["shared_words"]:
+            kind, place = "shared", f"shared word {index}"
+        elif index < info["global_word"]:
+            kind, place = "local", f"local word {index}"
+        else:
+            place = place_of(info, index - info["global_word"])[0]
+        if kind != "register":
+            pc = self._store(cycle)
+        self.arrivals.append(Arrival(cycle, kind, place, lanes, value, right, pc))
+
+    def _under_way(self, cycle: int) -> list[tuple[int, int]]:
+        """Return (warp, pc) of every instruction in flight before the cycle that is shown at `cycle` ran."""
+        at = max(self.timeline.first, cycle - 1)
+        stage, warp, pc = (self.timeline.column(f"sm.inflight[*].{name}", at, at + 1)[0] for name in ("stage", "warp", "pc"))
+        return [(int(warp[slot]), int(pc[slot])) for slot in np.flatnonzero(stage != FREE)]
+
+    def _writer(self, cycle: int, warp: int, reg: int) -> int | None:
+        """Return the one instruction in flight that writes a register."""
+        program = self.info["program"]
+        found = {pc for owner, pc in self._under_way(cycle) if owner == warp and reg in program[pc]["dst"]}
+        return found.pop() if len(found) == 1 else None
+
+    def _store(self, cycle: int) -> int | None:
+        """Return the one kind of store in flight that reads a wrong register."""
+        program = self.info["program"]
+        registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
+
+        def reads_wrong(warp: int, pc: int) -> bool:
+            return any(reg != 255 and self._wrong_rows[warp * registers + reg].any() for reg in program[pc]["src"])
+
+        found = {pc for warp, pc in self._under_way(cycle) if program[pc]["mnemonic"] in STORES and reads_wrong(warp, pc)}
+        return found.pop() if len(found) == 1 else None
+
+
+def _mask(lanes: np.ndarray) -> int:
+    """Return lanes as a bit mask."""
+    return int(sum(1 << int(lane) for lane in lanes))
+
+
+def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
+    """Return the buffers and symbols that differ at both ends."""
+    ours, theirs = timeline.at(timeline.last).memory, twin.at(twin.last).memory
+    out = []
+    for variable in [*timeline.info["buffers"], *timeline.info["symbols"]]:
+        begin, dtype = int(variable["word"]) * 4, np.dtype(variable["dtype"])
+        count = int(variable["bytes"]) // dtype.itemsize
+        here, right = (memory.view(np.uint8)[begin : begin + count * dtype.itemsize].copy().view(dtype)
+                       for memory in (ours, theirs))  # fmt: skip
+        bytes_differ = (here.view(np.uint8) != right.view(np.uint8)).reshape(count, -1).any(axis=1)
+        wrong = np.flatnonzero(bytes_differ)
+        if wrong.size:
+            largest = None
+            if dtype.kind == "f":
+                with np.errstate(all="ignore"):
+                    error = np.abs((here[wrong].astype("f8") - right[wrong]) / right[wrong].astype("f8"))
+                largest = float(np.nanmax(error)) if not np.isnan(error).all() else float("inf")
+            out.append(Output(variable["name"], int(wrong.size), count, int(wrong[0]), largest))
+    return out
+
+
+def goto(session: Session, flow: Flow, which: str) -> Stop:
+    """Go to the next or previous arrival of a flow, or to its first wrong store; stay where there is none and say so."""
+    cycles = [arrival.cycle for arrival in flow.arrivals]
+    store = flow.first_store
+    if which == "store":
+        cycle = store.cycle if store is not None else None
+        missing = "the error reaches no buffer"
+    else:
+        beyond = [cycle for cycle in cycles if (cycle > session.cycle if which == "next" else cycle < session.cycle)]
+        cycle = (min(beyond) if which == "next" else max(beyond)) if beyond else None
+        missing = f"the error reaches nothing {'later' if which == 'next' else 'earlier'}"
+    if cycle is None:
+        return Stop(session.cycle, "not found", missing)
+    here = [arrival.text for arrival in flow.arrivals if arrival.cycle == cycle]
+    stop = session.goto(cycle)
+    more = f" and {len(here) - 1} more" if len(here) > 1 else ""
+    return Stop(stop.cycle, stop.reason, f"cycle {cycle:,}: {here[0]}{more}")

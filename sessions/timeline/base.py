@@ -1,0 +1,226 @@
+"""The reading contract of all that happened: a range of cycles, the state at each, columns, live and recorded alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfview.engine.chunk import LANES
+from rfview.engine.errors import InputError
+from rfview.engine.snapshot import Snapshot
+from rfview.sessions.codec.decode import DecodedChunk
+from rfview.sessions.layout import Layout
+from rfview.sessions.codec.rowlog import ALL
+
+if TYPE_CHECKING:
+    from rfview.sessions.file.zone_maps import Summaries
+    from rfview.sessions.why.past import Past
+
+# Buckets that cover at most this many chunks are counted exactly, longer stretches from totals at chunk starts.
+EXACT_CHUNKS = 16
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What happened in each of `b` equal stretches of cycles.
+
+    edges: (b + 1,) i8 cycles; bucket i covers cycles edges[i]..edges[i + 1] - 1. states: (b, codes) f8 warp-cycles per
+    stall code. issue_rate: (b,) f8 warp instructions per cycle. Sums are exact where edges meet chunk borders and
+    interpolated within chunks on long runs; they always add up to the run's totals.
+    """
+
+    edges: np.ndarray
+    states: np.ndarray
+    issue_rate: np.ndarray
+
+
+class Timeline(ABC):
+    """A range of cycles first..last (both can be shown) in chunks; live ones grow by `extend`.
+
+    first, last: first and last cycle whose state is known; `last` is the state after everything that ran so far.
+    closed: nothing can follow `last`. info: the run's constants (Simulator.info). fault: why the kernel was stopped, or
+    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. summaries: what chunks hold in
+    short, or None where nobody has summed them up.
+    """
+
+    first: int
+    last: int
+    closed: bool
+    info: dict[str, Any]
+    layout: Layout
+    fault: str | None
+    warnings: list[str]
+    summaries: Summaries | None = None
+
+    def __init__(self, info: dict[str, Any], layout: Layout):
+        self.info = info
+        self.layout = layout
+        self.first = self.last = 0
+        self.closed = True
+        self.fault = None
+        self.warnings = []
+
+    # what a kind of timeline supplies
+
+    @abstractmethod
+    def chunk_starts(self) -> list[int]:
+        """Return the first cycle of each chunk, ascending; empty when nothing has run."""
+
+    @abstractmethod
+    def decoded(self, number: int) -> DecodedChunk:
+        """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
+
+    @abstractmethod
+    def totals(self, number: int) -> np.ndarray:
+        """Return (codes,) i8 stall totals at the start of chunk `number`; for the number past the end, at `last`."""
+
+    def knots(self, first: int, last: int) -> list[int]:
+        """Return those of the chunks first..last, both included and always among them, whose totals are at hand."""
+        return list(range(first, last + 1))
+
+    @abstractmethod
+    def printed(self, upto: int) -> list[tuple[int, str]]:
+        """Return the (cycle, text) lines that the kernel printed in cycles before `upto`."""
+
+    def extend(self, cycles: int) -> int:
+        """Simulate at least `cycles` more cycles if possible; return how many were added (0 on a closed timeline)."""
+        return 0
+
+    def close(self) -> None:  # noqa: B027 - most timelines hold nothing
+        """Let go of files and caches."""
+
+    # what every timeline can answer
+
+    def chunk_number(self, cycle: int) -> int:
+        """Return the number of the chunk that holds `cycle`; the end of the last chunk counts as in it."""
+        return max(0, bisect_right(self.chunk_starts(), cycle) - 1)
+
+    def window(self, cycle: int) -> tuple[int, int]:
+        """Return (start, stop) of the stretch of cycles around `cycle` that decodes in one go; stop is exclusive."""
+        starts = self.chunk_starts()
+        if not starts:
+            return self.first, self.last + 1
+        number = self.chunk_number(cycle)
+        stop = starts[number + 1] if number + 1 < len(starts) else self.last + 1
+        return starts[number], stop
+
+    def check(self, cycle: int) -> None:
+        """Raise InputError unless first <= cycle <= last."""
+        if not self.first <= cycle <= self.last:
+            raise InputError(f"cycle {cycle:,} is outside this session's {self.first:,}..{self.last:,}")
+
+    def at(self, cycle: int) -> Snapshot:
+        """Return the machine at the start of a cycle in first..last; raises InputError outside."""
+        self.check(cycle)
+        return self.decoded(self.chunk_number(cycle)).snapshot(cycle, self.info)
+
+    def stretches(self, start: int, stop: int) -> list[tuple[int, int, int]]:
+        """Return (first cycle, cycle behind, chunk) of the pieces of start..stop-1.
+
+        A last cycle at a chunk's border is taken from the chunk before, which knows it as well.
+        """
+        if start >= stop:
+            return []
+        self.check(start)
+        self.check(stop - 1)
+        pieces = []
+        cycle = start
+        while cycle < stop:
+            _, end = self.window(cycle)
+            end = stop if stop - end <= 1 else end
+            pieces.append((cycle, end, self.chunk_number(cycle)))
+            cycle = end
+        return pieces
+
+    def _pieces(self, start: int, stop: int) -> list[tuple[DecodedChunk, slice]]:
+        """Return the chunks that hold cycles start..stop-1, each with its offsets."""
+        found = []
+        for low, high, number in self.stretches(start, stop):
+            part = self.decoded(number)
+            found.append((part, slice(low - part.first, high - part.first)))
+        return found
+
+    def column(self, path: str, start: int, stop: int) -> np.ndarray:
+        """Return (stop - start, *shape) values of one field at cycles start..stop-1.
+
+        path: 'sm.warp[3].state', 'sm.bank[*].queue', 'rf.writes', 'sm.stall_total[4]'; an index left out or [*] stands
+        for every element and adds a dimension. Raises InputError for an unknown field or cycles outside first..last.
+        """
+        field = self.layout.field(path)
+        if stop - start == 1:
+            part, cut = self._pieces(start, stop)[0]
+            return part.value(field, cut.start)[None]
+        parts = [part.column(field)[cut] for part, cut in self._pieces(start, stop)]
+        return np.concatenate(parts) if parts else np.empty((0, *field.shape), field.dtype)
+
+    def row_column(self, row: int, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
+        """Return (stop - start, lanes) u4 values of one recorded row (main register file, then the design's places).
+
+        lanes: all 32, or some of them, which takes less.
+        """
+        parts = [part.row_column(row, lanes)[cut] for part, cut in self._pieces(start, stop)]
+        return np.concatenate(parts) if parts else np.empty((0, len(LANES[lanes])), np.uint32)
+
+    def memory_column(self, word: int, start: int, stop: int) -> np.ndarray:
+        """Return (stop - start,) u4 values of one memory word, counted from the arena's start."""
+        parts = [part.memory_column(word)[cut] for part, cut in self._pieces(start, stop)]
+        return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+
+    def past(self, cycle: int) -> Past:
+        """Return a reader of the states before `cycle`, for another thread: it needs this timeline no more."""
+        from rfview.sessions.why.past import Past
+
+        return Past.around(self, cycle)
+
+    def states(self, start: int, stop: int) -> np.ndarray:
+        """Return (stop - start, num_warps) u1 stall codes: what each warp slot did in the cycle before each cycle."""
+        return self.column("sm.warp[*].state", start, stop)[:, : int(self.info["num_warps"])]
+
+    def stall_totals(self, cycle: int) -> np.ndarray:
+        """Return (codes,) i8 the warp-cycles per stall code of all cycles before `cycle`."""
+        self.check(cycle)
+        starts = self.chunk_starts()
+        number = self.chunk_number(cycle)
+        if not starts or cycle == starts[number]:
+            return self.totals(number)
+        if cycle == self.last:
+            return self.totals(number + 1)
+        part = self.decoded(number)
+        return part.stall_total_at(cycle - part.first)
+
+    def overview(self, buckets: int, start: int | None = None, stop: int | None = None) -> Overview:
+        """Return issue rate and state histogram of `buckets` equal stretches of cycles start..stop-1 (default: all).
+
+        Raises InputError when there is no cycle to show or the range is outside the session.
+        """
+        begin = self.first if start is None else start
+        end = self.last if stop is None else stop
+        self.check(begin)
+        self.check(end)
+        if buckets < 1 or end <= begin:
+            raise InputError(f"an overview needs at least one cycle and one bucket, not {end - begin} and {buckets}")
+        edges = begin + (np.arange(buckets + 1, dtype=np.int64) * (end - begin)) // buckets
+        totals = self._totals_at(edges)
+        states = np.diff(totals, axis=0)
+        lengths = np.diff(edges)
+        rate = np.divide(states[:, 0], lengths, out=np.zeros(buckets), where=lengths > 0)
+        return Overview(edges, states, rate)
+
+    def _totals_at(self, edges: np.ndarray) -> np.ndarray:
+        """Return (len(edges), codes) f8 totals: exact for short ranges, else linear between chunk starts."""
+        first, last = self.chunk_number(int(edges[0])), self.chunk_number(int(edges[-1]))
+        if last - first < EXACT_CHUNKS:
+            return np.array([self.stall_totals(int(edge)) for edge in edges], np.float64)
+        starts, numbers = [*self.chunk_starts(), self.last], np.array(self.knots(first, last + 1))
+        # of all knots only those next to an edge count
+        at = np.searchsorted(np.array(starts)[numbers], edges, side="right")
+        near = np.zeros(len(numbers) + 1, bool)
+        near[np.maximum(at - 1, 0)] = near[at] = True
+        numbers = numbers[near[:-1]].tolist()
+        knots = np.array([starts[number] for number in numbers])
+        known = np.array([self.totals(number) for number in numbers], np.float64)
+        return np.stack([np.interp(edges, knots, known[:, code]) for code in range(known.shape[1])], axis=1)

@@ -1,0 +1,288 @@
+"""A timeline that the engine extends: it runs ahead at full speed, and what is looked at is simulated again, recorded.
+
+Far moves run the machine without its journal and take a keyframe now and then (keyframes.py). A cycle that is
+looked at is reached from the nearest keyframe before it, and the chunk that holds it is recorded into a cache; on the way,
+rungs are left behind, so that going on backwards does not start at the keyframe again. Short moves record at once.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left, bisect_right, insort
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.chunk import Blocks, Chunk, Rows
+from rfview.engine.errors import KernelFault
+from rfview.sessions.codec.decode import ByteCache, DecodedChunk
+from rfview.sessions.timeline.keyframes import Keyframes
+from rfview.sessions.layout import Layout
+from rfview.sessions.timeline.base import Overview, Timeline
+
+CHUNK_CYCLES = 1024
+# Together with the process itself (about 160 MB with the compiled machine) under 300 MB for machines of a few MB.
+KEYFRAME_BYTES = 64 << 20
+DECODED_BYTES = 48 << 20
+RUNG_BYTES = 16 << 20
+MOST_RUNGS = 16
+# One call of the machine takes about as long as 100 cycles, several times that on a busy computer; a stretch makes it about
+# a percent. Stall totals are known between stretches; an overview that is finer runs through some of them again, about
+# 0.1 s at a time.
+STRETCH_CHUNKS = 32
+REFINE_CYCLES = 1 << 17
+# A keyframe copies and compares the whole machine, at about 4 GB/s, and takes 0.5 ms besides; the next one is due when the
+# simulation has taken 50 times as long, so that keyframes cost about 2 %; where it took longer than that, as the first ones
+# do, for which the system has to clear memory, when it has taken 25 times as long as the keyframe, or MOST_REST_S.
+KEYFRAME_RATE = 4e9 / 50  # bytes of the machine per second of simulation
+KEYFRAME_BASE = 2 << 20  # bytes that take as long as the rest
+KEYFRAME_REST, MOST_REST_S = 25, 0.2
+
+
+class LiveTimeline(Timeline):
+    """A timeline over a running simulator; `last` is how far it has run, at chunk borders or the kernel's end.
+
+    budget_bytes: for keyframes. `printed` and `fault` are those of the furthest point reached. Only this object may drive
+    the simulator.
+    """
+
+    def __init__(self, simulator: Any, *, chunk_cycles: int = CHUNK_CYCLES, budget_bytes: int = KEYFRAME_BYTES):
+        super().__init__(simulator.info, Layout(simulator.sm_dtype, simulator.rf_dtype))
+        self.simulator = simulator
+        self.chunk_cycles = chunk_cycles
+        self.first = self.last = simulator.cycle
+        self.closed = False
+        self._starts: list[int] = []
+        self._lengths: list[int] = []
+        self._totals: dict[int, np.ndarray] = {}  # by cycle, where they were seen
+        self._known: list[int] = []  # these cycles, ascending
+        self._keyframes = Keyframes({"arena": simulator.initial_memory}, budget_bytes)
+        self._due_s = 0.0  # of simulation, until the next keyframe
+        self._rungs: ByteCache[Any] = ByteCache(RUNG_BYTES)
+        self._frontier: Any = None
+        self._printed: list[tuple[int, str]] = list(simulator.printed)
+        self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
+        self._record()
+
+    def chunk_starts(self) -> list[int]:
+        """Return the first cycle of each chunk."""
+        return self._starts
+
+    def totals(self, number: int) -> np.ndarray:
+        """Return the stall totals at the start of chunk `number`, or at `last`; simulated again if they were not kept."""
+        cycle = self._starts[number] if number < len(self._starts) else self.last
+        if cycle not in self._totals:
+            self._note_totals(cycle, self.decoded(number).stall_total()[0])
+        return self._totals[cycle]
+
+    def _note_totals(self, cycle: int, totals: np.ndarray) -> None:
+        """Keep the stall totals at a chunk's border."""
+        if cycle not in self._totals:
+            insort(self._known, cycle)
+            self._totals[cycle] = np.array(totals, np.int64)
+
+    def knots(self, first: int, last: int) -> list[int]:
+        """Return the chunks first..last, both included, whose totals are at hand, and these two."""
+        starts = [*self._starts, self.last]
+        known = self._known[bisect_right(self._known, starts[first]) : bisect_left(self._known, starts[last])]
+        return [first, *(bisect_left(starts, cycle) for cycle in known), last]
+
+    def overview(self, buckets: int, start: int | None = None, stop: int | None = None) -> Overview:
+        """Return an overview as every timeline does; where it is finer than the totals at hand, each call finds more."""
+        begin, end = self.first if start is None else start, self.last if stop is None else stop
+        if buckets >= 1 and self.first <= begin < end <= self.last:
+            self._refine(begin, end, (end - begin) / buckets)
+        return super().overview(buckets, start, stop)
+
+    def _refine(self, begin: int, end: int, bucket: float) -> None:
+        """Run again through stretches longer than two buckets and keep the totals at their chunks' borders."""
+        known = self._known[max(0, bisect_right(self._known, begin) - 1) : bisect_left(self._known, end) + 1]
+        room = REFINE_CYCLES
+        for low, high in pairwise(known):
+            if high - low <= max(2 * bucket, self.chunk_cycles) or room <= 0:
+                continue
+            room -= high - low
+            self._rewind(low)
+            while self.simulator.cycle + self.chunk_cycles < high:
+                self.simulator.step(self.chunk_cycles)
+                self._note_totals(self.simulator.cycle, self.simulator.sm["stall_total"])
+
+    def printed(self, upto: int) -> list[tuple[int, str]]:
+        """Return the lines printed in cycles before `upto`."""
+        return [(cycle, text) for cycle, text in self._printed if cycle < upto]
+
+    def extend(self, cycles: int) -> int:
+        """Simulate at least `cycles` more, rounded up to whole chunks; return how many were added, 0 at the end.
+
+        Up to one chunk is recorded, as it will be looked at; more runs at full speed.
+        """
+        before = self.last
+        while not self.closed and (missing := cycles - (self.last - before)) > 0:
+            if missing <= self.chunk_cycles:
+                self._record()
+            else:
+                self._run(min(STRETCH_CHUNKS, -(-missing // self.chunk_cycles)))
+        return self.last - before
+
+    def _to_frontier(self) -> None:
+        """Bring the machine to where it has come furthest; keep a keyframe there if one is due."""
+        if self._frontier is not None:
+            self.simulator.restore(self._frontier)
+            self._frontier = None
+        if self._due_s <= 0:
+            began = time.thread_time()
+            checkpoint = self.simulator.checkpoint()
+            self._keyframes.add(checkpoint)
+            took_s = time.thread_time() - began
+            rest_s = min(KEYFRAME_REST * took_s, MOST_REST_S)
+            self._due_s = max((checkpoint.nbytes + KEYFRAME_BASE) / KEYFRAME_RATE, rest_s)
+
+    def _record(self) -> None:
+        """Simulate one more chunk at the frontier and keep it decoded."""
+        self._to_frontier()
+        simulator = self.simulator
+        began = time.thread_time()
+        chunk = simulator.record_chunk(self.chunk_cycles)
+        self._due_s -= time.thread_time() - began
+        if chunk.num_cycles or not self._starts:
+            part = self._keep(len(self._starts), chunk)
+            self._add([chunk.first_cycle], part.last, chunk.printed)
+            self._note_totals(part.first, part.stall_total()[0])
+            self._note_totals(part.last, part.stall_total()[-1])
+        self._note_end(chunk.num_cycles)
+
+    def _run(self, chunks: int) -> None:
+        """Simulate some chunks at the frontier without recording them."""
+        self._to_frontier()
+        simulator = self.simulator
+        first, printed = simulator.cycle, len(simulator.printed)
+        began = time.thread_time()
+        with suppress(KernelFault):  # simulator.fault has it; the cycles up to it are part of the timeline
+            simulator.step(chunks * self.chunk_cycles)
+        self._due_s -= time.thread_time() - began
+        if simulator.cycle > first:
+            self._add(list(range(first, simulator.cycle, self.chunk_cycles)), simulator.cycle, simulator.printed[printed:])
+            self._note_totals(self.last, simulator.sm["stall_total"])
+        self._note_end(simulator.cycle - first)
+
+    def _add(self, starts: list[int], last: int, printed: list[tuple[int, str]]) -> None:
+        """Append chunks that begin at `starts`, the last of which ends at `last`."""
+        self._starts += starts
+        self._lengths += np.diff([*starts, last]).tolist()
+        self._printed += printed
+        self.last = last
+
+    def _note_end(self, ran: int) -> None:
+        """Close the timeline where the run has ended."""
+        simulator = self.simulator
+        if simulator.fault is not None:
+            self.fault = str(simulator.fault)
+        self.closed = ran == 0 or self.fault is not None or bool(simulator.finished)
+
+    def _keep(self, number: int, chunk: Chunk) -> DecodedChunk:
+        """Put a chunk into the cache."""
+        part = DecodedChunk(chunk, self.layout, lambda: chunk.key_rows, lambda: chunk.key_memory)  # type: ignore
+        held = sum(array.nbytes for array in (chunk.key_rows, chunk.key_memory) if array is not None)
+        size = part.nbytes_hint(len(chunk.row_index), len(chunk.mem_index)) + 2 * held
+        return self._decoded.put(number, part, size)
+
+    def decoded(self, number: int) -> DecodedChunk:
+        """Return chunk `number`, simulated again from the nearest copy of the machine before it if need be."""
+        part = self._decoded.get(number)
+        if part is not None:
+            return part
+        begin, length = self._starts[number], self._lengths[number]
+        self._rewind(begin)
+        pieces = [self.simulator.record_chunk(length)]
+        # where the journal ran full, a chunk comes in pieces
+        while (done := sum(piece.num_cycles for piece in pieces)) < length and pieces[-1].num_cycles:
+            if self.simulator.fault is not None:
+                break
+            pieces.append(self.simulator.record_chunk(length - done, values=False))
+        if (pieces[0].first_cycle, done) != (begin, length):
+            raise KernelFault(f"cycle {pieces[0].first_cycle + done}: re-simulation went another way: a defect of the "
+                              "design or of rfview")  # fmt: skip
+        return self._keep(number, joined(pieces))
+
+    def checkpoint_at(self, cycle: int) -> Any:
+        """Return a complete copy of the machine at a cycle in first..last."""
+        self.check(cycle)
+        self._rewind(cycle)
+        return self.simulator.checkpoint()
+
+    def _rewind(self, cycle: int) -> None:
+        """Bring the machine to a cycle in first..last from the nearest copy at or before it; leave rungs on the way."""
+        simulator = self.simulator
+        if self._frontier is None:
+            self._frontier = simulator.checkpoint()
+        here = simulator.cycle if simulator.fault is None and simulator.cycle <= cycle else -1
+        rungs = self._rungs.keys()
+        rung = max((key for key in rungs if isinstance(key, int) and key <= cycle), default=-1)
+        keyframe = self._keyframes.before(cycle)
+        assert keyframe is not None  # the first is never dropped
+        if self._frontier.cycle <= cycle:
+            simulator.restore(self._frontier)
+        elif here < max(rung, keyframe):
+            kept = self._rungs.get(rung) if rung >= keyframe else self._keyframes.get(keyframe, self._frontier)
+            simulator.restore(kept)
+        size = self._frontier.nbytes
+        room = min(MOST_RUNGS, RUNG_BYTES // size)
+        gap = -(-(cycle - simulator.cycle) // self.chunk_cycles)
+        stride = self.chunk_cycles * -(-gap // (room + 1))
+        while (missing := cycle - simulator.cycle) > 0:
+            simulator.step(min(stride, missing))
+            if room and simulator.cycle < cycle:
+                self._rungs.put(simulator.cycle, simulator.checkpoint(), size)
+
+
+def joined(pieces: list[Chunk]) -> Chunk:
+    """Return chunks that follow one another as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    parts: dict[str, Any] = {"mem_end": _ends([piece.mem_end for piece in pieces])}
+    for part in ("mem_index", "mem_value"):
+        parts[part] = np.concatenate([getattr(piece, part) for piece in pieces])
+    parts["blocks"] = Blocks(
+        _ends([piece.blocks.end for piece in pieces]),
+        *(np.concatenate([getattr(piece.blocks, part) for piece in pieces]) for part in ("first", "mask", "value")),
+    )
+    parts["rows"] = Rows(
+        _ends([piece.rows.end for piece in pieces]),
+        *(np.concatenate([getattr(piece.rows, part) for piece in pieces]) for part in ("index", "kind", "word")),
+    )
+    cycles = sum(piece.num_cycles for piece in pieces)
+    printed = [line for piece in pieces for line in piece.printed]
+    return replace(pieces[0], num_cycles=cycles, printed=printed, **parts)
+
+
+def _ends(ends: list[np.ndarray]) -> np.ndarray:
+    """Return the prefix counts of logs that follow one another as those of one log."""
+    shifts = np.cumsum([0, *(int(end[-1]) if len(end) else 0 for end in ends)])
+    return np.concatenate([end + np.uint32(shift) for end, shift in zip(ends, shifts)])
+
+
+def launch_path(target: str | Path) -> Path:
+    """Return the launch file that a target names: a path, or the name of a bundled kernel; raises InputError."""
+    path = Path(target)
+    if path.suffix == ".toml" or path.is_file() or len(path.parts) > 1:
+        return path
+    from rfview.engine import kernels
+
+    return kernels.path(str(target))
+
+
+def open_live(target: str | Path, **options: Any) -> LiveTimeline:
+    """Load a launch file or bundled kernel into a simulator and return its timeline; imports numba.
+
+    options: of rfview.engine.simulator.Simulator. Raises InputError for a target or option that cannot be used.
+    """
+    from rfview.engine.launch import load_launch_file
+
+    spec = load_launch_file(launch_path(target))
+    from rfview.engine.simulator import Simulator
+
+    return LiveTimeline(Simulator(spec, **options))

@@ -1,0 +1,231 @@
+"""The timeline of a session file: chunks are read when they are looked at; no numba before many have been."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgpack
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.sessions.codec import codec
+from rfview.sessions.file import format
+from rfview.sessions.codec.decode import ByteCache, DecodedChunk
+from rfview.sessions.file.format import Damage
+from rfview.sessions.codec.rowlog import RowLog
+from rfview.sessions.file.stored import StoredChunk, rows_of, streams_of
+from rfview.sessions.file.zone_maps import CHUNKS, Summaries
+from rfview.sessions.timeline.base import Timeline
+
+DECODED_BYTES = 32 << 20
+FRAME_BYTES = 12 << 20
+AHEAD = 16      # chunks
+BASE_BYTES = 24 << 20
+
+
+class RecordedTimeline(Timeline):
+    """A closed timeline over a session file.
+
+    header: what the file says about its run. end: finished, fault and summary of the run; empty for a cut file.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO, header: format.Header, index: format.Index, warnings: list[str]):
+        super().__init__(header.info, header.layout)
+        self.path = path
+        self.header = header
+        self.end = index.end
+        self.warnings = warnings
+        self.first = header.first
+        self.last = index.first[-1] + index.num[-1]
+        self.fault = index.end.get("fault")
+        self._file = file
+        self._index = index
+        self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
+        self._frames: ByteCache[dict[str, Any]] = ByteCache(FRAME_BYTES)
+        self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
+        self._milestones: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
+        self._newest_read, self._backward = -1, 0       # the last chunk read, and how many in a row went backward
+        self._lock = threading.RLock()      # a snapshot's memory is read when it is looked at, in whatever thread
+        if index.summary:
+            self.summaries = Summaries(self.layout, self._read_summary, self.totals)
+
+    def chunk_starts(self) -> list[int]:
+        """Return the first cycle of each chunk."""
+        return self._index.first
+
+    def totals(self, number: int) -> np.ndarray:
+        """Return the stall totals at the start of chunk `number`, or after the last."""
+        if number >= len(self._index.totals):
+            self._index.totals.append(self.decoded(number - 1).stall_total()[-1])
+        return self._index.totals[number]
+
+    def printed(self, upto: int) -> list[tuple[int, str]]:
+        """Return the lines printed in cycles before `upto`."""
+        return [(cycle, text) for cycle, text in self._index.printed if cycle < upto]
+
+    def _read_summary(self, number: int) -> dict[str, Any] | None:
+        """Return a summary's map, or None where a killed run left none, or, with a warning, where it is damaged."""
+        if number >= len(self._index.summary) or self._index.summary[number] < 0:
+            return None
+        try:
+            with self._lock:
+                _, payload, _ = format.read_frame(self._file, self._index.summary[number], format.SUMMARY)
+            content = msgpack.unpackb(payload, strict_map_key=False)
+            if content["first"] != number * CHUNKS:
+                raise Damage(f"holds chunks {content['first']}..")
+        except (Damage, OSError, KeyError, ValueError, msgpack.UnpackException) as error:
+            self.warnings.append(lost_summary(self.path, number, error))
+            return None
+        return content
+
+    def decoded(self, number: int) -> DecodedChunk:
+        """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
+        part = self._decoded.get(number)
+        if part is None:
+            chunk: Any = StoredChunk(self._content(number), self.header, self._name(number))
+            rows, memory = (partial(self._base, number, rows) for rows in (True, False))
+            part = DecodedChunk(chunk, self.layout, rows, memory, partial(self._row, number))
+            self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
+                                                             self._index.mem_writes[number]))  # fmt: skip
+        return part
+
+    def _name(self, number: int) -> str:
+        return f"{self.path}: chunk {number} (cycles {self._index.first[number]:,}..)"
+
+    def _content(self, number: int) -> dict[str, Any]:
+        """Return a chunk's map with its parts still compressed."""
+        with self._lock:
+            content = self._frames.get(number)
+            if content is None:
+                try:
+                    payload = self._payload(number)
+                    content = msgpack.unpackb(payload, strict_map_key=False)
+                except (Damage, OSError, ValueError, msgpack.UnpackException) as error:
+                    raise InputError(f"{self._name(number)} cannot be read: {error}") from None
+                self._frames.put(number, content, len(payload))
+            return content
+
+    def _payload(self, number: int) -> bytes:
+        """Return a chunk's frame, read in one go; raises Damage.
+
+        Who goes backward, which systems do not expect, has the chunks before asked for ahead of time.
+        """
+        offsets = self._index.offset
+        self._backward = self._backward + 1 if number == self._newest_read - 1 else 0
+        self._newest_read = number
+        if self._backward >= AHEAD and number % AHEAD == 0 and hasattr(os, "posix_fadvise"):
+            low = offsets[max(0, number - 2 * AHEAD)]
+            os.posix_fadvise(self._file.fileno(), low, offsets[number] - low, os.POSIX_FADV_WILLNEED)
+        if number + 1 >= len(offsets):
+            return format.read_frame(self._file, offsets[number], format.CHUNK)[1]
+        self._file.seek(offsets[number])
+        frame = io.BytesIO(self._file.read(offsets[number + 1] - offsets[number]))
+        return format.read_frame(frame, 0, format.CHUNK)[1]
+
+    def _base(self, number: int, rows: bool) -> np.ndarray:
+        """Return all rows, or the memory, at the start of a chunk, read-only (see format.py, row_sum and mem_sum)."""
+        if not number:
+            return self.header.rows if rows else self.header.memory
+        with self._lock:
+            array = self._bases.get((rows, number)) if number % CHUNKS else self._milestones.get((rows, number))
+            if array is None:
+                # rows are kept at every 64th chunk: it takes a few steps from there; memory is large and seldom asked for
+                level = max(1, format.level_of(number))
+                milestone = number - (number % format.RADIX ** (level + 1) if rows else number)
+                array = self._newest(number, milestone, rows)
+                array.flags.writeable = False
+                (self._bases if number % CHUNKS else self._milestones).put((rows, number), array, array.nbytes)
+        return array
+
+    def _newest(self, number: int, milestone: int, rows: bool) -> np.ndarray:
+        """Return the values at the start of a chunk: those at an earlier one, and the newest of what was written since."""
+        writes, sums = (self._index.row_writes, self._index.row_sums) if rows else (self._index.mem_writes,
+                                                                                    self._index.mem_sums)  # fmt: skip
+        array = self._base(milestone, rows).copy()
+        left = np.ones(len(array), bool)
+        at = number
+        while at > milestone:
+            level = format.level_of(at)
+            before = at - format.RADIX**level
+            if not (sums if level else writes)[at if level else at - 1]:
+                pass
+            elif not rows:
+                index, value = self._words(at, level)
+                fresh = left[index]
+                array[index[fresh]] = value[fresh]
+                left[index] = False
+            elif self._may_write_any(left, before, at):
+                index, value = self._row_log(at, level, lambda log: log.newest(left))
+                array[index] = value
+                left[index] = False
+            at = before
+        return array
+
+    def _row(self, number: int, row: int, lanes: slice) -> np.ndarray:
+        """Return (lanes,) u4 of one row at the start of a chunk."""
+        milestone = number - number % CHUNKS
+        at = number
+        while at > milestone:
+            kept = self._bases.get((True, at))
+            if kept is not None:
+                return kept[row, lanes]
+            level = format.level_of(at)
+            before = at - format.RADIX**level
+            counts = self._index.row_sums if level else self._index.row_writes
+            if counts[at if level else at - 1] and self._may_write(row, before, at):
+                value = (self._row_log(at, level, lambda log: log.last(row, lanes)) if level
+                         else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])  # fmt: skip
+                if len(value):
+                    return value[0]
+            at = before
+        return self._base(milestone, True)[row, lanes]
+
+    def _may_write(self, row: int, low: int, high: int) -> bool:
+        """Say whether chunks low..high-1 may write a row."""
+        written = self._written(low, high)
+        return written is None or bool(written[row].any())
+
+    def _may_write_any(self, places: np.ndarray, low: int, high: int) -> bool:
+        """Say whether chunks low..high-1 may write any of these rows."""
+        written = self._written(low, high)
+        return written is None or bool((np.logical_or.reduce(written, axis=1) & places).any())
+
+    def _written(self, low: int, high: int) -> np.ndarray | None:
+        """Return (rows, high - low) bool: which rows each chunk may write; None where no one summary says."""
+        known = self.summaries if low // CHUNKS == (high - 1) // CHUNKS else None
+        return None if known is None else known.rows_written(low, high)
+
+    def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:
+        """Read something in the log of rows written in the 8**level chunks before `number`."""
+        name = self._name(number)
+        blob = self._content(number if level else number - 1)["row_sum" if level else "rows"]
+        stored = rows_of(self.header, blob, name)
+        try:
+            return read(RowLog(stored))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise InputError(f"{name} is damaged ({error!r})") from None
+
+    def _words(self, number: int, level: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (index, value) of the memory written in the 8**level chunks before `number`."""
+        name = self._name(number)
+        blob = self._content(number if level else number - 1)["mem_sum" if level else "memory"]
+        stored = streams_of(self.header, blob, codec.MEMORY, name)
+        try:
+            return codec.unpack_words(stored)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{name} is damaged ({error!r})") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def lost_summary(path: Path, number: int, error: Exception) -> str:
+    """Return what is said about a summary that cannot be read."""
+    return f"{path}: the summary of chunks {number * CHUNKS}.. is damaged ({error}); searches decode these chunks"

@@ -1,0 +1,55 @@
+"""Which instruction in flight a warp or register waits for: found from the in-flight table, recordings keep no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.state import BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, FREE, NONE8
+
+
+def writers(inflight: Any, program: Sequence[Any]) -> dict[tuple[int, int], int]:
+    """Return the in-flight entry that will write each (warp, register), the youngest where there are several.
+
+    inflight: the in-flight table, (entries,) records of state.INFLIGHT. program: the instructions as in a run's info. An
+    instruction counts until it retires: whether a register is still held is in `warp.sb_write`.
+    """
+    held = np.flatnonzero(inflight["stage"] != FREE)
+    held = held[np.argsort(inflight["seq"][held])]
+    found = {}
+    for entry, warp, pc in zip(held.tolist(), inflight["warp"][held].tolist(), inflight["pc"][held].tolist(), strict=True):
+        for reg in program[pc]["dst"] if pc < len(program) else ():
+            if reg != NONE8:
+                found[warp, reg] = entry
+    return found
+
+
+def operands(program: Sequence[Any], pc: int, slots: int) -> list[int]:
+    """Return the source registers of an instruction in some of its row slots, a bit each; each once, in their order."""
+    sources = program[pc]["src"] if pc < len(program) else ()
+    return list(dict.fromkeys(int(reg) for slot, reg in enumerate(sources) if (slots >> slot) & 1 and reg != NONE8))
+
+
+def unread(flight: Any, program: Sequence[Any]) -> list[int]:
+    """Return the registers that an instruction in flight still has to read; flight: a record of state.INFLIGHT."""
+    return operands(program, int(flight["pc"]), int(flight["unread"]))
+
+
+def awaited(sm: Any, program: Sequence[Any], warp: int, known: Mapping[tuple[int, int], int]) -> int | None:
+    """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none.
+
+    sm: a snapshot's plain record. known: its `writers`. Of several readers it is the oldest.
+    """
+    kind, what, table = int(sm["warp"][warp]["blocker_kind"]), int(sm["warp"][warp]["blocker"]), sm["inflight"]
+    if kind == BLOCK_REGISTER:
+        return known.get((warp, what))
+    held = (table["stage"] != FREE) & (table["warp"] == warp)
+    if kind == BLOCK_READER:
+        found = [(int(table[at]["seq"]), int(at)) for at in held.nonzero()[0] if what in unread(table[at], program)]
+        return min(found)[1] if found else None
+    if kind != BLOCK_PREDICATE or what >= 32:
+        return None
+    entry = int(sm["warp_cold"][warp]["pred_producer"][what])
+    return entry if entry != NONE8 and held[entry] else None
