@@ -81,8 +81,8 @@ Rules
   Compiled code makes a float of signed with unsigned 64-bit numbers: write np.uint64(rf.mask) | bit64(warp) for masks,
   np.int64(sm.inflight[slot].unread) for what is shifted and counted.
   A hook calls another of its file as hooks.NAME(sm, rf, spec, ...) (from rfview.engine import hooks), which also gives
-  the default of one left out. hooks.default_write_back and hooks.default_arbitrate, with the hook's own arguments, are a plain banked
-  file's: to do something before or after it.
+  the default of one left out. hooks.default_write_back and hooks.default_arbitrate, with the hook's own arguments, are a
+  plain banked file's: to do something before or after it.
   issue_check is asked of every warp that could issue, in every cycle; each scheduler issues one of its own, and on_issue
   runs, before the next scheduler's are asked: what was free when it said yes is still free in on_issue.
   Under two_level and switch_on_stall a warp that issue_check refuses keeps its place among the active ones: it must not

@@ -55,4 +55,4 @@ def _foreign(name: str) -> Explainer | None:
         found = registry.find(name)
     except InputError:
         return None
-    return partial(registry.host.call, found, "why") if hasattr(found, "why") else None
+    return partial(registry.host_functions.call, found, "why") if hasattr(found, "why") else None

@@ -304,7 +304,7 @@ def test_a_parameter_says_which_values_it_takes(own: Path, value: str, says: str
 
 def test_a_hook_without_end_is_named(own: Path) -> None:
     own.write_text(own.read_text().replace("    row = reg", "    while True:\n        row = 0\n    row = reg"))
-    code = "import sys; from rfview.engine.tools import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
+    code = "import sys; from rfview.engine.plugin import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, str(own)], capture_output=True, text=True, check=False,
                           cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})  # fmt: skip
     assert done.returncode == 1 and "no end in write_back (my_rf.py, line " in done.stdout, done.stderr
@@ -341,7 +341,7 @@ DESIGN = Design(name="my_rf", title="counts", source="the project's tests", para
 
 
 def test_a_hook_does_more_than_the_default_and_may_not_call_itself(own: Path) -> None:
-    text = "from engine import hooks\nfrom rfview.engine.designs import Design\n" + COUNTING
+    text = "from rfview.engine import hooks\nfrom rfview.engine.plugin import Design\n" + COUNTING
     own.write_text(text)
     plain, counting = run("sram"), run(str(own))
     assert counting.simulator.cycle == plain.simulator.cycle and counting.count("rf_writes") == plain.count("rf_writes")

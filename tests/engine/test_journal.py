@@ -22,7 +22,7 @@ from tests.harness import Machine
 HOT_WORD = state.HOT_OFFSET // 4
 CYCLES = 3000
 
-FOREIGN = """from rfview.engine.designs import Design
+FOREIGN = """from rfview.engine.plugin import Design
 
 DESIGN = Design(name="meddler", title="writes in the warps", source="the project's tests", parameters=(), state=())
 

@@ -115,7 +115,7 @@ def test_the_skeleton_over_a_main_file(main: str) -> None:
         assert int(m.snapshots[-1].rf["mrf"]["writes"]) == m.count("rf_writes")
 
 
-OVER = """from rfview.engine.designs import Design
+OVER = """from rfview.engine.plugin import Design
 
 DESIGN = Design(name="over", title="nothing of its own", source="the project's tests", parameters=(), state=(),
                 takes_main=True)

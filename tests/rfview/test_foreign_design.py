@@ -93,7 +93,7 @@ def test_a_slip_in_its_why_is_named_and_the_chain_goes_on(monkeypatch: pytest.Mo
     assert "design intervals, why: ValueError: no field of name no_such_field" in chain.links[-1].evidence
 
 
-TURNING = """from rfview.engine.designs import Design
+TURNING = """from rfview.engine.plugin import Design
 
 
 def bank_of(sm, rf, spec, warp, reg):

@@ -197,7 +197,7 @@ def test_describe_says_what_a_file_holds(small: Path) -> None:
 
 
 def test_replay_and_scripts_begin_without_numba(small: Path) -> None:
-    code = ("import sys; from sessions import open_session; from rfview.sessions.commands.script import run_lines\n"
+    code = ("import sys; from rfview.sessions import open_session; from rfview.sessions.commands.script import run_lines\n"
             "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
             "assert run_lines(s, 'info warps; info registers 3; c; rc; u w3.pc > 2; print w1.R1') == 0\n"
             "sys.exit(any(name.startswith(('numba', 'llvmlite')) for name in sys.modules))")  # fmt: skip
