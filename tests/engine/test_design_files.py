@@ -149,7 +149,7 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
     machine = Machine(program(), warps=2, data=[0], design=str(own))
     record(machine.simulator, tmp_path / "run.rfs")
     own.unlink()
-    code = ("import sys; from sessions import open_session; s = open_session(sys.argv[1]); s.goto('50%');"
+    code = ("import sys; from rfview.sessions import open_session; s = open_session(sys.argv[1]); s.goto('50%');"
             "print(s.snapshot().register(0, 1)[0] > 0)")
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run.rfs")], capture_output=True, text=True,
                           cwd=Path(__file__).parents[2])  # fmt: skip

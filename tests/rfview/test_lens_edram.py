@@ -165,6 +165,6 @@ def test_every_state_fits_its_panel(width: int, height: int, variant: str) -> No
 def test_before_the_first_cycle_and_without_a_state() -> None:
     engine = Engine(program(), design="edram")
     first = Machine(engine.snapshots[0])
-    lines = edram.render(Scene(now=first, info=engine.info), 58, 17)
+    lines = edram.render(Scene(now=first, info=engine.simulator.info), 58, 17)
     assert len(lines) == 17 and not any("↻" in line.plain for line in lines[:16])
     assert edram.render(Scene(), 58, 17) == []

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rfview import sessions
+from rfview.sessions import codec
 from rfview.engine.compile import jit
 from rfview.engine import kernels
 from rfview.engine.launch import load_launch_file
@@ -126,7 +126,8 @@ def test_it_is_loaded_after_so_many_chunks(recorded: RecordedTimeline, monkeypat
 def test_it_is_loaded_only_where_it_is_compiled(case: str, loads: bool, file: Path, tmp_path: Path) -> None:
     if loads:
         subprocess.run([sys.executable, "-m", "rfview.sessions.codec.warm"], check=True, timeout=300)
-    code = ("import sys; from sessions import open_session, reading\n"
+    code = ("import sys; from rfview.sessions import open_session\n"
+            "from rfview.sessions.codec import reading\n"
             "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
             "assert 'numba' not in sys.modules; reading.READER.load()\n"
             "print(reading.READER.state_at is not None)")  # fmt: skip
@@ -139,7 +140,7 @@ def test_it_is_loaded_only_where_it_is_compiled(case: str, loads: bool, file: Pa
 
 def test_a_broken_numba_takes_nothing_from_a_replay(recorded: RecordedTimeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rfview.sessions.codec.warm", None)
-    monkeypatch.delattr(sessions, "warm", raising=False)
+    monkeypatch.delattr(codec, "warm", raising=False)
     reader = reading.Reader(after=1)
     reader.load()
     assert reader.state_at is None

@@ -221,7 +221,7 @@ def test_a_recipe_whose_parts_do_not_belong_together_is_one_clear_error(made: Pa
 
 
 def test_saying_what_a_recipe_holds_needs_no_numba(made: Path) -> None:
-    code = (f"import sys; from sessions import recipe; print(recipe.describe({str(made)!r})['cycles']); "
+    code = (f"import sys; from rfview.sessions.timeline import recipe; print(recipe.describe({str(made)!r})['cycles']); "
             "assert 'numba' not in sys.modules")
     root = CORPUS.parent.parent
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
