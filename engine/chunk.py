@@ -77,15 +77,62 @@ class Rows:
         return Rows(end, index, np.full(len(index), RAW, np.uint32), np.ascontiguousarray(value, np.uint32).ravel())
 
 
+# of Writes.pc, where no instruction wrote: the register file lost bits of the value; a CTA left or took the warp slot,
+# whose registers are 0 from then on, which is said of number ALL_REGISTERS. Of Writes.row: the value is in `word`
+LOST, CLEARED = 0xFFFFFFFF, 0xFFFFFFFE
+NO_ROW = 0xFFFFFFFF
+REGISTERS_OF_WARP = 64
+ALL_REGISTERS = REGISTERS_OF_WARP - 1
+
+
+@dataclass
+class Writes:
+    """What happened to registers, in order: results that the register file accepted; bits lost in it; slots cleared.
+
+    end: (num_cycles,) u4 prefix counts. register: (k,) u4, warp slot * 64 + register. lanes: (k,) u4 mask of the lanes
+    written. pc: (k,) u4 instruction, LOST or CLEARED. row: (k,) u4 number, among the chunk's row writes, of one in the
+    same cycle that holds the value under these lanes; or NO_ROW: then it is the next 32 words of `word`, but for CLEARED.
+    word: (32 * m,) u4.
+    """
+
+    end: np.ndarray
+    register: np.ndarray
+    lanes: np.ndarray
+    pc: np.ndarray
+    row: np.ndarray
+    word: np.ndarray
+
+    @staticmethod
+    def none(cycles: int) -> Writes:
+        """Return the log of a stretch without writes."""
+        empty = np.empty(0, np.uint32)
+        return Writes(np.zeros(cycles, np.uint32), empty, empty, empty, empty, empty)
+
+    def values(self, chosen: np.ndarray, row_values: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return (n, 32) u4 what some of the writes, given by their numbers, wrote; only lanes written mean something.
+
+        row_values: gives (n, 32) u4 of some of the chunk's row writes, given by their numbers.
+        """
+        rows, cleared = self.row[chosen], self.pc[chosen] == CLEARED
+        found = np.zeros((len(chosen), len(LANES)), np.uint32)
+        apart = (rows == NO_ROW) & ~cleared
+        named = ~(apart | cleared)
+        found[named] = row_values(rows[named].astype(np.int64))
+        if apart.any():
+            rank = np.cumsum((self.row == NO_ROW) & (self.pc != CLEARED))[chosen[apart]] - 1
+            found[apart] = self.word.reshape(-1, len(LANES))[rank]
+        return found
+
+
 @dataclass
 class Chunk:
     """A keyframe and the changes of `num_cycles` cycles after it.
 
     key: (RECORDED_BYTES // 4 + rf bytes // 4,) u4, or only its clock section, of which blocks say nothing. key_rows:
     (recorded rows, 32) u4 or None. key_memory: (words,) u4 or None, neither to be written to. All are left out where the
-    consumer carries them on from the chunk before. mem_end:
-    (num_cycles,) u4 prefix counts. mem_index, mem_value: u4 arena words. printed: (cycle, text) lines that the kernel
-    printed. release: to be called once when the arrays are no longer looked at, where they are lent.
+    consumer carries them on from the chunk before. mem_end: (num_cycles,) u4 prefix counts. mem_index, mem_value: u4 arena
+    words. writes: the log of register writes. printed: (cycle, text) lines that the kernel printed. release: to be called
+    once when the arrays are no longer looked at, where they are lent.
     """
 
     first_cycle: int
@@ -98,6 +145,7 @@ class Chunk:
     mem_end: np.ndarray
     mem_index: np.ndarray
     mem_value: np.ndarray
+    writes: Writes
     printed: list[tuple[int, str]] = field(default_factory=list)
     release: Callable[[], None] = lambda: None
 

@@ -29,6 +29,7 @@ MAXIMA = {
     "sm.num_banks": state.MAX_BANKS,
     "sm.num_collectors": state.MAX_COLLECTORS,
     "sm.num_sp": 2,
+    "sm.result_buses": state.MAX_ACCEPTED // 4 - 1,    # of up to 4 rows each, beside one of memory
     "memory.mshrs": state.MAX_MSHRS,
     "memory.l1_enabled": 2,
 }

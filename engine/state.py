@@ -30,6 +30,7 @@ MAX_BANKS = 32
 MAX_COLLECTORS = 32
 MAX_INFLIGHT = 256
 MAX_ROWS = 4096
+MAX_ACCEPTED = 64
 MAX_CTAS = 16
 MAX_MSHRS = 128
 MAX_PIPES = 8
@@ -330,6 +331,10 @@ DERIVED = [
     ("bank_requests", "u4", (MAX_BANKS,)),        # per bank: collectors with a pending read there
 ]
 
+# an accepted result: the row that holds it, which stays as it is until the cycle's end, and what the entry in flight,
+# which may be another's by then, said of it
+ACCEPTED = np.dtype([("row", "u4"), ("register", "u4"), ("lanes", "u4"), ("pc", "u4")])
+
 AUX = [
     # nor are these: the engine's own
     ("seq", "i8"),                                # next issue order number
@@ -344,6 +349,11 @@ AUX = [
     ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)),
     ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows written in this cycle
     ("rows_touched", "u8"),                       # words of dirty_rows that have a mark
+    ("accepted", ACCEPTED, (MAX_ACCEPTED,)),      # results that the register file accepted in this cycle
+    ("num_accepted", "u4"),
+    ("lost_rows", "u8", (MAX_ROWS // 64,)),       # rows of registers in which values lost bits in this cycle
+    ("lost_touched", "u8"),                       # words of lost_rows that have a mark
+    ("cleared", "u8"),                            # warp slots that a CTA left or took in this cycle
     ("passed", "u8"),                             # warps whose head instruction only waits for a unit or a collector
     ("head_unit", "u1", (MAX_WARPS,)),            # the unit it needs
     ("at_unit", "u8", (4,)),                      # the same as masks of warps, by unit; only bits in `passed` count

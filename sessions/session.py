@@ -20,6 +20,7 @@ from rfview.sessions.history import History
 from rfview.sessions.marks import Mark, Marks
 from rfview.sessions.search.search import Target
 from rfview.sessions.timeline.base import Overview, Timeline
+from rfview.sessions.timeline.register_log import RegisterLog
 
 if TYPE_CHECKING:
     from rfview.sessions.taint import Flow
@@ -321,22 +322,42 @@ class Session:
         return stop if forward is not None else Stop(self.cycle, "not found", f"no other cycle with {name}")
 
     def next_change(self, item: str) -> Stop:
-        """Go forward to the first cycle after the cursor at which the item differs from the cycle before."""
+        """Go forward to the first cycle after the cursor at which the item differs from the cycle before.
+
+        A register, or a lane of one, is asked who writes it: the cycle is the first that shows what an instruction wrote,
+        be it the same value again.
+        """
         return self._change(item, True)
 
     def last_change(self, item: str) -> Stop:
-        """Go backward to the last cycle before the cursor at which the item differs from the cycle before."""
+        """Go backward to the last cycle before the cursor at which the item differs from the cycle before.
+
+        A register, or a lane of one, is asked who wrote it, as by next_change.
+        """
         return self._change(item, False)
 
     def _change(self, item: str, forward: bool) -> Stop:
         compiled = self.expression(item)
-        found = self._search(search.where_changes(compiled), forward)
+        register = compiled.register
+        target = search.where_changes(compiled) if register is None else search.where_written(*register)
+        found = self._search(target, forward)
         if isinstance(found, Stop):
             return found
         if found is None:
-            where = "after" if forward else "before"
-            return Stop(self.cycle, "not found", f"{item} does not change {where} cycle {self.cycle:,}")
-        return self._land(found, "change", f"cycle {found:,}: {item} changed")
+            verb, where = "does not change" if register is None else "is not written", "after" if forward else "before"
+            return Stop(self.cycle, "not found", f"{item} {verb} {where} cycle {self.cycle:,}")
+        what = f"{item} changed" if register is None else self._written(item, register, found)
+        return self._land(found, "change", f"cycle {found:,}: {what}")
+
+    def _written(self, item: str, register: tuple[RegisterLog, slice], cycle: int) -> str:
+        """Return who wrote a register and what it held before and since: "w3.R5 written by `add.s32 ...` (pc 7): 0 → 3"."""
+        log, lanes = register
+        write = log.write_at(cycle, lanes)
+        assert write is not None
+        pc, written = write
+        text = next((entry["text"] for entry in self.info.get("program", ()) if entry["pc"] == pc), "")
+        some = "" if written.all() else f", {int(written.sum())} lanes"
+        return f"{item} written by `{text}` (pc {pc}{some}): {self._old_and_new(item, cycle)}"
 
     def continue_(self) -> Stop:
         """Go forward to the next breakpoint hit, else to the end."""

@@ -546,7 +546,7 @@ def book_lost(sm, rf, spec, place, bits):
     if bits > 0:
         sm.events[spec.first_event + BITS_LOST] += bits
         rf.struck[place >> 6] = np.uint64(rf.struck[place >> 6]) | bit64(place & 63)
-        registers.touch_row(sm, place)
+        registers.note_loss(sm, place)
     return 0
 
 

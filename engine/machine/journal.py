@@ -14,14 +14,16 @@ import numpy as np
 
 from rfview.engine import state
 from rfview.engine.compile.bits import bit64, changed32, ctz64, keep_changed, popcount, take32, words_at
-from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows
+from rfview.engine.chunk import (AFFINE, ALL_REGISTERS, CLEARED, LOST, NO_ROW, RAW, REGISTERS_OF_WARP, UNIFORM, Blocks,
+                                 Chunk, Rows, Writes)  # fmt: skip
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import entry, key_dtype, record
 
 # arrays that compiled code reaches by address: passing this many as arguments costs more than a quiet cycle
 WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted")
 WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
-           "mem_end", "mem_index", "mem_value")  # fmt: skip
+           "mem_end", "mem_index", "mem_value", "write_end", "write_register", "write_lanes", "write_pc", "write_row",
+           "write_word")  # fmt: skip
 LOG = np.dtype(
     [
         ("mem_count", "i8"),          # words noted in this cycle
@@ -30,11 +32,14 @@ LOG = np.dtype(
         ("rows", "i8"),
         ("row_words", "i8"),
         ("words", "i8"),
+        ("writes", "i8"),
+        ("write_words", "i8"),
         ("cycles", "i8"),
         ("block_room", "i8"),         # entries that a cycle must find free, else the chunk ends
         ("value_room", "i8"),
         ("row_room", "i8"),
         ("word_room", "i8"),
+        ("write_room", "i8"),
         ("on", "u1"),
         *((f"{name}_{what}", "i8") for name in (*WATCHED, *WRITTEN) for what in ("at", "size")),  # address, words
     ],
@@ -42,7 +47,7 @@ LOG = np.dtype(
 )
 
 # the numbers that `begin` sets to 0, from mem_count to cycles
-COUNTS = 7
+COUNTS = 9
 WIDTH = 32
 RECORDED_WORDS = state.RECORDED_BYTES // 4
 HOT_WORD = state.HOT_OFFSET // 4
@@ -216,6 +221,91 @@ def log_rows(sm, log):
 
 
 @device
+def log_writes(sm, log, first_row):
+    """Append the results that the register file accepted in this cycle, the values that lost bits, and slots cleared.
+
+    first_row: number of the first row write of this cycle. A value is named by the row write that holds it under the lanes
+    written, which nearly all have; else its lanes are given.
+    """
+    rows = words_at(log.value_rows_at, log.value_rows_size)
+    row_index = words_at(log.row_index_at, log.row_index_size)
+    write_row = words_at(log.write_row_at, log.write_row_size)
+    write_word = words_at(log.write_word_at, log.write_word_size)
+    for number in range(np.int64(sm.num_accepted)):
+        noted = sm.accepted[number]
+        at = np.uint64(noted.row) * np.uint64(32)
+        found = np.int64(NO_ROW)
+        for candidate in range(np.int64(first_row), np.int64(log.rows)):
+            if agree(rows, at, np.uint64(row_index[candidate]) * np.uint64(32), np.int64(noted.lanes)):
+                found = candidate
+                break
+        if found == NO_ROW:
+            to = np.uint64(log.write_words)
+            for lane in range(np.uint64(32)):
+                write_word[to + lane] = rows[at + lane]
+            log.write_words += 32
+        append_write(log, noted.register, noted.lanes, noted.pc)
+        write_row[log.writes - 1] = found
+    sm.num_accepted = 0
+    candidate = np.int64(first_row)
+    touched = np.uint64(sm.lost_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
+        marked = np.uint64(sm.lost_rows[word])
+        sm.lost_rows[word] = 0
+        while marked != 0:
+            low = ctz64(marked)
+            marked &= ~bit64(low)
+            candidate = log_loss(sm, log, candidate, word * 64 + low)
+    sm.lost_touched = 0
+    cleared = np.uint64(sm.cleared)
+    while cleared != 0:
+        warp = ctz64(cleared)
+        cleared &= ~bit64(warp)
+        append_write(log, warp * REGISTERS_OF_WARP + ALL_REGISTERS, WHOLE, CLEARED)
+        words_at(log.write_row_at, log.write_row_size)[log.writes - 1] = NO_ROW
+    sm.cleared = 0
+    return 0
+
+
+@device
+def agree(rows, one, other, lanes):
+    """Say whether two rows, which begin at these words, are alike in the lanes of a mask."""
+    differ = np.uint32(0)
+    for lane in range(np.uint64(32)):
+        chosen = np.uint32(0) - np.uint32((lanes >> np.int64(lane)) & 1)
+        differ |= (rows[one + lane] ^ rows[other + lane]) & chosen
+    return differ == 0
+
+
+@device
+def append_write(log, register, lanes, pc):
+    """Append an entry to the log of register writes, but for where its value is."""
+    at = log.writes
+    words_at(log.write_register_at, log.write_register_size)[at] = register
+    words_at(log.write_lanes_at, log.write_lanes_size)[at] = lanes
+    words_at(log.write_pc_at, log.write_pc_size)[at] = pc
+    log.writes = at + 1
+    return 0
+
+
+@device
+def log_loss(sm, log, candidate, row):
+    """Append that the register kept in a row lost bits, and return the number of its row write, which has the value.
+
+    candidate: a row write of this cycle that is not behind it; they are in the order of rows.
+    """
+    registers = np.int64(sm.launch.registers)
+    row_index = words_at(log.row_index_at, log.row_index_size)
+    while np.int64(row_index[candidate]) != row:
+        candidate += 1
+    append_write(log, row // registers * REGISTERS_OF_WARP + row % registers, WHOLE, LOST)
+    words_at(log.write_row_at, log.write_row_size)[log.writes - 1] = candidate
+    return candidate
+
+
+@device
 def log_words(log):
     """Append the new value of every arena word that this cycle wrote."""
     noted = words_at(log.noted_at, log.noted_size)
@@ -244,7 +334,9 @@ def capture(sm, log):
     scan_cold(sm, log, words, shadow)
     take(log, words, shadow, begin, 0)
     capture_design(log)
+    first_row = log.rows
     log_rows(sm, log)
+    log_writes(sm, log, first_row)
     log_words(log)
     capture_idle(log, 1)
     return 0
@@ -256,10 +348,12 @@ def capture_idle(log, cycles):
     block_end = words_at(log.block_end_at, log.block_end_size)
     row_end = words_at(log.row_end_at, log.row_end_size)
     mem_end = words_at(log.mem_end_at, log.mem_end_size)
+    write_end = words_at(log.write_end_at, log.write_end_size)
     for at in range(log.cycles, log.cycles + cycles):
         block_end[at] = log.blocks
         row_end[at] = log.rows
         mem_end[at] = log.words
+        write_end[at] = log.writes
     log.cycles += cycles
     return 0
 
@@ -273,6 +367,8 @@ def has_room(log):
         and log.rows + log.row_room <= log.row_index_size
         and log.row_words + np.int64(32) * log.row_room <= log.row_word_size
         and log.words + log.word_room <= log.mem_index_size
+        and log.writes + log.write_room <= log.write_register_size
+        and log.write_words + np.int64(32 * state.MAX_ACCEPTED) <= log.write_word_size
     )
 
 
@@ -293,6 +389,14 @@ def forget_marks(sm):
         touched &= ~bit64(word)
         sm.dirty_rows[word] = 0
     sm.rows_touched = 0
+    sm.num_accepted = 0
+    touched = np.uint64(sm.lost_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
+        sm.lost_rows[word] = 0
+    sm.lost_touched = 0
+    sm.cleared = 0
     return 0
 
 
@@ -317,16 +421,17 @@ def expand(key, block_end, block_at, block_mask, end, index):
 class Buffers:
     """Output arrays for one chunk, by name.
 
-    rooms: what one cycle takes at worst: blocks and words of the whole state, every row, all memory words; beyond that a
+    rooms: what one cycle takes at worst: blocks and words of the whole state, every row, all memory words, writes; beyond a
     chunk of busy cycles fits, and a chunk that runs out of room ends early. keys: words of the keyframe, state and design.
     """
 
-    def __init__(self, rooms: tuple[int, int, int, int], cycles: int, keys: tuple[int, int]) -> None:
-        busy = (64, 256, 4, 32)
-        blocks, values, rows, words = (room + each * cycles for room, each in zip(rooms, busy))
+    def __init__(self, rooms: tuple[int, ...], cycles: int, keys: tuple[int, int]) -> None:
+        busy = (64, 256, 4, 32, 4)
+        blocks, values, rows, words, writes = (room + each * cycles for room, each in zip(rooms, busy))
         sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
                  "row_index": rows, "row_kind": rows, "row_word": rows * 32, "mem_end": cycles, "mem_index": words,
-                 "mem_value": words}  # fmt: skip
+                 "mem_value": words, "write_end": cycles, "write_register": writes, "write_lanes": writes,
+                 "write_pc": writes, "write_row": writes, "write_word": 32 * (state.MAX_ACCEPTED + cycles)}  # fmt: skip
         self.arrays = {name: np.empty(sizes[name], np.uint32) for name in WRITTEN}
         self.places = places_of(self.arrays)
         self.key = np.empty(sum(keys), np.uint32)
@@ -350,7 +455,7 @@ class Journal:
         blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
         # what is taken of a block is written 32 words at a time
         values = RECORDED_WORDS + len(design) + 2 * WIDTH
-        self._rooms = (blocks, values, num_rows, max_words)
+        self._rooms = (blocks, values, num_rows, max_words, num_rows + state.MAX_ACCEPTED + state.MAX_WARPS)
         self._sizes = (self._rooms, cycles, (len(recorded), len(design)))
         self.log = np.zeros(1, LOG).view(np.recarray)
         self.mem_index = np.zeros(max_words, np.uint32)
@@ -367,7 +472,7 @@ class Journal:
         self._point(WATCHED[0], places_of(self._watched))
         self._use(Buffers(*self._sizes))
         log = self.log[0]
-        log.block_room, log.value_room, log.row_room, log.word_room = self._rooms
+        log.block_room, log.value_room, log.row_room, log.word_room, log.write_room = self._rooms
 
     def _point(self, first: str, places: np.ndarray) -> None:
         """Tell compiled code where the arrays from `first` on are."""
@@ -409,19 +514,22 @@ class Journal:
         """
         made = self._buffers.arrays
         key = self._buffers.key[: RECORDED_WORDS + design_words if self._is_whole else HOT_WORD]
-        _, b, v, r, w, m, n = self._counts.tolist()
+        _, b, v, r, w, m, k, x, n = self._counts.tolist()
         blocks = Blocks(made["block_end"][:n], made["block_first"][:b], made["block_mask"][:b], made["block_value"][:v])
         rows = made["row_end"][:n], made["row_index"][:r], made["row_kind"][:r], made["row_word"][:w]
         words = made["mem_end"][:n], made["mem_index"][:m], made["mem_value"][:m]
+        log = (made["write_end"][:n], *(made[f"write_{name}"][:k] for name in ("register", "lanes", "pc", "row")),
+               made["write_word"][:x])  # fmt: skip
         if lend:
             buffers = self._buffers
             self._use(self._free.pop() if self._free else Buffers(*self._sizes))
-            return Chunk(first, n, key, None, None, blocks, Rows(*rows), *words, printed=printed,
+            return Chunk(first, n, key, None, None, blocks, Rows(*rows), *words, Writes(*log), printed=printed,
                          release=lambda: self._free.append(buffers))  # fmt: skip
         end, index = np.empty(n, np.uint32), np.empty(v, np.uint32)
         expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
         return Chunk(first, n, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
-                     Rows(*(array.copy() for array in rows)), *(array.copy() for array in words), printed=printed)
+                     Rows(*(array.copy() for array in rows)), *(array.copy() for array in words),
+                     Writes(*(array.copy() for array in log)), printed=printed)
 
 
 def aligned_words(count: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.bits import bit64, blend32, copy32, ctz64, highest64, popcount
+from rfview.engine.chunk import REGISTERS_OF_WARP
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.events import READ_CONFLICTS, RF_READS, RF_WRITES, WRITE_CONFLICTS
 from rfview.engine.stalls import BANK_CONFLICT
@@ -77,6 +78,27 @@ def touch_row(sm, row):
 def write_row(sm, rows, row, value_row, mask):
     """Merge the lanes `mask` of latch row `value_row` into a recorded row, leaving the other lanes alone (B0.2)."""
     blend32(rows[value_row].u, rows[row].u, mask)
+    return touch_row(sm, row)
+
+
+@device
+def note_write(sm, warp, reg, lanes, pc, value_row):
+    """Note that the register file accepted a result, for the log of register writes; `value_row` keeps it for this cycle."""
+    noted = sm.accepted[sm.num_accepted]
+    noted.row = value_row
+    noted.register = np.int64(warp) * REGISTERS_OF_WARP + reg
+    noted.lanes = lanes
+    noted.pc = pc
+    sm.num_accepted += 1
+    return 0
+
+
+@device
+def note_loss(sm, row):
+    """Note that a register's value, kept in the recorded row `row`, lost bits in this cycle, which no instruction wrote."""
+    word = np.int64(row) >> 6
+    sm.lost_rows[word] = np.uint64(sm.lost_rows[word]) | bit64(row & 63)
+    sm.lost_touched = np.uint64(sm.lost_touched) | bit64(word)
     return touch_row(sm, row)
 
 

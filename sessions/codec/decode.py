@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rfview.engine.chunk import Chunk
+from rfview.engine.chunk import Chunk, Writes
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.codec.changes import Changes, StoredChanges
 from rfview.sessions.layout import Field, Layout
@@ -237,6 +237,16 @@ class DecodedChunk:
             self._columns.clear()
         self._columns[field.path] = values
         return values
+
+    @property
+    def writes(self) -> Writes:
+        """Return the chunk's log of register writes."""
+        writes: Writes = self.chunk.writes
+        return writes
+
+    def written(self, chosen: np.ndarray) -> np.ndarray:
+        """Return (n, 32) u4 what some of the register writes, given by their numbers, wrote."""
+        return self.writes.values(chosen, self.chunk.row_values)
 
     def rows(self, offset: int) -> np.ndarray:
         """Return the (recorded rows, 32) u4 values at cycle first + offset; shared between calls: read-only."""

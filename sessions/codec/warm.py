@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from rfview.engine.compile import jit
-from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows
+from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows, Writes
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.compile.warm import Progress, alone, smallest_run, watch
 from rfview.sessions.codec.compiled import FOLDER
@@ -83,7 +83,8 @@ def code_some(folder: Path) -> None:
     values = simulator.rows.u.copy(), simulator.arena.copy()
     writer = Writer(folder / "warm.rfs", layout, simulator.info, CYCLES)
     for number in range(CHUNKS):
-        writer.add(Chunk(CYCLES * number, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once))
+        writer.add(Chunk(CYCLES * number, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once,
+                         Writes(ends, *(np.zeros(1, np.uint32) for _ in range(4)), np.empty(0, np.uint32))))
     writer.finish({}, totals)
 
 

@@ -8,6 +8,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.bounds import may_fail, may_hold
 from rfview.sessions.expressions.nodes import Node, Run, Uses
 from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.register_log import RegisterLog
 
 
 class Expression:
@@ -20,6 +21,11 @@ class Expression:
         self._node = node
         self._uses = uses
         self._words = np.unique(np.concatenate(uses.words)) if uses.words else np.empty(0, np.int64)
+
+    @property
+    def register(self) -> tuple[RegisterLog, slice] | None:
+        """Return the log and the lanes of what is a register, or a lane of one, and no more; else None."""
+        return self._node.register
 
     def column(self, start: int, stop: int) -> np.ndarray:
         """Return the values at cycles start..stop-1: (n,) or (n, width), of i8, f8 or bool."""
@@ -56,8 +62,7 @@ class Expression:
         if not uses.timed and summaries is not None and found.any():
             changing = summaries.words_change(self._words, low, high)
             changing |= summaries.memory_changes(uses.memory, low, high)
-            for base, register in uses.registers:
-                changing |= summaries.register_changes(base, register, low, high)
+            changing |= summaries.registers_change(uses.registers, low, high)
             found &= changing
         return found
 

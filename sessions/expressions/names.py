@@ -20,6 +20,7 @@ from rfview.sessions.layout import suggest
 from rfview.sessions.names import register_of
 from rfview.sessions.codec.rowlog import ALL
 from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.register_log import RegisterLog
 
 REGISTER = re.compile(r"R(\d+)\Z")       # a small letter would be taken for the PTX's own %r8
 PREDICATE = re.compile(r"P(\d+)\Z")
@@ -191,10 +192,11 @@ class Names(ABC):
             raise self.fail(where, f"register R{register[1]} is not allocated: the kernel has R0..R{count - 1}")
         lane = self._lane(steps)
         lanes = ALL if lane is None else slice(lane, lane + 1)
-        run = register_columns(self.timeline, self.uses, number, int(register[1]), lanes)
+        log = RegisterLog(self.timeline, number, int(register[1]))
+        run = register_columns(log, self.uses, lanes)
         if lane is None:
-            return Node(run, "i", 32, "lanes")
-        return Node(lambda start, stop: run(start, stop)[:, 0], "i")
+            return Node(run, "i", 32, "lanes", register=(log, lanes))
+        return Node(lambda start, stop: run(start, stop)[:, 0], "i", register=(log, lanes))
 
     def _lane(self, steps: list[tuple[ast.expr, str | int]]) -> int | None:
         """Return the lane that an index names, or None for all 32."""

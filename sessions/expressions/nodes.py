@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rfview.sessions.bounds import Bounds, Known, tried
-from rfview.sessions.layout import Field
+from rfview.sessions.timeline.register_log import RegisterLog
 from rfview.sessions.expressions.operations import Operation
 from rfview.sessions.timeline.base import Timeline
 
@@ -33,7 +33,8 @@ class Node:
     kind: 'i' whole numbers (i8), 'f' floats (f8), 'b' truth. over: what the width counts ('warps', 'lanes', ...).
     bounds(low, high): what it may be in chunks low..high-1, by the timeline's summaries alone (see bounds.py).
     given: works it out from values of `fields`, in their order, all of one cycle and one unit; None where that is not
-    enough. fields: the stored fields that it reads, by path.
+    enough. fields: the stored fields that it reads, by path. register: where it is a register or a lane of one and no
+    more, its log and the lanes.
     """
 
     run: Run
@@ -44,18 +45,19 @@ class Node:
     bounds: Estimate = nothing
     given: Callable[[Values], np.ndarray] | None = None
     fields: Mapping[str, Node] = field(default_factory=dict)
+    register: tuple[RegisterLog, slice] | None = None
 
 
 @dataclass
 class Uses:
     """What an expression reads, for skipping chunks in which none of it changes.
 
-    words: state words. registers: (first slot of a warp, register in it). memory: words of the arena. timed: it may
+    words: state words. registers: numbers as in chunk.Writes. memory: words of the arena. timed: it may
     change without them.
     """
 
     words: list[np.ndarray] = field(default_factory=list)
-    registers: list[tuple[Field, int]] = field(default_factory=list)
+    registers: list[int] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
     timed: bool = False
 

@@ -10,6 +10,7 @@ import numpy as np
 from rfview.engine.chunk import Chunk
 from rfview.sessions.file import format
 from rfview.sessions.layout import Layout
+from rfview.sessions.codec.writelog import pack_writes
 from rfview.sessions.file.zone_maps import STATES
 from rfview.sessions.file.zone_map_writer import Plan, Summariser
 
@@ -89,6 +90,7 @@ class Coder:
             "row_writes": len(rows.index),
             "mem_writes": len(chunk.mem_index),
             "printed": chunk.printed,
+            "writes": pack_writes(chunk.writes, rows.end),
         }
         level = format.level_of(number)
         if level:
@@ -103,6 +105,7 @@ class Coder:
         self._coded += 1
         self._rows.add(self._summary.count, rows.index, rows.kind, rows.word)
         self._memory.add(self._summary.count, chunk.mem_index, chunk.mem_value)
+        self._summary.registers[chunk.writes.register] |= np.uint64(1 << self._summary.count)
         self._summary.add(self._encoder.state, extent)
         return [(format.CHUNK, content), *(self.summed_up() if self._summary.is_full else ())]
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.chunk import Writes
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import codec, reading
 from rfview.sessions.file import format, format2
 from rfview.sessions.codec.changes import StoredChanges
 from rfview.sessions.codec.rowlog import ALL, RowLog
+from rfview.sessions.codec.writelog import unpack_writes
 
 
 class StoredChunk:
@@ -114,6 +116,12 @@ class StoredChunk:
     def row_value(self) -> np.ndarray:
         """Return (k, 32) u4 what all row writes wrote."""
         return self.row_values(np.arange(len(self.row_index)))
+
+    @cached_property
+    def writes(self) -> Writes:
+        """Return the log of register writes."""
+        stored = codec.expand(self._content["writes"], self._what)
+        return self._checked(lambda: unpack_writes(stored, self.row_end))
 
     @cached_property
     def _memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.chunk import REGISTERS_OF_WARP
 from rfview.sessions.codec import codec
 from rfview.sessions.codec.extent import BYTES, LINE_BITS, NOT_WATCHED, WHOLE, Extent
 from rfview.sessions.layout import Layout
@@ -51,7 +52,8 @@ class Plan:
 class Summariser:
     """Collects what chunks hold, while recording; one after the other, up to 64, then `take`.
 
-    rows: (recorded rows,) u8, and lines: (LINE_BITS,) u8, in which whoever writes them sets bit `count` for the next chunk.
+    rows: (recorded rows,) u8, lines: (LINE_BITS,) u8, and registers: (warp slots * 64,) u8, in which whoever writes them
+    sets bit `count` for the next chunk.
     """
 
     def __init__(self, plan: Plan, num_rows: int):
@@ -61,8 +63,8 @@ class Summariser:
         self._low, self._high = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
         self._states = np.zeros((CHUNKS, plan.num_states), np.uint64)
         # a bit for each chunk
-        sizes = (len(plan.slot), num_rows, LINE_BITS)
-        self._changed, self.rows, self.lines = (np.zeros(size, np.uint64) for size in sizes)
+        sizes = (len(plan.slot), num_rows, LINE_BITS, plan.num_states * REGISTERS_OF_WARP)
+        self._changed, self.rows, self.lines, self.registers = (np.zeros(size, np.uint64) for size in sizes)
         self._out = np.empty(CHUNKS // 8 * len(plan.slot) + 8 * CHUNKS * len(plan.watched), np.uint8)
         self._which, self._end = np.empty((2, len(plan.kinds.begin)), np.int64)
         from rfview.sessions.codec import sums  # imports numba: what replays imports this module too
@@ -90,15 +92,15 @@ class Summariser:
                                       self._out, self._which, self._end)  # fmt: skip
         words = kinds.words[kinds.begin[self._which[:parts]]]
         ends, out = self._end[:parts].tolist(), self._out.data
-        written = (_bytes_of(marks, count) for marks in (self.rows, self.lines))
+        written = (_bytes_of(marks, count) for marks in (self.rows, self.lines, self.registers))
         found = {
             "first": first, "num": count, "words": codec.pack(words),
             "ranged": codec.pack((plan.slot[words] >= 0).astype(np.uint8)),
             "parts": [codec.squeeze(out[begin:end]) for begin, end in zip([0, *ends], ends)],
             "states": codec.squeeze(_planes(self._states[:count].T)),
-            **dict(zip(("rows", "lines"), map(codec.squeeze, written))),
+            **dict(zip(("rows", "lines", "registers"), map(codec.squeeze, written))),
         }  # fmt: skip
-        for marks in (self._changed, self.rows, self.lines):
+        for marks in (self._changed, self.rows, self.lines, self.registers):
             marks[:] = 0
         return found
 

@@ -205,17 +205,12 @@ class Summaries:
         """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one summary, writes; None = unknown."""
         return self._flags("rows", low, high)[0][0]
 
-    def register_changes(self, base: Field, register: int, low: int, high: int) -> np.ndarray:
-        """Return (high - low,) bool: whether the row of a register, counted from a slot in the state, may be written."""
-        slots = self.bounds(base, low, high)
-        answer = np.ones(high - low, bool)
-        if slots is None:
-            return answer
-        fixed, rows = slots.low == slots.high, slots.low + register
-        for flags, place in self._flags("rows", low, high):
-            if flags is not None:
-                row = np.minimum(rows[place], len(flags) - 1)
-                answer[place] = ~fixed[place] | flags[row, np.arange(flags.shape[1])]
+    def registers_change(self, registers: list[int], low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: whether any of these registers, as in chunk.Writes, may be written in each chunk."""
+        answer = np.zeros(high - low, bool)
+        if registers:
+            for flags, place in self._flags("registers", low, high):
+                answer[place] = True if flags is None else flags[registers].any(axis=0)
         return answer
 
     def memory_changes(self, words: list[int], low: int, high: int) -> np.ndarray:

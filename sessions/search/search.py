@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview.sessions.expressions import Expression
 from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.register_log import RegisterLog
 
 # what a chunk may hold: no hit, one at its first cycle, hits behind that
 NONE, FIRST, INSIDE, ALL = range(4)
@@ -45,6 +46,12 @@ def where_holds(expression: Expression, forward: bool) -> Target:
 def where_changes(expression: Expression) -> Target:
     """Return the cycles at which a value differs from the cycle before."""
     return Target(expression.changes, lambda low, high: at_edges(expression.may_change, low, high))
+
+
+def where_written(log: RegisterLog, lanes: slice) -> Target:
+    """Return the cycles that are the first to show what an instruction wrote to some lanes of a register."""
+    return Target(lambda start, stop: log.writes_at(start, stop, lanes),
+                  lambda low, high: at_edges(log.may_change, low, high))  # fmt: skip
 
 
 def at_edges(may: Callable[[int, int], np.ndarray], low: int, high: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import stalls, state
-from rfview.engine.chunk import Blocks, Chunk, Rows
+from rfview.engine.chunk import CLEARED, NO_ROW, Blocks, Chunk, Rows, Writes
 from rfview.engine.errors import KernelFault
 from rfview.engine.snapshot import Snapshot
 
@@ -99,7 +99,13 @@ class Double:
         if rng.rand() < 0.1:
             sm["warp_cold"][rng.randint(NUM_WARPS)]["pred"][2] = rng.randint(1 << 31)
         if rng.rand() < 0.02:
-            sm["resident"] ^= np.uint64(1 << rng.randint(1, NUM_WARPS))
+            slot = rng.randint(1, NUM_WARPS)
+            sm["resident"] ^= np.uint64(1 << slot)
+            log["write"].append((slot * 64 + 63, 0xFFFFFFFF, CLEARED, NO_ROW, None))
+            if int(sm["resident"]) >> slot & 1:     # as if all its registers had been written at once
+                base = int(warps[slot]["reg_base"])
+                log["write"] += [(slot * 64 + reg, 0xFFFFFFFF, 1, NO_ROW, self._rows[base + reg].copy())
+                                 for reg in range(REGISTERS)]
         if self.cycle in (279, 412):
             sm["launch"]["index"] ^= 1
         rf["writes"] += 7
@@ -112,6 +118,9 @@ class Double:
             step = np.uint32([0, 0xFFFFFFFC, 1][kind])
             self._rows[row] = base + np.arange(32, dtype=np.uint32) * step if kind < 2 else rng.randint(0, 1 << 31, 32)
             log["row"].append((row, self._rows[row].copy()))
+            log["write"] += [(warp * 64 + row - int(warps[warp]["reg_base"]), 0xFFFFFFFF, row % 16, len(log["row"]) - 1, None)
+                             for warp in range(NUM_WARPS) if int(sm["resident"]) >> warp & 1
+                             and 0 <= row - int(warps[warp]["reg_base"]) < REGISTERS]
         if rng.rand() < 0.3:
             word = 128 + rng.randint(128)
             self._memory[word] = rng.randint(1 << 31)
@@ -131,7 +140,7 @@ class Double:
                 raise self.fault
             if self.finished:
                 break
-            self._cycle({"row": [], "mem": []})
+            self._cycle({"row": [], "mem": [], "write": []})
         return self.cycle - before
 
     def _words(self) -> np.ndarray:
@@ -143,8 +152,8 @@ class Double:
         first, printed = self.cycle, len(self.printed)
         old = self._words()
         key = (old.copy(), self._rows.copy(), self._memory.copy())
-        log: dict[str, list] = {"row": [], "mem": []}
-        ends: list[list[int]] = [[], [], []]
+        log: dict[str, list] = {"row": [], "mem": [], "write": []}
+        ends: list[list[int]] = [[], [], [], []]
         index, value = [], []
         hot = state.HOT_OFFSET // 4
         while self.cycle < first + cycles and not self.finished and self.fault is None:
@@ -154,16 +163,19 @@ class Double:
             index.append(changed)
             value.append(new[changed])
             old = new
-            for end, count in zip(ends, (sum(map(len, index)), len(log["row"]), len(log["mem"]))):
+            for end, count in zip(ends, (sum(map(len, index)), *(len(log[name]) for name in ("row", "mem", "write")))):
                 end.append(count)
         join = lambda parts: np.concatenate(parts).astype(np.uint32) if parts else np.empty(0, np.uint32)
-        row_end, mem_end = (np.array(end, np.uint32) for end in ends[1:])
+        row_end, mem_end, write_end = (np.array(end, np.uint32) for end in ends[1:])
+        columns = [np.array([entry[at] for entry in log["write"]], np.uint32) for at in range(4)]
+        words = [entry[4] for entry in log["write"] if entry[4] is not None]
         return Chunk(
             first, self.cycle - first, *key, Blocks.of_words(np.array(ends[0], np.uint32), join(index), join(value)),
             Rows.of_values(row_end, np.array([row for row, _ in log["row"]], np.uint32),
                            np.array([values for _, values in log["row"]], np.uint32).reshape(-1, 32)),
             mem_end, np.array([word for word, _ in log["mem"]], np.uint32),
-            np.array([word for _, word in log["mem"]], np.uint32), self.printed[printed:],
+            np.array([word for _, word in log["mem"]], np.uint32),
+            Writes(write_end, *columns, join(words)), self.printed[printed:],
         )  # fmt: skip
 
     def checkpoint(self) -> Checkpoint:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rfview.sessions import codec
+from rfview.sessions import codec as codec_room
 from rfview.engine.compile import jit
 from rfview.engine import kernels
 from rfview.engine.launch import load_launch_file
@@ -140,7 +140,7 @@ def test_it_is_loaded_only_where_it_is_compiled(case: str, loads: bool, file: Pa
 
 def test_a_broken_numba_takes_nothing_from_a_replay(recorded: RecordedTimeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rfview.sessions.codec.warm", None)
-    monkeypatch.delattr(codec, "warm", raising=False)
+    monkeypatch.delattr(codec_room, "warm", raising=False)
     reader = reading.Reader(after=1)
     reader.load()
     assert reader.state_at is None

@@ -52,6 +52,7 @@ def retire_cta(sm, rf, spec, rows, slot):
     for warp in range(first, first + np.int64(cta.num_warps)):
         hooks.on_exit(sm, rf, spec, rows, warp)
         sm.resident = np.uint64(sm.resident) & ~bit64(warp)
+        sm.cleared = np.uint64(sm.cleared) | bit64(warp)
         sm.warp[warp].cta = NONE8
         set_state(sm, warp, NO_CTA)
     cta.valid = 0
@@ -118,6 +119,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     entry.reg_base = warp * np.int64(launch.registers)
     bit = bit64(warp)
     sm.resident = np.uint64(sm.resident) | bit
+    sm.cleared = np.uint64(sm.cleared) | bit
     sm.unfinished = np.uint64(sm.unfinished) | bit
     for pred in range(32):
         sm.warp_cold[warp].pred[pred] = 0

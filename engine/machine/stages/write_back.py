@@ -8,7 +8,7 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.program import UNIT_LDST, WAIT_LONG
-from rfview.engine.machine.registers import touch_inflight, wake
+from rfview.engine.machine.registers import note_write, touch_inflight, wake
 from rfview.engine.state import NONE8, WRITE_BACK, WRITTEN
 
 ALU, MEMORY = 0, 1        # the two kinds of result bus
@@ -121,6 +121,8 @@ def write_result(sm, rf, spec, rows, insts, slot):
             flight.unwritten = unwritten
             refused = code
             flight.bank = hooks.bank_of(sm, rf, spec, warp, reg)
+        else:
+            note_write(sm, warp, reg, mask, pc, value_row)
     touch_inflight(sm, slot)
     if refused != 0:
         return refuse(sm, slot, refused)

@@ -1,0 +1,161 @@
+"""What the log of register writes says of one register: who wrote it, and its value at every cycle, in any design."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rfview.engine.chunk import ALL_REGISTERS, CLEARED, LANES, LOST, REGISTERS_OF_WARP
+from rfview.sessions.codec.rowlog import ALL
+from rfview.sessions.timeline.base import Timeline
+
+# chunks asked about at once on the way back to what wrote a register last
+FEW_CHUNKS, MANY_CHUNKS = 4, 4096
+# values at ends of chunks, and chunks' entries, that are kept
+MOST_KEPT = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What happened to a register in one chunk, in order.
+
+    cycle: (k,) i8 first cycle that shows it. lanes: (k, 32) bool that it concerns. pc: (k,) u4 instruction, LOST or CLEARED.
+    value: (k, 32) u4, of which only these lanes mean something.
+    """
+
+    cycle: np.ndarray
+    lanes: np.ndarray
+    pc: np.ndarray
+    value: np.ndarray
+
+    @property
+    def is_write(self) -> np.ndarray:
+        """Return (k,) bool: what an instruction wrote."""
+        return (self.pc != LOST) & (self.pc != CLEARED)
+
+
+class RegisterLog:
+    """The entries of one register of a warp slot in a timeline's logs of writes.
+
+    Chunks in which it is not written are passed over where zone maps are at hand; of others only the log is decoded. A
+    register is 0 while its slot is empty, and until it is written.
+    """
+
+    def __init__(self, timeline: Timeline, warp: int, register: int):
+        self.timeline = timeline
+        self.warp, self.register = warp, register
+        # as in chunk.Writes: the register's own number, and that of all registers of its slot
+        self.numbers = [warp * REGISTERS_OF_WARP + register, warp * REGISTERS_OF_WARP + ALL_REGISTERS]
+        self._entries: dict[int, Entries] = {}
+        self._ends: dict[int, np.ndarray] = {}
+
+    def may_change(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: in which of chunks low..high-1 the register may have entries."""
+        zone_maps = self.timeline.summaries
+        return np.ones(high - low, bool) if zone_maps is None else zone_maps.registers_change(self.numbers, low, high)
+
+    def entries(self, number: int) -> Entries:
+        """Return what happened to the register in chunk `number`."""
+        found = self._entries.get(number)
+        if found is None:
+            part = self.timeline.decoded(number)
+            writes = part.writes
+            chosen = np.flatnonzero((writes.register == self.numbers[0]) | (writes.register == self.numbers[1]))
+            cycle = part.first + 1 + np.searchsorted(writes.end, chosen, side="right")
+            lanes = writes.lanes[chosen, None] >> LANES & np.uint32(1) != 0
+            found = Entries(cycle, lanes, writes.pc[chosen], part.written(chosen))
+            self._keep(self._entries, number, found)
+        return found
+
+    def _keep(self, where: dict, number: int, found: object) -> None:
+        """Keep what was found of a chunk, and forget what is oldest; a live run's last chunk may still grow."""
+        if self.timeline.closed or number + 1 < len(self.timeline.chunk_starts()):
+            while len(where) >= MOST_KEPT:
+                del where[next(iter(where))]
+            where[number] = found
+
+    def writing_chunks(self, behind: int) -> Iterator[int]:
+        """Yield the chunks before number `behind` that may have entries, the nearest first."""
+        size = FEW_CHUNKS
+        while behind > 0:
+            low = max(0, behind - size)
+            yield from (low + np.flatnonzero(self.may_change(low, behind))[::-1]).tolist()
+            behind, size = low, min(2 * size, MANY_CHUNKS)
+
+    def value_before(self, number: int) -> np.ndarray:
+        """Return (32,) u4 the value at the first cycle of chunk `number`."""
+        value, left = np.zeros(len(LANES), np.uint32), np.ones(len(LANES), bool)
+        for before in self.writing_chunks(number):
+            kept = self._ends.get(before)
+            if kept is not None:
+                value[left] = kept[left]
+                left[:] = False
+            else:
+                found = self.entries(before)
+                for lanes, wrote in zip(found.lanes[::-1], found.value[::-1], strict=True):
+                    value[lanes & left] = wrote[lanes & left]
+                    left &= ~lanes
+                    if not left.any():
+                        break
+            if not left.any():
+                break
+        if left.any():
+            value[left] = self._at_first()[left]
+        if number:
+            self._keep(self._ends, number - 1, value)
+        return value
+
+    def _at_first(self) -> np.ndarray:
+        """Return (32,) u4 the value at the first cycle of all."""
+        try:
+            return self.timeline.at(self.timeline.first).register(self.warp, self.register)
+        except IndexError:
+            return np.zeros(len(LANES), np.uint32)
+
+    def column(self, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
+        """Return (stop - start, lanes) u4 values at cycles start..stop-1."""
+        pieces = [self._piece(low, high, number, lanes) for low, high, number in self.timeline.stretches(start, stop)]
+        return np.concatenate(pieces) if pieces else np.empty((0, len(LANES[lanes])), np.uint32)
+
+    def _piece(self, start: int, stop: int, number: int, lanes: slice) -> np.ndarray:
+        """Return the values at cycles that chunk `number` shows."""
+        base = self.value_before(number)
+        if not len(self.timeline.chunk_starts()) or not self.may_change(number, number + 1)[0]:
+            return np.broadcast_to(base[lanes], (stop - start, len(base[lanes])))
+        found = self.entries(number)
+        values = np.concatenate([base[None], found.value])
+        for at, written in enumerate(found.lanes, 1):
+            if not written.all():
+                values[at, ~written] = values[at - 1, ~written]
+        return values[np.searchsorted(found.cycle, np.arange(start, stop), side="right")][:, lanes]
+
+    def writes_at(self, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
+        """Return (stop - start,) bool: which of cycles start..stop-1 are the first to show what an instruction wrote."""
+        hits = np.zeros(stop - start, bool)
+        for number in self._acting(start, stop):
+            found = self.entries(number)
+            cycles = found.cycle[found.is_write & found.lanes[:, lanes].any(axis=1)]
+            hits[cycles[(cycles >= start) & (cycles < stop)] - start] = True
+        return hits
+
+    def _acting(self, start: int, stop: int) -> list[int]:
+        """Return the chunks with entries that may first show at cycles start..stop-1: they act in the cycle before."""
+        timeline = self.timeline
+        if stop <= start or not timeline.chunk_starts():
+            return []
+        low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (start - 1, stop - 2))
+        return (low + np.flatnonzero(self.may_change(low, high + 1))).tolist()
+
+    def write_at(self, cycle: int, lanes: slice = ALL) -> tuple[int, np.ndarray] | None:
+        """Return (pc, (32,) bool lanes) of the instruction whose write shows first at a cycle, None where there is none."""
+        for number in self._acting(cycle, cycle + 1):
+            found = self.entries(number)
+            at = bisect_left(found.cycle.tolist(), cycle)
+            while at < len(found.cycle) and found.cycle[at] == cycle:
+                if found.is_write[at] and found.lanes[at, lanes].any():
+                    return int(found.pc[at]), found.lanes[at]
+                at += 1
+        return None
