@@ -84,7 +84,7 @@ def code_some(folder: Path) -> None:
     writer = Writer(folder / "warm.rfs", layout, simulator.info, CYCLES)
     for number in range(CHUNKS):
         writer.add(Chunk(CYCLES * number, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once,
-                         Writes(ends, *(np.zeros(1, np.uint32) for _ in range(4)), np.empty(0, np.uint32))))
+                         Writes(ends, once, once, once, np.zeros(1, np.uint32), np.empty(0, np.uint32))))
     writer.finish({}, totals)
 
 

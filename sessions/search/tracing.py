@@ -49,7 +49,7 @@ def trace(timeline: Timeline, expressions: Sequence[str], target: Target | None,
     reached = last
     for _, stop, hits in every_hit(timeline, target or any_changes(compiled), first, last):
         if hits.size:
-            # only the stretch with hits is evaluated: a register of a design that moves values costs a state per cycle
+            # only the stretch with hits is evaluated
             low, end = int(hits[0]), int(hits[-1]) + 1
             columns = [expression.column(low, end)[hits - low] for expression in compiled]
             cycles += hits.tolist()

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from rfview.engine.launch import load_launch_file
-from tests.bench import designs, measure, rewinding, screen, searching
+from tests.bench import designs, measure, rewinding, screen, searching, writers
 from tests.bench.judge import judge
 
-PARTS = ("workloads", "designs", "bundled", "long", "live", "start", "screen", "registers")
+PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "registers")
 
 
 def main() -> int:
@@ -46,6 +46,9 @@ def main() -> int:
         if "live" in args.parts:
             say("live runs and recipes")
             rows += rewinding.rows(Path(folder), args.runs, args.rounds)
+        if "writers" in args.parts:
+            say("who wrote a register, in every design and scheduler")
+            rows += writers.rows(Path(folder))
         if "start" in args.parts:
             say("starting")
             result["start"] = measure.starting(measure.some_recording(Path(folder)), not args.no_cold)
