@@ -21,6 +21,7 @@ ENGINE_FOR_VIEWS = {f"rfview.engine.{name}" for name in (
 # The commands that run or compile a machine themselves; they import what loads numba inside a function.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}
+RUNS_THE_MACHINE["rfview/learn/make.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"rfview.engine.compile.warm"}
 RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"rfview.engine.ptx"}     # read and placed, not run
 TOP_LEVEL = {

@@ -1,16 +1,21 @@
-"""Records the runs of the guided tours anew: python -m rfview.learn.make [TOUR ...]; needs the machine."""
+"""Makes the bundled recordings anew: `python -m rfview.learn.make [bundled | TOUR ...]`; needs the machine."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
+# of the recording that plain `rfview` shows: the run goes on behind it; pictures of the screens are of such chunks
+BUNDLED_CYCLES, CHUNK_CYCLES = 24_576, 1024
+
 
 def main(names: Sequence[str]) -> int:
-    """Record the tours named, or all of them."""
+    """Record those named, or all of them: the one that plain `rfview` shows, and the runs of the guided tours."""
     from rfview import cli
     from rfview.learn.tours import TOURS
 
+    if not names or "bundled" in names:
+        record_bundled()
     for tour in TOURS.values():
         if not names or tour.name in names:
             tour.recording.parent.mkdir(exist_ok=True)
@@ -18,6 +23,18 @@ def main(names: Sequence[str]) -> int:
             if code:
                 return code
     return 0
+
+
+def record_bundled() -> None:
+    """Record the beginning of vectoradd on hrf."""
+    from rfview.commands.first import bundled_recording
+    from rfview.engine.kernels import path
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.file.writer import record
+
+    simulator = Simulator(load_launch_file(path("vectoradd")), design="hrf")
+    record(simulator, bundled_recording(), max_cycles=BUNDLED_CYCLES, chunk_cycles=CHUNK_CYCLES)
 
 
 if __name__ == "__main__":
