@@ -1,4 +1,16 @@
-"""rfview: a time-travelling visual debugger for GPU register files; `rfview.open` is its public face."""
+"""rfview: a time-travelling visual debugger for GPU register files; `rfview.open` is its public face.
+
+    cli  commands/                 the command line; a module per subcommand
+    app  screens/  widgets/        the terminal program; its screens; its panels
+    render/                        what panels show, as lines: pure functions, no widget
+    actions  keymap  messages      what keys and the prompt can do; your own keys; messages between thread and screen
+    first_frame  palette  view     the first frame before Textual is loaded; colours; how a recording was left
+    plain  dap/                    sentences instead of a screen; the Debug Adapter Protocol
+    learn/                         explanations, help topics and guided tours
+    startup  recipe                commands done on opening; the command line that shows a view again
+    charts  listing                bar charts; lists of the command line
+    engine/  sessions/             installed here, beside this folder in a checkout: the machine; recordings and verbs
+"""
 
 from __future__ import annotations
 

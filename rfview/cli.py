@@ -1,5 +1,6 @@
-"""The command line: picks the subcommand, imports only that one, and makes of every error one line and an exit code (of a
-design file with several slips, a line each).
+"""The command line: picks the subcommand, imports only that one, and makes of every error a line and an exit code.
+
+A design file with several slips gets a line each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Find the bundled kernels: one folder each with CUDA C source, PTX, launch file, reference and expected results."""
+"""Find the bundled kernels: one folder each with CUDA C source, PTX, launch file, reference and expected results.
+
+    make        compile with nvcc and write inputs and expected results anew
+    rounding    fused multiply-adds for the references
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,14 @@
 
 Nothing here knows PTX or the machine: the module's path is handed on as it is, and parameters are packed against
 declarations that the caller parsed. Whatever is missing, unknown, mistyped or out of range ends in one `LaunchError`.
+
+    files  table        a launch file read and checked; one TOML table, and the error that names file and key
+    spec                a launch file as data
+    arrays  pointers    contents of buffers; addresses inside arguments, buffers and symbols
+    textures  repeats   [textures.NAME] tables; the launches of a host's loop written out
+    params              a kernel's parameter block
+    placement           where kernels, buffers, symbols and CTAs lie in the machine
+    results             what a run left in memory beside what was expected
 """
 
 from rfview.engine.launch.files import launch_of_text, load_launch_file

@@ -4,6 +4,11 @@ claims.toml holds the facts. Each paper has a module (hrf, rfc, hcrf, edram, rac
 formula over the project's own technology tables and machine presets; MEASURED, how runs of the bundled kernels give the
 number; UNTESTED, why not; and DIRECTIONS, what the project promises of its own kernels. One rule judges all claims, below;
 nothing is tuned for one of them.
+
+    baselines  places   each paper's own baseline; where a design keeps values, and which events read and write there
+    lab  batch          bundled kernels under any machine; many runs, each done once, by a few processes
+    samples             what only stepping through a run shows
+    figures             measured figures that explain a difference from a paper
 """
 
 from __future__ import annotations

@@ -2,15 +2,12 @@
 
 In the order in which a module passes them:
 
-    source  lexer  parser  syntax          text to a syntax tree
-    lower  context  names  layout          the tree to virtual instructions (virtual.py) in basic blocks, statement by
-                                           statement; lower.py's tables say which file lowers which instruction
-    forms/ arithmetic  memory  control ..  a file per kind of instruction; inline, indirect, recursion, heap: calls; expand,
-                                           steps: what becomes several instructions
-    cleanup                                copies and constants propagated, dead results dropped
-    control_flow  liveness  interference   what each pass asks about the program
-    predicates  spill  allocate            virtual variables to registers; decode.py calls all of these
-    emit  ranges  disassemble              INST arrays, and the texts and live ranges that views show
+    parse/            text to a syntax tree
+    lower/  forms/    the tree to virtual instructions (virtual.py) in basic blocks; which opcode an instruction form is
+    optimise/         copies and constants propagated, dead results dropped; what each pass asks about the program
+    allocate/         virtual variables to registers
+    emit/             INST arrays, and the texts and live ranges that views show
+    decode            calls all of these for one kernel
 """
 
 from __future__ import annotations

@@ -1,1 +1,8 @@
-"""One module per subcommand; add_arguments(parser) declares options, run(args) does it, returns the exit code."""
+"""One module per subcommand of cli.COMMANDS; add_arguments(parser) declares options, run(args) returns the exit code.
+
+Besides those:
+
+    options  screen        options that several commands share; how a session is shown
+    first                  plain `rfview`
+    compare_output  compare_recordings  reproduce_figure  new_launch    parts of compare, reproduce and kernels
+"""

@@ -1,1 +1,8 @@
-"""What explains rfview to its reader: every term with its source, and the guided tours of `rfview learn`."""
+"""What explains rfview to its reader: every term with its source, and the guided tours of `rfview learn`.
+
+    terms  sources     every term explained; where each comes from
+    own_design  rules  the help topics `design` and `rules`
+    tour  tours/       what a guided tour is; the tours
+    page  window       a page of a tour, painted; the window at the foot of the main screen
+    make               records the tours' runs anew
+"""

@@ -1,6 +1,9 @@
 """Writes a session for other viewers: one small writer per format, all over the reading contract of a timeline.
 
 Time in every format is the machine's cycle: what happens in cycle c is stamped c, as `info` and the screens count.
+
+    kanata  perfetto  vcd  sqlite  csv    one format each, a line in FORMATS
+    instructions                          every instruction followed through the pipeline, as several formats show it
 """
 
 from __future__ import annotations

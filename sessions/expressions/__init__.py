@@ -15,6 +15,10 @@
     and or not  < <= == != >= > in  + - * / // %  & | ^ ~ << >>  abs min max popcount
 
 Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty warp slots are 0.
+
+    compiler  nodes           text to nodes by way of `ast`; nodes give columns, and bounds by summaries alone
+    names  operations         names of the machine's parts; what operators and functions do
+    expression  registers     a compiled expression over one timeline; columns of registers and memory words
 """
 
 from rfview.sessions.expressions.compiler import compile_expression

@@ -1,5 +1,8 @@
-"""What must hold in every cycle of one design: buffers never overflow, tapes are aligned, refreshes come in time, pairs keep
-both values, and what a register cache drops is in the main file or never read again."""
+"""What must hold in every cycle of one design.
+
+Buffers never overflow, tapes are aligned, refreshes come in time, pairs keep both values, and what a register cache drops
+is in the main file or never read again.
+"""
 
 from __future__ import annotations
 

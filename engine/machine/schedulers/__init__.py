@@ -3,6 +3,9 @@
 `two_level` and `switch_on_stall` choose among the active set that active_set.py keeps. A scheduler is one file with
 `pick(sm, scheduler, ready) -> warp`, where `ready` is the mask of the scheduler's warps that passed every check; and one
 line here.
+
+    lrr  gto                   loose round robin; greedy then oldest
+    two_level  active_set      the inner policy over a few active warps; which warps are active
 """
 
 from __future__ import annotations

@@ -1,1 +1,11 @@
-"""The pipeline stages, one file each, called by cycle.py in hardware order."""
+"""The pipeline stages, one file each, called by cycle.py in hardware order.
+
+    ctas                      CTAs take free slots and give them back
+    fetch  issue              refill the I-buffers; decide for every warp, send out one instruction per scheduler
+    dispatch                  from a collector with all operands to an execution unit
+    control  barriers         what acts at issue; CTA barriers
+    splits  special           SIMT divergence; special registers
+    memory  regions           LD/ST, one instruction at a time; the memory map that its accesses see
+    inflight  completion      the table of issued instructions; the timing wheel that ends them
+    write_back                results through the result buses into the register file
+"""

@@ -12,6 +12,9 @@ A cvt to 8 or 16 bits whose destination register is 32 bits wide needs FLAG_WIDE
 
 A base name has one function, in the file of its kind; it takes the modifiers that it knows off a `Form` and raises
 `Refused` for a combination that PTX does not have. A new one stands in its file, in BASES, and with a form in EXAMPLES.
+
+    form                                                  one form: its modifiers, and the OpInfo made of them
+    arithmetic  compare  convert  logic  special  warp    the forms of one kind each
 """
 
 from __future__ import annotations

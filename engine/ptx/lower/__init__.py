@@ -1,6 +1,15 @@
 """The syntax tree to virtual instructions in basic blocks, statement by statement.
 
-kernel.py's tables say which file lowers which instruction; context is the state of lowering one kernel, names its scopes,
-layout where declared variables lie. inline, indirect, recursion, heap: calls; expand, steps: what becomes several
-instructions; the other files: one kind of instruction each.
+kernel.py's tables say which file lowers which instruction.
+
+    kernel  context  names  layout        one kernel; the state of lowering it; scopes; where declared variables lie
+    inline  indirect  recursion  heap     calls: of device functions, through addresses, of themselves, malloc
+    expand  steps                         what becomes several instructions, and the scalar statements for that
+    arithmetic  simd  video               what computes; packed values; bytes and halves of operands
+    small_floats                          conversions of 8-bit floats
+    control                               branches, exits, barriers, fences, traps
+    memory  async_copy  bulk_copy         loads, stores, atomics; copies that the hardware does by itself
+    mbarrier  cluster                     barrier objects in shared memory; clusters of one CTA
+    matrix  tensor                        exchange of matrix tiles; matrix products
+    texture  surface                      texture instructions; surface accesses
 """

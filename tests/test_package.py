@@ -1,0 +1,146 @@
+"""The installed package: what the wheel holds, and that it runs in a folder with somebody else's engine/ and sessions/."""
+
+from __future__ import annotations
+
+import email
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.test_house import PACKAGES, REPOSITORY, name_of, tracked
+
+pytestmark = pytest.mark.slow
+
+LARGEST = 4_000_000      # bytes of the wheel
+LEFTOVERS = ("engine/kernels/gemm/__pycache__/reference.cpython-311.pyc", "rfview/learn/kernels/sum.ptx.orig~",
+             "sessions/__pycache__/session.cpython-313.pyc")
+FOREIGN = "raise RuntimeError('this folder is somebody else\\'s')\n"
+Runs = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def installed_name(path: Path) -> str:
+    """Return where a file of the packages lies below site-packages."""
+    name = name_of(path)
+    return name if name.startswith("rfview/") else f"rfview/{name}"
+
+
+def package_files() -> set[str]:
+    """Return the installed names of all tracked files under the three package folders."""
+    return {installed_name(path) for path in tracked() if path.relative_to(REPOSITORY).parts[0] in PACKAGES}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from a copy of what git tracks, with leftovers of other runs lying about in it."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for path in tracked():
+        target = source / name_of(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    for name in LEFTOVERS:
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_bytes(b"left over")
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
+                    "--disable-pip-version-check", "--wheel-dir", str(out), str(source)], check=True, timeout=300)
+    [built] = out.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def run(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Return a function that runs a command with the wheel installed, beside foreign folders engine/ and sessions/.
+
+    "python" and "rfview" as first words stand for this interpreter and for the installed script.
+    """
+    installed, elsewhere = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("elsewhere")
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile",
+                    "--disable-pip-version-check", "--target", str(installed), str(wheel)], check=True, timeout=300)
+    for name in ("engine", "sessions"):
+        (elsewhere / name).mkdir()
+        (elsewhere / name / "__init__.py").write_text(FOREIGN)
+    programs = {"python": sys.executable, "rfview": str(installed / "bin" / "rfview")}
+
+    def run(program: str, *words: str, answers: str = "") -> subprocess.CompletedProcess[str]:
+        done = subprocess.run([programs[program], *words], cwd=elsewhere, env={**os.environ, "PYTHONPATH": str(installed)},
+                              input=answers, capture_output=True, text=True, timeout=500)
+        assert done.returncode == 0, (words, done.stdout[-2000:], done.stderr[-2000:])
+        return done
+
+    where = run("python", "-c", "import rfview; print(rfview.__file__)").stdout.strip()
+    assert Path(where) == installed / "rfview" / "__init__.py"
+    return run
+
+
+def test_the_wheel_holds_every_tracked_file_of_the_packages_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if not name.endswith("/")}
+    about = {name for name in held if name.split("/")[0].endswith(".dist-info")}
+    assert sorted(package_files() - held) == []
+    assert sorted(held - about - package_files()) == []
+
+
+def test_the_wheel_is_not_large(wheel: Path) -> None:
+    assert wheel.stat().st_size <= LARGEST
+
+
+def test_what_the_package_index_would_show_is_complete(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        about = email.message_from_bytes(archive.read(name))
+    import rfview
+
+    assert about["Version"] == rfview.__version__ and about["Author"] and about["Summary"]
+    text = str(about.get_payload())
+    assert text.startswith("# rfview") and ".venv/bin/rfview" in text
+    # outside the repository, neither pictures nor links by a path can be followed
+    assert not re.findall(r"\]\((?!https?:)[^)#]+\)", text)
+
+
+def test_only_golden_pictures_need_one_version_of_textual() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    [wide] = [need for need in project["dependencies"] if need.startswith("textual")]
+    [exact] = [need for need in project["optional-dependencies"]["test"] if need.startswith("textual")]
+    assert "==" not in wide and "<" in wide and "==" in exact
+
+
+@pytest.mark.parametrize("words", [
+    ("rfview", "--version"),
+    ("rfview", "kernels"),
+    ("rfview", "designs"),
+    ("python", "-m", "rfview", "--version"),
+    ("python", "-m", "rfview"),
+    ("python", "-c", "import rfview"),
+    ("python", "-c", "import rfview.engine.simulator, rfview.sessions, rfview.app"),
+], ids=" ".join)
+def test_it_runs_beside_folders_of_the_same_names(run: Runs, words: tuple[str, ...]) -> None:
+    run(*words)
+
+
+def test_a_recording_of_the_package_opens_beside_folders_of_the_same_names(run: Runs) -> None:
+    find = "from rfview.commands.first import bundled_recording; print(bundled_recording())"
+    path = run("python", "-c", find).stdout.strip()
+    said = run("rfview", "replay", path, "--plain", answers="step 2\nq\n").stdout
+    assert "Cycle 2." in said
+
+
+def test_a_run_compiles_and_is_recorded_beside_folders_of_the_same_names(run: Runs) -> None:
+    assert "cycles in" in run("rfview", "record", "vectoradd", "--output", "vectoradd.rfs").stdout
+    assert "vectoradd" in run("rfview", "info", "vectoradd.rfs").stdout
+
+
+def test_types_are_checked_in_every_module() -> None:
+    done = subprocess.run([".ci/types", "-v"], cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
+    read = {f"rfview/{name}" for name in re.findall(r"Found source: .*?path='[^']*?/rfview/([^']+\.py)'", done.stderr)}
+    # a kernel's folder has no __init__: its reference is run by path
+    kernels = re.compile(r"rfview/engine/kernels/[^/]+/")
+    wanted = {name for name in package_files() if name.endswith(".py") and not kernels.match(name)}
+    assert done.returncode == 0, done.stdout
+    assert sorted(wanted - read) == [] and sorted(read - wanted) == []

@@ -1,0 +1,202 @@
+"""The rooms of the house: every file and folder says its duty, no import goes in a circle, functions stay short."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.test_house import PACKAGES, REPOSITORY, imports, name_of, package_of, sources, tree_of
+
+LONGEST = 50     # lines of a function, its docstring included
+# Those that are longer; a new one is split, and one that has become short leaves this list.
+LONG = {
+    "engine/info.py: describe", "engine/machine/stages/inflight.py: allocate", "engine/tools/synthetic.py: ptx",
+    "engine/values/access.py: resolve", "engine/values/arithmetic.py: integer", "engine/values/execute.py: execute",
+    "rfview/render/why.py: render_popup", "sessions/codec/direct.py: read_columns",
+    "sessions/codec/streams.py: store_state", "sessions/why/active_set.py: suspended",
+    "sessions/why/hcrf.py: _transfer", "sessions/why/racetrack.py: _tape", "sessions/why/rfc.py: _flush",
+    "sessions/why/warps.py: _fetch",
+}
+# Folders whose list of duties is not complete yet; one that is complete leaves this list.
+UNLISTED = {
+    "rfview/render", "rfview/render/lenses", "rfview/screens", "rfview/widgets", "sessions", "sessions/codec",
+    "sessions/commands", "sessions/compare", "sessions/file", "sessions/why",
+}
+# Rooms in which modules import one another in a circle.
+CIRCLES = {"sessions/commands"}
+OLD_NAMES = ("engine", "sessions")     # of the folders, which only a checkout has at the top
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name that a file of the packages is imported by."""
+    parts = list(path.relative_to(REPOSITORY).with_suffix("").parts)
+    parts = parts if parts[0] == "rfview" else ["rfview", *parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_the_arrows_between_packages_see_imports_by_their_one_name() -> None:
+    names = ("rfview", "rfview.cli", "rfview.engine", "rfview.engine.isa", "rfview.sessions.why", "textual.app")
+    assert [package_of(name) for name in names] == ["rfview", "rfview", "engine", "engine", "sessions", "textual"]
+    known = {name: {package_of(module) for path in sources(name) for module, _ in imports(path)} for name in PACKAGES}
+    assert "engine" in known["sessions"] and {"engine", "sessions"} <= known["rfview"]
+
+
+def text_after_switch(node: ast.AST, switch: str) -> Iterator[str]:
+    """Yield the constant strings that follow a switch such as "-m" in a list or tuple of a command's words."""
+    if isinstance(node, ast.List | ast.Tuple):
+        words = [word.value if isinstance(word, ast.Constant) else None for word in node.elts]
+        yield from (str(after) for before, after in zip(words, words[1:]) if before == switch and after)
+
+
+def old_names(path: Path) -> Iterator[str]:
+    """Yield what a file imports by a folder's name alone: in statements, in code inside strings, in modules to run."""
+    in_text = re.compile(rf"(?:^|[;\n])\s*(?:from|import)\s+(?:{'|'.join(OLD_NAMES)})(?:\.|\s+import\b|\s*$|\s*[;\n,])")
+    a_module = re.compile(rf"(?:{'|'.join(OLD_NAMES)})(?:\.[a-z_0-9]+)+")
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] in OLD_NAMES)
+        elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in OLD_NAMES:
+            yield str(node.module)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (found.group().strip() for found in in_text.finditer(node.value))
+            whole = a_module.fullmatch(node.value)
+            inside = REPOSITORY.joinpath(*node.value.split(".")[:2]) if whole else None
+            if inside and (inside.is_dir() or inside.with_suffix(".py").is_file()):
+                yield node.value
+        yield from (after for after in text_after_switch(node, "-m") if after.split(".")[0] in OLD_NAMES)
+
+
+@pytest.mark.parametrize(("line", "found"), [
+    ("import engine", True), ("from sessions.why import x", True), ("import engine.isa as isa", True),
+    ("run('-c', 'import sys; import engine.isa')", True), ("run(['-m', 'engine.warm'])", True),
+    ("code = 'x\\nfrom engine import isa\\n'", True), ("patch('sessions.targets.open_session')", True),
+    ("from rfview.engine import isa", False), ("text = 'import engine errors'", False),
+    ("run(['-m', 'rfview.engine.compile.warm'])", False), ("name = 'engine.toml'", False),
+])
+def test_imports_by_a_folders_name_are_found(tmp_path: Path, line: str, found: bool) -> None:
+    (tmp_path / "example.py").write_text(line)
+    assert bool(list(old_names(tmp_path / "example.py"))) == found
+
+
+def test_nobody_imports_by_a_folders_name() -> None:
+    exempt = {"tests/test_rooms.py"}
+    wrong = [f"{name_of(path)}: {name}" for path in sources(*PACKAGES, "tests", "screenshots")
+             if name_of(path) not in exempt for name in old_names(path)]
+    assert not wrong
+
+
+def test_every_file_says_its_duty_in_its_first_line() -> None:
+    wrong = []
+    for path in sources():
+        first = (ast.get_docstring(tree_of(path)) or "").partition("\n")[0]
+        if len(first) < 20 or not first.endswith((".", ":")):
+            wrong.append(f"{name_of(path)}: {first or 'no docstring'}")
+    assert not wrong
+
+
+def listed_in_tables() -> dict[str, set[str]]:
+    """Return the modules of folders that are a table's entries, so that a new one is a file and a line: folder to names."""
+    from rfview.cli import COMMANDS
+    from rfview.engine.plugin import BUILT_IN
+    from rfview.learn.tours import TOURS
+
+    return {"engine/designs": set(BUILT_IN), "rfview/commands": set(COMMANDS), "rfview/learn/tours": set(TOURS)}
+
+
+def unnamed(folder: Path) -> list[str]:
+    """Return the modules and rooms of a folder that its `__init__` does not name."""
+    document = ast.get_docstring(tree_of(folder / "__init__.py")) or ""
+    inside = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    by_table = listed_in_tables().get(name_of(folder), set())
+    return sorted(name for name in inside - by_table
+                  if not name.startswith("__") and not re.search(rf"\b{name}\b", document))
+
+
+def test_every_folder_names_its_modules_and_rooms() -> None:
+    missing = {name_of(path.parent): unnamed(path.parent) for path in sources(*PACKAGES) if path.name == "__init__.py"}
+    wrong = [f"{folder}/__init__.py does not name {', '.join(names)}" for folder, names in missing.items()
+             if names and folder not in UNLISTED]
+    wrong += [f"{folder} is complete or gone: take it off UNLISTED" for folder in UNLISTED if not missing.get(folder)]
+    assert not wrong
+
+
+def test_functions_stay_short() -> None:
+    found = {f"{name_of(path)}: {node.name}" for path in sources(*PACKAGES) for node in ast.walk(tree_of(path))
+             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+             and (node.end_lineno or 0) - node.lineno + 1 > LONGEST}
+    wrong = [f"{name} is longer than {LONGEST} lines" for name in sorted(found - LONG)]
+    wrong += [f"{name} is short or gone: take it off LONG" for name in sorted(LONG - found)]
+    assert not wrong
+
+
+def imported_at_once(node: ast.AST) -> Iterator[str]:
+    """Yield the modules that importing a file imports: not those inside functions, nor those for types alone."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            for other in child.orelse:
+                yield from imported_at_once(other)
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from imported_at_once(child)
+
+
+def arrows() -> dict[str, set[str]]:
+    """Return which modules of the packages each of them imports; a name out of a module stands for the module."""
+    files = {module_name(path): path for path in sources(*PACKAGES)}
+    found: dict[str, set[str]] = {}
+    for module, path in files.items():
+        targets = (name if name in files else name.rpartition(".")[0] for name in imported_at_once(tree_of(path)))
+        found[module] = {name for name in targets if name in files and name != module}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Return the sets of modules of which each imports every other, if only by way of others (Kosaraju's two walks)."""
+    order: list[str] = []
+    back: dict[str, set[str]] = {name: set() for name in graph}
+    for name, others in graph.items():
+        for other in others:
+            back[other].add(name)
+
+    def walk(start: str, edges: dict[str, set[str]], seen: set[str]) -> Iterator[str]:
+        path = [(start, iter(edges[start]))]
+        seen.add(start)
+        while path:
+            name, others = path[-1]
+            onward = next((other for other in others if other not in seen), None)
+            if onward is None:
+                path.pop()
+                yield name
+            else:
+                seen.add(onward)
+                path.append((onward, iter(edges[onward])))
+
+    seen: set[str] = set()
+    for name in graph:
+        if name not in seen:
+            order += walk(name, graph, seen)
+    seen = set()
+    groups = [set(walk(name, back, seen)) for name in reversed(order) if name not in seen]
+    return [group for group in groups if len(group) > 1]
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": set(), "f": {"g"}, "g": {"f", "a"}}
+    assert sorted(map(sorted, circles(graph))) == [["a", "b", "c"], ["f", "g"]]
+
+
+def test_no_import_goes_in_a_circle() -> None:
+    graph = arrows()
+    assert len(graph) > 300 and graph["rfview.sessions.targets"]
+    found = {tuple(sorted(group)) for group in circles(graph)}
+    rooms = {group: {"/".join(name.split(".")[:-1]).removeprefix("rfview/") for name in group} for group in found}
+    wrong = [f"a circle: {', '.join(group)}" for group in found if not rooms[group] <= CIRCLES]
+    wrong += [f"{room} has no circle: take it off CIRCLES" for room in CIRCLES - set().union(*rooms.values())]
+    assert not wrong
