@@ -55,14 +55,19 @@ def tree_of(path: Path) -> ast.Module:
 
 
 @cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Return all nodes of a file's syntax tree."""
+    return list(ast.walk(tree_of(path)))
+
+
+@cache
 def imports(path: Path) -> list[tuple[str, bool]]:
     """Return (module, only for types) for every import of a file, wherever it stands."""
-    tree = tree_of(path)
-    for_types = {id(child) for node in ast.walk(tree)
+    for_types = {id(child) for node in nodes_of(path)
                  if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
                  for statement in node.body for child in ast.walk(statement)}
     found = []
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found += [(alias.name, id(node) in for_types) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

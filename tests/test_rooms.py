@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_house import PACKAGES, REPOSITORY, imports, name_of, package_of, sources, tree_of
+from tests.test_house import PACKAGES, REPOSITORY, imports, name_of, nodes_of, package_of, sources, tree_of
 
 LONGEST = 50     # lines of a function, its docstring included
 # Those that are longer; a new one is split, and one that has become short leaves this list.
@@ -56,7 +56,7 @@ def old_names(path: Path) -> Iterator[str]:
     """Yield what a file imports by a folder's name alone: in statements, in code inside strings, in modules to run."""
     in_text = re.compile(rf"(?:^|[;\n])\s*(?:from|import)\s+(?:{'|'.join(OLD_NAMES)})(?:\.|\s+import\b|\s*$|\s*[;\n,])")
     a_module = re.compile(rf"(?:{'|'.join(OLD_NAMES)})(?:\.[a-z_0-9]+)+")
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] in OLD_NAMES)
         elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in OLD_NAMES:
@@ -125,7 +125,7 @@ def test_every_folder_names_its_modules_and_rooms() -> None:
 
 
 def test_functions_stay_short() -> None:
-    found = {f"{name_of(path)}: {node.name}" for path in sources(*PACKAGES) for node in ast.walk(tree_of(path))
+    found = {f"{name_of(path)}: {node.name}" for path in sources(*PACKAGES) for node in nodes_of(path)
              if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
              and (node.end_lineno or 0) - node.lineno + 1 > LONGEST}
     wrong = [f"{name} is longer than {LONGEST} lines" for name in sorted(found - LONG)]
