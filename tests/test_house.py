@@ -227,6 +227,20 @@ def test_pictures_and_files_that_the_readme_links_to_exist() -> None:
         assert (REPOSITORY / link).exists(), link
 
 
+@pytest.mark.parametrize("guide", ["README.md", "CONTRIBUTING.md", ".ci/run"])
+def test_files_that_a_guide_names_exist(guide: str) -> None:
+    text = (REPOSITORY / guide).read_text(encoding="utf-8")
+    named = set(re.findall(rf"(?<![\w/.~])(?:\.ci|tests|screenshots|{'|'.join(PACKAGES)})/[\w./*-]*[\w/*]", text))
+    examples = {name for name in named if "NAME" in name}
+    modules = {name.replace(".", "/") for name in re.findall(r"python -m ((?:tests|rfview)[\w.]*)", text)}
+    inside = {name.removeprefix("rfview/") if name.startswith(("rfview/engine", "rfview/sessions")) else name
+              for name in modules}
+    wrong = [name for name in named - examples if not list(REPOSITORY.glob(name))]
+    wrong += [Path(name).parent.as_posix() for name in examples if not list(REPOSITORY.glob(Path(name).parent.as_posix()))]
+    wrong += [name for name in inside if not (REPOSITORY / f"{name}.py").is_file() and not (REPOSITORY / name).is_dir()]
+    assert named and not wrong
+
+
 def test_the_version_is_said_once() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" in project["project"]["dynamic"]
