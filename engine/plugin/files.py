@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import re
@@ -74,6 +75,8 @@ def forget() -> None:
 @lru_cache
 def _load(path: Path, text: str) -> ModuleType:
     """Run the file and check what it defines."""
+    if former := _former_import(text):
+        raise InputError(f"design file {path}: {former}")
     # compiled code in the cache asks for its module by name: the name depends on the file alone
     spec = importlib.util.spec_from_file_location(f"rfview_design_{path.stem}", path)
     assert spec is not None and spec.loader is not None
@@ -91,6 +94,24 @@ def _load(path: Path, text: str) -> ModuleType:
         raise InputError(f"design file {path}: DESIGN.name {found.name!r} {why}")
     registry.add(found.name, module)
     return module
+
+
+def _former_import(text: str) -> str:
+    """Name the first import of the engine as `engine`, its name before it was rfview.engine; "" where there is none.
+
+    A package `engine` of somebody else's is not meant; a text that is no Python says so when it is run.
+    """
+    other = importlib.util.find_spec("engine")
+    if other is not None and other.origin is not None and Path(other.origin).resolve().parent != TEMPLATE.parents[1]:
+        return ""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except SyntaxError:
+        return ""
+    named = [(node.lineno, alias.name) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named += [(node.lineno, node.module or "") for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    former = [(line, name) for line, name in sorted(named) if name.partition(".")[0] == "engine"]
+    return f"line {former[0][0]}: {former[0][1]} is called rfview.{former[0][1]} now" if former else ""
 
 
 def _where(error: Exception, path: Path) -> str:

@@ -311,6 +311,25 @@ def test_a_hook_without_end_is_named(own: Path) -> None:
     assert "after 0.5 s; vectoradd, lrr, cycle " in done.stdout
 
 
+def test_an_import_by_the_engines_former_name_is_named(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = own.read_text().replace("from rfview.engine.plugin import", "from engine.plugin import")
+    own.write_text(text)
+    line = 1 + text[: text.index("from engine.plugin")].count("\n")
+    with pytest.raises(InputError) as error:
+        files.load(own)
+    assert str(error.value) == f"design file {own}: line {line}: engine.plugin is called rfview.engine.plugin now"
+    # a package engine of one's own is no slip
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "__init__.py").write_text("")
+    (tmp_path / "engine" / "plugin.py").write_text("from rfview.engine.plugin import *\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    try:
+        assert files.load(own).DESIGN.name == "my_rf"
+    finally:
+        for name in ("engine", "engine.plugin"):
+            sys.modules.pop(name, None)
+
+
 def test_no_such_file_and_no_second_new_one(own: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.py: cannot be read .*--new"):
         designs.build(str(tmp_path / "none.py"), {}, "")
