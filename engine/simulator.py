@@ -158,8 +158,9 @@ class Simulator:
         config.first_result_row = recorded + state.MAX_COLLECTORS * 6
         config.num_rows = recorded + state.MAX_COLLECTORS * 6 + state.MAX_INFLIGHT * 4
         config.shared_words = self.placement.shared_words
-        self.rows = np.zeros(int(config.num_rows), state.ROW).view(np.recarray)
-        self.arena = self.placement.arena.copy()
+        self.rows = aligned_words(int(config.num_rows) * WIDTH).view(state.ROW).view(np.recarray)
+        self.arena = aligned_words(len(self.placement.arena))
+        self.arena[:] = self.placement.arena
         self.initial_memory = self.placement.arena
         self.insts = self.placement.insts.view(np.recarray)
         self.regions = region_table(self.placement)

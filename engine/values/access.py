@@ -195,6 +195,8 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
         code = resolve_unit(inst, base, src, mask, regions, num_regions, size, shared_word, shared_bytes, scratch)
         if code >= 0:
             return code
+    if inst.space == SPACE_SHARED and resolve_shared(inst, base, src, mask, size, shared_word, shared_bytes, scratch):
+        return ERR_OK
     region, highest, used = I64(-1), I64(-1), I64(0)
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
@@ -317,6 +319,26 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word,
 
 
 @jit
+def resolve_shared(inst, rows, src, mask, size, shared_word, shared_bytes, scratch):
+    """Resolve an access to shared memory without a branch per lane; False if the general way must find a fault."""
+    lowest, highest, wrong = U64(shared_bytes), Z64, False
+    for lane in range(32):
+        is_active = (mask >> U32(lane)) & U32(1) != U32(0)
+        address = lane_address(inst, rows, src, lane) if is_active else Z64
+        wrong |= address & U64(size - 1) != Z64 or address >= U64(shared_bytes) or address + U64(size) > U64(shared_bytes)
+        lowest, highest = min(lowest, address if is_active else lowest), max(highest, address)
+        store_long(scratch, ADDR + lane, I64(shared_word) * 4 + I64(address))
+    if wrong:
+        return False
+    fill_series(scratch, SPACES, I64(SPACE_SHARED), 0)
+    store_long(scratch, USED_SPACES, I64(1) << I64(SPACE_SHARED))
+    # words among 32 that follow one another are in different banks
+    is_near = ((highest + U64(size - 1)) >> U64(2)) - (lowest >> U64(2)) < U64(32)
+    store_long(scratch, PASSES, used_groups(mask, size) if is_near else count_passes(mask, size, scratch))
+    return True
+
+
+@jit
 def used_groups(mask, size):
     """Passes of conflict-free shared accesses: 32, 16 or 8 lanes at a time for up to 4, 8 and 16 bytes."""
     group = min(I64(32), max(I64(128) >> ctz_size(size), I64(1)))
@@ -331,33 +353,30 @@ def used_groups(mask, size):
 def count_passes(mask, size, scratch):
     """Shared-memory passes: per group of lanes, the most distinct 4-byte words in one of 32 banks.
 
-    Each pass serves one word per bank, and with it every lane that wants that word.
+    Each pass serves one word per bank, and with it every lane that wants that word. Which of a bank's words comes first
+    makes no difference to their number: here the last.
     """
     group = min(I64(32), max(I64(128) >> ctz_size(size), I64(1)))
     words = max(size >> 2, I64(1))
     passes = I64(0)
     for first in range(0, 32, group):
-        items, waiting = I64(0), Z64           # at most 32 words wanted, in WORK; the word of each bank in WORK + 32
+        items = I64(0)           # at most 32 words wanted, in WORK; the word that each bank serves in WORK + 32
         for lane in range(first, first + group):
             if (mask >> U32(lane)) & U32(1) != U32(0) and load_long(scratch, SPACES + lane) == SPACE_SHARED:
                 for k in range(words):
                     store_long(scratch, WORK + items, (load_long(scratch, ADDR + lane) >> 2) + k)
-                    waiting |= ONE64 << U64(items)
                     items += 1
-        while waiting != Z64:
+        while items > 0:
             passes += 1
-            left, taken, refused = waiting, Z64, Z64
-            while left != Z64:
-                item = I64(ctz(left))
-                left &= left - ONE64
+            for item in range(items):
                 word = load_long(scratch, WORK + item)
-                bank = word & 31
-                if (taken >> U64(bank)) & ONE64 == Z64:
-                    taken |= ONE64 << U64(bank)
-                    store_long(scratch, WORK + 32 + bank, word)
-                elif load_long(scratch, WORK + 32 + bank) != word:
-                    refused |= ONE64 << U64(item)
-            waiting = refused
+                store_long(scratch, WORK + 32 + (word & 31), word)
+            waiting = I64(0)
+            for item in range(items):
+                word = load_long(scratch, WORK + item)
+                store_long(scratch, WORK + waiting, word)
+                waiting += I64(load_long(scratch, WORK + 32 + (word & 31)) != word)
+            items = waiting
     return passes
 
 
@@ -379,6 +398,11 @@ def load(inst, rows, dst, mask, memory, scratch):
     wide = inst.reg_bits == 64
     if load_long(scratch, UNIT) and width == 4 and not wide and mask == U32(0xFFFFFFFF):
         copy_words(rows, dst * 32, memory, load_long(scratch, ADDR) >> 2)
+        return
+    if width == 4 and count == 1 and inst.reg_bits == 32:
+        for lane in range(32):
+            if (mask >> U32(lane)) & U32(1) != U32(0):
+                lane_store(rows, dst, lane, load_word(memory, load_long(scratch, ADDR + lane) >> 2))
         return
     bits, signed = U64(8 * width), inst.signed != 0
     kept = U64(0xFFFF) if inst.reg_bits <= 16 else M32

@@ -242,7 +242,7 @@ def _compiled(typing_context: Any, rows: Any, src: Any, dst: Any, pred: Any, aux
         result = body(IrFrame(context, builder, signature, args))
         return result.value if isinstance(result, Scalar) else ir.Constant(I32, 0)
 
-    return types.uint32(types.int64, types.int64, types.int64, types.uint32, types.uint32, op), code
+    return types.uint32(types.voidptr, types.int64, types.int64, types.uint32, types.uint32, op), code
 
 
 def _interpreted(rows: Any, src: int, dst: int, pred: int, aux: int, op: int) -> np.uint32:

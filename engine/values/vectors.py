@@ -224,8 +224,8 @@ class IrFrame:
 
     def _row(self, first: Any, offset: int) -> Any:
         row = self.builder.add(first, ir.Constant(I64, offset))
-        address = self.builder.add(self.base, self.builder.shl(row, ir.Constant(I64, 7)))
-        return self.builder.inttoptr(address, ir.VectorType(I32, 32).as_pointer())
+        rows = self.builder.bitcast(self.base, ir.ArrayType(I32, 32).as_pointer())
+        return self.builder.bitcast(self.builder.gep(rows, [row]), ir.VectorType(I32, 32).as_pointer())
 
     def _load(self, slot: int) -> Vector:
         loaded = self.builder.load(self._row(self.src, slot))

@@ -19,15 +19,18 @@ def _address(typing_context: Any, rows: Any) -> Any:
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
-        return builder.ptrtoint(array.data, I64)
+        return builder.bitcast(array.data, ir.IntType(8).as_pointer())
 
-    return types.int64(rows), code
+    return types.voidptr(rows), code
+
+
+def _place(builder: Any, base: Any, index: Any, element: Any = I32) -> Any:
+    return builder.gep(builder.bitcast(base, element.as_pointer()), [index])
 
 
 def _element(builder: Any, args: Any) -> Any:
     base, row, lane = args[:3]
-    offset = builder.add(builder.shl(row, ir.Constant(I64, 7)), builder.shl(lane, ir.Constant(I64, 2)))
-    return builder.inttoptr(builder.add(base, offset), I32.as_pointer())
+    return _place(builder, base, builder.add(builder.shl(row, ir.Constant(I64, 5)), lane))
 
 
 @intrinsic
@@ -37,7 +40,7 @@ def _load(typing_context: Any, rows: Any, row: Any, lane: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load(_element(builder, args))
 
-    return types.uint32(types.int64, types.int64, types.int64), code
+    return types.uint32(types.voidptr, types.int64, types.int64), code
 
 
 @intrinsic
@@ -48,7 +51,7 @@ def _store(typing_context: Any, rows: Any, row: Any, lane: Any, value: Any) -> A
         builder.store(args[3], _element(builder, args))
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64, types.uint32), code
+    return types.void(types.voidptr, types.int64, types.int64, types.uint32), code
 
 
 @intrinsic
@@ -56,9 +59,9 @@ def _load_word(typing_context: Any, memory: Any, index: Any) -> Any:
     """Typing and code of `load_word` under JIT."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_element(builder, (args[0], ir.Constant(I64, 0), args[1])))
+        return builder.load(_place(builder, args[0], args[1]))
 
-    return types.uint32(types.int64, types.int64), code
+    return types.uint32(types.voidptr, types.int64), code
 
 
 @intrinsic
@@ -66,15 +69,10 @@ def _store_word(typing_context: Any, memory: Any, index: Any, value: Any) -> Any
     """Typing and code of `store_word` under JIT."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], _element(builder, (args[0], ir.Constant(I64, 0), args[1])))
+        builder.store(args[2], _place(builder, args[0], args[1]))
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.uint32), code
-
-
-def _long(builder: Any, base: Any, index: Any) -> Any:
-    address = builder.add(base, builder.shl(index, ir.Constant(I64, 3)))
-    return builder.inttoptr(address, I64.as_pointer())
+    return types.void(types.voidptr, types.int64, types.uint32), code
 
 
 @intrinsic
@@ -82,9 +80,9 @@ def _load_long(typing_context: Any, longs: Any, index: Any) -> Any:
     """Typing and code of `load_long` under JIT."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_long(builder, args[0], args[1]))
+        return builder.load(_place(builder, args[0], args[1], I64))
 
-    return types.int64(types.int64, types.int64), code
+    return types.int64(types.voidptr, types.int64), code
 
 
 @intrinsic
@@ -92,10 +90,10 @@ def _store_long(typing_context: Any, longs: Any, index: Any, value: Any) -> Any:
     """Typing and code of `store_long` under JIT."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], _long(builder, args[0], args[1]))
+        builder.store(args[2], _place(builder, args[0], args[1], I64))
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64), code
+    return types.void(types.voidptr, types.int64, types.int64), code
 
 
 @intrinsic
@@ -108,12 +106,12 @@ def _fill_series(typing_context: Any, longs: Any, index: Any, start: Any, step: 
         zeros = ir.Constant(ir.VectorType(I32, 32), [first] * 32)
         begin, by = (builder.shuffle_vector(builder.insert_element(empty, x, first), empty, zeros) for x in args[2:])
         ramp = ir.Constant(kind, [ir.Constant(I64, k) for k in range(32)])
-        place = builder.bitcast(_long(builder, args[0], args[1]), kind.as_pointer())
+        place = builder.bitcast(_place(builder, args[0], args[1], I64), kind.as_pointer())
         stored = builder.store(builder.add(begin, builder.mul(by, ramp)), place)
         stored.align = 8
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64, types.int64), code
+    return types.void(types.voidptr, types.int64, types.int64, types.int64), code
 
 
 @intrinsic
@@ -121,17 +119,15 @@ def _copy_words(typing_context: Any, to: Any, to_index: Any, source: Any, source
     """Typing and code of `copy_words` under JIT."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        places = []
-        for base, index in (args[:2], args[2:]):
-            address = builder.add(base, builder.shl(index, ir.Constant(I64, 2)))
-            places.append(builder.inttoptr(address, ir.VectorType(I32, 32).as_pointer()))
+        kind = ir.VectorType(I32, 32).as_pointer()
+        places = [builder.bitcast(_place(builder, base, index), kind) for base, index in (args[:2], args[2:])]
         loaded = builder.load(places[1])
         loaded.align = 4
         stored = builder.store(loaded, places[0])
         stored.align = 4
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64, types.int64), code
+    return types.void(types.voidptr, types.int64, types.voidptr, types.int64), code
 
 
 def _words(memory: Any) -> Any:
@@ -174,8 +170,9 @@ def _same(rows: Any) -> Any:
     return rows
 
 
-# handle(rows): what the functions below take as rows or memory: under JIT the address of the array, so that no
-#   reference count is touched; the caller keeps the array alive
+# handle(rows): what the functions below take as rows or memory: under JIT a pointer to the array's first element, so that
+#   no reference count is touched; the caller keeps the array alive (an integer would do as well, but keeps LLVM from
+#   vectorising loops over it)
 # load(rows, row, lane) -> u4 and store(rows, row, lane, value): one lane of one row
 # load_word(memory, index) -> u4 and store_word(memory, index, value): one word of a handle's array, rows or plain u4
 # copy_words(to, to_index, source, source_index): 32 words from one handle's array to another's

@@ -19,16 +19,24 @@ pytestmark = pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
 
 
 def test_only_entry_points_become_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rfview.engine.compile.numba_parts import Library
+    from rfview.engine.compile.numba_parts import Base, Library
 
     whole: dict[str, bool] = {}
+    linkage: dict[str, dict[str, str]] = {}
     finalize: Any = Library._finalize_final_module
+    optimize: Any = Base._optimize_final_module
 
     def noted(library: Any) -> None:
         whole[library.name] = not library.is_part
         finalize(library)
 
+    def looked_at(library: Any) -> None:
+        found = (each for each in library._final_module.functions if not each.is_declaration)
+        linkage[library.name.rpartition(".")[2]] = {each.name: each.linkage.name for each in found}
+        optimize(library)
+
     monkeypatch.setattr(Library, "_finalize_final_module", noted)
+    monkeypatch.setattr(Base, "_optimize_final_module", looked_at)
 
     @jit.jit
     def doubled(x: Any) -> Any:
@@ -49,6 +57,8 @@ def test_only_entry_points_become_machine_code(monkeypatch: pytest.MonkeyPatch) 
     assert run(values) == run.py_func(values) == 92
     ours = {name.rpartition(".")[2]: is_whole for name, is_whole in whole.items()}
     assert (ours["run"], ours["sum_of_doubles"], ours["doubled"]) == (True, False, False), whole
+    parts = [how for name, how in linkage["run"].items() if "doubled" in name or "sum_of_doubles" in name]
+    assert len(parts) >= 2 and set(parts) == {"internal"}, "LLVM need not keep a copy of a part, nor its unused arguments"
 
 
 def test_a_recursive_function_runs_from_another() -> None:
