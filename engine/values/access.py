@@ -26,7 +26,9 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.machine import faults
-from rfview.engine import isa, program
+from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
+                               ATOM_XOR, FP_ADD, T_F16, T_F32, T_F64, T_S32, T_S64)
+from rfview.engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
 from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz,
                                              extend, f32_bits, f64_bits)  # fmt: skip
 from rfview.engine.compile.device import device
@@ -61,16 +63,6 @@ ADDR, SPACES, LINES, MAX_LINES, WORK = 0, 32, 64, 128, 192
 (NUM_LINES, PASSES, USED_SPACES, UNIT, FAULT_LANE, FAULT_ADDRESS) = range(256, 262)
 SCRATCH_SIZE = 264
 
-SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM = (
-    program.SPACE_GENERIC, program.SPACE_GLOBAL, program.SPACE_SHARED, program.SPACE_LOCAL, program.SPACE_CONST,
-    program.SPACE_PARAM)
-ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH = (
-    isa.ATOM_ADD, isa.ATOM_AND, isa.ATOM_OR, isa.ATOM_XOR, isa.ATOM_MIN, isa.ATOM_MAX, isa.ATOM_INC, isa.ATOM_DEC,
-    isa.ATOM_EXCH)
-T_U32, T_S32, T_U64, T_S64, T_F16, T_BF16, T_F32, T_F64, T_F16X2, T_BF16X2 = (
-    isa.T_U32, isa.T_S32, isa.T_U64, isa.T_S64, isa.T_F16, isa.T_BF16, isa.T_F32, isa.T_F64, isa.T_F16X2,
-    isa.T_BF16X2)
-FP_ADD = isa.FP_ADD
 IS_LOAD, IS_STORE, IS_ATOM, IS_RED = 1, 2, 3, 4
 SHARED_START, LOCAL_START, PARAM_START, WINDOW = (
     U64(SHARED_WINDOW), U64(LOCAL_WINDOW), U64(PARAM_WINDOW), U64(WINDOW_BYTES))

@@ -14,26 +14,16 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from rfview.engine import isa
+from rfview.engine.isa import (CARRY_ADD, CARRY_MAD_HI, CARRY_SUB, FLAG_SAT, INT_ABS, INT_ADD, INT_BFE,
+                               INT_BFI, INT_BFIND, INT_BFIND_SHIFT, INT_BMSK_CLAMP, INT_BMSK_WRAP, INT_BREV, INT_CLZ,
+                               INT_CNOT, INT_DIV, INT_FNS, INT_MAD24_HI, INT_MAD_HI, INT_MAD_LO,
+                               INT_MAD_WIDE, INT_MAX, INT_MIN, INT_MUL24_HI, INT_MUL24_LO, INT_MUL_HI, INT_MUL_LO,
+                               INT_MUL_WIDE, INT_NEG, INT_NOT, INT_POPC, INT_REM, INT_SAD, INT_SHL, INT_SHR, INT_SUB,
+                               INT_SZEXT_WRAP)
 from rfview.engine.compile.jit import OFF, jit
 
 U32, U64, I64, F32, F64 = np.uint32, np.uint64, np.int64, np.float32, np.float64
 
-INT_ADD, INT_SUB, INT_MUL_LO, INT_MUL_HI, INT_MUL_WIDE = (
-    isa.INT_ADD, isa.INT_SUB, isa.INT_MUL_LO, isa.INT_MUL_HI, isa.INT_MUL_WIDE)
-INT_MAD_LO, INT_MAD_HI, INT_MAD_WIDE = isa.INT_MAD_LO, isa.INT_MAD_HI, isa.INT_MAD_WIDE
-INT_MUL24_LO, INT_MUL24_HI, INT_MAD24_LO, INT_MAD24_HI = (
-    isa.INT_MUL24_LO, isa.INT_MUL24_HI, isa.INT_MAD24_LO, isa.INT_MAD24_HI)
-INT_DIV, INT_REM, INT_ABS, INT_NEG, INT_MIN, INT_MAX, INT_SAD = (
-    isa.INT_DIV, isa.INT_REM, isa.INT_ABS, isa.INT_NEG, isa.INT_MIN, isa.INT_MAX, isa.INT_SAD)
-INT_NOT, INT_CNOT, INT_SHL, INT_SHR, INT_BFE, INT_BFI = (
-    isa.INT_NOT, isa.INT_CNOT, isa.INT_SHL, isa.INT_SHR, isa.INT_BFE, isa.INT_BFI)
-INT_BFIND, INT_BFIND_SHIFT, INT_BREV, INT_CLZ, INT_POPC, INT_FNS = (
-    isa.INT_BFIND, isa.INT_BFIND_SHIFT, isa.INT_BREV, isa.INT_CLZ, isa.INT_POPC, isa.INT_FNS)
-INT_BMSK_CLAMP, INT_BMSK_WRAP, INT_SZEXT_CLAMP, INT_SZEXT_WRAP = (
-    isa.INT_BMSK_CLAMP, isa.INT_BMSK_WRAP, isa.INT_SZEXT_CLAMP, isa.INT_SZEXT_WRAP)
-CARRY_ADD, CARRY_SUB, CARRY_MAD_HI = isa.CARRY_ADD, isa.CARRY_SUB, isa.CARRY_MAD_HI
-FLAG_SAT, FLAG_CC_IN = isa.FLAG_SAT, isa.FLAG_CC_IN
 
 Z64, ONE64, M32, SIGN64 = U64(0), U64(1), U64(0xFFFFFFFF), U64(1 << 63)
 S32 = U64(32)

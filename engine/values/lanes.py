@@ -1,6 +1,6 @@
 """Thirty-two lanes at once: each common opcode defined once, as vector LLVM for the JIT and as NumPy without it.
 
-`BODIES[op]` takes a frame (engine/values/vectors.py: where operands come from and results go) and works on 32-lane values.
+A body takes a frame (engine/values/vectors.py: where operands come from and results go) and works on 32-lane values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rfview.engine.compile.jit import OFF
 from rfview.engine.values.vectors import (I32, IrFrame, NumpyFrame, Scalar, bits, canonical, cast, flush, fma, sqrt,
                                           where)  # fmt: skip
 
-UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16 = 1004, 1008, 1016     # bodies that are no opcodes
+UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16 = 1004, 1008, 1016
 
 
 def _compare(frame: Any, kind: str) -> Any:
@@ -139,6 +139,7 @@ def _sign(frame: Any, kind: str, clear: bool) -> None:
     frame.put(canonical(bits(changed, kind)))
 
 
+# write the result's rows
 BODIES: dict[int, Callable[[Any], Any]] = {
     isa.OP_MOV32: lambda x: x.put(x.get(0, "u4")),
     isa.OP_MOV64: lambda x: x.put(x.get(0, "u8")),
@@ -198,14 +199,6 @@ BODIES: dict[int, Callable[[Any], Any]] = {
     isa.OP_DABS: lambda x: _sign(x, "f8", True),
     isa.OP_DSQRT: lambda x: x.put(canonical(sqrt(x.get(0, "f8")))),
     isa.OP_DRCP: lambda x: _reciprocal(x, "f8"),
-    isa.OP_SETP_S32: lambda x: _compare(x, "i4"),
-    isa.OP_SETP_U32: lambda x: _compare(x, "u4"),
-    isa.OP_SETP_S64: lambda x: _compare(x, "i8"),
-    isa.OP_SETP_U64: lambda x: _compare(x, "u8"),
-    isa.OP_SETP_F32: lambda x: _compare(x, "f4"),
-    isa.OP_SETP_F64: lambda x: _compare(x, "f8"),
-    isa.OP_SETP_F32_FTZ: lambda x: _compared(x, flush(x.get(0, "f4")), flush(x.get(1, "f4")), "f4"),
-    isa.OP_SETP_S16: lambda x: _compared(x, bits(x.get(0, "u4") << 16, "i4"), bits(x.get(1, "u4") << 16, "i4"), "i4"),
     isa.OP_SELP32: lambda x: x.put(where(x.condition(), x.get(0, "u4"), x.get(1, "u4"))),
     isa.OP_SELP64: lambda x: x.put(where(x.condition(), x.get(0, "u8"), x.get(1, "u8"))),
     isa.OP_ZEXT8: lambda x: x.put(x.get(0, "u4") & 0xFF),
@@ -226,17 +219,34 @@ BODIES: dict[int, Callable[[Any], Any]] = {
     isa.OP_SHF: _funnel_shift,
     isa.OP_MUL_HI_U32: lambda x: _high_product(x, "u4"),
     isa.OP_MUL_HI_S32: lambda x: _high_product(x, "i4"),
-    # addresses (operand 0): lanes whose address follows that of lane `pred` at unit stride, for 4, 8, 16 bytes each
+}
+
+# give the mask of lanes in which a comparison holds
+COMPARISONS: dict[int, Callable[[Any], Any]] = {
+    isa.OP_SETP_S32: lambda x: _compare(x, "i4"),
+    isa.OP_SETP_U32: lambda x: _compare(x, "u4"),
+    isa.OP_SETP_S64: lambda x: _compare(x, "i8"),
+    isa.OP_SETP_U64: lambda x: _compare(x, "u8"),
+    isa.OP_SETP_F32: lambda x: _compare(x, "f4"),
+    isa.OP_SETP_F64: lambda x: _compare(x, "f8"),
+    isa.OP_SETP_F32_FTZ: lambda x: _compared(x, flush(x.get(0, "f4")), flush(x.get(1, "f4")), "f4"),
+    isa.OP_SETP_S16: lambda x: _compared(x, bits(x.get(0, "u4") << 16, "i4"), bits(x.get(1, "u4") << 16, "i4"), "i4"),
+}
+
+# no opcodes: of addresses (operand 0), the lanes whose address follows that of lane `pred` at unit stride of so many bytes
+UNIT_STRIDES: dict[int, Callable[[Any], Any]] = {
     UNIT_STRIDE_4: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 4)),
     UNIT_STRIDE_8: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 8)),
     UNIT_STRIDE_16: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 16)),
 }
 
+RUNS = {**BODIES, **COMPARISONS, **UNIT_STRIDES}
+
 
 @intrinsic(prefer_literal=True)
 def _compiled(typing_context: Any, rows: Any, src: Any, dst: Any, pred: Any, aux: Any, op: Any) -> Any:
     """Typing and code of `run` under JIT; `op` must be a constant."""
-    body = BODIES[op.literal_value]
+    body = RUNS[op.literal_value]
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         result = body(IrFrame(context, builder, signature, args))
@@ -248,7 +258,7 @@ def _compiled(typing_context: Any, rows: Any, src: Any, dst: Any, pred: Any, aux
 def _interpreted(rows: Any, src: int, dst: int, pred: int, aux: int, op: int) -> np.uint32:
     """`run` without JIT."""
     with np.errstate(all="ignore"):
-        result = BODIES[op](NumpyFrame(rows, src, dst, pred, aux))
+        result = RUNS[op](NumpyFrame(rows, src, dst, pred, aux))
     return np.uint32(result or 0)
 
 

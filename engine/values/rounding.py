@@ -9,20 +9,15 @@ from __future__ import annotations
 
 
 from rfview.engine import isa
+from rfview.engine.isa import (FLAG_FTZ, FLAG_INT_ROUND, FLAG_NAN, FLAG_RELU, FLAG_SAT, FLAG_WIDE_DST, FP_ADD,
+                               FP_DIV, FP_FMA, FP_MAX, FP_MIN, FP_MUL, FP_NEG, FP_RCP, FP_SQRT, FP_SUB, T_BF16,
+                               T_BF16X2, T_F16, T_F32, T_F64, T_S64)
 from rfview.engine.values.arithmetic import (F32, F64, I64, M32, ONE64, SIGN64, U32, U64, Z64, bits_f32, bits_f64,
                                              clz, extend, f32_bits, f64_bits, fma64, is_negative, is_signed, less,
                                              low_bits, sqrt64, type_bits)  # fmt: skip
 from rfview.engine.compile.jit import jit
 
 RN, RZ, RM, RP = isa.ROUND_RN, isa.ROUND_RZ, isa.ROUND_RM, isa.ROUND_RP
-FLAG_FTZ, FLAG_SAT, FLAG_NAN, FLAG_INT_ROUND, FLAG_WIDE_DST, FLAG_RELU = (
-    isa.FLAG_FTZ, isa.FLAG_SAT, isa.FLAG_NAN, isa.FLAG_INT_ROUND, isa.FLAG_WIDE_DST, isa.FLAG_RELU)
-FP_ADD, FP_SUB, FP_MUL, FP_FMA, FP_DIV, FP_RCP, FP_SQRT, FP_MIN, FP_MAX, FP_NEG, FP_ABS = (
-    isa.FP_ADD, isa.FP_SUB, isa.FP_MUL, isa.FP_FMA, isa.FP_DIV, isa.FP_RCP, isa.FP_SQRT, isa.FP_MIN, isa.FP_MAX,
-    isa.FP_NEG, isa.FP_ABS)
-T_U8, T_S8, T_S16, T_S64, T_F16, T_BF16, T_F32, T_F64, T_F16X2, T_BF16X2 = (
-    isa.T_U8, isa.T_S8, isa.T_S16, isa.T_S64, isa.T_F16, isa.T_BF16, isa.T_F32, isa.T_F64, isa.T_F16X2,
-    isa.T_BF16X2)
 
 INFINITY64 = U64(0x7FF0000000000000)
 MAGNITUDE64 = U64(0x7FFFFFFFFFFFFFFF)

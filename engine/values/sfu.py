@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine import isa
+from rfview.engine.isa import (FLAG_FTZ, SFU_BF16, SFU_COS, SFU_DIV, SFU_DIV_FULL, SFU_EX2, SFU_HALF2,
+                               SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT, SFU_SQRT, SFU_TANH)
 from rfview.engine.values.arithmetic import F64, I64, M32, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, sqrt64
 from rfview.engine.compile.jit import jit
 from rfview.engine.values.rounding import (INFINITY64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half,
                                            half_to_float, has, is_finite, load32, power_of_two, round_half,
                                            round_integral, scale, sign_of)  # fmt: skip
 
-FLAG_FTZ = isa.FLAG_FTZ
-SFU_RCP, SFU_SQRT, SFU_RSQRT, SFU_EX2, SFU_LG2, SFU_SIN, SFU_COS, SFU_TANH, SFU_DIV, SFU_DIV_FULL, SFU_RCP64 = (
-    isa.SFU_RCP, isa.SFU_SQRT, isa.SFU_RSQRT, isa.SFU_EX2, isa.SFU_LG2, isa.SFU_SIN, isa.SFU_COS, isa.SFU_TANH,
-    isa.SFU_DIV, isa.SFU_DIV_FULL, isa.SFU_RCP64)
-SFU_HALF, SFU_HALF2, SFU_BF16 = isa.SFU_HALF, isa.SFU_HALF2, isa.SFU_BF16
 
 LN2 = F64(0.6931471805599453)
 TWO_LOG2E = F64(2.8853900817779268)      # 2 / ln 2

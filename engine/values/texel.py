@@ -16,7 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.machine import faults
-from rfview.engine import isa, textures
+from rfview.engine import textures
+from rfview.engine.isa import (TEX_GATHER_SHIFT, TEX_INTEGER, TEX_LAYERED, TEX_MASK_SHIFT, T_F16, T_F32, T_S16, T_S8)
+from rfview.engine.textures import (F_LINEAR, F_NORMALIZED, F_READ_FLOAT, H_ADDRESS_X, H_BASE_HIGH, H_BASE_LOW,
+                                    H_BASE_WORD, H_BORDER, H_CHANNELS, H_FLAGS, H_KIND, H_TEXEL_BYTES, H_WIDTH,
+                                    REGION_KIND_TEXTURE)
 from rfview.engine.values.access import (LINES, NUM_LINES, PASSES, SPACE_GLOBAL, UNIT, USED_SPACES, WORK, add_line,
                                          fault, find_region, region_base, region_word)  # fmt: skip
 from rfview.engine.values.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits
@@ -25,15 +29,7 @@ from rfview.engine.compile.jit import jit
 from rfview.engine.values.rounding import NAN32, half_to_float
 from rfview.engine.values.words import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 
-(H_WIDTH, H_TEXEL_BYTES, H_BASE_LOW, H_BASE_HIGH, H_BASE_WORD, H_KIND, H_CHANNELS, H_FLAGS, H_ADDRESS_X, H_BORDER) = (
-    textures.H_WIDTH, textures.H_TEXEL_BYTES, textures.H_BASE_LOW, textures.H_BASE_HIGH, textures.H_BASE_WORD,
-    textures.H_KIND, textures.H_CHANNELS, textures.H_FLAGS, textures.H_ADDRESS_X, textures.H_BORDER)
-F_LINEAR, F_NORMALIZED, F_READ_FLOAT = textures.F_LINEAR, textures.F_NORMALIZED, textures.F_READ_FLOAT
 WRAP, MIRROR, BORDER = textures.ADDRESS_WRAP, textures.ADDRESS_MIRROR, textures.ADDRESS_BORDER
-REGION_KIND_TEXTURE = textures.REGION_KIND_TEXTURE
-T_U8, T_S8, T_U16, T_S16, T_F16, T_F32 = isa.T_U8, isa.T_S8, isa.T_U16, isa.T_S16, isa.T_F16, isa.T_F32
-TEX_LAYERED, TEX_INTEGER, TEX_GATHER_SHIFT, TEX_MASK_SHIFT = (
-    isa.TEX_LAYERED, isa.TEX_INTEGER, isa.TEX_GATHER_SHIFT, isa.TEX_MASK_SHIFT)
 ERR_TEXTURE = faults.TEXTURE
 ZERO, HALF, ONE, TWO = F64(0.0), F64(0.5), F64(1.0), F64(2.0)
 WEIGHT_ONE = F64(256.0)      # weights have 8 bits after the point

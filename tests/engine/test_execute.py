@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 import struct
 from collections.abc import Callable
 from fractions import Fraction
@@ -1145,3 +1147,22 @@ def test_lanes_outside_the_mask_neither_trap_nor_touch_the_others() -> None:
         assert (alone.u[:, 0] == everywhere.u[:, 0]).all(), form
         nobody = run(form, *[[0] * 32 for _ in operands], mask=0)
         assert (nobody.q0, nobody.q1) == (0, 0), form
+
+
+@pytest.mark.nojit
+def test_the_dispatch_has_every_opcode_once() -> None:
+    """What computes is in the table, and the generated chain names its opcodes, each once; its text can be listed."""
+    computed = set(range(isa.OP_NOP + 1, isa.OP_LD))
+    assert set(machine.TABLE) == computed
+    text = inspect.getsource(machine.compute)
+    assert sorted(map(int, re.findall(r"op == (\d+)", text))) == sorted(computed)
+    assert text == machine.chain_of(machine.TABLE)
+
+
+@pytest.mark.nojit
+def test_a_function_of_the_table_asks_for_what_there_is() -> None:
+    def by_colour(rows: Any, colour: Any) -> None:
+        """Nothing."""
+
+    with pytest.raises(TypeError, match="by_colour asks for rows, colour: there are op, rows, src"):
+        machine.call_of(isa.OP_SET, machine.Way(by_colour))

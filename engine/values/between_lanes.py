@@ -1,0 +1,154 @@
+"""Opcodes by which lanes see one another: shuffles, votes, matches and reductions over the member lanes."""
+
+from __future__ import annotations
+
+from rfview.engine.compile.jit import jit
+from rfview.engine.isa import (FLAG_NO_SYNC, MATCH_ALL32, MATCH_ALL64, MATCH_ANY64, OP_MATCH, OP_VOTE, REDUX_ADD,
+                               REDUX_AND, REDUX_MAX_S, REDUX_MIN_S, REDUX_MIN_U, REDUX_OR, REDUX_XOR, SHFL_BFLY,
+                               SHFL_DOWN, SHFL_UP, VOTE_ANY, VOTE_BALLOT, VOTE_UNI)
+from rfview.engine.values.arithmetic import I64, M32, ONE64, U32, U64, Z64, ctz
+from rfview.engine.values.rounding import has
+from rfview.engine.values.words import load, store
+
+
+@jit
+def shuffle_rows(rows, src, dst, aux):
+    """shfl: gives the mask of lanes whose source lane is in range; a lane that is out of range keeps its own value.
+
+    Source lanes that are not active have no value of this instruction: the row element is read as it stands.
+    """
+    mode, in_range = I64(aux), Z64
+    for lane in range(32):
+        b, c = U64(load(rows, src + 2, lane)) & U64(31), U64(load(rows, src + 4, lane))
+        segment = (c >> U64(8)) & U64(31)
+        place = U64(lane)
+        bound = (place & segment) | (c & U64(31) & ~segment)
+        first = place & segment
+        if mode == SHFL_UP:
+            source = I64(place) - I64(b)
+            fits = source >= I64(bound)
+        elif mode == SHFL_DOWN:
+            source = I64(place + b)
+            fits = source <= I64(bound)
+        elif mode == SHFL_BFLY:
+            source = I64(place ^ b)
+            fits = source <= I64(bound)
+        else:
+            source = I64(first | (b & ~segment))
+            fits = source <= I64(bound)
+        if fits:
+            in_range |= ONE64 << place
+        store(rows, dst, lane, load(rows, src, source) if fits else load(rows, src, lane))
+    return in_range
+
+
+@jit
+def vote_rows(rows, src, dst, group, members, mode, predicate):
+    """vote over the member lanes; ballot writes the group's elements of a row, the others give the lanes that hold."""
+    votes = U32(predicate) & members
+    if mode == VOTE_BALLOT:
+        for lane in range(32):
+            if (group >> U32(lane)) & U32(1):
+                store(rows, dst, lane, votes)
+        return Z64
+    holds = votes == members
+    if mode == VOTE_ANY:
+        holds = votes != U32(0)
+    elif mode == VOTE_UNI:
+        holds = votes == members or votes == U32(0)
+    return U64(group) if holds else Z64
+
+
+@jit
+def match_rows(rows, src, dst, group, members, mode):
+    """match.any / match.all over the member lanes; gives the predicate of match.all."""
+    wide, every = mode >= MATCH_ANY64, mode == MATCH_ALL32 or mode == MATCH_ALL64
+    first = I64(ctz(U64(members))) & I64(31)
+    all_same = True
+    for lane in range(32):
+        if not (group >> U32(lane)) & U32(1):
+            continue
+        same = U32(0)
+        for other in range(32):
+            equal = load(rows, src, lane) == load(rows, src, other)
+            if wide:
+                equal = equal and load(rows, src + 1, lane) == load(rows, src + 1, other)
+            if equal:
+                same |= U32(1) << U32(other)
+        same &= members
+        store(rows, dst, lane, same)
+        if lane == first:
+            all_same = same == members
+    if not every:
+        return Z64
+    for lane in range(32):
+        if (group >> U32(lane)) & U32(1):
+            store(rows, dst, lane, members if all_same else U32(0))
+    return U64(group) if all_same else Z64
+
+
+@jit
+def reduce_rows(rows, src, dst, group, members, mode):
+    """redux: combine the member lanes' values."""
+    total, seen = Z64, False
+    for lane in range(32):
+        if not (members >> U32(lane)) & U32(1):
+            continue
+        value = U64(load(rows, src, lane))
+        if mode == REDUX_MIN_S or mode == REDUX_MAX_S:
+            value = value ^ U64(0x80000000)
+        if not seen:
+            total, seen = value, True
+        elif mode == REDUX_ADD:
+            total = total + value
+        elif mode == REDUX_AND:
+            total = total & value
+        elif mode == REDUX_OR:
+            total = total | value
+        elif mode == REDUX_XOR:
+            total = total ^ value
+        elif mode == REDUX_MIN_U or mode == REDUX_MIN_S:
+            total = min(total, value)
+        else:
+            total = max(total, value)
+    if mode == REDUX_MIN_S or mode == REDUX_MAX_S:
+        total = total ^ U64(0x80000000)
+    for lane in range(32):
+        if (group >> U32(lane)) & U32(1):
+            store(rows, dst, lane, U32(total & M32))
+
+
+@jit
+def collective_rows(op, rows, src, dst, mask, aux, flags, p0):
+    """vote, match or redux, once for each group of active lanes that name the same member mask.
+
+    Tiles smaller than a warp come together to one instruction, each with a mask of its own. Members that are not
+    active take no part. Without .sync, the active lanes are the members.
+    """
+    mode = I64(aux)
+    slot = src if op == OP_VOTE else src + 2
+    left, found = U32(mask), Z64
+    while left != U32(0):
+        group = members = left
+        if not has(flags, FLAG_NO_SYNC):
+            named = load(rows, slot, I64(ctz(U64(left))))
+            group = U32(0)
+            for lane in range(32):
+                if (left >> U32(lane)) & U32(1) and load(rows, slot, lane) == named:
+                    group |= U32(1) << U32(lane)
+            members = group & named
+        left &= ~group
+        if op == OP_VOTE:
+            found |= vote_rows(rows, src, dst, group, members, mode, p0)
+        elif op == OP_MATCH:
+            found |= match_rows(rows, src, dst, group, members, mode)
+        else:
+            reduce_rows(rows, src, dst, group, members, mode)
+    return found
+
+
+@jit
+def active_rows(rows, dst, mask):
+    """activemask: every lane gets the mask."""
+    for lane in range(32):
+        store(rows, dst, lane, U32(mask))
