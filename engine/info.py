@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import __version__, plugin as designs, events, isa
-from rfview.engine.compile import jit
+from rfview.engine.compile import cache
 from rfview.engine.plugin import origin
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "parameters": {**simulator.config.values(), **simulator.built.values},
         "seed": simulator.seed,
         "engine_version": __version__,
-        "source_hash": jit.source_hash(jit.engine_files(compiled=False)),
+        "source_hash": cache.source_hash(cache.engine_files(compiled=False)),
         "num_warps": int(simulator.config["sm.num_warps"]),
         "num_banks": int(simulator.config["sm.num_banks"]),
         "num_schedulers": int(simulator.config["sm.num_schedulers"]),

@@ -13,7 +13,7 @@ from numba.core.errors import NumbaError
 
 from rfview.engine.machine import cycle as machine
 from rfview.engine import plugin as designs, events, hooks, ptx, state
-from rfview.engine.compile import extern as far, jit, warm
+from rfview.engine.compile import cache, extern, jit, warm
 from rfview.engine.machine import faults
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.config import load_preset
@@ -38,7 +38,7 @@ LONG_MODULE = 5_000
 @lru_cache
 def engine_hash() -> str:
     """Return the hash over the engine's sources: the same engine gives the same run, bit for bit."""
-    return jit.source_hash(jit.engine_files())
+    return cache.source_hash(cache.engine_files())
 
 
 @dataclass(frozen=True)
@@ -296,13 +296,13 @@ class Simulator:
     def link(self) -> None:
         """Have the part of the machine that all designs share at hand, compiled or from the cache."""
         journal = self._journal_of()
-        far.link(self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions, journal.log[0],
+        extern.link(self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions, journal.log[0],
                  journal.mem_index)  # fmt: skip
 
     def compile(self) -> None:
         """Compile the loop into the disk cache without running it; the process can run no machine afterwards."""
         self.try_hooks()
-        far.promise()
+        extern.promise()
         self._journal_of()
         machine.run.compile(tuple(numba.typeof(argument) for argument in (*self._machine, 0)))
         warm.note_ready(self.built.spec_dtype)

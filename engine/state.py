@@ -19,6 +19,8 @@ Registers, design storage and latches are rows of the separate array `rows`:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rfview.engine import stalls
@@ -215,7 +217,7 @@ MSHR = np.dtype(
 L1_LINE = np.dtype([("line", "i8"), ("fill_cycle", "i8"), ("used_cycle", "i8")])
 L2_LINE = np.dtype([("line", "i8"), ("used_cycle", "i8")])
 
-WARP_COLD = np.dtype(
+WARP_COLD: Any = np.dtype(
     [
         ("split", SPLIT, (MAX_SPLITS,)),
         ("pred", "u4", (32,)),
@@ -373,7 +375,7 @@ AUX = [
 ]
 
 
-def _layout() -> tuple[np.dtype, dict[str, int]]:
+def _layout() -> tuple[Any, dict[str, int]]:
     """Build the record: hot arrays at cache lines, the cold section and every field of it at multiples of BLOCK."""
     names: list[str] = []
     formats: list[object] = []
@@ -391,7 +393,7 @@ def _layout() -> tuple[np.dtype, dict[str, int]]:
             alignment = max(8 if sub.itemsize >= 8 else sub.alignment, sub.alignment)
             alignment = BLOCK if section == "cold" else LINE if section == "hot" and sub.itemsize >= LINE else alignment
             at = -(-at // alignment) * alignment
-            names.append(entry[0])
+            names.append(str(entry[0]))
             formats.append(sub[0])
             offsets.append(at)
             at += sub.itemsize

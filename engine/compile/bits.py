@@ -1,4 +1,4 @@
-"""Helpers that compiled code has its own, faster versions of (jit.py): bits, arrays, 32 words at once, the cache."""
+"""Helpers that compiled code has its own, faster versions of (intrinsics.py): bits, arrays, 32 words at once, the cache."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from numba import typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from rfview.engine.compile import jit
+from rfview.engine.compile import cache, jit
 from rfview.engine.machine.stages.dispatch import dispatch as stage
 
-SYMBOL = f"rfview_dispatch_{jit.source_hash(jit.engine_files())}"
-READY = jit.CACHE_FOLDER / "shared.ready"
+SYMBOL = f"rfview_dispatch_{cache.source_hash(cache.engine_files())}"
+READY = cache.CACHE_FOLDER / "shared.ready"
 
 NOWHERE = 1     # an address that stands for code which is not there
 

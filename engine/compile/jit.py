@@ -1,101 +1,44 @@
-"""How the machine is compiled: numba's decorators, the cache folder, and the hash that keeps cached machine code true.
+"""numba's decorators: entry points, which Python calls and the disk caches, and the helpers that become parts of them.
 
-`entry` functions are cached on disk. numba keys its cache on the defining file alone, so every entry point takes a record
-(`spec` or `key`) whose dtype carries the hash of all sources compiled into it: an edit makes a new type, and so a new
-cache entry. With NUMBA_DISABLE_JIT=1 everything here is a plain Python function.
+With NUMBA_DISABLE_JIT=1 everything here is a plain Python function.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
+from numba.extending import overload
 
-def cache_root() -> Path:
-    """Return the folder below which compiled code is kept: the user's cache folder, or RFVIEW_CACHE_DIR."""
-    if given := os.environ.get("RFVIEW_CACHE_DIR"):
-        return Path(given)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "rfview"
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "rfview"
+from rfview.engine.compile import device, intrinsics, numba_parts
+from rfview.engine.compile.cache import CACHE_FOLDER, engine_files, source_hash
 
+__all__ = ["CACHE_FOLDER", "OFF", "array_jit", "engine_files", "entry", "jit", "key_dtype", "lean_entry", "numba", "record",
+           "source_hash", "step_jit"]
 
-def source_hash(files: Iterable[Path]) -> str:
-    """Return a short hash over the contents of `files`, in the given order."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+config: Any = numba.config     # numba's stubs know neither its settings nor `_nrt`
+njit: Any = numba.njit
+OFF = bool(config.DISABLE_JIT)
 
-
-# where the source lies of what can go into the compiled step; a design's own file is added by plugin/variants.py
-COMPILED_ROOMS = ("compile", "machine", "values")
-HOST_ONLY = frozenset("__init__ config simulator info snapshot errors".split())
-
-
-def engine_files(*, compiled: bool = True) -> list[Path]:
-    """Return the engine's source files in a fixed order; compiled: only those that can go into the compiled step."""
-    root = Path(__file__).parents[1]
-    files = sorted([*root.glob("*.py"), *(file for room in COMPILED_ROOMS for file in (root / room).rglob("*.py"))])
-    return [file for file in files if not (compiled and file.parent == root and file.stem in HOST_ONLY)]
-
-
-import numba  # noqa: E402  (kept below the functions that need no numba)
-from llvmlite import ir  # noqa: E402
-from llvmlite.binding import get_host_cpu_features, llvm_version_info  # noqa: E402
-from numba import types  # noqa: E402
-from numba.core import cgutils  # noqa: E402
-from numba.extending import intrinsic, overload  # noqa: E402
-from numba.np.arrayobj import populate_array  # noqa: E402
-
-from rfview.engine.compile import bits, numba_parts as compiling, device  # noqa: E402
-
-OFF = bool(numba.config.DISABLE_JIT)
-
-KEEP_TAGS = 8
-# how functions are compiled that Python never calls: see compiling.py
-PART = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-
-def _prepare_cache() -> Path:
-    """Point numba at this version's cache folder and drop folders older than the newest KEEP_TAGS."""
-    tag = source_hash(engine_files())
-    folder = cache_root() / f"numba-{numba.__version__}-numpy-{np.__version__}-{tag}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-        tags = sorted(folder.parent.glob("numba-*"), key=lambda path: path.stat().st_mtime, reverse=True)
-        for old in tags[KEEP_TAGS:]:
-            shutil.rmtree(old, ignore_errors=True)
-    except OSError:
-        return folder
-    numba.config.CACHE_DIR = str(folder)
-    return folder
-
-
-CACHE_FOLDER = _prepare_cache()
+# how functions are compiled that Python never calls: see numba_parts.py
+PART: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a step entry point, cached on disk; its arguments must include a hashed record (`spec` or `key`)."""
     if OFF:     # NumPy's scalars wrap like the machine's words, but warn of it
         return np.errstate(all="ignore")(function)
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
 def lean_entry(function: Callable[..., Any]) -> Any:
     """Compile an `entry` that makes no arrays, so that references to its callers' need no counting."""
     if OFF:
         return entry(function)
-    return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,13 +54,13 @@ def array_jit(function: Callable[..., Any]) -> Callable[..., Any]:
 def _as_part(function: Callable[..., Any], *, counts: bool) -> Callable[..., Any]:
     """Give compiled code a helper; counts: the references to the arrays that it knows are counted."""
     if not OFF:
-        overload(function, strict=False, jit_options={**PART, "_nrt": counts})(lambda *types: function)
+        _bind(function, lambda *types: function, counts=counts)
     return function
 
 
 def step_jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a hook as the step would, but by itself and not cached."""
-    return numba.njit(nogil=True, error_model="numpy", _nrt=False)(function)
+    return njit(nogil=True, error_model="numpy", _nrt=False)(function)
 
 
 @lru_cache
@@ -131,254 +74,14 @@ def record(dtype: np.dtype) -> Any:
     return np.zeros(1, dtype).view(np.recarray)[0]
 
 
-def packs_vectors() -> bool:
-    """Say whether the processor that numba compiles for can pack vectors and bits, and this LLVM can say so."""
-    given = numba.config.CPU_FEATURES
-    features = get_host_cpu_features().flatten() if given is None else given
-    return {"+avx512f", "+bmi2"} <= set(features.split(",")) and llvm_version_info >= (20,)
-
-
-@intrinsic
-def _cttz(typingctx: Any, x: Any) -> Any:
-    """Count trailing zeros of 64 bits; the mask is never zero."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], context.get_constant(types.boolean, True))
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def _ctlz(typingctx: Any, x: Any) -> Any:
-    """Count leading zeros of 64 bits; the mask is never zero."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctlz(args[0], context.get_constant(types.boolean, True))
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def _ctpop(typingctx: Any, x: Any) -> Any:
-    """Count the set bits of 64 bits."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic
-def _words_at(typingctx: Any, address: Any, count: Any) -> Any:
-    """Make an array of words somewhere in memory, without an owner to count references to."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        found = context.make_array(signature.return_type)(context, builder)
-        data = builder.inttoptr(args[0], found.data.type)
-        populate_array(found, data, [args[1]], [context.get_constant(types.intp, 4)], context.get_constant(types.intp, 4),
-                       meminfo=None)  # fmt: skip
-        return found._getvalue()
-
-    return types.Array(types.uint32, 1, "C")(types.int64, types.int64), codegen
-
-
-@intrinsic
-def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    """Fetch the cache line of an element for reading."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        i32, i8p = ir.IntType(32), ir.IntType(8).as_pointer()
-        fetch = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), (i8p, i32, i32, i32)),
-                                               "llvm.prefetch.p0")  # fmt: skip
-        found = context.make_array(signature.args[0])(context, builder, args[0])
-        place = builder.bitcast(builder.gep(found.data, [args[1]]), i8p)
-        builder.call(fetch, (place, i32(0), i32(3), i32(1)))
-        return context.get_constant(types.int64, 0)
-
-    return types.int64(array, types.uint64), codegen
-
-
-def block_at(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, kind: Any) -> Any:
-    """Return a pointer to what begins at element `first` of the array that is argument `which`, as another type."""
-    found = context.make_array(signature.args[which])(context, builder, args[which])
-    return builder.bitcast(builder.gep(found.data, [first]), kind.as_pointer())
-
-
-def compress16(builder: Any) -> Any:
-    """Return LLVM's function that packs the chosen ones of 16 words together; only where `packs_vectors`."""
-    row, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
-    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(row, (row, lanes, row)),
-                                          "llvm.experimental.vector.compress.v16i32")  # fmt: skip
-
-
-def all16(builder: Any, value: Any) -> Any:
-    """Return a vector with a value in all its 16 places."""
-    first = builder.insert_element(ir.Constant(ir.VectorType(value.type, 16), ir.Undefined), value, ir.IntType(32)(0))
-    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), 16), [ir.IntType(32)(0)] * 16))
-
-
-@intrinsic
-def _copy32(typingctx: Any, source: Any, target: Any) -> Any:
-    """Copy 32 words as one vector: all are loaded before any is stored, which word by word could not be."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        row = ir.VectorType(ir.IntType(32), 32)
-        first = context.get_constant(types.int64, 0)
-        source_at, target_at = (block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
-        builder.store(builder.load(source_at, align=4), target_at, align=4)
-        return context.get_constant(types.int64, 0)
-
-    return types.int64(source, target), codegen
-
-
-@intrinsic
-def _blend32(typingctx: Any, source: Any, target: Any, mask: Any) -> Any:
-    """Copy the words of a mask by writing all 32, the others as they were."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        row, lanes = ir.VectorType(ir.IntType(32), 32), ir.VectorType(ir.IntType(1), 32)
-        first = context.get_constant(types.int64, 0)
-        source_at, target_at = (block_at(context, builder, signature, args, which, first, row) for which in (0, 1))
-        chosen = builder.bitcast(builder.trunc(args[2], ir.IntType(32)), lanes)
-        new, old = builder.load(source_at, align=4), builder.load(target_at, align=4)
-        builder.store(builder.select(chosen, new, old), target_at, align=4)
-        return context.get_constant(types.int64, 0)
-
-    return types.int64(source, target, types.uint64), codegen
-
-
-@intrinsic
-def _changed32(typingctx: Any, words: Any, shadow: Any, first: Any) -> Any:
-    """Compare 32 words with 32 others in one vector instruction where the machine has it."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        block = ir.VectorType(ir.IntType(32), 32)
-        sides = [builder.load(block_at(context, builder, signature, args, which, args[2], block), align=4)
-                 for which in (0, 1)]  # fmt: skip
-        mask = builder.bitcast(builder.icmp_unsigned("!=", *sides), ir.IntType(32))
-        return builder.zext(mask, ir.IntType(64))
-
-    return types.uint64(words, shadow, types.uint64), codegen
-
-
-@intrinsic
-def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
-    """Pack the words of a mask together in vector registers, 16 at a time, and blend them into the shadow."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        half, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
-        compress, i64 = compress16(builder), ir.IntType(64)
-        place = args[5]
-        for low in (0, 16):
-            begin = builder.add(args[2], i64(low))
-            bits = builder.trunc(builder.lshr(args[3], i64(low)), ir.IntType(16))
-            chosen = builder.bitcast(bits, lanes)
-            new_at, old_at, out_at = (
-                block_at(context, builder, signature, args, which, index, half)
-                for which, index in ((0, begin), (1, begin), (4, place)))  # fmt: skip
-            new, old = builder.load(new_at, align=4), builder.load(old_at, align=4)
-            builder.store(builder.select(chosen, new, old), old_at, align=4)
-            builder.store(builder.call(compress, (new, chosen, new)), out_at, align=4)
-            place = builder.add(place, builder.zext(builder.ctpop(bits), i64))
-        return context.get_constant(types.int64, 0)
-
-    return types.int64(words, shadow, types.uint64, types.uint64, target, types.uint64), codegen
-
-
-def _take32_by_vector(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
-    """Do it so for numbers of any type."""
-    return _take32(words, shadow, np.uint64(first), np.uint64(mask), target, np.uint64(at))
-
-
-def _take32_by_word(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
-    """Do the same word by word, for processors that cannot pack a vector."""
-    left = np.uint64(mask)
-    place = np.uint64(at)
-    while left != 0:
-        word = np.uint64(first) + np.uint64(_cttz(left))
-        left &= left - np.uint64(1)
-        shadow[word] = target[place] = words[word]
-        place += np.uint64(1)
-    return 0
-
-
-@intrinsic
-def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any,
-                    kept: Any) -> Any:  # fmt: skip
-    """Do what bits.keep_changed does for 16 masks, or `count` if that is less, to place `kept`; return how many are kept."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        i32, row = ir.IntType(32), ir.VectorType(ir.IntType(32), 16)
-        numbers, zeros = (ir.Constant(row, [i32(each * k) for k in range(16)]) for each in (1, 0))
-        many, begin, step = (all16(builder, builder.trunc(args[which], i32)) for which in (3, 4, 5))
-        found = builder.load(block_at(context, builder, signature, args, 1, args[2], row), align=4)
-        words = builder.add(begin, builder.mul(numbers, step))
-        chosen = builder.and_(builder.icmp_unsigned("!=", found, zeros), builder.icmp_unsigned("<", numbers, many))
-        for which, values in ((0, words), (1, found)):
-            target = block_at(context, builder, signature, args, which, args[6], row)
-            builder.store(builder.call(compress16(builder), (values, chosen, values)), target, align=4)
-        return builder.zext(builder.ctpop(builder.bitcast(chosen, ir.IntType(16))), ir.IntType(64))
-
-    return types.uint64(firsts, masks, *[types.uint64] * 5), codegen
-
-
-def _keep_changed_by_vector(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
-    """Do it so for any number of masks."""
-    kept = np.uint64(entry)
-    for at in range(np.uint64(0), np.uint64(count), np.uint64(16)):
-        kept += _keep_changed16(firsts, masks, np.uint64(entry) + at, np.uint64(count) - at,
-                                np.uint64(first) + at * np.uint64(stride), np.uint64(stride), kept)  # fmt: skip
-    return kept
-
-
-def _keep_changed_by_word(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
-    """Do the same block by block."""
-    kept, word = np.uint64(entry), np.uint64(first)
-    for block in range(np.uint64(entry), np.uint64(entry) + np.uint64(count)):
-        mask = masks[block]
-        firsts[kept] = word
-        masks[kept] = mask
-        kept += np.uint64(mask != 0)
-        word += np.uint64(stride)
-    return kept
-
-
-def _mangling_args(record: Any) -> tuple[str, tuple[str, ...]]:
-    """Name a record type in symbols by its content.
-
-    numba uses a per-process number, so machine code of two designs, compiled in two processes and loaded from the cache
-    into a third, could carry the same symbols for different code: the linker would silently run one for the other.
-    """
-    digest = record.__dict__.get("_content_digest")
-    if digest is None:
-        digest = hashlib.sha256(record.name.encode()).hexdigest()[:16]
-        record._content_digest = digest
-    return type(record).__name__, (digest,)
-
-
-types.Record.mangling_args = property(_mangling_args)
-
-
-def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool) -> None:
-    """Let compiled code call a marked plain function; like `lean_entry` it counts no references."""
-    overload(function, strict=False, jit_options={**PART, "_nrt": False, "forceinline": is_inlined})(choose)
+def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool = False, *,
+          counts: bool = False) -> None:  # fmt: skip
+    """Let compiled code call a plain function, as what `choose` gives for the types of its arguments."""
+    options: Any = {**PART, "_nrt": counts, "forceinline": is_inlined}
+    overload(function, strict=False, jit_options=options)(choose)
 
 
 if not OFF:
-    compiling.install()
-    overload(bits.ctz64)(lambda x: lambda x: _cttz(np.uint64(x)))
-    overload(bits.highest64)(lambda x: lambda x: 63 - _ctlz(np.uint64(x)))
-    overload(bits.popcount)(lambda x: lambda x: _ctpop(np.uint64(x)))
-    overload(bits.bit64)(lambda index: lambda index: np.uint64(1) << np.uint64(index))
-    overload(bits.words_at, jit_options={"_nrt": True})(     # it returns an array, though one that nobody owns
-        lambda address, count: lambda address, count: _words_at(np.int64(address), np.int64(count)))  # fmt: skip
-    overload(bits.copy32)(lambda source, target: lambda source, target: _copy32(source, target))
-    overload(bits.blend32)(lambda source, target, mask: lambda source, target, mask: _blend32(
-        source, target, np.uint64(mask)))  # fmt: skip
-    overload(bits.prefetch)(lambda array, index: lambda array, index: _prefetch(array, np.uint64(index)))
-    overload(bits.changed32)(lambda words, shadow, first: lambda words, shadow, first: _changed32(
-        words, shadow, np.uint64(first)))  # fmt: skip
-    overload(bits.take32, strict=False)(lambda *types: _take32_by_vector if packs_vectors() else _take32_by_word)
-    overload(bits.keep_changed, strict=False)(
-        lambda *types: _keep_changed_by_vector if packs_vectors() else _keep_changed_by_word)  # fmt: skip
+    numba_parts.install()
+    intrinsics.register({**PART, "_nrt": False})
     device.connect(_bind)

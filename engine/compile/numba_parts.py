@@ -12,6 +12,7 @@ change; `python -m tests.bench --parts start` shows those of a start.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -151,11 +152,25 @@ def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
         return self._load_overload(sig, target_context)
 
 
+def mangling_of(kind: Any) -> tuple[str, tuple[str, ...]]:
+    """Name a record type in symbols by its content.
+
+    numba uses a per-process number, so machine code of two designs, compiled in two processes and loaded from the cache
+    into a third, could carry the same symbols for different code: the linker would silently run one for the other.
+    """
+    digest = kind.__dict__.get("_content_digest")
+    if digest is None:
+        digest = hashlib.sha256(kind.name.encode()).hexdigest()[:16]
+        kind._content_digest = digest
+    return type(kind).__name__, (digest,)
+
+
 def install() -> None:
     """Change numba; to be called once, before anything is compiled."""
     # numba asks for the text of every argument's type before and behind each of its passes; that of a record is long
     record: Any = types.Record
     record.__repr__ = lru_cache(maxsize=None)(record.__repr__)
+    record.mangling_args = property(mangling_of)
     if FITS:
         cache: Any = caching.Cache
         cache.load_overload = load_overload

@@ -19,7 +19,7 @@ import numpy as np
 
 from rfview.engine import isa
 from rfview.engine import IMPORT_ROOT
-from rfview.engine.compile import jit
+from rfview.engine.compile import cache, jit
 from rfview.engine.launch import Buffer, Launch, LaunchSpec
 from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, UNIT_CTRL, Kernel, Module
 
@@ -31,7 +31,7 @@ POLL_SECONDS = 0.1
 def marker(spec_dtype: np.dtype) -> Path:
     """Return the file whose presence says that the step for this parameter record is in the cache."""
     digest = hashlib.sha256(repr(spec_dtype).encode()).hexdigest()[:16]
-    return jit.CACHE_FOLDER / f"{digest}.ready"
+    return cache.CACHE_FOLDER / f"{digest}.ready"
 
 
 def is_ready(spec_dtype: np.dtype) -> bool:
@@ -92,11 +92,11 @@ def smallest_run() -> tuple[LaunchSpec, Module]:
 
 def main(words: list[str]) -> int:
     """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
-    from rfview.engine.compile import extern as far
+    from rfview.engine.compile import extern
 
     # nearly all that numba makes is kept: to look through it again and again for what is not takes time
     gc.disable()
-    begins_other = bool(words) and not far.READY.exists()
+    begins_other = bool(words) and not extern.READY.exists()
     command = [sys.executable, "-m", "rfview.engine.compile.warm"]
     # begun first: it takes longer
     with subprocess.Popen(command, cwd=IMPORT_ROOT) if begins_other else nullcontext() as shared:
@@ -120,7 +120,7 @@ def alone(name: str) -> Iterator[None]:
     try:
         import fcntl
 
-        file = (jit.CACHE_FOLDER / f"{name}.lock").open("w")
+        file = (cache.CACHE_FOLDER / f"{name}.lock").open("w")
     except (ImportError, OSError):     # no such locks here, or nowhere to put one: the thing is compiled more than once
         yield
         return

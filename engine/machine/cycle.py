@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile import extern as far
+from rfview.engine.compile import extern
 from rfview.engine import hooks
 from rfview.engine.machine import journal
 from rfview.engine.compile.bits import bit64, ctz64
@@ -72,7 +72,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
     memory.advance(sm, key, insts)
     if freeze == 0:
-        far.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
+        extern.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
         clear_refusals(sm)
         hooks.arbitrate(sm, rf, spec, rows, insts)
         wake_waiting(sm)

@@ -155,7 +155,7 @@ def _tlp(job: Job) -> Result:
 
 def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
     """Compile the designs that are not in the cache yet, as many at once as there are workers."""
-    from rfview.engine.compile import extern as far, warm
+    from rfview.engine.compile import extern, warm
     from rfview.engine.plugin import build, files
     from rfview.engine.simulator import engine_hash
 
@@ -166,7 +166,7 @@ def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> Non
     began = time.monotonic()
     while waiting or running:
         # the first brings what all share, in a process beside its own
-        while waiting and len(running) < (workers if far.READY.exists() else 1):
+        while waiting and len(running) < (workers if extern.READY.exists() else 1):
             command = [sys.executable, "-m", "rfview.engine.compile.warm", files.absolute(waiting.pop(0))]
             running.append(subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))

@@ -157,6 +157,16 @@ def _sqrt64_python(x: Any) -> Any:
     return np.sqrt(F64(x))
 
 
+f32_bits: Any
+bits_f32: Any
+f64_bits: Any
+bits_f64: Any
+fma32: Any
+fma64: Any
+sqrt64: Any
+popcount: Any
+clz: Any
+ctz: Any
 if OFF:
     f32_bits, bits_f32, f64_bits, bits_f64 = _f32_bits_python, _bits_f32_python, _f64_bits_python, _bits_f64_python
     fma32, fma64, sqrt64 = _fma32_python, _fma64_python, _sqrt64_python

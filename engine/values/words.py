@@ -178,6 +178,15 @@ def _same(rows: Any) -> Any:
 # copy_words(to, to_index, source, source_index): 32 words from one handle's array to another's
 # load_long(longs, index), store_long(longs, index, value), fill_series(longs, index, start, step): the same for i8
 #   arrays, the last for 32 elements at once
+handle: Any
+load: Any
+store: Any
+load_word: Any
+store_word: Any
+copy_words: Any
+load_long: Any
+store_long: Any
+fill_series: Any
 if OFF:
     handle, load, store = _same, _load_python, _store_python
     load_word, store_word, copy_words = _load_word_python, _store_word_python, _copy_words_python

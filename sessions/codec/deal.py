@@ -15,7 +15,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from rfview.engine.compile.bits import ctz64, popcount
-from rfview.engine.compile.jit import OFF, all16, block_at, compress16, jit, packs_vectors
+from rfview.engine.compile.intrinsics import all16, block_at, compress16, packs_vectors
+from rfview.engine.compile.jit import OFF, jit
 from rfview.sessions.codec.workspace import CYCLE_SHIFT, MOST_CYCLES, SIDE, VALUE_SHIFT
 
 # so many events are dealt faster word by word

@@ -1,0 +1,68 @@
+"""Where machine code is kept on disk, and the hash of the sources that go into it.
+
+numba keys its cache on the defining file of an entry point alone. So every entry point takes a record (`spec` or `key`)
+whose dtype carries the hash of all sources compiled into it: an edit makes a new type, and so a new cache entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+KEEP_FOLDERS = 8
+# where the source lies of what can go into the compiled step; a design's own file is added by plugin/variants.py
+COMPILED_ROOMS = ("compile", "machine", "values")
+HOST_ONLY = frozenset("__init__ config simulator info snapshot errors".split())
+
+
+def cache_root() -> Path:
+    """Return the folder below which compiled code is kept: the user's cache folder, or RFVIEW_CACHE_DIR."""
+    if given := os.environ.get("RFVIEW_CACHE_DIR"):
+        return Path(given)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "rfview"
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "rfview"
+
+
+def source_hash(files: Iterable[Path]) -> str:
+    """Return a short hash over the contents of `files`, in the given order."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def engine_files(*, compiled: bool = True) -> list[Path]:
+    """Return the engine's source files in a fixed order; compiled: only those that can go into the compiled step."""
+    root = Path(__file__).parents[1]
+    files = sorted([*root.glob("*.py"), *(file for room in COMPILED_ROOMS for file in (root / room).rglob("*.py"))])
+    return [file for file in files if not (compiled and file.parent == root and file.stem in HOST_ONLY)]
+
+
+def _prepared() -> Path:
+    """Make this version's cache folder and drop all but the KEEP_FOLDERS that were used last; return it."""
+    tag = source_hash(engine_files())
+    folder = cache_root() / f"numba-{numba.__version__}-numpy-{np.__version__}-{tag}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        used = sorted(folder.parent.glob("numba-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for old in used[KEEP_FOLDERS:]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError:     # nowhere to keep it: numba then looks for a place itself
+        return folder
+    config: Any = numba.config
+    config.CACHE_DIR = str(folder)
+    return folder
+
+
+CACHE_FOLDER = _prepared()
