@@ -9,7 +9,7 @@ On this floor: what every room may know.
     hooks               the interface of a register-file design, with its defaults; RULES.md: what ours do where papers are
                         silent
     config  presets/    every number, with unit and source
-    stalls  events  errors  textures    the other tables
+    stalls  events  errors  fault_codes  textures    the other tables
 
 The rooms, each with its own list of duties:
 

@@ -26,6 +26,10 @@ NUM_DST_ROWS = 4
 MAX_REGS = 63
 MAX_PREDS = 32
 NO_PC = 0xFFFFFFFF
+GLOBAL_BASE = 0x7000_0000_0000          # the first address of global memory
+PARAM_BYTES = 4096                      # PTX manual, kernel function parameters
+GRID_WORKSPACE = "%grid_workspace"      # the symbol in which cooperative groups keep the barrier of the whole grid
+GRID_WORKSPACE_BYTES = 64
 
 # execution units (field `unit`); CTRL instructions (branch, exit, barrier, membar, nop) act at issue and use no collector
 UNIT_SP, UNIT_SFU, UNIT_LDST, UNIT_CTRL = 0, 1, 2, 3

@@ -21,11 +21,12 @@ from rfview.engine.plugin import trial
 from rfview.engine.plugin.compiler_errors import explain
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.host_calls import HostCalls
+from rfview.engine.machine.stages.dispatch import dispatch
 from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.info import describe
-from rfview.engine.program import Module
-from rfview.engine.launch.placement import PARAM_BYTES, Placement, PlacedLaunch, Variable, place
+from rfview.engine.program import PARAM_BYTES, Module
+from rfview.engine.launch.placement import Placement, PlacedLaunch, Variable, place
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NO_CTA
 from rfview.engine.machine.stages.regions import region_table
@@ -296,8 +297,8 @@ class Simulator:
     def link(self) -> None:
         """Have the part of the machine that all designs share at hand, compiled or from the cache."""
         journal = self._journal_of()
-        extern.link(self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions, journal.log[0],
-                 journal.mem_index)  # fmt: skip
+        extern.link(dispatch, self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
+                    journal.log[0], journal.mem_index)  # fmt: skip
 
     def compile(self) -> None:
         """Compile the loop into the disk cache without running it; the process can run no machine afterwards."""

@@ -36,7 +36,7 @@ class Snapshot:
             raise IndexError(f"warp slot {warp} holds no warp at cycle {self.cycle}")
         if not 0 <= reg < min(count, MAX_REGS + 1):
             raise IndexError(f"register R{reg} is not allocated: the kernel has R0..R{count - 1}")
-        from rfview.engine.plugin import locate
+        from rfview.engine.plugin import locate     # start-up: few views ask for a place
 
         return locate(self, warp, reg)
 

@@ -6,5 +6,5 @@
     bits  intrinsics    helpers in plain Python, and the compiled versions of them
     extern        the call by symbol from a design's loop to what all designs share
     numba_parts   machine code of entry points alone, and of what they call only as parts of them
-    warm          compile into the cache, in a child process with progress
+    warm  child   whether the cache has it; a process that compiles into the cache, with progress
 """

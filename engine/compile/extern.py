@@ -13,13 +13,13 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from rfview.engine.compile import cache, jit
-from rfview.engine.machine.stages.dispatch import dispatch as stage
 
 SYMBOL = f"rfview_dispatch_{cache.source_hash(cache.engine_files())}"
 READY = cache.CACHE_FOLDER / "shared.ready"
 
 NOWHERE = 1     # an address that stands for code which is not there
 
+_stage: Any = None      # the entry point behind the symbol
 _linked: tuple[Any, ...] = ()
 _forms: tuple[Any, ...] = ()
 _promised = False
@@ -27,7 +27,7 @@ _promised = False
 
 def dispatch(sm: Any, key: Any, rows: Any, insts: Any, arena: Any, regions: Any, log: Any, mem_index: Any) -> int:
     """Run the dispatch stage; compiled code calls it where `link` has put it."""
-    return stage(sm, key, rows, insts, arena, regions, log, mem_index)
+    return _stage(sm, key, rows, insts, arena, regions, log, mem_index)
 
 
 @intrinsic
@@ -55,9 +55,10 @@ if not jit.OFF:
             sm, key, rows, insts, arena, regions, log, mem_index)
 
 
-def link(*arguments: Any) -> None:
+def link(stage: Any, *arguments: Any) -> None:
     """Compile the shared part for arguments like these, or load it, and give it its symbol; before the loop first runs."""
-    global _linked, _forms
+    global _stage, _linked, _forms
+    _stage = stage
     if jit.OFF:
         return
     # numba takes milliseconds to find the types of records: what looks like the last time is the same

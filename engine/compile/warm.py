@@ -1,4 +1,4 @@
-"""Compile into the disk cache, in a child with progress: `python -m rfview.engine.compile.warm [DESIGN]`.
+"""What is in the disk cache already, and a child that compiles into it (child.py) with progress.
 
 numba's type inference holds the interpreter lock for seconds, so a program that must stay alive compiles in a child
 process and then loads from the cache.
@@ -6,13 +6,12 @@ process and then loads from the cache.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +55,7 @@ def compile_in_child(design: str, progress: Progress) -> bool:
     """
     text = f"compiling the machine for {design} (first run only)"
     progress(0.0, text)
-    command = [sys.executable, "-m", "rfview.engine.compile.warm", design]
+    command = [sys.executable, "-m", "rfview.engine.compile.child", design]
     try:
         with subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             succeeded = watch(child, lambda part: progress(part, text)) == 0
@@ -90,30 +89,6 @@ def smallest_run() -> tuple[LaunchSpec, Module]:
     return spec, Module("warm.ptx", "", {"warm": kernel})
 
 
-def main(words: list[str]) -> int:
-    """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
-    from rfview.engine.compile import extern
-
-    # nearly all that numba makes is kept: to look through it again and again for what is not takes time
-    gc.disable()
-    begins_other = bool(words) and not extern.READY.exists()
-    command = [sys.executable, "-m", "rfview.engine.compile.warm"]
-    # begun first: it takes longer
-    with subprocess.Popen(command, cwd=IMPORT_ROOT) if begins_other else nullcontext() as shared:
-        from rfview.engine.simulator import Simulator
-
-        spec, module = smallest_run()
-        simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
-        if not words:
-            with alone("shared"):
-                simulator.link()
-            return 0
-        with alone(marker(simulator.built.spec_dtype).stem):
-            if not is_ready(simulator.built.spec_dtype):
-                simulator.compile()
-    return 0 if shared is None else shared.returncode
-
-
 @contextmanager
 def alone(name: str) -> Iterator[None]:
     """Let one process at a time compile a thing: runs started side by side wait for the first, and load what it made."""
@@ -127,7 +102,3 @@ def alone(name: str) -> Iterator[None]:
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

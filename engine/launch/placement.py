@@ -17,13 +17,12 @@ import numpy as np
 from rfview.engine.config import Config
 from rfview.engine.errors import InputError
 from rfview.engine.launch import Launch, LaunchSpec
+from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
-from rfview.engine.program import INST, NO_PC, Kernel, Module
+from rfview.engine.program import GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module
 from rfview.engine.textures import HEADER_BYTES, header
 
-GLOBAL_BASE = 0x7000_0000_0000
 GAP = 512
-PARAM_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
     Template arguments choose among instances: scal<float>.
     The name may be left out where the module has one entry.
     """
-    from rfview.engine.ptx.parse.mangling import split_name
+    from rfview.engine.ptx.parse.mangling import split_name     # start-up: cpp_name is asked without the front end
 
     names = list(module.kernels)
     where = f"{spec.path}: [[launch]] kernel"
@@ -242,9 +241,6 @@ def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec,
 def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
             addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
     """Check a launch against the SM and work out how many CTAs reside at once."""
-    from rfview.engine.launch import pack_params
-    from rfview.engine.ptx.lower.layout import GRID_WORKSPACE
-
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
     if registers < kernel.registers:

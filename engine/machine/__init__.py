@@ -4,5 +4,6 @@
     stages/       the pipeline stages, one file each; schedulers/: which ready warp issues
     registers     registers, ports and the scoreboard: the helpers that stages and designs share
     journal       after each cycle, what changed, into the arrays of a Chunk
-    faults  host_calls   what a running kernel can do wrong; what it asks of its host (printf, assert)
+    faults        the sentence that each fault of a running kernel becomes
+    host_calls    what a kernel asks of its host: printf, assert
 """

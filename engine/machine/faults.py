@@ -1,4 +1,4 @@
-"""Faults that a running kernel can cause: codes in sm.error, and the sentence each becomes."""
+"""The sentence that each fault of a running kernel becomes (fault_codes.py), with kernel, PTX line, warp and lane."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from rfview.engine import state
 from rfview.engine.errors import KernelFault
+from rfview.engine.fault_codes import (ASSERTION, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED, PARAM_RANGE,
+                                       READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES, TEXTURE, TRAP,
+                                       UNMAPPED)  # fmt: skip
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
-
-(NO_FAULT, UNMAPPED, MISALIGNED, READ_ONLY, SHARED_RANGE, LOCAL_RANGE, DEADLOCK, SYNC_LANES, TRAP, CYCLE_LIMIT, ASSERTION,
- SPLITS_FULL, PARAM_RANGE, TEXTURE, CALL, SURFACE) = range(16)
 
 SENTENCES = {
     UNMAPPED: "reads or writes {size} bytes at 0x{address:x}, which no buffer holds{near}",
@@ -136,7 +136,7 @@ def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -
 
 def _near(simulator: Simulator, address: int) -> str:
     """Name the buffer that ends or begins closest to a wild address; for a null pointer, what may have given it."""
-    from rfview.engine.ptx.lower.heap import HEAP, HEAP_BYTES  # not needed where only a recording is read
+    from rfview.engine.ptx.lower.heap import HEAP, HEAP_BYTES  # start-up: the front end is big, and faults are rare
 
     if address < NULL_BYTES and any(variable.name == HEAP for variable in simulator.placement.variables):
         return f" (malloc gives 0 where its heap of {HEAP_BYTES >> 20} MiB is used up; what is freed is not given out again)"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import isa, state
 from rfview.engine.errors import KernelFault
+from rfview.engine.machine.stages.regions import read_bytes
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
@@ -56,8 +57,6 @@ class HostCalls:
 
     def _bytes(self, address: int, size: int, lane: int, flight: Any) -> bytes:
         """Read generic memory; empty where nothing is mapped."""
-        from rfview.engine.machine.stages.regions import read_bytes
-
         return read_bytes(self._simulator, address, size, int(flight.warp), lane)
 
     def _string(self, address: int, lane: int, flight: Any) -> str:

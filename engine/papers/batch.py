@@ -66,7 +66,7 @@ def simulator_of(job: Job, **changes: Any) -> Simulator:
 
 def _machine(spec: LaunchSpec, job: Job, **changes: Any) -> Simulator:
     """Return the machine of a job over a launch that is loaded already."""
-    from rfview.engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator      # imports numba: not where results are only read
 
     settings = {key: list(value) if isinstance(value, tuple) else value for key, value in job.settings}
     return Simulator(spec, design=job.design, scheduler=job.scheduler, preset=job.preset,
@@ -76,7 +76,7 @@ def _machine(spec: LaunchSpec, job: Job, **changes: Any) -> Simulator:
 @lru_cache(maxsize=64)
 def _spec(path: str) -> Any:
     """Read a launch file once per process."""
-    from rfview.engine.launch import load_launch_file
+    from rfview.engine.launch import load_launch_file   # start-up, as all in this file: workers alone run machines
 
     return load_launch_file(Path(path))
 
@@ -97,7 +97,7 @@ def run_job(job: Job) -> Result:
     misbehaved = None
     try:
         if job.kind == "sampled":
-            from rfview.engine.papers.samples import sample
+            from rfview.engine.papers.samples import sample     # imports numba: workers alone
 
             extra = sample(simulator)
         else:
@@ -132,7 +132,7 @@ def _mapping(job: Job) -> tuple[list[int], Result]:
 
 def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
     """Profile a racetrack run on plain tapes and return the optimised mapping as codes, with its predicted steps."""
-    from rfview.engine.tools import mapping, tlp
+    from rfview.engine.tools import mapping, tlp    # imports numba: workers alone
 
     simulator = _machine(spec, job, **tlp.PLAIN_TAPES, **{"racetrack.profile": 1})
     moves = mapping.profile(simulator)
@@ -145,7 +145,7 @@ def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
 
 def _tlp(job: Job) -> Result:
     """Return the points (CTAs per SM, P_cache, P_ideal, P_RM, P) of the TLP search and the best number."""
-    from rfview.engine.tools import tlp
+    from rfview.engine.tools import tlp     # imports numba: workers alone
 
     points = tlp.curve(_spec(job.path), design=job.design, scheduler=job.scheduler, preset=job.preset,
                        settings=dict(job.settings), max_cycles=job.max_cycles)
@@ -155,9 +155,10 @@ def _tlp(job: Job) -> Result:
 
 def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
     """Compile the designs that are not in the cache yet, as many at once as there are workers."""
+    # imports numba: not where results are only read
     from rfview.engine.compile import extern, warm
-    from rfview.engine.plugin import build, files
-    from rfview.engine.simulator import engine_hash
+    from rfview.engine.plugin import build, files   # start-up
+    from rfview.engine.simulator import engine_hash     # imports numba
 
     known = {build(variant, {}, engine_hash()).spec_dtype: variant for variant in variants}
     waiting = [variant for dtype, variant in known.items() if not warm.is_ready(dtype)]
@@ -167,7 +168,7 @@ def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> Non
     while waiting or running:
         # the first brings what all share, in a process beside its own
         while waiting and len(running) < (workers if extern.READY.exists() else 1):
-            command = [sys.executable, "-m", "rfview.engine.compile.warm", files.absolute(waiting.pop(0))]
+            command = [sys.executable, "-m", "rfview.engine.compile.child", files.absolute(waiting.pop(0))]
             running.append(subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))
         running = [child for child in running if child.poll() is None]

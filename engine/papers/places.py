@@ -43,7 +43,7 @@ def others(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _guess(name: str, counts: Mapping[str, int]) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
     """Return the places of a design that is not ours."""
-    from rfview.engine import plugin as designs
+    from rfview.engine import plugin as designs     # start-up: only foreign designs are asked
 
     own = [event for event, _ in designs.design(name).events]
     stems = dict.fromkeys(event.rpartition("_")[0] for event in own if event.endswith(("_reads", "_writes")))
@@ -53,7 +53,7 @@ def _guess(name: str, counts: Mapping[str, int]) -> tuple[tuple[str, tuple[str, 
 
 def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:
     """Return a register file's area by its own paper's tables (sram: the machine's); None where the paper gives none."""
-    from rfview.engine import plugin as designs
+    from rfview.engine import plugin as designs     # start-up, both: a comparison has columns before it has areas
     from rfview.engine.papers.baselines import baseline_of
 
     if chain[0] == "sram":

@@ -14,6 +14,7 @@ from typing import Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.papers import Direction, Number, load, value
+from rfview.engine.papers.baselines import baseline_of
 from rfview.engine.papers.batch import Result
 from rfview.engine.papers.lab import RACETRACK_KERNELS, Each, Lab, average, count, mean, over, ratio, speed
 from rfview.engine.config import load_preset
@@ -160,8 +161,6 @@ def shifts(results: dict[str, Result]) -> Each:
 
 def energy(results: dict[str, Result]) -> Each:
     """Return the energy of runs, sram's by the paper's own SRAM."""
-    from rfview.engine.papers.baselines import baseline_of
-
     found = {}
     for name, result in results.items():
         if result["design"].startswith("sram"):

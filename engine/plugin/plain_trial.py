@@ -39,7 +39,7 @@ def trial(variant: str) -> str:
 
 def main(variant: str) -> int:
     """Run the trial in this process; print the slip, if there is one."""
-    from rfview.engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator      # start-up: the process that starts this one needs no machine
 
     found = designs.find(designs.parse_variant(variant)[0])
     path = str(found.__file__)

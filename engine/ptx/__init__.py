@@ -8,6 +8,7 @@ In the order in which a module passes them:
     allocate/         virtual variables to registers
     emit/             INST arrays, and the texts and live ranges that views show
     decode            calls all of these for one kernel
+    inserted          instructions that passes insert, made by name
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ from rfview.engine.ptx.allocate.colouring import colour_predicates
 from rfview.engine.ptx.emit.instructions import drop_identity_moves, emit
 from rfview.engine.ptx.optimise.cleanup import clean_up
 from rfview.engine.ptx.allocate.interference import interference
-from rfview.engine.ptx.lower.layout import align_up, kernel_params
+from rfview.engine.ptx.lower.layout import kernel_params
 from rfview.engine.ptx.lower.kernel import define_all, lower_kernel
 from rfview.engine.ptx.allocate.predicates import fit_predicates
 from rfview.engine.ptx.lower.recursion import FRAME_ALIGN
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.allocate.spill import TooFewRegisters, allocate_data
 from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
-from rfview.engine.ptx.virtual import VirtualProgram
+from rfview.engine.ptx.virtual import VirtualProgram, align_up
 
 NUM_PREDICATES = 32
 STACK_BYTES = 8192  # assumed: per thread; cudaLimitStackSize is 1024 at first and kernels that recurse raise it

@@ -115,3 +115,8 @@ class VirtualProgram:
     local_bytes: int = 0
     spilled_words: int = 0
     stack_starts: list[VirtualInst] = field(default_factory=list)  # the moves that set the stack pointer
+
+
+def align_up(offset: int, align: int) -> int:
+    """Return the first multiple of `align` from `offset` on."""
+    return -(-offset // align) * align

@@ -157,7 +157,7 @@ def profile(simulator: Simulator) -> np.ndarray:
     A move is from one request that a bank received to its next, reads as they are issued and results as the write
     buffer takes them (rule B5.5); none leads from one launch to the next. Raises KernelFault.
     """
-    from rfview.engine.designs import racetrack
+    from rfview.engine.designs import racetrack     # the design asks this file for what it maps: a circle otherwise
 
     header = int(simulator.spec_record.first_row) + racetrack.TRACE_ROW
     ring = simulator.rows.u[header + 1 : header + 1 + racetrack.TRACE_ROWS].reshape(-1)

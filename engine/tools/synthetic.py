@@ -266,7 +266,7 @@ def same_bank_share(path: Path, name: str, banks: int) -> float:
 
     Registers are numbered anew by the front end, and register r of warp w with n of them is in bank (w n + r) mod banks.
     """
-    from rfview.engine import ptx as front
+    from rfview.engine import ptx as front     # start-up: making a kernel needs no front end
 
     kernel = front.load_module(path).kernels[name]
     sources = [[int(reg) for reg in inst["src"] if reg != NO_REG]

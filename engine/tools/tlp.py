@@ -54,7 +54,7 @@ def curve(
     module: Module | None = None,
 ) -> list[Point]:
     """Profile N = 1 .. as many CTAs as fit (by the largest launch) and return a point for each. Raises KernelFault."""
-    from rfview.engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator      # imports numba: not for those who only draw the curve
 
     given = dict(settings or {})
     say = progress or (lambda fraction, text: None)

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.machine import faults
+from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE,
+                                       UNMAPPED)  # fmt: skip
 from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
                                ATOM_XOR, FP_ADD, T_F16, T_F32, T_F64, T_S32, T_S64)
 from rfview.engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
@@ -39,8 +40,7 @@ from rfview.engine.values.words import (copy_words, fill_series, handle, load as
                                         store as lane_store, store_long, store_word)  # fmt: skip
 
 ERR_OK, ERR_UNMAPPED, ERR_MISALIGNED, ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_LOCAL_RANGE, ERR_PARAM_RANGE = (
-    faults.NO_FAULT, faults.UNMAPPED, faults.MISALIGNED, faults.READ_ONLY, faults.SHARED_RANGE, faults.LOCAL_RANGE,
-    faults.PARAM_RANGE)
+    NO_FAULT, UNMAPPED, MISALIGNED, READ_ONLY, SHARED_RANGE, LOCAL_RANGE, PARAM_RANGE)
 
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = (
     0x0100_0000_0000, 0x0200_0000_0000, 0x0300_0000_0000, 1 << 24)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.machine import faults
+from rfview.engine.fault_codes import TEXTURE
 from rfview.engine import textures
 from rfview.engine.isa import (TEX_GATHER_SHIFT, TEX_INTEGER, TEX_LAYERED, TEX_MASK_SHIFT, T_F16, T_F32, T_S16, T_S8)
 from rfview.engine.textures import (F_LINEAR, F_NORMALIZED, F_READ_FLOAT, H_ADDRESS_X, H_BASE_HIGH, H_BASE_LOW,
@@ -30,7 +30,7 @@ from rfview.engine.values.rounding import NAN32, half_to_float
 from rfview.engine.values.words import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 
 WRAP, MIRROR, BORDER = textures.ADDRESS_WRAP, textures.ADDRESS_MIRROR, textures.ADDRESS_BORDER
-ERR_TEXTURE = faults.TEXTURE
+ERR_TEXTURE = TEXTURE
 ZERO, HALF, ONE, TWO = F64(0.0), F64(0.5), F64(1.0), F64(2.0)
 WEIGHT_ONE = F64(256.0)      # weights have 8 bits after the point
 ONE_BITS = U64(0x3F800000)

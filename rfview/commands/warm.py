@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     names = args.designs or design_names()
     for name in names:
         check_design(name)
-    jobs = [(name, ["rfview.engine.compile.warm", absolute(name)]) for name in names]
+    jobs = [(name, ["rfview.engine.compile.child", absolute(name)]) for name in names]
     if not args.designs:
         jobs.append(("the recorder", ["rfview.sessions.codec.warm"]))
     with options.progress() as bar:

@@ -92,7 +92,7 @@ def main() -> int:
     """Compile, once where several begin at the same time."""
     from rfview.sessions.codec import direct
 
-    gc.disable()    # as rfview.engine.compile.warm does
+    gc.disable()    # as rfview.engine.compile.child does
     with alone("recorder"):
         if not is_ready():
             with tempfile.TemporaryDirectory() as folder:

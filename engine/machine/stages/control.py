@@ -8,7 +8,7 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
-from rfview.engine.machine.faults import CALL, SURFACE, TRAP
+from rfview.engine.fault_codes import CALL, SURFACE, TRAP
 from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT,
                                OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)  # fmt: skip
 from rfview.engine.program import NO_REG

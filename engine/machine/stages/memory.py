@@ -17,7 +17,8 @@ from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LO
                                   L1_MISSES, L1_PENDING_HITS, L2_HITS, L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES,
                                   SHARED_PASSES, TRANSACTIONS)  # fmt: skip
 from rfview.engine.isa import OP_ASSERTFAIL, OP_PRINTF, OP_TEX
-from rfview.engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
+from rfview.engine.program import (PARAM_BYTES, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
+                                   SPACE_SHARED)  # fmt: skip
 from rfview.engine.machine.registers import copy_row, mark_cold, touch_inflight
 from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.control import fault
@@ -32,7 +33,6 @@ LOAD, STORE, ATOMIC, REDUCTION = 1, 2, 3, 4
 IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
 WAITING_MSHR, WAITING_SET, WAITING_QUEUE = 1, 2, 3
 SECTOR_BYTES = 32
-PARAM_BYTES = 4096
 
 
 @device

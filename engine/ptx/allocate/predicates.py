@@ -6,10 +6,10 @@ be spilled to local memory afterwards. GPUs' compilers pack several into a regis
 
 from __future__ import annotations
 
-from rfview.engine.ptx import forms
 from rfview.engine.ptx.allocate.colouring import colour_predicates
 from rfview.engine.ptx.allocate.interference import Interference, interference
 from rfview.engine.ptx.allocate.spill import choose
+from rfview.engine.ptx.inserted import hold_predicate, plain, test_held
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 
 _ROUNDS = 8
@@ -50,7 +50,7 @@ def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
             inst.kills_when_guarded |= not inst.dst and {*inst.pdst} == {*written} != set()
             inst.pdst = [written.get(var, var) for var in inst.pdst]
             if written and inst.guard in inst.pdst:
-                copy = _plain("mov", ("pred",), inst.line)
+                copy = plain("mov", ("pred",), inst.line)
                 copy.psrc, copy.psrc_negate, copy.pdst = [inst.guard], [False], [new(inst.guard)]
                 inst.guard = copy.pdst[0]
                 result.append(copy)
@@ -60,27 +60,3 @@ def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
         block.insts = result
 
 
-def test_held(line: int, home: int, predicate: int) -> VirtualInst:
-    """Make the comparison that takes a predicate back from the data register that holds it."""
-    inst = _plain("setp", ("ne", "u32"), line)
-    inst.set_row(0, 2 * home)
-    inst.set_imm(2, 0)
-    inst.pdst = [predicate]
-    return inst
-
-
-def hold_predicate(line: int, predicate: int, home: int) -> VirtualInst:
-    """Make the selection of 1 or 0 that puts a predicate into a data register."""
-    inst = _plain("selp", ("b32",), line)
-    inst.set_imm(0, 1)
-    inst.set_imm(2, 0)
-    inst.psrc, inst.psrc_negate, inst.dst = [predicate], [False], [2 * home]
-    return inst
-
-
-def _plain(base: str, parts: tuple[str, ...], line: int) -> VirtualInst:
-    info = forms.lookup(base, parts)
-    inst = VirtualInst(info.op, ".".join((base, *parts)), line)
-    inst.aux, inst.flags, inst.unit, inst.types = info.aux, info.flags, info.unit, info.src_types
-    inst.wait_class, inst.latency_class = info.wait_class, info.latency_class
-    return inst

@@ -10,9 +10,8 @@ from rfview.engine.ptx.optimise.bitsets import bits_of, members
 from rfview.engine.ptx.optimise.cleanup import definition_counts, is_sinkable
 from rfview.engine.ptx.optimise.control_flow import immediate_dominators, loop_depths, tree_depths
 from rfview.engine.ptx.allocate.interference import Interference, interference
-from rfview.engine.ptx.lower.layout import align_up
 from rfview.engine.ptx.optimise.liveness import live_sets
-from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
+from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram, align_up
 
 MAX_ROUNDS = 40
 

@@ -3,7 +3,9 @@
 kernel.py's tables say which file lowers which instruction.
 
     kernel  context  names  layout        one kernel; the state of lowering it; scopes; where declared variables lie
+    immediates  access  functions         numbers as bits; plain loads and stores; a module's functions and their addresses
     inline  indirect  recursion  heap     calls: of device functions, through addresses, of themselves, malloc
+    binding                               what the parameters of a called function stand for
     expand  steps                         what becomes several instructions, and the scalar statements for that
     arithmetic  simd  video               what computes; packed values; bytes and halves of operands
     small_floats                          conversions of 8-bit floats

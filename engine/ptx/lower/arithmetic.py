@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rfview.engine import isa
-from rfview.engine.program import WAIT_FIXED
+from rfview.engine.program import GRID_WORKSPACE, WAIT_FIXED
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.context import Lowering, describe
-from rfview.engine.ptx.lower.layout import GRID_WORKSPACE
 from rfview.engine.ptx.lower.names import Place, Register
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Pair, Vector
 from rfview.engine.ptx.virtual import VirtualInst

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rfview.engine import isa
 from rfview.engine.program import SPACE_GLOBAL, SPACE_SHARED
+from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.arithmetic import lower_table
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.mbarrier import lower_copies_arrive
-from rfview.engine.ptx.lower.memory import Access, memory_inst, no_operation, set_address, shift_address
+from rfview.engine.ptx.lower.memory import no_operation, set_address, shift_address
 from rfview.engine.ptx.lower.names import Register
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand
 

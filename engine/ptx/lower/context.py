@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rfview.engine.errors import PtxError
 from rfview.engine.isa import OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, OP_SREG, SREGS, TYPE_BITS
 from rfview.engine.program import LAT_INT_ADD, UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
+from rfview.engine.ptx.lower.access import store_pieces
+from rfview.engine.ptx.lower.functions import function_address
+from rfview.engine.ptx.lower.immediates import immediate_bits
 from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Place, Register
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Name, Negated, Number, Pair,
                                             SyntaxModule, Vector)  # fmt: skip
 from rfview.engine.ptx.virtual import NONE, Variables, VirtualInst
-
-if TYPE_CHECKING:
-    from rfview.engine.ptx.lower.recursion import Call
-
 
 class CallsAgain(Exception):
     """A pointer may call a function that is being inlined: the kernel is to be lowered with a stack for that function."""
@@ -35,6 +32,22 @@ class Frame:
     function: Function
     return_label: int = NONE
     body: Body | None = None
+
+
+@dataclass
+class Call:
+    """One call in or into a group: the marks before its jump and where it comes back.
+
+    caller: the body that makes the call, None in code that is no recursive function. keeps: whether the caller's values
+    must be stored to outlive it; no body of the group touches those of code outside. before: what moves the stack pointer.
+    """
+
+    mark: VirtualInst
+    before: VirtualInst
+    back: VirtualInst
+    callee: Body
+    caller: Body | None
+    keeps: bool
 
 
 @dataclass
@@ -154,8 +167,6 @@ class Lowering:
         if name.text in self.module.variables:
             return Place(self.module.variables[name.text].space, symbol=name.text)
         if name.text in self.module.functions:
-            from rfview.engine.ptx.lower.indirect import function_address
-
             return Place("code", function_address(self.module, name.text))
         what = "special register" if name.text.startswith("%") and "." in name.text else \
             "register" if name.text.startswith("%") else "name"
@@ -272,8 +283,6 @@ class Lowering:
 
     def in_local_memory(self, param: CallParam) -> Place:
         """Store a call parameter's pieces in local memory and give the place."""
-        from rfview.engine.ptx.lower.memory import store_pieces
-
         if param.local_offset < 0:
             param.local_offset = self.local_area(param.size, 16)
         store_pieces(self, param)
@@ -299,19 +308,3 @@ def describe(operand: object) -> str:
     return kinds.get(type(operand), "nothing")
 
 
-def immediate_bits(number: Number, type_name: str) -> int:
-    """Give the bits of an immediate as a value of a type."""
-    bits = TYPE_BITS[type_name]
-    if number.kind == "int":
-        if type_name == "f32":
-            return struct.unpack("<I", struct.pack("<f", float(number.value)))[0] if number.value else 0
-        if type_name == "f64":
-            return struct.unpack("<Q", struct.pack("<d", float(number.value)))[0]
-        return number.value & ((1 << bits) - 1)
-    if number.kind == "f32" and bits == 64:
-        value = struct.unpack("<f", struct.pack("<I", number.value))[0]
-        return struct.unpack("<Q", struct.pack("<d", value))[0]
-    if number.kind == "f64" and bits == 32:
-        value = struct.unpack("<d", struct.pack("<Q", number.value))[0]
-        return struct.unpack("<I", struct.pack("<f", value))[0]
-    return number.value & ((1 << bits) - 1)

@@ -10,6 +10,7 @@ from functools import cache
 
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import Function, Instruction, Scope, SyntaxModule, Variable
+from rfview.engine.ptx.parse.parser import parse_module
 
 HEAP = "%heap"
 HEAP_BYTES = 8 << 20  # CUDA C++ Programming Guide, cudaLimitMallocHeapSize where it is not set
@@ -64,6 +65,4 @@ def malloc_at(line: int) -> Function:
 
 @cache
 def _parsed() -> Function:
-    from rfview.engine.ptx.parse.parser import parse_module
-
     return parse_module(Source(_BODY, "malloc")).functions["malloc"]

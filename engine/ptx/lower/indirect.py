@@ -1,7 +1,7 @@
 """Indirect calls: a dispatch over the functions whose address the module takes and whose signature fits, each inlined.
 
 GPUs jump to the address; here the address is compared with that of each candidate in turn, and a call of anything else is
-a trap. A function's address is its number in the module times 16, so that null is no function.
+a trap.
 """
 
 from __future__ import annotations
@@ -12,37 +12,10 @@ from rfview.engine import isa
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.control import control_inst
+from rfview.engine.ptx.lower.functions import function_address, taken_functions
 from rfview.engine.ptx.lower.names import CallParam, Register
-from rfview.engine.ptx.parse.syntax import Function, Instruction, Name, Number, Scope, SyntaxModule, Vector
+from rfview.engine.ptx.parse.syntax import Function, Instruction, Name, Number
 from rfview.engine.ptx.virtual import VirtualInst
-
-CODE_ALIGN = 16
-
-
-def function_address(module: SyntaxModule, name: str) -> int:
-    """Return what a pointer to a function holds."""
-    return CODE_ALIGN * (1 + list(module.functions).index(name))
-
-
-def taken_functions(module: SyntaxModule) -> list[Function]:
-    """List the functions whose address an initialiser or an instruction other than a call takes, in the module's order."""
-    names: set[str] = set()
-    for variable in module.variables.values():
-        names |= {value.text for value in variable.init or () if isinstance(value, Name)}
-    for function in module.functions.values():
-        if function.body is not None:
-            _mentioned(function.body, names)
-    return [function for name, function in module.functions.items() if name in names and not function.is_entry]
-
-
-def _mentioned(scope: Scope, names: set[str]) -> None:
-    for item in scope.items:
-        if isinstance(item, Scope):
-            _mentioned(item, names)
-        elif isinstance(item, Instruction) and not item.opcode.startswith("call"):
-            for operand in item.operands:
-                parts = operand.items if isinstance(operand, Vector) else [operand]
-                names |= {part.text for part in parts if isinstance(part, Name)}
 
 
 def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[object],

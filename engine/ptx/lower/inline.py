@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rfview.engine import isa
-from rfview.engine.program import UNIT_LDST, WAIT_FIXED, WAIT_SHORT
-from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering, describe
+from rfview.engine.program import UNIT_LDST, WAIT_SHORT
+from rfview.engine.ptx.lower.access import Access
+from rfview.engine.ptx.lower.binding import as_param, bind
+from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
 from rfview.engine.ptx.lower.heap import HEAP, malloc_at
 from rfview.engine.ptx.lower.indirect import lower_indirect_call
-from rfview.engine.ptx.lower.memory import Access, store_piece
+from rfview.engine.ptx.lower.memory import store_piece
 from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_bits
-from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Scope, Variable
+from rfview.engine.ptx.lower.recursion import call_recursive, group_of
+from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Scope
 from rfview.engine.ptx.virtual import VirtualInst
 
 MAX_ITEMS = 500_000  # assumed: far beyond any kernel, soon enough to stop calls that multiply
@@ -69,8 +72,6 @@ def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str
 def call_function(low: Lowering, function: Function, returns: list[object], arguments: list[object],
                   lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
     """Lower a call of a function of the module: in place, or with a stack where the function calls itself."""
-    from rfview.engine.ptx.lower.recursion import call_recursive, group_of
-
     if len(low.items) > MAX_ITEMS:
         raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
@@ -110,30 +111,6 @@ def inline(low: Lowering, function: Function, returns: list[object], arguments: 
     low.items.append(join)
     for target, source in results:
         low.emit(low.move(low.rows(target), low.rows(source)))
-
-
-def as_param(formal: Variable, register: Register) -> CallParam:
-    return CallParam(formal.name, formal.size, {(0, formal.size): register.var})
-
-
-def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:
-    """Give what a formal parameter stands for: the caller's .param variable, or a register with the value."""
-    found = low.resolve(actual) if isinstance(actual, Name) else None
-    if isinstance(found, CallParam) and not formal.is_register:
-        return found
-    if isinstance(found, CallParam) or actual is None:
-        raise low.fail(f"cannot pass {describe(actual)} to register parameter '{formal.name}'")
-    register = own.new_register(formal.name, register_bits(formal.type))
-    if register.bits == 1:
-        inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
-        inst.aux, inst.wait_class = isa.PRED_MOV, WAIT_FIXED
-        var, negated = low.predicate(actual)
-        inst.psrc, inst.psrc_negate, inst.pdst = [var], [negated], [register.var]
-    else:
-        inst = low.move(low.rows(register), [])
-        low.fill(inst, 0, actual, formal.type if not formal.is_array else "b32")
-    low.emit(inst)
-    return register if formal.is_register else as_param(formal, register)
 
 
 def system_call(low: Lowering, statement: Instruction, op: int, arguments: list[object], returns: list[object]) -> None:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from rfview.engine.errors import PtxError
-from rfview.engine.program import Param, Symbol
-from rfview.engine.ptx.lower.indirect import function_address, taken_functions
+from rfview.engine.program import GRID_WORKSPACE, GRID_WORKSPACE_BYTES, PARAM_BYTES, Param, Symbol
+from rfview.engine.ptx.lower.functions import calls_indirectly, function_address, taken_functions
+from rfview.engine.ptx.lower.immediates import immediate_bits
 from rfview.engine.ptx.lower.names import Place, declared_variables
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, Function, Group, Instruction, Name, Number, Scope,
                                             SyntaxModule, Variable, Vector)  # fmt: skip
+from rfview.engine.ptx.virtual import align_up
 
-PARAM_BYTES = 4096
-GRID_WORKSPACE = "%grid_workspace"  # what cooperative groups keep the barrier of the whole grid in
-GRID_WORKSPACE_BYTES = 64
 OPAQUE = ("texref", "samplerref", "surfref")  # described by the launch file's textures
 DYNAMIC_ALIGN = 16
 RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 and later
-
-
-def align_up(offset: int, align: int) -> int:
-    return -(-offset // align) * align
 
 
 def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
@@ -50,17 +45,6 @@ def reachable(module: SyntaxModule, entry: Function) -> tuple[list[Function], se
         work += [module.functions[name] for name in mentioned if name in module.functions]
         work += taken_functions(module) if calls_indirectly(function.body) else []
     return functions, names
-
-
-def calls_indirectly(scope: Scope) -> bool:
-    """Say whether a body calls through a register."""
-    for item in scope.items:
-        if isinstance(item, Scope) and calls_indirectly(item):
-            return True
-        if isinstance(item, Instruction) and item.opcode.startswith("call"):
-            if any(isinstance(operand, Name) and operand.text[0] == "%" for operand in item.operands):
-                return True
-    return False
 
 
 def _collect(scope: Scope, names: set[str]) -> None:
@@ -173,8 +157,6 @@ def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, valu
 
 
 def _initial_bytes(source: Source, variable: Variable, value: Number, size: int) -> bytes:
-    from rfview.engine.ptx.lower.context import immediate_bits
-
     kind = variable.type if variable.type[0] == "f" and variable.type != "f16" else f"b{8 * size}"
     try:
         return immediate_bits(value, kind).to_bytes(size, "little")

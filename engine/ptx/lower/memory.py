@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rfview.engine import isa
-from rfview.engine.launch.placement import GLOBAL_BASE
-from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED,
-                                   UNIT_CTRL, UNIT_LDST, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)  # fmt: skip
+from rfview.engine.program import (GLOBAL_BASE, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
+                                   SPACE_SHARED, UNIT_CTRL, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)  # fmt: skip
 from rfview.engine.ptx import forms
+from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import CallParam, Place, Register
 from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Vector
@@ -23,32 +22,12 @@ SPACES = {
 }  # fmt: skip
 # where a 32-bit module's addresses are the low words of the machine's
 _WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
-_LONG = {SPACE_GLOBAL, SPACE_LOCAL, SPACE_GENERIC}
 # what may stand in ld / st / atom without changing the value: ordering, scopes and cache hints
 _IGNORED = {
     "weak", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu", "sys", "nc", "ca", "cg",
     "cs", "lu", "cv", "wb", "wt", "volatile", "noftz",
 }  # fmt: skip
 MAX_DATA_ROWS = 4
-
-
-@dataclass
-class Access:
-    """The modifiers of a memory instruction: space, element type, vector width, and whether it is ordered."""
-
-    space: int
-    type: str
-    count: int
-    is_ordered: bool
-    operation: str = ""
-
-    @property
-    def width(self) -> int:
-        return TYPE_BYTES[self.type]
-
-    @property
-    def signed(self) -> int:
-        return int(self.type[0] == "s")
 
 
 def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] = ()) -> Access:
@@ -74,16 +53,6 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
     if access.type not in TYPE_BYTES or TYPE_BYTES[access.type] not in (1, 2, 4, 8):
         raise low.fail(f"'{statement.opcode}' needs a type of 8 to 64 bits such as .u32")
     return access
-
-
-def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int) -> VirtualInst:
-    inst = VirtualInst(op, mnemonic, low.line)
-    inst.unit, inst.form, inst.is_memory = UNIT_LDST, "memory", kind
-    inst.space, inst.width, inst.count, inst.signed = access.space, access.width, access.count, access.signed
-    inst.wait_class = WAIT_LONG if access.space in _LONG else WAIT_SHORT
-    inst.reg_bits = max(8 * access.width, 16)
-    inst.is_removable = kind == 1 and not access.is_ordered
-    return inst
 
 
 def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
@@ -311,45 +280,6 @@ def piece_to_register(low: Lowering, statement: Instruction, register: Register,
     inst.latency_class = info.latency_class
     inst.set_row(0, 2 * piece)
     inst.dst = rows
-    return inst
-
-
-def store_pieces(low: Lowering, param: CallParam) -> None:
-    """Write the pieces of a call parameter to its local memory."""
-    for (offset, width), piece in sorted(param.pieces.items()):
-        access = Access(SPACE_LOCAL, f"b{8 * width}", 1, False)
-        inst = memory_inst(low, isa.OP_ST, access, f"st.local.b{8 * width}", 2)
-        inst.set_imm(0, param.local_offset + offset)
-        inst.set_imm(1, 0)
-        inst.reg_bits = max(32, 8 * width)
-        inst.set_row(2, 2 * piece)
-        if width == 8:
-            inst.set_row(3, 2 * piece + 1)
-        low.emit(inst)
-
-
-def store_to_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
-    """Make the store of a variable of 4 or 8 bytes at an offset from the stack pointer; it is not emitted yet."""
-    inst = _stack_access(low, isa.OP_ST, pointer, offset, size)
-    for word in range(size // 4):
-        inst.set_row(2 + word, 2 * var + word)
-    return inst
-
-
-def load_from_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
-    """Make the load that takes back what `store_to_stack` stored."""
-    inst = _stack_access(low, isa.OP_LD, pointer, offset, size)
-    inst.dst = [2 * var + word for word in range(size // 4)]
-    return inst
-
-
-def _stack_access(low: Lowering, op: int, pointer: Register, offset: int, size: int) -> VirtualInst:
-    is_load = op == isa.OP_LD
-    name = f"{'ld' if is_load else 'st'}.local.b{8 * size}"
-    inst = memory_inst(low, op, Access(SPACE_LOCAL, f"b{8 * size}", 1, False), name, 1 if is_load else 2)
-    inst.set_row(0, low.rows(pointer)[0])
-    inst.set_imm(1, 0)
-    inst.offset, inst.reg_bits = offset, 8 * size
     return inst
 
 

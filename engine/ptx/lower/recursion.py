@@ -9,40 +9,23 @@ What is live is found when all is lowered: `lay_out_frames` then makes the loads
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from rfview.engine import isa
 from rfview.engine.program import SPACE_LOCAL, UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
+from rfview.engine.ptx.inserted import hold_predicate, test_held
 from rfview.engine.ptx.optimise.bitsets import members
-from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
-from rfview.engine.ptx.lower.indirect import taken_functions
-from rfview.engine.ptx.lower.inline import bind
-from rfview.engine.ptx.lower.layout import calls_indirectly
+from rfview.engine.ptx.lower.context import Call, CallsAgain, Frame, Lowering
 from rfview.engine.ptx.optimise.liveness import live_sets
-from rfview.engine.ptx.lower.memory import Access, access_of, load_from_stack, memory_inst, overlapping, store_to_stack
+from rfview.engine.ptx.lower.memory import access_of, overlapping
 from rfview.engine.ptx.lower.names import Body, CallParam, Names, Register, register_bits
-from rfview.engine.ptx.allocate.predicates import hold_predicate, test_held
-from rfview.engine.ptx.parse.syntax import Address, Function, Instruction, Name, Number, Scope, SyntaxModule, Variable
+from rfview.engine.ptx.lower.access import Access, load_from_stack, memory_inst, store_to_stack
+from rfview.engine.ptx.lower.binding import bind
+from rfview.engine.ptx.lower.functions import calls_indirectly, statements_of, taken_functions
+from rfview.engine.ptx.parse.syntax import Address, Function, Name, Number, Scope, SyntaxModule, Variable
 from rfview.engine.ptx.virtual import Block, VirtualInst
 
 FRAME_ALIGN = 16
-
-
-@dataclass
-class Call:
-    """One call in or into a group: the marks before its jump and where it comes back.
-
-    caller: the body that makes the call, None in code that is no recursive function. keeps: whether the caller's values
-    must be stored to outlive it; no body of the group touches those of code outside. before: what moves the stack pointer.
-    """
-
-    mark: VirtualInst
-    before: VirtualInst
-    back: VirtualInst
-    callee: Body
-    caller: Body | None
-    keeps: bool
 
 
 def group_of(low: Lowering, function: Function) -> frozenset[str]:
@@ -147,14 +130,6 @@ def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[
                 access = access_of(low, statement)
                 found |= {(operand.offset + k * access.width, access.width) for k in range(access.count)}
     return found
-
-
-def statements_of(scope: Scope) -> Iterator[Instruction]:
-    for item in scope.items:
-        if isinstance(item, Scope):
-            yield from statements_of(item)
-        elif isinstance(item, Instruction):
-            yield item
 
 
 def variables_of(held: object) -> list[int]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from rfview.engine import isa
 from rfview.engine.program import SPACE_GLOBAL
+from rfview.engine.ptx.lower.access import Access, memory_inst
+from rfview.engine.ptx.lower.arithmetic import lower_table
 from rfview.engine.ptx.lower.context import Lowering, describe
-from rfview.engine.ptx.lower.memory import Access, memory_inst
-from rfview.engine.ptx.parse.syntax import Group, Instruction, Name, Vector
+from rfview.engine.ptx.lower.memory import lower_load
+from rfview.engine.ptx.parse.syntax import Address, Group, Instruction, Name, Number, Vector
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 from rfview.engine.textures import H_DATA_TYPE, H_DEPTH, H_FLAGS, H_HEIGHT, H_ORDER, H_WIDTH
 
@@ -78,9 +80,6 @@ def texture_operand(low: Lowering, operand: object) -> tuple[object, list[object
 
 def lower_texture_query(low: Lowering, statement: Instruction) -> None:
     """Lower txq and suq: load a word of the texture's or surface's header."""
-    from rfview.engine.ptx.lower.memory import lower_load
-    from rfview.engine.ptx.parse.syntax import Address, Number
-
     query = statement.opcode.split(".")[1]
     if query not in _QUERIES or len(statement.operands) != 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'txq.width.b32'")
@@ -91,8 +90,6 @@ def lower_texture_query(low: Lowering, statement: Instruction) -> None:
     guard = (statement.guard, statement.guard_negate)
     lower_load(low, Instruction(statement.line, "ld.global.u32", [target, moved], *guard))
     if query == "normalized_coords":  # bit 1 of the flags
-        from rfview.engine.ptx.lower.arithmetic import lower_table
-
         lower_table(low, Instruction(statement.line, "bfe.u32", [target, target, Number("int", 1), Number("int", 1)],
                                      *guard))  # fmt: skip
 

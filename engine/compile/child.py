@@ -1,0 +1,41 @@
+"""Compile into the disk cache, in a process of its own: `python -m rfview.engine.compile.child [DESIGN]`.
+
+Nothing imports this: it stands above the machine that it compiles.
+"""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from contextlib import nullcontext
+
+from rfview.engine import IMPORT_ROOT
+from rfview.engine.compile import extern
+from rfview.engine.compile.warm import alone, is_ready, marker, smallest_run
+
+
+def main(words: list[str]) -> int:
+    """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
+    # nearly all that numba makes is kept: to look through it again and again for what is not takes time
+    gc.disable()
+    begins_other = bool(words) and not extern.READY.exists()
+    command = [sys.executable, "-m", "rfview.engine.compile.child"]
+    # begun first: it takes longer
+    with subprocess.Popen(command, cwd=IMPORT_ROOT) if begins_other else nullcontext() as shared:
+        from rfview.engine.simulator import Simulator      # start-up: the other child compiles meanwhile
+
+        spec, module = smallest_run()
+        simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
+        if not words:
+            with alone("shared"):
+                simulator.link()
+            return 0
+        with alone(marker(simulator.built.spec_dtype).stem):
+            if not is_ready(simulator.built.spec_dtype):
+                simulator.compile()
+    return 0 if shared is None else shared.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,6 @@
+"""What a running kernel can do wrong, as codes in sm.error; machine/faults.py makes a sentence of each."""
+
+from __future__ import annotations
+
+(NO_FAULT, UNMAPPED, MISALIGNED, READ_ONLY, SHARED_RANGE, LOCAL_RANGE, DEADLOCK, SYNC_LANES, TRAP, CYCLE_LIMIT, ASSERTION,
+ SPLITS_FULL, PARAM_RANGE, TEXTURE, CALL, SURFACE) = range(16)

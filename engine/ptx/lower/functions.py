@@ -1,0 +1,58 @@
+"""The functions of a module: their addresses, whose address is taken, and which bodies call through a pointer.
+
+A function's address is its number in the module times 16, so that null is no function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rfview.engine.ptx.parse.syntax import Function, Instruction, Name, Scope, SyntaxModule, Vector
+
+CODE_ALIGN = 16
+
+
+def function_address(module: SyntaxModule, name: str) -> int:
+    """Return what a pointer to a function holds."""
+    return CODE_ALIGN * (1 + list(module.functions).index(name))
+
+
+def taken_functions(module: SyntaxModule) -> list[Function]:
+    """List the functions whose address an initialiser or an instruction other than a call takes, in the module's order."""
+    names: set[str] = set()
+    for variable in module.variables.values():
+        names |= {value.text for value in variable.init or () if isinstance(value, Name)}
+    for function in module.functions.values():
+        if function.body is not None:
+            _mentioned(function.body, names)
+    return [function for name, function in module.functions.items() if name in names and not function.is_entry]
+
+
+def _mentioned(scope: Scope, names: set[str]) -> None:
+    for item in scope.items:
+        if isinstance(item, Scope):
+            _mentioned(item, names)
+        elif isinstance(item, Instruction) and not item.opcode.startswith("call"):
+            for operand in item.operands:
+                parts = operand.items if isinstance(operand, Vector) else [operand]
+                names |= {part.text for part in parts if isinstance(part, Name)}
+
+
+def calls_indirectly(scope: Scope) -> bool:
+    """Say whether a body calls through a register."""
+    for item in scope.items:
+        if isinstance(item, Scope) and calls_indirectly(item):
+            return True
+        if isinstance(item, Instruction) and item.opcode.startswith("call"):
+            if any(isinstance(operand, Name) and operand.text[0] == "%" for operand in item.operands):
+                return True
+    return False
+
+
+def statements_of(scope: Scope) -> Iterator[Instruction]:
+    """Give the instructions of a body and of the scopes in it, in order."""
+    for item in scope.items:
+        if isinstance(item, Scope):
+            yield from statements_of(item)
+        elif isinstance(item, Instruction):
+            yield item
