@@ -356,11 +356,11 @@ AUX = [
     ("lost_rows", "u8", (MAX_ROWS // 64,)),       # rows of registers in which values lost bits in this cycle
     ("lost_touched", "u8"),                       # words of lost_rows that have a mark
     ("cleared", "u8"),                            # warp slots that a CTA left or took in this cycle
-    ("passed", "u8"),                             # warps whose head instruction only waits for a unit or a collector
+    ("scoreboard_clear", "u8"),                   # warps whose head instruction waits for a unit or a collector at most
     ("head_unit", "u1", (MAX_WARPS,)),            # the unit it needs
-    ("at_unit", "u8", (4,)),                      # the same as masks of warps, by unit; only bits in `passed` count
-    ("booked", "u8", (4,)),                       # of these, warps whose state says already: unit full, no collector,
-    ("booked_by", "u2", (MAX_SCHEDULERS,)),       # not selected, frozen; and the conditions under which it was booked
+    ("at_unit", "u8", (4,)),                      # the same as masks of warps, by unit; only scoreboard-clear ones count
+    ("cached", "u8", (4,)),                       # of these, warps whose record has the state already: full unit, no
+    ("cached_under", "u2", (MAX_SCHEDULERS,)),    # collector, not selected, frozen; and under which conditions
     ("elders", "u8", (MAX_WARPS,)),               # per warp: the warps dispatched before it
     ("write_first", "u1", (2,)),                  # results in WRITE_BACK in the order of issue: ALU, memory; NONE8 = none
     ("write_last", "u1", (2,)),

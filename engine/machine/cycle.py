@@ -29,7 +29,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
     while sm.cycle < stop_cycle:
         if sm.launch.running == 0:
             return LAUNCH_DONE
-        if log.on != 0 and not journal.has_room(log):
+        if log.on != 0 and not journal.has_space(log):
             return JOURNAL_FULL
         quiet = is_quiet(sm)
         if quiet and sm.settled != 0:

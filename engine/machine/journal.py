@@ -9,6 +9,7 @@ written, memory words are noted in `mem_index` by the accesses themselves.
 
 from __future__ import annotations
 
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory",
 WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
            "mem_end", "mem_index", "mem_value", "write_end", "write_register", "write_lanes", "write_pc", "write_row",
            "write_word")  # fmt: skip
-LOG = np.dtype(
+LOG: Any = np.dtype(
     [
         ("mem_count", "i8"),          # words noted in this cycle
         ("blocks", "i8"),             # entries used in the output arrays
@@ -35,11 +36,11 @@ LOG = np.dtype(
         ("writes", "i8"),
         ("write_words", "i8"),
         ("cycles", "i8"),
-        ("block_room", "i8"),         # entries that a cycle must find free, else the chunk ends
-        ("value_room", "i8"),
-        ("row_room", "i8"),
-        ("word_room", "i8"),
-        ("write_room", "i8"),
+        ("block_space", "i8"),         # entries that a cycle must find free, else the chunk ends
+        ("value_space", "i8"),
+        ("row_space", "i8"),
+        ("word_space", "i8"),
+        ("write_space", "i8"),
         ("on", "u1"),
         *((f"{name}_{what}", "i8") for name in (*WATCHED, *WRITTEN) for what in ("at", "size")),  # address, words
     ],
@@ -359,15 +360,15 @@ def capture_idle(log, cycles):
 
 
 @device
-def has_room(log):
+def has_space(log):
     """Say whether the output arrays can take one more cycle, whatever it does."""
     return (
-        log.blocks + log.block_room <= log.block_first_size
-        and log.values + log.value_room <= log.block_value_size
-        and log.rows + log.row_room <= log.row_index_size
-        and log.row_words + np.int64(32) * log.row_room <= log.row_word_size
-        and log.words + log.word_room <= log.mem_index_size
-        and log.writes + log.write_room <= log.write_register_size
+        log.blocks + log.block_space <= log.block_first_size
+        and log.values + log.value_space <= log.block_value_size
+        and log.rows + log.row_space <= log.row_index_size
+        and log.row_words + np.int64(32) * log.row_space <= log.row_word_size
+        and log.words + log.word_space <= log.mem_index_size
+        and log.writes + log.write_space <= log.write_register_size
         and log.write_words + np.int64(32 * state.MAX_ACCEPTED) <= log.write_word_size
     )
 
@@ -421,13 +422,13 @@ def expand(key, block_end, block_at, block_mask, end, index):
 class Buffers:
     """Output arrays for one chunk, by name.
 
-    rooms: what one cycle takes at worst: blocks and words of the whole state, every row, all memory words, writes; beyond a
-    chunk of busy cycles fits, and a chunk that runs out of room ends early. keys: words of the keyframe, state and design.
+    worst: what one cycle may take: blocks and words of the whole state, every row, all memory words, writes; beyond a
+    chunk of busy cycles fits, and a chunk that runs out of space ends early. keys: words of the keyframe, state and design.
     """
 
-    def __init__(self, rooms: tuple[int, ...], cycles: int, keys: tuple[int, int]) -> None:
+    def __init__(self, worst: tuple[int, ...], cycles: int, keys: tuple[int, int]) -> None:
         busy = (64, 256, 4, 32, 4)
-        blocks, values, rows, words, writes = (room + each * cycles for room, each in zip(rooms, busy))
+        blocks, values, rows, words, writes = (most + each * cycles for most, each in zip(worst, busy))
         sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
                  "row_index": rows, "row_kind": rows, "row_word": rows * 32, "mem_end": cycles, "mem_index": words,
                  "mem_value": words, "write_end": cycles, "write_register": writes, "write_lanes": writes,
@@ -455,8 +456,8 @@ class Journal:
         blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
         # what is taken of a block is written 32 words at a time
         values = RECORDED_WORDS + len(design) + 2 * WIDTH
-        self._rooms = (blocks, values, num_rows, max_words, num_rows + state.MAX_ACCEPTED + state.MAX_WARPS)
-        self._sizes = (self._rooms, cycles, (len(recorded), len(design)))
+        self._capacities = (blocks, values, num_rows, max_words, num_rows + state.MAX_ACCEPTED + state.MAX_WARPS)
+        self._sizes = (self._capacities, cycles, (len(recorded), len(design)))
         self.log = np.zeros(1, LOG).view(np.recarray)
         self.mem_index = np.zeros(max_words, np.uint32)
         self._key = record(key_dtype())
@@ -472,7 +473,7 @@ class Journal:
         self._point(WATCHED[0], places_of(self._watched))
         self._use(Buffers(*self._sizes))
         log = self.log[0]
-        log.block_room, log.value_room, log.row_room, log.word_room, log.write_room = self._rooms
+        log.block_space, log.value_space, log.row_space, log.word_space, log.write_space = self._capacities
 
     def _point(self, first: str, places: np.ndarray) -> None:
         """Tell compiled code where the arrays from `first` on are."""
@@ -517,18 +518,18 @@ class Journal:
         _, b, v, r, w, m, k, x, n = self._counts.tolist()
         blocks = Blocks(made["block_end"][:n], made["block_first"][:b], made["block_mask"][:b], made["block_value"][:v])
         rows = made["row_end"][:n], made["row_index"][:r], made["row_kind"][:r], made["row_word"][:w]
-        words = made["mem_end"][:n], made["mem_index"][:m], made["mem_value"][:m]
+        mem_end, mem_index, mem_value = made["mem_end"][:n], made["mem_index"][:m], made["mem_value"][:m]
         log = (made["write_end"][:n], *(made[f"write_{name}"][:k] for name in ("register", "lanes", "pc", "row")),
                made["write_word"][:x])  # fmt: skip
         if lend:
             buffers = self._buffers
             self._use(self._free.pop() if self._free else Buffers(*self._sizes))
-            return Chunk(first, n, key, None, None, blocks, Rows(*rows), *words, Writes(*log), printed=printed,
-                         release=lambda: self._free.append(buffers))  # fmt: skip
+            return Chunk(first, n, key, None, None, blocks, Rows(*rows), mem_end, mem_index, mem_value, Writes(*log),
+                         printed=printed, release=lambda: self._free.append(buffers))  # fmt: skip
         end, index = np.empty(n, np.uint32), np.empty(v, np.uint32)
         expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
         return Chunk(first, n, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
-                     Rows(*(array.copy() for array in rows)), *(array.copy() for array in words),
+                     Rows(*(array.copy() for array in rows)), mem_end.copy(), mem_index.copy(), mem_value.copy(),
                      Writes(*(array.copy() for array in log)), printed=printed)
 
 

@@ -23,7 +23,7 @@ MIN_COLLECT_CYCLES = 2
 def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
     """Send every gathered instruction whose unit is free; an instruction spends at least two cycles in its collector.
 
-    No hook is called from here, so this is compiled once, under `key`, and shared by all designs (far.py calls it).
+    No hook is called from here, so this is compiled once, under `key`, and shared by all designs (extern.py calls it).
     """
     gathered = np.uint64(0)
     complete = np.uint64(sm.collectors_used) & ~np.uint64(sm.reading)

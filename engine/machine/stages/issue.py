@@ -29,12 +29,12 @@ from rfview.engine.state import (BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, B
 
 READY = 255
 LOAD, ATOMIC = 1, 3
-THROTTLED, LACKING, UNSELECTED, FROZEN = range(4)     # kinds of sm.booked
+THROTTLED, LACKING, UNSELECTED, FROZEN = range(4)     # kinds of sm.cached
 
 
 @device
 def set_state(sm, warp, code):
-    """Book what a warp does in this cycle."""
+    """Set what a warp does in this cycle, and count it."""
     entry = sm.warp[warp]
     old = np.int64(entry.state)
     if old != code:
@@ -46,7 +46,7 @@ def set_state(sm, warp, code):
 
 
 @device
-def book_ended(sm):
+def show_finished(sm):
     """Show warps whose exit was issued in the cycle before as finished."""
     ended = np.uint64(sm.ended)
     while ended != 0:
@@ -77,16 +77,16 @@ def block(sm, warp, kind, what):
 def issue(sm, rf, spec, rows, insts, freeze):
     """Run every scheduler once; the first to choose alternates, so that none always finds the collectors taken."""
     number = np.int64(sm.config.num_schedulers)
-    book_ended(sm)
+    show_finished(sm)
     sm.awake = np.uint64(sm.awake) & np.uint64(sm.unfinished)
     if sm.config.scheduler >= TWO_LEVEL:
         active_set.manage(sm, rf, spec, rows, insts)
     for turn in range(number):
         scheduler = (np.int64(sm.cycle) + turn) % number
         candidates = np.uint64(sm.awake) & np.uint64(sm.scheduler_mask[scheduler])
-        passed = candidates & np.uint64(sm.passed)
-        ready = decide_passed(sm, rf, spec, rows, insts, scheduler, passed, freeze)
-        candidates &= ~passed
+        clear = candidates & np.uint64(sm.scoreboard_clear)
+        ready = decide_clear(sm, rf, spec, rows, insts, scheduler, clear, freeze)
+        candidates &= ~clear
         while candidates != 0:
             warp = ctz64(candidates)
             candidates &= ~bit64(warp)
@@ -100,13 +100,13 @@ def issue(sm, rf, spec, rows, insts, freeze):
             chosen = schedulers.pick(sm, scheduler, ready)
             ready &= ~bit64(chosen)
         sm.issued_warp[scheduler] = chosen
-        changed = ready & ~np.uint64(sm.booked[UNSELECTED])
+        changed = ready & ~np.uint64(sm.cached[UNSELECTED])
         while changed != 0:
             warp = ctz64(changed)
             changed &= ~bit64(warp)
             block(sm, warp, BLOCK_SCHEDULER, scheduler)
             set_state(sm, warp, NOT_SELECTED)
-        keep_booked(sm, scheduler, UNSELECTED, ready & np.uint64(sm.passed))
+        cache_states(sm, scheduler, UNSELECTED, ready & np.uint64(sm.scoreboard_clear))
         if chosen != NONE8:
             block(sm, chosen, BLOCK_NONE, 0)
             set_state(sm, chosen, ISSUED)
@@ -126,11 +126,11 @@ def full_units(sm):
 
 
 @device
-def decide_passed(sm, rf, spec, rows, insts, scheduler, passed, freeze):
-    """Decide the warps that had passed the scoreboard before and have not moved; return the mask of the ready ones.
+def decide_clear(sm, rf, spec, rows, insts, scheduler, clear, freeze):
+    """Decide the warps that have been scoreboard-clear since an earlier cycle; return the mask of the ready ones.
 
     Only unit, collector, design and freeze can block these. They get what `evaluate` gives, without looking everything
-    up again; a warp whose state says so already (`booked`) is not touched.
+    up again; a warp whose record has that state already (`cached`) is not touched.
     """
     full = full_units(sm)
     no_collector = 1 if collectors_full(sm) else 0
@@ -138,18 +138,18 @@ def decide_passed(sm, rf, spec, rows, insts, scheduler, passed, freeze):
     throttled = np.uint64(0)
     for unit in range(UNIT_CTRL):
         if (full >> unit) & 1:
-            throttled |= passed & np.uint64(sm.at_unit[unit])
-    lacking = passed & ~throttled if no_collector != 0 else np.uint64(0)
-    ready = passed & ~throttled & ~lacking
+            throttled |= clear & np.uint64(sm.at_unit[unit])
+    lacking = clear & ~throttled if no_collector != 0 else np.uint64(0)
+    ready = clear & ~throttled & ~lacking
     if hooks.checks_issue(sm, rf, spec):
         ready &= ~refused_by_design(sm, rf, spec, rows, insts, ready)
     if freeze != 0:
-        book_frozen(sm, throttled | lacking | ready, throttled if no_collector != 0 else np.uint64(0), freeze)
-        keep_booked(sm, scheduler, FROZEN, throttled | lacking | ready)
-        keep_booked(sm, scheduler, THROTTLED, np.uint64(0))
-        keep_booked(sm, scheduler, LACKING, np.uint64(0))
+        show_frozen(sm, throttled | lacking | ready, throttled if no_collector != 0 else np.uint64(0), freeze)
+        cache_states(sm, scheduler, FROZEN, throttled | lacking | ready)
+        cache_states(sm, scheduler, THROTTLED, np.uint64(0))
+        cache_states(sm, scheduler, LACKING, np.uint64(0))
         return np.uint64(0)
-    changed = (throttled & ~np.uint64(sm.booked[THROTTLED])) | (lacking & ~np.uint64(sm.booked[LACKING]))
+    changed = (throttled & ~np.uint64(sm.cached[THROTTLED])) | (lacking & ~np.uint64(sm.cached[LACKING]))
     while changed != 0:
         warp = ctz64(changed)
         changed &= ~bit64(warp)
@@ -161,41 +161,41 @@ def decide_passed(sm, rf, spec, rows, insts, scheduler, passed, freeze):
             block(sm, warp, BLOCK_COLLECTOR, 0)
             sm.warp[warp].losers = 0
             set_state(sm, warp, COLLECTOR_FULL)
-    changed = ready & ~np.uint64(sm.booked[UNSELECTED])
+    changed = ready & ~np.uint64(sm.cached[UNSELECTED])
     while changed != 0:
         warp = ctz64(changed)
         changed &= ~bit64(warp)
         sm.warp[warp].losers = 0
-    keep_booked(sm, scheduler, THROTTLED, throttled)
-    keep_booked(sm, scheduler, LACKING, lacking)
-    keep_booked(sm, scheduler, FROZEN, np.uint64(0))
+    cache_states(sm, scheduler, THROTTLED, throttled)
+    cache_states(sm, scheduler, LACKING, lacking)
+    cache_states(sm, scheduler, FROZEN, np.uint64(0))
     return ready
 
 
 @device
 def note_conditions(sm, scheduler, freeze, full, no_collector):
-    """Forget what was booked under other conditions: `losers` names full collectors, and in a freeze full units."""
+    """Forget states cached under other conditions: `losers` names full collectors, and in a freeze full units."""
     key = freeze << 4 | full << 1 | no_collector
-    before = np.int64(sm.booked_by[scheduler])
+    before = np.int64(sm.cached_under[scheduler])
     if key != before:
-        sm.booked_by[scheduler] = key
-        keep_booked(sm, scheduler, FROZEN, np.uint64(0))
+        sm.cached_under[scheduler] = key
+        cache_states(sm, scheduler, FROZEN, np.uint64(0))
         if (key ^ before) & 1:
-            keep_booked(sm, scheduler, THROTTLED, np.uint64(0))
+            cache_states(sm, scheduler, THROTTLED, np.uint64(0))
     return 0
 
 
 @device
-def keep_booked(sm, scheduler, kind, warps):
-    """Note which of a scheduler's warps have a state of this kind in their record."""
-    sm.booked[kind] = (np.uint64(sm.booked[kind]) & ~np.uint64(sm.scheduler_mask[scheduler])) | warps
+def cache_states(sm, scheduler, kind, warps):
+    """Remember which of a scheduler's warps have a state of this kind in their record."""
+    sm.cached[kind] = (np.uint64(sm.cached[kind]) & ~np.uint64(sm.scheduler_mask[scheduler])) | warps
     return 0
 
 
 @device
-def book_frozen(sm, warps, losers, freeze):
-    """Book the freeze for warps that could go on without it; `losers`: those that lack a unit and a collector too."""
-    changed = warps & ~np.uint64(sm.booked[FROZEN])
+def show_frozen(sm, warps, losers, freeze):
+    """Show the freeze as the state of warps that it alone stops; `losers`: those that lack a unit and a collector too."""
+    changed = warps & ~np.uint64(sm.cached[FROZEN])
     while changed != 0:
         warp = ctz64(changed)
         changed &= ~bit64(warp)
@@ -207,7 +207,7 @@ def book_frozen(sm, warps, losers, freeze):
 
 @device
 def refused_by_design(sm, rf, spec, rows, insts, warps):
-    """Return which of the warps the design holds back, and book its reasons."""
+    """Return which of the warps the design holds back, and show its reasons."""
     refused = np.uint64(0)
     left = warps
     while left != 0:
@@ -256,7 +256,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
         return np.int64(freeze) if freeze != 0 and code >= BANK_CONFLICT else code
     code = unit_code(sm, rf, spec, rows, warp, entry, inst)
     if may_skip_checks(sm, inst, code):
-        pass_on(sm, warp, inst.unit)
+        note_clear(sm, warp, inst.unit)
     if freeze != 0 and (code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL):
         block(sm, warp, BLOCK_DESIGN, 0)
         return np.int64(freeze)
@@ -264,10 +264,10 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
 
 
 @device
-def pass_on(sm, warp, unit):
-    """Note that a warp's head instruction has passed the scoreboard and needs `unit`."""
+def note_clear(sm, warp, unit):
+    """Note that a warp's head instruction is scoreboard-clear: no hazard holds it back, and it needs `unit`."""
     bit = bit64(warp)
-    sm.passed = np.uint64(sm.passed) | bit
+    sm.scoreboard_clear = np.uint64(sm.scoreboard_clear) | bit
     old = sm.head_unit[warp]
     sm.at_unit[old] = np.uint64(sm.at_unit[old]) & ~bit
     sm.at_unit[unit] = np.uint64(sm.at_unit[unit]) | bit
@@ -277,7 +277,7 @@ def pass_on(sm, warp, unit):
 
 @device
 def outside_code(sm, warp, insts):
-    """Book a warp that is not in the active set: what holds it back as it leaves, what it waits for, or suspended."""
+    """Return the state of a warp outside the active set: why it left, while it leaves; what it waits for; or suspended."""
     entry = sm.warp[warp]
     if entry.is_active == active_set.LEAVING:
         block(sm, warp, BLOCK_DESIGN, 0)
@@ -485,7 +485,7 @@ def send(sm, rf, spec, rows, insts, warp):
     if inst.guard != NO_PRED:
         value = np.int64(sm.warp_cold[warp].pred[inst.guard])
         lanes &= ~value if inst.guard_negate else value
-    sm.passed = np.uint64(sm.passed) & ~bit64(warp)
+    sm.scoreboard_clear = np.uint64(sm.scoreboard_clear) & ~bit64(warp)
     entry.num_issued += 1
     entry.last_issue_cycle = sm.cycle
     entry.last_pc = pc

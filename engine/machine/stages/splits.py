@@ -86,7 +86,7 @@ def load_split(sm, warp, index):
 def flush_ibuffer(sm, warp):
     """Drop the decoded instructions of a warp whose pc did not run on in sequence."""
     sm.warp[warp].ibuffer = 0
-    sm.passed = np.uint64(sm.passed) & ~bit64(warp)
+    sm.scoreboard_clear = np.uint64(sm.scoreboard_clear) & ~bit64(warp)
     sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
     return 0
 
