@@ -15,7 +15,7 @@ LONGEST = 50     # lines of a function, its docstring included
 # Those that are longer; a new one is split, and one that has become short leaves this list.
 LONG = {
     "engine/info.py: describe", "engine/machine/stages/inflight.py: allocate", "engine/tools/synthetic.py: ptx",
-    "engine/values/access.py: resolve", "engine/values/arithmetic.py: integer",
+    "engine/values/arithmetic.py: integer",
     "rfview/render/why.py: render_popup", "sessions/codec/direct.py: read_columns",
     "sessions/codec/streams.py: store_state", "sessions/why/active_set.py: suspended",
     "sessions/why/hcrf.py: _transfer", "sessions/why/racetrack.py: _tape", "sessions/why/rfc.py: _flush",

@@ -189,6 +189,14 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
             return code
     if inst.space == SPACE_SHARED and resolve_shared(inst, base, src, mask, size, shared_word, shared_bytes, scratch):
         return ERR_OK
+    return resolve_each(inst, base, src, mask, size, regions, num_regions, shared_word, shared_bytes, local_word,
+                        local_words, warp_slot, param_word, param_bytes, scratch)
+
+
+@jit
+def resolve_each(inst, base, src, mask, size, regions, num_regions, shared_word, shared_bytes, local_word, local_words,
+                 warp_slot, param_word, param_bytes, scratch):
+    """Resolve lane by lane: any space, any addresses; the first lane that is wrong is the fault's."""
     region, highest, used = I64(-1), I64(-1), I64(0)
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
