@@ -99,7 +99,7 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     """
     from rfview.first_frame import FirstFrame
     from rfview.screens.opening import waiting
-    from rfview.sessions.names import kernel_name
+    from rfview.sessions.expressions.ptx_names import kernel_name
 
     opener = session if callable(session) else lambda report: session
     name = title or (kernel_name(str(session.info.get("kernel", ""))) if not callable(session) else "")

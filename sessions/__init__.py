@@ -1,4 +1,21 @@
-"""What happened: recordings, timelines and the verbs that travel in them; no terminal, and no numba to start a replay."""
+"""What happened: recordings, timelines, and all that one can ask of them; no terminal, and no numba to start a replay.
+
+    session      a timeline with a cursor: moves, breakpoints, marks; targets: what a session can be opened on
+    file/        the session file: its bytes, writing and opening, zone maps
+    codec/       chunks as bytes, and back
+    timeline/    a range of cycles with the state at each: live, replayed, simulated again
+    expressions/ the condition language: columns of values over cycles
+    search/      finding cycles, and coming back to them
+    why/         why a warp waits, back to a physical cause
+    branches/    forks, swaps, captures; where a wrong value goes
+    compare/     two runs, instruction by instruction
+    reports/     tables, statistics, traces, a warp's pipeline
+    commands/    debugger commands as text
+    export/      formats of other programs
+    recorded/    the recording that plain `rfview` shows
+
+Verbs are functions over a session, in the room of what they do; a session knows none of them.
+"""
 
 from __future__ import annotations
 

@@ -3,32 +3,62 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
-from rfview.sessions.search import events, search, tracing
-from rfview.sessions.reports import statistics
-from rfview.sessions.reports.invariants import problems
-from rfview.sessions.search.breakpoints import Breakpoint, make_breakpoint, set_condition
+from rfview.sessions.search import events, search
+from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
 from rfview.sessions.expressions import Expression, compile_expression
-from rfview.sessions.history import History
-from rfview.sessions.marks import Mark, Marks
+from rfview.sessions.expressions.values import value_text
+from rfview.sessions.search.history import History
+from rfview.sessions.search.marks import Mark, Marks
 from rfview.sessions.search.search import Target
 from rfview.sessions.timeline.base import Overview, Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
-if TYPE_CHECKING:
-    from rfview.sessions.taint import Flow
-    from rfview.sessions.branches.fork import Branch
-    from rfview.sessions.why import Chain
-
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]*)\Z")
+REGISTER = re.compile(r"w(\d+)\.[rR](\d+)(?:\[(\d+)\])?\Z")
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that a branch has otherwise: a parameter ("stt.write_cycles") or a register lane ("w3.R5[7]")."""
+
+    name: str
+    old: Any
+    new: Any
+
+    @property
+    def text(self) -> str:
+        """Return "stt.write_cycles 4 → 8"; registers in hexadecimal."""
+        old, new = (f"{value:#x}" if REGISTER.match(self.name) else value for value in (self.old, self.new))
+        return f"{self.name} {old} → {new}"
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Where a session comes from. parent: its name. cycle: where they part. changes: what is otherwise from there on.
+
+    command: the debugger command that makes it again, given on the parent at that cycle.
+    """
+
+    name: str
+    parent: str
+    cycle: int
+    changes: tuple[Change, ...]
+    command: str
+
+    @property
+    def text(self) -> str:
+        """Return the branch as one line."""
+        what = ", ".join(change.text for change in self.changes) or "nothing changed"
+        return f"{self.name}: from {self.parent} at cycle {self.cycle:,}, {what}"
 
 
 @dataclass(frozen=True)
@@ -52,8 +82,8 @@ class Session:
     progress: called now and then during long moves with the cycle reached; return True to stop there. compiling: told
     (share, text) while code is compiled that a branch of a recording needs. On live timelines a move past the end
     simulates as far as needed. branch: where this session was forked, None where it was not. family: all sessions
-    that were forked from one another, by name; "main" is the first. flow: what `follow` found last.
-    capturing: (file, first cycle) of the recording that `capture` began, None where there is none.
+    that were forked from one another, by name; "main" is the first. kept: what debugger commands keep from one of their
+    calls to the next, by the command's name.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
@@ -69,8 +99,7 @@ class Session:
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
-        self.flow: Flow | None = None
-        self.capturing: tuple[str, int] | None = None
+        self.kept: dict[str, Any] = {}
         self.family: dict[str, Session] = {"main": self}
 
     # looking
@@ -116,39 +145,6 @@ class Session:
         """Return issue rate and states of the whole timeline in `buckets` stretches."""
         return self.timeline.overview(buckets)
 
-    def problems(self) -> tuple[str, ...]:
-        """Return what does not add up at the cursor, a sentence each: warp-cycles by state, energy by component."""
-        return problems(self.snapshot())
-
-    def stats(self, first: int | str | None = None, last: int | str | None = None) -> statistics.Statistics:
-        """Return IPC, states, accesses and energy between two places (defaults: the start, the cursor).
-
-        Places are those of `goto`, and names of marks. Raises InputError for places outside the session.
-        """
-        timeline = self.timeline
-        ends = [timeline.first if first is None else self.place(first), self.cycle if last is None else self.place(last)]
-        for end in ends:
-            timeline.check(end)
-        return statistics.between(timeline, *ends, interrupted=self._interrupted)
-
-    def trace(self, expressions: str | Sequence[str], at: str | int = "", first: int | str | None = None,
-              last: int | str | None = None, *, limit: int = tracing.MOST_HITS) -> tracing.Trace:  # fmt: skip
-        """Return the values of expressions at every past hit, a table; the cursor stays.
-
-        at: a condition (its hits are where it becomes true), a breakpoint's number, or "" for every change of the
-        expressions. first, last: the stretch looked at (defaults: all that has run). Raises InputError.
-        """
-        timeline = self.timeline
-        texts = [expressions] if isinstance(expressions, str) else list(expressions)
-        ends = [timeline.first if first is None else self.place(first), timeline.last if last is None else self.place(last)]
-        low, high = max(timeline.first, min(ends)), min(timeline.last, max(ends))
-        point = self.breakpoint(at) if isinstance(at, int) else None
-        if point is None and at:
-            point = make_breakpoint(timeline, 0, "if", condition=str(at))
-        target = None if point is None else _any_target(timeline, [point])
-        condition = point.text.removeprefix("if ") if point is not None else ""
-        return tracing.trace(timeline, texts, target, condition, low, high, limit=limit, interrupted=self._interrupted)
-
     def expression(self, text: str) -> Expression:
         """Return an expression made ready for this timeline, made once; raises InputError as `value` does."""
         if text not in self._compiled:
@@ -156,18 +152,6 @@ class Session:
                 self._compiled.clear()
             self._compiled[text] = compile_expression(text, self.timeline)
         return self._compiled[text]
-
-    def why(self, warp: int | None = None, cycle: int | None = None) -> Chain:
-        """Return why a warp (default: the one stalled longest) did not issue, as shown at a cycle (default: the cursor)."""
-        from rfview.sessions.why import why
-
-        return why(self, warp, cycle)
-
-    def fork(self, name: str, changes: Mapping[str, Any] | None = None) -> Session:
-        """Return a branch that goes on from the cursor with parameters or registers changed (see branches/fork.py)."""
-        from rfview.sessions.branches.fork import fork
-
-        return fork(self, name, changes)
 
     # moving
 
@@ -192,11 +176,12 @@ class Session:
         while cycle > timeline.last and not timeline.closed:
             if timeline.extend(min(cycle - timeline.last, 1 << 16)) == 0:
                 break
-            if self._interrupted(timeline.last):
+            if self.interrupted(timeline.last):
                 return False
         return True
 
-    def _interrupted(self, cycle: int) -> bool:
+    def interrupted(self, cycle: int) -> bool:
+        """Tell `progress` how far a long move is, and say whether it is to stop."""
         return bool(self.progress is not None and self.progress(cycle))
 
     def _go(self, cycle: int, reason: str) -> Stop:
@@ -314,7 +299,7 @@ class Session:
         point = make_breakpoint(self.timeline, 0, "pc", pc, warp=warp)
         ways = [True, False] if forward is None else [forward]
         name = f"{'a warp' if warp is None else f'w{warp}'} at pc {pc}"
-        target = _any_target(self.timeline, [point])
+        target = any_target(self.timeline, [point])
         for way in ways:
             stop = self._find(lambda way=way: self._search(target, way), way, count, name)  # type: ignore[misc]
             if stop.reason != "not found":
@@ -376,7 +361,7 @@ class Session:
         start = self.cycle
         active = [point for point in self.breakpoints.values() if point.enabled]
         while active:
-            found = self._search(_any_target(self.timeline, active), forward, limit)
+            found = self._search(any_target(self.timeline, active), forward, limit)
             if isinstance(found, Stop):
                 return found
             if found is None:
@@ -407,8 +392,6 @@ class Session:
 
     def _old_and_new(self, item: str, cycle: int) -> str:
         """Return what an item was before a cycle and is at it: "0 → 3", of lanes the first that differs."""
-        from rfview.sessions.reports.tables import value_text
-
         old, new = (np.atleast_1d(np.asarray(self.value(item, at))) for at in (cycle - 1, cycle))
         if old.shape != new.shape:
             return ""
@@ -422,7 +405,7 @@ class Session:
     def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
         """Return the nearest hit beyond the cursor, None, or the interruption; limit: as of search."""
         start = self.cycle + (1 if forward else -1)
-        found, stopped = search.search(self.timeline, target, start, forward, limit, self._interrupted)
+        found, stopped = search.search(self.timeline, target, start, forward, limit, self.interrupted)
         if stopped is None:
             return found
         return self._land(stopped, "interrupted", f"interrupted at cycle {stopped:,}")
@@ -510,9 +493,3 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:
-    """Return where any of the breakpoints stops."""
-    return Target(lambda low, high: np.logical_or.reduce([point.mask(timeline, low, high) for point in points]),
-                  lambda low, high: np.bitwise_or.reduce([point.reach(timeline, low, high) for point in points]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rfview.sessions.marks import Marks
+from rfview.sessions.search.marks import Marks
 from rfview.sessions.session import Session
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.sessions.why import why
 from rfview.engine import kernels
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
@@ -146,7 +147,7 @@ def sampled(session: Session, number: int, rng: random.Random) -> list[Sample]:
         for name in list(pools):
             while pools[name] and len(found) < number:
                 cycle, warp = pools[name].pop()
-                chain = session.why(warp, cycle)
+                chain = why(session, warp, cycle)
                 after = next_issue(session, chain)
                 if after is not None:
                     found.append(Sample(chain, *after))

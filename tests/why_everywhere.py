@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rfview.sessions.why import why
 from rfview.engine import plugin as designs, kernels
 from rfview.engine.state import SCHEDULERS
 from tests.why_counterfactual import IDLE, run
@@ -46,7 +47,7 @@ def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | s
             if name in IDLE:
                 continue
             warp = rng.choice(np.flatnonzero(states == code).tolist())
-            chain = session.why(warp, cycle)
+            chain = why(session, warp, cycle)
             found.states[name] += 1
             if chain.resource is None or not chain.resource.name or len(chain.links) < 2 or chain.state != name:
                 found.lacking.append(f"{kernel} {design} {scheduler}: w{warp} at {cycle}, {name}\n{chain.text()}")

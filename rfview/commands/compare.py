@@ -250,7 +250,7 @@ def exit_code(table: Mapping[str, Any]) -> int:
 
 def text_of(table: Mapping[str, Any]) -> str:
     """Return the table as text, with the accesses and the stall reasons below it."""
-    from rfview.sessions.names import kernel_name
+    from rfview.sessions.expressions.ptx_names import kernel_name
 
     rows = table["rows"]
     number = table["num_schedulers"]

@@ -86,7 +86,7 @@ def csv_of(table: Mapping[str, Any]) -> str:
 
 def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
     """Return the bars of a metric, one per row."""
-    from rfview.sessions.names import kernel_name
+    from rfview.sessions.expressions.ptx_names import kernel_name
 
     rows = table["rows"]
     several = len({row["scheduler"] for row in rows}) > 1

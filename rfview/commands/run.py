@@ -66,7 +66,7 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, where the warp-cycles went, and whether it verified."""
-    from rfview.sessions.names import kernel_name
+    from rfview.sessions.expressions.ptx_names import kernel_name
 
     warp_cycles = max(summary["warp_cycles"], 1)
     speed = summary["cycles"] / summary["wall_s"] if summary["wall_s"] else 0.0

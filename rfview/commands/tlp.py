@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 def text_of(facts: dict[str, Any]) -> str:
     """Return a row per number of CTAs with a bar for P(N); the best is marked."""
-    from rfview.sessions.names import kernel_name
+    from rfview.sessions.expressions.ptx_names import kernel_name
 
     lines = [f"{kernel_name(facts['kernel'])}  {facts['design']} {facts['scheduler']} · {facts['preset']}",
              "   CTAs  P_cache  P_ideal     P_RM     P(N)"]

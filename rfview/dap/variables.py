@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rfview.sessions.why import why
+from rfview.sessions.timeline.invariants import problems
 from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
 
@@ -115,12 +117,12 @@ class Trees:
         for stall in session.info["stalls"]:
             if count := int(counts[stall["code"]]):
                 yield Node(stall["name"], f"{count} warps", f"stall.{stall['name']}")
-        for text in session.problems():
+        for text in problems(session.snapshot()):
             yield Node("does not add up", text)
 
     def _why(self, warp: int) -> Iterator[Node]:
         try:
-            text = self._session.why(warp).text()
+            text = why(self._session, warp).text()
         except InputError as error:
             text = str(error)
         for number, line in enumerate(text.splitlines()):

@@ -7,7 +7,7 @@ import numpy as np
 
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, cut, fill, title
-from rfview.sessions.names import names_at
+from rfview.sessions.expressions.ptx_names import names_at
 
 FORMATS = ("auto", "hex", "int", "uint", "float")
 NAME_CELLS = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, number, percent
-from rfview.sessions.names import kernel_name
+from rfview.sessions.expressions.ptx_names import kernel_name
 
 BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
 

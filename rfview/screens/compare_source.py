@@ -11,9 +11,9 @@ from rfview.engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
-from rfview.sessions.reports.invariants import node_of
+from rfview.sessions.timeline.invariants import node_of
 from rfview.sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, report
-from rfview.sessions.names import kernel_name
+from rfview.sessions.expressions.ptx_names import kernel_name
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.why import why

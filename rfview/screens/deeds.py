@@ -139,7 +139,7 @@ class Deeds(Moves, Looks):
     def do_capture(self, pressed: Pressed) -> None:
         """Ask for the file to record into from here on, or write what was begun up to here."""
         session = self.driver.session
-        if session is not None and session.capturing is not None:
+        if session is not None and "capture" in session.kept:
             self.driver.ask("command", "capture stop")
         else:
             self.open_prompt(":", f"capture {self.scene.info.get('name') or self.scene.title}-{self.scene.cycle}.rfs")

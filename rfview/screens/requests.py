@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rfview.sessions.reports.statistics import stats
 from rfview.engine.errors import RfviewError
 from rfview.messages import Answered, Arrived, Said
 from rfview.render.operation import with_lines
@@ -232,7 +233,7 @@ class Requests:
     def _do_statistics(self, request: Request) -> None:
         """Answer what happened between two cycles."""
         assert self.session is not None
-        self.post(Answered("statistics", self.session.stats(*request.value)))
+        self.post(Answered("statistics", stats(self.session, *request.value)))
 
     def _do_zoom(self, request: Request) -> None:
         assert self.source is not None

@@ -13,13 +13,13 @@ from rfview.screens.brush import BrushSource
 from rfview.screens.overlay import OverSource
 from rfview.screens.pipes import PipeSource
 from rfview.screens.spans import SpanSource
-from rfview.sessions.reports.invariants import counts_of, energy_of
-from rfview.sessions.reports.tables import value_text
+from rfview.sessions.timeline.invariants import counts_of, energy_of, problems
+from rfview.sessions.why.past import Past
+from rfview.sessions.expressions.values import value_text
 
 if TYPE_CHECKING:
     from rfview.sessions.search.breakpoints import Breakpoint
     from rfview.sessions.session import Session
-    from rfview.sessions.why import Past
 
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
@@ -97,7 +97,7 @@ class SceneSource:
             breakpoints=self.break_views(), hits=tuple(self.hits.values()),
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
-            problems=session.problems(), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
+            problems=problems(session.snapshot()), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
             past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
             pipes=self.pipes.pipes(self.last),
         )
@@ -117,7 +117,7 @@ class SceneSource:
         """Return the states before a cycle, kept while the cursor stays in one chunk; only the painters read from it."""
         number = self.session.timeline.chunk_number(cycle)
         if self._known_past is None or self._known_past[0] != number:
-            self._known_past = (number, self.session.timeline.past(cycle))
+            self._known_past = (number, Past.around(self.session.timeline, cycle))
         return self._known_past[1]
 
     def _power(self, first: int, last: int) -> float | None:

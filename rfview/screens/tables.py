@@ -7,7 +7,7 @@ from typing import Any
 from rfview.render import statistics
 from rfview.render.text import Line, Row, cut, fill, hint_row, number
 from rfview.screens.windows import Popup
-from rfview.sessions.reports.tables import value_text
+from rfview.sessions.expressions.values import value_text
 from rfview.sessions.reports.statistics import Statistics
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +19,12 @@ from rfview.engine.plugin import origin
 from rfview.engine.errors import InputError, RfviewError
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.timeline.simulate import simulator_of
+from rfview.sessions.session import REGISTER, Branch, Change, Session
 from rfview.sessions.timeline.base import Timeline
-
-if TYPE_CHECKING:
-    from rfview.engine.launch import LaunchSpec
-    from rfview.sessions.session import Session
 
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
-REGISTER = re.compile(r"w(\d+)\.[rR](\d+)(?:\[(\d+)\])?\Z")
 STEP_CYCLES = 4096
 ENTRY_CYCLES = ("latency", "initiation")
 # What the machine looks up each time it is needed; anything else decides how state, rows or memory are laid out.
@@ -48,41 +44,6 @@ DESIGNS = {
     "edram": ("error_mode", "seed", "double_low_word_only"),
     "racetrack": ("preshift", "shift_cycles", "forward"),
 }
-
-
-@dataclass(frozen=True)
-class Change:
-    """One thing that a branch has otherwise: a parameter ("stt.write_cycles") or a register lane ("w3.R5[7]")."""
-
-    name: str
-    old: Any
-    new: Any
-
-    @property
-    def text(self) -> str:
-        """Return "stt.write_cycles 4 → 8"; registers in hexadecimal."""
-        old, new = (f"{value:#x}" if REGISTER.match(self.name) else value for value in (self.old, self.new))
-        return f"{self.name} {old} → {new}"
-
-
-@dataclass(frozen=True)
-class Branch:
-    """Where a session comes from. parent: its name. cycle: where they part. changes: what is otherwise from there on.
-
-    command: the debugger command that makes it again, given on the parent at that cycle.
-    """
-
-    name: str
-    parent: str
-    cycle: int
-    changes: tuple[Change, ...]
-    command: str
-
-    @property
-    def text(self) -> str:
-        """Return the branch as one line."""
-        what = ", ".join(change.text for change in self.changes) or "nothing changed"
-        return f"{self.name}: from {self.parent} at cycle {self.cycle:,}, {what}"
 
 
 def changeable(info: Mapping[str, Any]) -> list[str]:
@@ -121,8 +82,6 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
         for lane in lanes:
             old = simulator.poke(warp, reg, lane, value)
             done.append(Change(f"w{warp}.R{reg}[{lane}]", old, value))
-    from rfview.sessions.session import Session
-
     branch = Session(LiveTimeline(simulator), session.marks)
     given = "".join(f" {key}={value}" for key, value in (changes or {}).items())
     branch.branch = Branch(name, name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
@@ -266,44 +225,3 @@ def _same_state(machine: Any, timeline: RecordedTimeline, cycle: int) -> bool:
     if (machine.sm_dtype, machine.rf_dtype) != (layout.sm_dtype, layout.rf_dtype):
         return False
     return bool(machine.snapshot().same_as(timeline.at(cycle)))
-
-
-def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
-    """Return a simulator at cycle 0 of the run that a recording holds, from what it embeds; more: as of simulator_like."""
-    info, memory = timeline.info, timeline.header.memory
-    if not info.get("launch_toml") or not info.get("ptx"):
-        raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
-    from rfview.engine.launch import launch_of_text
-
-    def arrays(part: str) -> dict[str, np.ndarray]:
-        return {variable["name"]: _content(memory, variable) for variable in info[part]}
-
-    spec = launch_of_text(info["launch_toml"], info.get("name") or "recording", arrays("buffers"), arrays("symbols"))
-    return simulator_like(info, spec, **more)
-
-
-def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
-    """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
-
-    for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
-    lacks the design or a parameter, or the design's file is not at hand.
-    """
-    from rfview.engine import ptx
-    from rfview.engine.simulator import Simulator
-
-    origin.require(info["design_spec"], for_what)
-    source = info["ptx"][0]
-    module = ptx.decode_module(source["text"], source["path"],
-                               max_registers=int(info["parameters"]["kernel.max_registers"]))  # fmt: skip
-    chain = info["design_spec"]["chain"]
-    design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
-    return Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
-                     settings=info["parameters"], seed=info["seed"], module=module, **more)  # fmt: skip
-
-
-def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:
-    """Return a buffer's content in an image of the memory."""
-    dtype, shape = np.dtype(variable["dtype"]), tuple(variable["shape"])
-    begin = int(variable["word"]) * 4
-    size = dtype.itemsize * int(np.prod(shape))
-    return memory.view(np.uint8)[begin : begin + size].copy().view(dtype).reshape(shape)

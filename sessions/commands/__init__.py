@@ -1,1 +1,8 @@
-"""Debugger commands as text: table (all of them), arguments, script (command files), and a file per group of commands."""
+"""Debugger commands as text, for scripts and the screens' command line.
+
+    table       all of them, and running a line; verb: what a command is and answers; arguments: reading their text
+    move  breaks  stop  find    steps and places; breakpoints; watchpoints, traces, statistics; events and conditions
+    look  why  follow           values, tables, marks; why a warp waits; where a wrong value goes
+    branch  capture             forks, swaps and comparisons; a part of a session as a file
+    script      command files, as text or as JSON lines
+"""

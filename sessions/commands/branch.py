@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from rfview.sessions.branches.fork import fork
 from rfview.engine.errors import InputError
 from rfview.sessions.compare import Comparison, report
 from rfview.sessions.branches.fork import MAIN, changeable
 from rfview.sessions.session import Session
 from rfview.sessions.branches.swap import design_text, load, swap
-from rfview.sessions.commands.table import Answer, verb
+from rfview.sessions.commands.verb import Answer, verb
 
 
 @verb("fork", signature="NAME [set KEY=VALUE ...]",
@@ -27,7 +28,7 @@ def _fork(session: Session, text: str) -> Answer:
         if not (key and equals and value):
             raise InputError(f"fork {text}: {pair}: expected KEY=VALUE without blanks")
         changes[key] = value
-    branch = session.fork(words[0], changes)
+    branch = fork(session, words[0], changes)
     made = branch.branch
     assert made is not None
     what = [{"name": change.name, "old": change.old, "new": change.new} for change in made.changes]

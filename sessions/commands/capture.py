@@ -6,7 +6,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.branches.capture import capture, check
 from rfview.sessions.file.writer import RecordResult
 from rfview.sessions.session import Session
-from rfview.sessions.commands.table import Answer, verb
+from rfview.sessions.commands.verb import Answer, verb
 
 
 @verb("capture", signature="FILE.rfs [from PLACE to PLACE] | stop",
@@ -21,18 +21,18 @@ def _capture(session: Session, text: str) -> Answer:
     if len(words) != 1 or not words[0].endswith(".rfs"):
         raise InputError(f"capture {text}: expected `capture FILE.rfs`, `capture FILE.rfs from 100 to @a` or `capture stop`")
     check(words[0])
-    session.capturing = (words[0], session.cycle)
+    session.kept["capture"] = (words[0], session.cycle)
     return Answer(f"capturing into {words[0]} from cycle {session.cycle:,} on; `capture stop` writes it up to the cursor",
                   {"file": words[0], "first": session.cycle})  # fmt: skip
 
 
 def _stop(session: Session) -> Answer:
     """Write what was captured."""
-    if session.capturing is None:
+    if "capture" not in session.kept:
         raise InputError("capture stop: nothing is captured; `capture FILE.rfs` begins")
-    path, first = session.capturing
+    path, first = session.kept["capture"]
     answer = _answer(capture(session, path, first, session.cycle), first)
-    session.capturing = None
+    del session.kept["capture"]
     return answer
 
 

@@ -6,7 +6,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
 from rfview.sessions.search import events
 from rfview.sessions.session import Session, Stop
-from rfview.sessions.commands.table import verb
+from rfview.sessions.commands.verb import verb
 
 EVENT = f"{'|'.join(events.KINDS)}|STALL|COUNTER [WARP] [COUNT]"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rfview.engine.errors import InputError
 from rfview.sessions.reports import tables as reports
-from rfview.sessions.taint import MOST_ARRIVALS, Arrival, Flow, follow, goto
+from rfview.sessions.branches.taint import MOST_ARRIVALS, Arrival, Flow, follow, goto
 from rfview.sessions.session import Session, Stop
-from rfview.sessions.commands.table import Answer, verb
+from rfview.sessions.commands.verb import Answer, verb
 
 SHOWN = 24
 MOVES = ("next", "back", "store")
@@ -16,16 +16,16 @@ MOVES = ("next", "back", "store")
       help="where the bits lost last (edram), or another register value, go: registers, memory, outputs")  # fmt: skip
 def _follow(session: Session, text: str) -> Answer | Stop:
     if text in MOVES:
-        if session.flow is None:
+        if "follow" not in session.kept:
             raise InputError(f"follow {text}: nothing is followed yet; `follow` at a cycle behind a loss does")
-        return goto(session, session.flow, text)
+        return goto(session, session.kept["follow"], text)
     changes: dict[str, str] = {}
     for pair in text.split():
         key, equals, value = pair.partition("=")
         if not (key and equals and value):
             raise InputError(f"follow {text}: expected next, back, store, or registers with other values, as w3.R5[7]=0x10")
         changes[key] = value
-    session.flow = flow = follow(session, changes)
+    session.kept["follow"] = flow = follow(session, changes)
     return Answer(flow_text(flow, session), {"follow": flow.data()})
 
 

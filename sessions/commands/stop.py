@@ -6,9 +6,12 @@ import re
 
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
-from rfview.sessions.reports import tables as reports, statistics
+from rfview.sessions.reports import statistics, tables as reports
+from rfview.sessions.reports.tracing import trace
+from rfview.sessions.expressions.values import value_text
 from rfview.sessions.session import Session
-from rfview.sessions.commands.table import Answer, plain, told, verb
+from rfview.sessions.commands.breaks import told
+from rfview.sessions.commands.verb import Answer, plain, verb
 
 STRETCH = re.compile(r"\sfrom\s+(?P<first>\S+)(?:\s+to\s+(?P<last>\S+))?\s*\Z")
 SHOWN_ROWS = 200
@@ -50,8 +53,8 @@ def _trace(session: Session, text: str) -> Answer:
     at: str | int = where.strip()
     if str(at).startswith("breakpoint "):
         at = arguments.number(str(at).removeprefix("breakpoint "), "trace at breakpoint")
-    found = session.trace(split(what), at, first, last)
-    rows = [[f"{cycle:,}", *map(reports.value_text, values)] for cycle, values in
+    found = trace(session, split(what), at, first, last)
+    rows = [[f"{cycle:,}", *map(value_text, values)] for cycle, values in
             zip(found.cycles[:SHOWN_ROWS], found.rows, strict=False)]  # fmt: skip
     hits = len(found.cycles)
     lines = [f"{'more than ' if found.more else ''}{hits:,} hit{'s' if hits != 1 else ''}"
@@ -68,7 +71,7 @@ def _stats(session: Session, text: str) -> Answer:
     places = text.split()
     if len(places) > 2:
         raise InputError(f"stats {text}: expected at most two cycles or marks")
-    found = session.stats(*places)
+    found = statistics.stats(session, *places)
     return Answer(statistics.as_text(found), {"stats": plain_tree(found.data())})
 
 

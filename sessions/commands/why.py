@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
-from rfview.sessions.commands.table import Answer, verb
+from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.why import why
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.sessions.reports import tables as reports
-from rfview.sessions.reports.invariants import counts_of, energy_at, node_of
+from rfview.sessions.timeline.invariants import counts_of, energy_at, node_of
 from rfview.sessions.compare.comparison import Comparison, Divergence, Split
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference
-from rfview.sessions.names import kernel_name
+from rfview.sessions.expressions.ptx_names import kernel_name
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.why import why

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
-from rfview.sessions.reports.invariants import event_names
+from rfview.sessions.timeline.invariants import event_names
 from rfview.sessions.export.instructions import NO_STAGE, events, windows
 from rfview.sessions.timeline.base import Timeline
 

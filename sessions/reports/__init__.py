@@ -1,1 +1,3 @@
-"""Tables for people: tables (the machine at a cycle), statistics (between two), pipeline (a warp's), invariants (sums)."""
+"""Tables for people and scripts: tables (the machine at a cycle), statistics (between two), tracing (every hit of a
+condition, with the values there), pipeline (one warp's instructions, stage by stage).
+"""

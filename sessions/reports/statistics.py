@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.sessions.reports.invariants import counts_of, energy_at, energy_of, node_of
+from rfview.sessions.timeline.invariants import counts_of, energy_at, energy_of, node_of
+from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
 MW_PER_PJ_PER_US = 1e-3     # 1 pJ in 1 µs is 1 µW
@@ -46,6 +47,19 @@ class Statistics:
     def data(self) -> dict[str, Any]:
         """Return everything as JSON knows it."""
         return {**asdict(self), "balanced": self.is_balanced}
+
+
+def stats(session: Session, first: int | str | None = None, last: int | str | None = None) -> Statistics:
+    """Return IPC, states, accesses and energy of a session between two places (defaults: the start, the cursor).
+
+    Places are those of `goto`, and names of marks. Raises InputError for places outside the session.
+    """
+    timeline = session.timeline
+    ends = [timeline.first if first is None else session.place(first),
+            session.cycle if last is None else session.place(last)]  # fmt: skip
+    for end in ends:
+        timeline.check(end)
+    return between(timeline, *ends, interrupted=session.interrupted)
 
 
 def between(timeline: Timeline, first: int, last: int, *,

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.state import MAX_WARPS
-from rfview.sessions.names import kernel_name, names_at
-
-if TYPE_CHECKING:
-    from rfview.sessions.session import Session
+from rfview.sessions.expressions.ptx_names import kernel_name, names_at
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.invariants import energy_at, problems
 
 NO_CTA = 255
 ACTIVITIES = ("idle", "read", "write", "busy")
 Report = tuple[str, Any]
-
-
-def value_text(value: Any) -> str:
-    """Return an expression's value: numbers with their hexadecimal form, arrays as short as they can be told."""
-    value = np.asarray(value) if isinstance(value, (list, tuple)) else value
-    if isinstance(value, np.ndarray):
-        if value.size and (value == value.flat[0]).all():
-            return f"{value_text(value.flat[0].item())} in all {value.size}"
-        return "[" + " ".join(str(part) for part in value.tolist()) + "]"
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) < 10:
-        return str(value)
-    return f"{value} ({value:#x})"
 
 
 def table(head: list[str], rows: list[list[Any]]) -> str:
@@ -175,9 +160,7 @@ def history(session: Session, topic: str) -> Report:
 
 def accounts(session: Session, topic: str) -> Report:
     """Say whether warp-cycles and energy add up at this cycle."""
-    from rfview.sessions.reports.invariants import energy_at
-
-    found = session.problems()
+    found = problems(session.snapshot())
     snapshot = session.snapshot()
     energy = energy_at(snapshot) or {}
     warps, total = int(snapshot.info["num_warps"]), int(snapshot.sm["stall_total"].sum())

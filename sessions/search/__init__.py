@@ -1,1 +1,3 @@
-"""Finding cycles: search (the nearest hit), events (kinds that one can go to), breakpoints, tracing (every hit)."""
+"""Finding cycles and coming back to them: search (the nearest hit), events (kinds that one can go to), breakpoints, marks
+(named places), history (where a session has stopped).
+"""

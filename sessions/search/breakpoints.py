@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rfview.sessions.search.search import Target
 from rfview.engine.errors import InputError
-from rfview.sessions.reports.invariants import unbalanced
+from rfview.sessions.timeline.invariants import unbalanced
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.layout import suggest
 from rfview.sessions.search.search import ALL, NONE, at_edges
@@ -205,3 +206,9 @@ def _line_pcs(program: list[dict], line: int) -> tuple[tuple[int, ...], str]:
             first[entry["kernel"]] = min(first.get(entry["kernel"], entry["pc"]), entry["pc"])
     note = "" if lines[0] == line else f"line {line} has no instruction, using line {lines[0]}"
     return tuple(sorted(first.values())), note
+
+
+def any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:
+    """Return where any of the breakpoints stops."""
+    return Target(lambda low, high: np.logical_or.reduce([point.mask(timeline, low, high) for point in points]),
+                  lambda low, high: np.bitwise_or.reduce([point.reach(timeline, low, high) for point in points]))

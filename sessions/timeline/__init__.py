@@ -1,8 +1,8 @@
-"""A range of cycles with the state at each: base (the reading contract), live, replay, keyframes, recipe.
+"""A range of cycles with the state at each.
 
-    base        what every timeline can answer
-    live        one that the engine extends; keyframes: copies of the machine in bounded memory
-    replay      one from a session file
-    recipe      one from a recipe file: what a run needs to be simulated again
-    register_log    who wrote a register, and its value at every cycle, in any design
+    base          what every timeline can answer
+    live          one that the engine extends; keyframes: copies of the machine in bounded memory
+    replay        one from a session file
+    recipe        one from a recipe file: what a run needs to be simulated again; simulate: the simulator of such a run
+    register_log  one register in the log of writes; invariants: what must add up at any cycle
 """

@@ -18,7 +18,6 @@ from rfview.sessions.codec.rowlog import ALL
 
 if TYPE_CHECKING:
     from rfview.sessions.file.zone_maps import Summaries
-    from rfview.sessions.why.past import Past
 
 # Buckets that cover at most this many chunks are counted exactly, longer stretches from totals at chunk starts.
 EXACT_CHUNKS = 16
@@ -169,12 +168,6 @@ class Timeline(ABC):
         """Return (stop - start,) u4 values of one memory word, counted from the arena's start."""
         parts = [part.memory_column(word)[cut] for part, cut in self._pieces(start, stop)]
         return np.concatenate(parts) if parts else np.empty(0, np.uint32)
-
-    def past(self, cycle: int) -> Past:
-        """Return a reader of the states before `cycle`, for another thread: it needs this timeline no more."""
-        from rfview.sessions.why.past import Past
-
-        return Past.around(self, cycle)
 
     def states(self, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, num_warps) u1 stall codes: what each warp slot did in the cycle before each cycle."""

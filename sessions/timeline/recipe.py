@@ -114,7 +114,7 @@ class Recipe:
 
     def simulator(self, progress: Callable[[float, str], None] | None = None) -> Any:
         """Return a simulator at cycle 0; imports numba. Raises InputError where this version lacks what the run needs."""
-        from rfview.sessions.branches.fork import simulator_like
+        from rfview.sessions.timeline.simulate import simulator_like
 
         machine = simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
                                  max_cycles=self.info["max_cycles"], progress=progress)  # fmt: skip

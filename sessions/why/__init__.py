@@ -1,6 +1,6 @@
 """Why a warp does not issue: a chain of links from its stall back through time to a named physical resource.
 
-    session.why(7, 1310).text()
+    why(session, 7, 1310).text()
 
     w7 did not issue in cycle 1,309: long_scoreboard, 106 cycles so far
      1 w7 waits for R12
@@ -14,18 +14,16 @@ each; designs.py says how a foreign one adds its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rfview.engine.errors import InputError
+from rfview.sessions.session import Session
+from rfview.sessions.why import banks, designs, instructions, warps
 from rfview.sessions.why.links import Chain, Link, Resource, Target
 from rfview.sessions.why.past import Moment, Past
-from rfview.sessions.why.trail import Trail
-
-if TYPE_CHECKING:
-    from rfview.sessions.session import Session
+from rfview.sessions.why.trail import Explainers, Trail
 
 __all__ = ["Chain", "Link", "Past", "Resource", "Target", "explain", "why"]
 
+EXPLAINERS = Explainers(warps.explain, instructions.explain, designs.explain, banks.explain)
 NOT_STALLED = ("issued", "finished", "no_cta")
 
 
@@ -48,7 +46,7 @@ def why(session: Session, warp: int | None = None, cycle: int | None = None) -> 
 
 def explain(past: Past, moment: Moment, warp: int) -> Chain:
     """Return the chain of one warp at one moment."""
-    trail = Trail(past, moment)
+    trail = Trail(past, moment, EXPLAINERS)
     trail.follow(moment, warp)
     return trail.chain(warp)
 

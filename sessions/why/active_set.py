@@ -6,7 +6,7 @@ from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.sessions.why.links import listed, plural
 from rfview.sessions.why.past import Flight, Moment
-from rfview.sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.trail import Refusal, Trail, first_link, next_text
 
 LEAVING = 2
 
@@ -20,8 +20,6 @@ def places(moment: Moment) -> int:
 
 def suspended(trail: Trail, moment: Moment, warp: int) -> None:
     """Explain a ready warp that has no place in the active set: who holds the places, or which rule keeps one free."""
-    from rfview.sessions.why.warps import first_link, next_text
-
     scheduler = moment.scheduler_of(warp)
     first_link(trail, moment, warp, f"w{warp} is ready but suspended", next_text(moment, warp))
     bits = int(moment.sm["scheduler"][scheduler]["active"])
@@ -76,8 +74,6 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
 
 def leaving(trail: Trail, moment: Moment, warp: int) -> None:
     """Explain a warp that leaves the active set: what it leaves for, and what holds it back as it goes."""
-    from rfview.sessions.why.warps import first_link, next_text
-
     first_link(trail, moment, warp, f"w{warp} leaves the active set", next_text(moment, warp))
     _flush(trail, moment, warp)
     awaited = _awaited(moment, warp)

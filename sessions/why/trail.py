@@ -5,6 +5,7 @@ Every step adds a link and goes on with its cause, at the present moment or at a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,14 +36,28 @@ class Refusal:
     flight: Flight | None = None
 
 
+@dataclass(frozen=True)
+class Explainers:
+    """Who goes on from where a chain stands. Each adds links to the trail, of what it is given at a moment.
+
+    warp: from what a warp did. instruction: from an instruction in flight. design: from a refusal of the register file, by
+    its design; says whether the chain has ended. bank: from a refusal, by bank and port.
+    """
+
+    warp: Callable[[Trail, Moment, int], None]
+    instruction: Callable[[Trail, Moment, Flight], None]
+    design: Callable[[Trail, Moment, Refusal], bool]
+    bank: Callable[[Trail, Moment, Refusal], None]
+
+
 class Trail:
     """The links found so far, and the steps that add more.
 
     past: earlier moments. moment: the one asked about. values: the run's parameters by name.
     """
 
-    def __init__(self, past: Past, moment: Moment):
-        self.past, self.moment = past, moment
+    def __init__(self, past: Past, moment: Moment, explainers: Explainers):
+        self.past, self.moment, self._explainers = past, moment, explainers
         self.values: dict[str, Any] = moment.info.get("parameters", {})
         self.links: list[Link] = []
         self.warps: set[int] = set()
@@ -104,13 +119,11 @@ class Trail:
 
     def follow(self, moment: Moment, warp: int) -> None:
         """Explain what a warp did at a moment."""
-        from rfview.sessions.why import warps
-
         if len(self.links) >= MAX_LINKS or warp in self.warps:
             self._close(moment, warp)
             return
         self.warps.add(warp)
-        warps.explain(self, moment, warp)
+        self._explainers.warp(self, moment, warp)
         if not self.ended and (len(self.links) > 1 or moment.state(warp) != "issued"):
             self._close(moment, warp)
 
@@ -121,14 +134,12 @@ class Trail:
 
     def instruction(self, moment: Moment, flight: Flight) -> None:
         """Explain where an instruction in flight stands, and why it is not further."""
-        from rfview.sessions.why import instructions
-
         key = (flight.seq, moment.cycle)
         if key in self._flights or len(self.links) >= MAX_LINKS:
             self._close(moment, flight.warp)
             return
         self._flights.add(key)
-        instructions.explain(self, moment, flight)
+        self._explainers.instruction(self, moment, flight)
 
     def collected_late(self, flight: Flight, late: int) -> None:
         """Go back to the last cycle in which an instruction that left its collector `late` cycles late was still in it."""
@@ -147,16 +158,14 @@ class Trail:
 
     def refused(self, moment: Moment, refusal: Refusal) -> None:
         """Explain a refusal of the register file: its design's own way, else by bank and port."""
-        from rfview.sessions.why import banks, designs
-
         known, said = list(self.links), ""
         try:
-            if designs.explain(self, moment, refusal):
+            if self._explainers.design(self, moment, refusal):
                 return
         except InputError as error:         # in a design file's own `why`: the rest of the chain holds all the same
             self.links[:] = known
             said = str(error)
-        banks.explain(self, moment, refusal)
+        self._explainers.bank(self, moment, refusal)
         if not said and refusal.code >= FIRST_FOREIGN_CODE:
             said = origin.missing(moment.info["design_spec"], "more than this")
         if said:
@@ -167,3 +176,21 @@ class Trail:
         """Return "14 cycles, since 1,204" of a warp's present state."""
         since = moment.warp(warp, "state_since_cycle")
         return f"{plural(max(1, moment.cycle - since), 'cycle')}, since {since:,}"
+
+
+def first_link(trail: Trail, moment: Moment, warp: int, sentence: str, evidence: str = "") -> None:
+    """Add the link that says what the warp does, with how long and the instruction it is about."""
+    waited = trail.waited(moment, warp)
+    trail.add(
+        sentence,
+        f"{waited}; {evidence}" if evidence else waited,
+        code=moment.states[warp],
+        warp=warp,
+        since=moment.warp(warp, "state_since_cycle"),
+        pc=moment.warp(warp, "pc"),
+    )
+
+
+def next_text(moment: Moment, warp: int) -> str:
+    """Return the instruction that a warp would issue next."""
+    return moment.text(moment.warp(warp, "pc"))

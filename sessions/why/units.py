@@ -6,7 +6,7 @@ from rfview.engine import state as layout
 from rfview.sessions.why import memory
 from rfview.sessions.why.links import plural
 from rfview.sessions.why.past import Flight, Moment
-from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
+from rfview.sessions.why.trail import COLLECT_CYCLES, Trail, first_link, next_text
 
 UNIT_NAMES = {0: "SP", 1: "SFU", 2: "LD/ST"}
 QUEUES = {0: "sp_queue", 1: "sfu_queue", 2: "ldst_queue"}
@@ -17,8 +17,6 @@ SFU, LDST = 1, 2
 
 def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
     """Explain a warp whose next instruction finds its unit's queue full."""
-    from rfview.sessions.why.warps import first_link, next_text
-
     unit = moment.warp(warp, "blocker")
     name, queue = UNIT_NAMES.get(unit, "its unit"), QUEUES.get(unit, "sp_queue")
     size = moment.config[queue]
@@ -45,8 +43,6 @@ def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
 
 def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
     """Explain a warp that finds no free operand collector."""
-    from rfview.sessions.why.warps import first_link, next_text
-
     taken = moment.collecting
     first_link(
         trail,

@@ -7,7 +7,7 @@ from rfview.engine.stalls import BY_NAME, ISSUED
 from rfview.sessions.why import active_set, units
 from rfview.sessions.why.links import listed, plural
 from rfview.sessions.why.past import Moment
-from rfview.sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.trail import Refusal, Trail, first_link, next_text
 
 NONE = layout.NONE8
 IDLE = ("finished", "no_cta")
@@ -42,24 +42,6 @@ def explain(trail: Trail, moment: Moment, warp: int) -> None:
         _sleeps(trail, moment, warp)
     else:
         _held(trail, moment, warp)
-
-
-def first_link(trail: Trail, moment: Moment, warp: int, sentence: str, evidence: str = "") -> None:
-    """Add the link that says what the warp does, with how long and the instruction it is about."""
-    waited = trail.waited(moment, warp)
-    trail.add(
-        sentence,
-        f"{waited}; {evidence}" if evidence else waited,
-        code=moment.states[warp],
-        warp=warp,
-        since=moment.warp(warp, "state_since_cycle"),
-        pc=moment.warp(warp, "pc"),
-    )
-
-
-def next_text(moment: Moment, warp: int) -> str:
-    """Return the instruction that a warp would issue next."""
-    return moment.text(moment.warp(warp, "pc"))
 
 
 def _issued(trail: Trail, moment: Moment, warp: int) -> None:

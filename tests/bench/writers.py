@@ -12,6 +12,7 @@ from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
 from rfview.sessions import Session, open_session
 from rfview.sessions.file.writer import record
+from rfview.sessions.reports.tracing import trace
 from tests.bench.row import row
 from tests.properties.runs import SCHEDULERS
 
@@ -44,7 +45,7 @@ def asked(path: Path) -> dict[str, tuple[float, int]]:
         "watchpoint": lambda session: (session.watch(LANE), session.reverse_continue()),
         "find": lambda session: session.run_until(f"{LANE} == 123456789"),
         "reverse-find": lambda session: session.reverse_until(f"{LANE} == 123456789"),
-        "trace": lambda session: session.trace(LANE),
+        "trace": lambda session: trace(session, LANE),
     }
     found = {}
     for name, question in questions.items():

@@ -16,7 +16,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions import open_session
 from rfview import cli
 from rfview.commands.record import held
-from rfview.sessions.reports import invariants as accounts
+from rfview.sessions.timeline import invariants as accounts
 from rfview.sessions.branches import fork
 from rfview.sessions.timeline.recipe import write_recipe
 from rfview.sessions.file.writer import record

@@ -10,7 +10,7 @@ import pytest
 
 from rfview.engine import stalls
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES
-from rfview.sessions.history import History
+from rfview.sessions.search.history import History
 from tests.rfview.pilots import Driven, drive
 
 START = 150         # of cycles 0..399

@@ -12,6 +12,7 @@ from rfview.engine.plugin import conformance, files
 from rfview.render.lenses import panels
 from rfview.screens.source import SceneSource
 from rfview.sessions.session import Session
+from rfview.sessions.why import why
 from tests.harness import Assembly, Machine
 from tests.sessions import why_programs
 
@@ -69,11 +70,11 @@ def stalled(over: Session, name: str) -> int:
 
 def test_why_tells_its_own_story_and_without_one_the_stalls_sentence() -> None:
     over = why_programs.session(program(), **options(entries=3, mrf_cycles=12))
-    chain = over.why(stalled(over, "interval_prefetch"))
+    chain = why(over, stalled(over, "interval_prefetch"))
     assert chain.resource is not None and chain.resource.name == "main register file"
     assert chain.resource.relief == {"intervals.mrf_cycles": 1}
     assert any("begins an interval" in link.sentence for link in chain.links)
-    chain = over.why(stalled(over, "interval_spill"))
+    chain = why(over, stalled(over, "interval_spill"))
     assert any("dirty registers are being written back" in link.sentence for link in chain.links)
     assert not any("must be written" in link.sentence for link in chain.links), "a result under way is not what it waits for"
 
@@ -88,7 +89,7 @@ def test_a_slip_in_its_why_is_named_and_the_chain_goes_on(monkeypatch: pytest.Mo
         return rf["no_such_field"]
 
     monkeypatch.setattr(found, "why", why)
-    chain = over.why(warp)
+    chain = why(over, warp)
     assert chain.resource is not None and "half told" not in [link.sentence for link in chain.links]
     assert "design intervals, why: ValueError: no field of name no_such_field" in chain.links[-1].evidence
 

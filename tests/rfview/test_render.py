@@ -20,7 +20,7 @@ from rfview.render.layout import PANELS, is_tiny, layout, shown
 from rfview.render.lenses import banks, panels
 from rfview.render.scene import Badge, Machine, Scene
 from rfview.screens.source import SceneSource
-from rfview.sessions.reports.invariants import problems
+from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.file.opening import open_recording
 from rfview.sessions.session import Session
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session

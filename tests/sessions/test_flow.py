@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rfview.sessions.branches.fork import fork
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
-from rfview.sessions.taint import Flow, follow, lost_bits
+from rfview.sessions.branches.taint import Flow, follow, lost_bits
 from rfview.sessions.commands.script import run_script
 from rfview.sessions.timeline.base import Timeline
 from tests.sessions.test_fork import session_of, small, store_of  # noqa: F401 - fixtures
@@ -60,7 +61,7 @@ def test_lost_bits_are_followed_to_the_output(horner: Session) -> None:
     flow = follow(horner)
     _, right, _ = lost_bits(horner)
     horner.goto(flow.begin)
-    twin = horner.fork(f"right{len(horner.family)}", right).timeline
+    twin = fork(horner, f"right{len(horner.family)}", right).timeline
     twin.extend(1 << 30)
     expected = differences(horner.timeline, twin, flow.begin, horner.timeline.last)
     assert sorted(arrived(flow, horner)) == sorted(expected) and flow.num_arrivals == len(flow.arrivals)

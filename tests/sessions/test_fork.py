@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rfview.sessions.branches.fork import fork
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
@@ -96,7 +97,7 @@ def test_a_branch_with_nothing_changed_is_its_parent_bit_for_bit(kind: str, desi
     end = finish(session.timeline).last
     for number, cycle in enumerate((0, 1, 333, end // 2, end - 1)):
         session.goto(cycle)
-        branch = session.fork(f"b{number}")
+        branch = fork(session, f"b{number}")
         assert (branch.cycle, branch.timeline.first, session.cycle) == (cycle, cycle, cycle)
         assert_same_from(finish(branch.timeline), session.timeline, cycle)
         assert not branch.branch.changes and branch.timeline.info["parameters"] == session.info["parameters"]
@@ -110,7 +111,7 @@ def test_a_branch_with_nothing_changed_is_its_parent_bit_for_bit(kind: str, desi
 def test_a_parameter_changed_at_cycle_0_gives_the_run_that_begins_with_it(
     design: str, settings: dict[str, Any], small: Path, session_of: Any
 ) -> None:
-    branch = session_of("recorded", design=design).fork("other", settings)
+    branch = fork(session_of("recorded", design=design), "other", settings)
     fresh = finish(LiveTimeline(simulator(small, design=design, settings=settings)))
     assert_same_from(finish(branch.timeline), fresh, 0)
     assert branch.info["parameters"] == fresh.info["parameters"]
@@ -120,7 +121,7 @@ def test_a_parameter_changed_at_cycle_0_gives_the_run_that_begins_with_it(
 def test_a_parameter_changed_in_mid_run_counts_from_there_on(session_of: Any) -> None:
     session = session_of("live", design="stt")
     session.goto(400)
-    slow, fast = (session.fork(f"w{cycles}", {"stt.write_cycles": cycles}) for cycles in (12, 1))
+    slow, fast = (fork(session, f"w{cycles}", {"stt.write_cycles": cycles}) for cycles in (12, 1))
     for member in (session, slow, fast):
         finish(member.timeline)
     assert fast.timeline.last < session.timeline.last < slow.timeline.last
@@ -153,7 +154,7 @@ def test_a_register_changed_before_its_store_changes_that_element_alone(design: 
     cycle, warp, reg = store_of(session)
     session.goto(cycle)
     before = session.snapshot().register(warp, reg)
-    branch = session.fork("poked", {f"w{warp}.R{reg}[7]": "-2.5", f"w{warp}.r{reg}[9]": 0x40490FDB})
+    branch = fork(session, "poked", {f"w{warp}.R{reg}[7]": "-2.5", f"w{warp}.r{reg}[9]": 0x40490FDB})
     after = branch.snapshot().register(warp, reg)
     assert [change.old for change in branch.branch.changes] == [before[7], before[9]]
     assert np.flatnonzero(before != after).tolist() == [7, 9]
@@ -191,7 +192,7 @@ def test_every_parameter_that_can_change_leaves_the_results_right(design: str, s
     session.goto(session.timeline.last // 3)
     for number, key in enumerate(changeable(session.info)):
         old = session.info["parameters"][key]
-        branch = session.fork(f"b{number}", {key: another(key, old)})
+        branch = fork(session, f"b{number}", {key: another(key, old)})
         finish(branch.timeline)
         assert branch.timeline.fault is None, key
         assert np.array_equal(result(branch.timeline), expected), key
@@ -212,7 +213,7 @@ def test_what_cannot_be_changed_is_said(changes: dict[str, Any], part: str, sess
     if "w0.R99[1]" in changes:
         session.goto(100)
     with pytest.raises(InputError, match=part):
-        session.fork("b", changes)
+        fork(session, "b", changes)
     assert list(session.family) == ["main"]
 
 
@@ -220,14 +221,14 @@ def test_names_ends_and_stops_are_checked(session_of: Any) -> None:
     session = session_of("recorded")
     session.goto("end")
     with pytest.raises(InputError, match="the run ends here"):
-        session.fork("b")
+        fork(session, "b")
     session.goto(500)
     for name in ("main", "", "a b", "9"):
         with pytest.raises(InputError):
-            session.fork(name)
+            fork(session, name)
     session.progress = lambda cycle: True
     with pytest.raises(InputError, match="stopped at cycle"):
-        session.fork("b")
+        fork(session, "b")
 
 
 def test_a_recording_that_runs_otherwise_now_is_refused(session_of: Any) -> None:
@@ -237,10 +238,10 @@ def test_a_recording_that_runs_otherwise_now_is_refused(session_of: Any) -> None
     header.memory[int(session.info["buffers"][0]["word"])] ^= 1
     session.goto(500)
     with pytest.raises(InputError, match="is not what was recorded"):
-        session.fork("b")
+        fork(session, "b")
     session.info["launch_toml"] = ""
     with pytest.raises(InputError, match="holds no launch file"):
-        session.fork("b")
+        fork(session, "b")
 
 
 def test_scripts_fork_go_between_branches_and_compare(session_of: Any) -> None:
@@ -272,7 +273,7 @@ def test_unchanged_branches_of_bundled_kernels_end_as_their_parents(kernel: str,
     record(simulator(kernels.path(kernel), design=design), path)
     session = open_session(path)
     session.goto("37%")
-    branch = session.fork("same")
+    branch = fork(session, "same")
     assert_same_from(finish(branch.timeline), session.timeline, session.cycle, step=997)
 
 
@@ -286,5 +287,5 @@ def test_branches_of_recordings_tell_how_far_compiling_is(small: Path, tmp_path:
     told: list[tuple[float, str]] = []
     session.compiling = lambda share, text: told.append((share, text))
     session.goto(100)
-    branch = session.fork("b1")
+    branch = fork(session, "b1")
     assert set(told) == {(0.5, "compiling sram")} and branch.compiling is session.compiling

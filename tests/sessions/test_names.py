@@ -8,7 +8,7 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview.sessions import open_session
-from rfview.sessions.names import names_at, register_of
+from rfview.sessions.expressions.ptx_names import names_at, register_of
 from rfview.sessions.commands.script import run_script
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"

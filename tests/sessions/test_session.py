@@ -14,7 +14,7 @@ from rfview.engine.chunk import CLEARED
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.live import LiveTimeline
-from rfview.sessions.marks import Marks
+from rfview.sessions.search.marks import Marks
 from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import NUM_WARPS, Double

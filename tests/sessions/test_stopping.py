@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rfview.sessions.reports.tracing import trace
+from rfview.sessions.reports.statistics import stats
 from rfview.engine import plugin as designs, stalls
 from rfview.engine.errors import InputError
-from rfview.sessions.reports import invariants as accounts
+from rfview.sessions.timeline import invariants as accounts
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
 from rfview.sessions.file.opening import open_recording
@@ -112,12 +114,12 @@ def test_tracepoints_list_every_past_hit_with_its_value(
     for timeline in timelines:
         session = Session(timeline)
         session.cycle = 77
-        found = session.trace(value[0], condition[0], first, last)
+        found = trace(session, value[0], condition[0], first, last)
         hits = [cycle for cycle in scan(condition[1], truth)[0] if low <= cycle <= high]
         assert list(found.cycles) == hits and session.cycle == 77
         assert [int(row[0]) for row in found.rows] == [int(value[1](truth, cycle)) for cycle in hits]
         changes = [cycle for cycle in scan(value[1], truth)[1] if low <= cycle <= high]
-        assert list(session.trace(value[0], "", first, last).cycles) == changes
+        assert list(trace(session, value[0], "", first, last).cycles) == changes
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -176,13 +178,13 @@ def test_an_unbalanced_account_is_found_and_told(truth: list) -> None:
     session.break_on_unbalanced()
     stop = session.continue_()
     assert (stop.reason, stop.cycle) == ("breakpoint", 251) and "unbalanced" in stop.text
-    slots, totals = session.problems()
+    slots, totals = accounts.problems(session.snapshot())
     assert slots == "9 of 8 warp slots are in a state" and "warp-cycles, not 8 x 251" in totals
     session.step(100)
     assert session.reverse_continue().cycle == 251
     session.back()
-    assert session.problems() == () and session.stats().is_balanced
-    assert not session.stats(240, 300).is_balanced
+    assert accounts.problems(session.snapshot()) == () and stats(session).is_balanced
+    assert not stats(session, 240, 300).is_balanced
 
 
 def test_energy_that_does_not_add_up_is_found(recorded: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,23 +263,23 @@ def test_statistics_between_marks_add_up(session: Session, truth: list) -> None:
     for name, cycle in (("a", 100), ("b", 350)):
         session.goto(cycle)
         session.mark(name)
-    found = session.stats("a", "@b")
+    found = stats(session, "a", "@b")
     assert (found.first, found.last, found.warp_cycles, found.is_balanced) == (100, 350, 250 * NUM_WARPS, True)
     totals = truth[350].sm["stall_total"].astype(int) - truth[100].sm["stall_total"].astype(int)
     assert found.states == {stall.name: int(totals[stall.code]) for stall in stalls.STALLS if totals[stall.code]}
     assert found.instructions == totals[0] and found.ipc == totals[0] / 250
     assert found.counts["instructions"] == int(truth[350].sm["events"][0]) - int(truth[100].sm["events"][0])
-    halves = [session.stats(100, 200), session.stats(200, 350)]
+    halves = [stats(session, 100, 200), stats(session, 200, 350)]
     assert found.states == {name: sum(half.states.get(name, 0) for half in halves) for name in found.states}
-    assert session.stats("b", "a") == found and session.stats("a").last == 350
+    assert stats(session, "b", "a") == found and stats(session, "a").last == 350
     with pytest.raises(InputError):
-        session.stats("a", "c")
+        stats(session, "a", "c")
 
 
 def test_statistics_say_the_energy_that_the_run_used(recorded: Timeline) -> None:
     recorded.info["clock_mhz"] = 700
     session = Session(recorded)
-    whole, parts = session.stats(0, CYCLES), [session.stats(0, 300), session.stats(300, CYCLES)]
+    whole, parts = stats(session, 0, CYCLES), [stats(session, 0, 300), stats(session, 300, CYCLES)]
     assert whole.energy_pj["total"] > 0 and whole.is_balanced and whole.microseconds == CYCLES / 700
     for name, value in whole.energy_pj.items():
         assert np.isclose(sum(part.energy_pj[name] for part in parts), value)

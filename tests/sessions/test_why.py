@@ -21,7 +21,7 @@ from rfview.engine.state import FOREVER, INFLIGHT
 from rfview.sessions import Session, open_session
 from rfview.sessions.file.opening import open_recording
 from rfview.sessions.commands.table import execute
-from rfview.sessions.why import Past, banks, explain
+from rfview.sessions.why import EXPLAINERS, Past, banks, explain, why
 from rfview.sessions.why.past import Flight
 from rfview.sessions.why.trail import Refusal, Trail
 from tests.engine import plugin_skeleton
@@ -56,11 +56,11 @@ def test_every_stall_reason_has_a_chain() -> None:
 def test_what_would_have_blocked_as_well_is_said() -> None:
     program = Assembly().sfu(2, 1).sfu(3, 2).sfu(4, 1).exit()
     over = why_programs.session(program, settings={"sm.sfu_queue": 1})
-    chain = over.why(0, stalled_at(over, 0, "pipe_throttle"))
+    chain = why(over, 0, stalled_at(over, 0, "pipe_throttle"))
     assert chain.losers == () and chain.resource is not None and chain.resource.kind == "queue"
     one = why_programs.session(program, settings={"sm.sfu_queue": 1, "sm.num_collectors": 1})
-    chain = one.why(0, stalled_at(one, 0, "short_scoreboard"))
-    early = [one.why(0, cycle) for cycle in range(2, chain.cycle + 1)]
+    chain = why(one, 0, stalled_at(one, 0, "short_scoreboard"))
+    early = [why(one, 0, cycle) for cycle in range(2, chain.cycle + 1)]
     assert any(set(found.losers) == {"pipe_throttle", "collector_full"} for found in early)
     assert any("also true: pipe_throttle, collector_full" in found.text() for found in early)
 
@@ -72,7 +72,7 @@ def test_a_chain_follows_the_past_to_what_delayed_an_access() -> None:
         program.ld(reg, offset=128 * reg)
     over = why_programs.session(program.add(7, 5, imm=1).exit(), settings={"memory.mshrs": 1})
     last = stalled_at(over, 0, "long_scoreboard", at_end=True)
-    chain = over.why(0, last)
+    chain = why(over, 0, last)
     said = [link.sentence for link in chain.links]
     assert "after its issue" in said[3] and said[-1].startswith("all 1 MSHRs are taken since")
     assert chain.resource is not None and chain.resource.kind == "MSHRs"
@@ -88,7 +88,7 @@ def test_the_command_in_text_and_as_data() -> None:
         named = execute(session, f"why w{longest.data['warp']} {session.cycle:,}")
         assert named.text == longest.text and named.data["links"] == longest.data["links"]
         assert named.data["command"].startswith("why w")
-        assert session.why(longest.data["warp"]).data() == {k: v for k, v in longest.data.items() if k != "command"}
+        assert why(session, longest.data["warp"]).data() == {k: v for k, v in longest.data.items() if k != "command"}
         for line, says in {"why x": "no warp", "why 99": "warp slots 0..47", "why 1 x": "no cycle", "why 1 2 3": "at most",
                            "why 1 999999999": "outside"}.items():  # fmt: skip
             with pytest.raises(InputError, match=says):
@@ -103,7 +103,7 @@ def test_a_private_past_gives_the_same_chains() -> None:
             moment = near.at(cycle)
             assert moment is not None and Past(timeline.info).at(cycle) is None
             for warp in range(0, 48, 7):
-                assert explain(near, moment, warp) == session.why(warp, cycle)
+                assert explain(near, moment, warp) == why(session, warp, cycle)
 
 
 def test_a_chain_takes_less_than_50_ms_on_a_recording() -> None:
@@ -113,15 +113,15 @@ def test_a_chain_takes_less_than_50_ms_on_a_recording() -> None:
         for cycle in range(timeline.first + 50, timeline.last, max(1, timeline.last // 40)):
             timeline.decoded(timeline.chunk_number(cycle))
             begin = time.perf_counter()
-            session.why(None, cycle)
+            why(session, None, cycle)
             took.append(time.perf_counter() - begin)
         assert statistics.median(took) < 0.05
 
 
 def test_replay_explains_without_numba() -> None:
     code = (
-        "import sys; from rfview.sessions import open_session; s = open_session(sys.argv[1]); s.goto('50%'); "
-        "assert s.why(3).links; parts = [m.split('.') for m in sys.modules]; "
+        "import sys; from rfview.sessions import open_session; from rfview.sessions.why import EXPLAINERS, why; s = open_session(sys.argv[1]); s.goto('50%'); "
+        "assert why(s, 3).links; parts = [m.split('.') for m in sys.modules]; "
         "loaded = [p for p in parts if p[0] in ('numba', 'textual', 'rich') "
         "or p[0] == 'rfview' and p[1:] and p[1] not in ('engine', 'sessions')]; "
         "assert not loaded, loaded"
@@ -152,7 +152,7 @@ def foreign() -> tuple[Session, int]:
 @pytest.mark.usefixtures("skeleton")
 def test_a_foreign_design_ends_at_its_register_file_by_default() -> None:
     over, cycle = foreign()
-    chain = over.why(0, cycle)
+    chain = why(over, 0, cycle)
     assert chain.resource is not None and chain.resource.name.startswith("register file skeleton+sram")
     assert "writes its live registers back" in chain.text()
 
@@ -169,7 +169,7 @@ def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(plugin_skeleton, "why", why, raising=False)
     over, cycle = foreign()
-    chain = over.why(0, cycle)
+    chain = why(over, 0, cycle)
     assert chain.resource is not None and dict(chain.resource.relief) == {"skeleton.leave_cycles": 1}
     assert chain.links[-1].sentence == "the copy is forgotten"
 
@@ -178,14 +178,14 @@ def test_a_recording_of_a_design_that_is_not_installed_still_explains(tmp_path: 
     with open_session(FIRST) as session:
         session.timeline.info["design_spec"]["chain"] = ["not_installed"]
         for cycle in range(2000, 2400, 40):
-            assert session.why(None, cycle).resource is not None
+            assert why(session, None, cycle).resource is not None
 
 
 def test_open_recording_and_session_agree() -> None:
     timeline = open_recording(FIRST)
     session = Session(timeline)
     session.goto(timeline.last // 2)
-    assert session.why(0).cycle == timeline.last // 2
+    assert why(session, 0).cycle == timeline.last // 2
     timeline.close()
 
 
@@ -196,7 +196,7 @@ def test_a_reason_of_a_designs_own_is_not_blamed_on_the_banks_ports() -> None:
                                   name=lambda code: "bank_waking", bank=lambda bank, field: fields[field])  # fmt: skip
     for until, sentence in ((0, "the bank was drowsy and is waking"), (12, "bank 3 busy: bank waking of w1 R3")):
         fields["until_cycle"] = until
-        trail = Trail(cast(Any, None), moment)
+        trail = Trail(cast(Any, None), moment, EXPLAINERS)
         banks.explain(trail, moment, Refusal("write", 32, 0, 1, 3))
         assert [link.sentence for link in trail.links] == [sentence]
         resource = trail.links[-1].resource
@@ -215,5 +215,5 @@ def test_an_end_is_unknown_up_to_the_issue_and_in_older_recordings_at_forever() 
 def test_before_the_first_cycle_nothing_has_been_dispatched() -> None:
     over = why_programs.session(Assembly().mov(1, 3).exit())
     over.goto(0)
-    said = over.why(0).text()
+    said = why(over, 0).text()
     assert said.startswith("w0 is empty before the first cycle") and "the run has not begun" in said and "-1" not in said

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.sessions.why import why
 from rfview.engine import isa
 from rfview.engine.program import NO_PC, UNIT_CTRL
 from rfview.sessions.timeline.live import LiveTimeline
@@ -276,7 +277,7 @@ def explained(name: str) -> Chain:
     """Return the chain of a case."""
     build, warp, state = CASES[name]
     over = build()
-    return over.why(warp, stalled_at(over, warp, state, name in AT_ITS_END))
+    return why(over, warp, stalled_at(over, warp, state, name in AT_ITS_END))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from typing import Any
 from rfview.engine.errors import InputError
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.search.search import Target, any_changes, every_hit
+from rfview.sessions.search.breakpoints import any_target, make_breakpoint
+from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
 MOST_HITS = 100_000
@@ -34,7 +36,27 @@ class Trace:
                 "rows": [list(row) for row in self.rows], "more": self.more, "reached": self.reached}  # fmt: skip
 
 
-def trace(timeline: Timeline, expressions: Sequence[str], target: Target | None, condition: str,
+def trace(session: Session, expressions: str | Sequence[str], at: str | int = "", first: int | str | None = None,
+          last: int | str | None = None, *, limit: int = MOST_HITS) -> Trace:  # fmt: skip
+    """Return the values of expressions at every past hit of a session, a table; the cursor stays.
+
+    at: a condition (its hits are where it becomes true), a breakpoint's number, or "" for every change of the
+    expressions. first, last: the stretch looked at (defaults: all that has run). Raises InputError.
+    """
+    timeline = session.timeline
+    texts = [expressions] if isinstance(expressions, str) else list(expressions)
+    ends = [timeline.first if first is None else session.place(first),
+            timeline.last if last is None else session.place(last)]  # fmt: skip
+    low, high = max(timeline.first, min(ends)), min(timeline.last, max(ends))
+    point = session.breakpoint(at) if isinstance(at, int) else None
+    if point is None and at:
+        point = make_breakpoint(timeline, 0, "if", condition=str(at))
+    target = None if point is None else any_target(timeline, [point])
+    condition = point.text.removeprefix("if ") if point is not None else ""
+    return over(timeline, texts, target, condition, low, high, limit=limit, interrupted=session.interrupted)
+
+
+def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, condition: str,
           first: int, last: int, *, limit: int = MOST_HITS,
           interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:  # fmt: skip
     """Return the values of the expressions at every hit in first..last.

@@ -1,0 +1,75 @@
+"""What a debugger command is, what it answers, and the decorator that adds one to the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rfview.sessions.session import Session, Stop
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command gives back. text: for people. data: JSON-able. stop: where a move ended, or None.
+
+    session: what the following commands are for, where the command went to another branch.
+    """
+
+    text: str
+    data: dict[str, Any] = field(default_factory=dict)
+    stop: Stop | None = None
+    session: Session | None = None
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One command: run(session, argument text) does it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    signature: str
+    help: str
+    run: Callable[[Session, str], Answer | Stop]
+
+
+VERBS: dict[str, Verb] = {}
+ALIASES: dict[str, str] = {}
+
+
+def verb(name: str, *aliases: str, signature: str = "", help: str) -> Callable[..., Any]:
+    """Add the decorated function to the table."""
+
+    def add(run: Callable[[Session, str], Answer | Stop]) -> Callable[[Session, str], Answer | Stop]:
+        VERBS[name] = Verb(name, aliases, signature, help, run)
+        ALIASES.update(dict.fromkeys((name, *aliases), name))
+        return run
+
+    return add
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it; infinities and NaN become text."""
+    if isinstance(value, np.ndarray):
+        return [plain(part) for part in value.tolist()]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def help_text() -> str:
+    """Return the table of commands as aligned lines."""
+    heads = [f"{'|'.join([name, *entry.aliases])} {entry.signature}".strip() for name, entry in VERBS.items()]
+    width = min(44, max(map(len, heads)))
+    lines = []
+    for head, entry in zip(heads, VERBS.values()):
+        if len(head) > width:
+            lines.append(f"  {head}")
+            head = ""
+        lines.append(f"  {head:<{width}}  {entry.help}")
+    return "\n".join(lines)

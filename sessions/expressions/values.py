@@ -1,0 +1,19 @@
+"""Values of expressions as people read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def value_text(value: Any) -> str:
+    """Return an expression's value: numbers with their hexadecimal form, arrays as short as they can be told."""
+    value = np.asarray(value) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, np.ndarray):
+        if value.size and (value == value.flat[0]).all():
+            return f"{value_text(value.flat[0].item())} in all {value.size}"
+        return "[" + " ".join(str(part) for part in value.tolist()) + "]"
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) < 10:
+        return str(value)
+    return f"{value} ({value:#x})"

@@ -1,0 +1,56 @@
+"""A simulator of the run that a recording or a recipe holds, from what it embeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.engine.plugin import origin
+from rfview.sessions.timeline.replay import RecordedTimeline
+
+if TYPE_CHECKING:
+    from rfview.engine.launch import LaunchSpec
+
+
+def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
+    """Return a simulator at cycle 0 of the run that a recording holds, from what it embeds; more: as of simulator_like."""
+    info, memory = timeline.info, timeline.header.memory
+    if not info.get("launch_toml") or not info.get("ptx"):
+        raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
+    from rfview.engine.launch import launch_of_text
+
+    def arrays(part: str) -> dict[str, np.ndarray]:
+        return {variable["name"]: _content(memory, variable) for variable in info[part]}
+
+    spec = launch_of_text(info["launch_toml"], info.get("name") or "recording", arrays("buffers"), arrays("symbols"))
+    return simulator_like(info, spec, **more)
+
+
+def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
+    """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
+
+    for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
+    lacks the design or a parameter, or the design's file is not at hand.
+    """
+    from rfview.engine import ptx
+    from rfview.engine.simulator import Simulator
+
+    origin.require(info["design_spec"], for_what)
+    source = info["ptx"][0]
+    module = ptx.decode_module(source["text"], source["path"],
+                               max_registers=int(info["parameters"]["kernel.max_registers"]))  # fmt: skip
+    chain = info["design_spec"]["chain"]
+    design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
+    return Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
+                     settings=info["parameters"], seed=info["seed"], module=module, **more)  # fmt: skip
+
+
+def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:
+    """Return a buffer's content in an image of the memory."""
+    dtype, shape = np.dtype(variable["dtype"]), tuple(variable["shape"])
+    begin = int(variable["word"]) * 4
+    size = dtype.itemsize * int(np.prod(shape))
+    return memory.view(np.uint8)[begin : begin + size].copy().view(dtype).reshape(shape)
