@@ -1,3 +1,6 @@
-"""Runs that leave a run: fork (something changed from here on), swap (another design or kernel), capture (a part of it as a
-file), taint (where a wrong value goes, by running on with the right one beside).
+"""Runs that leave a run.
+
+    fork        something changed from here on; swap: another design or kernel
+    capture     a part of a run as a file
+    taint       where a wrong value goes, by running on with the right one beside
 """
