@@ -169,6 +169,11 @@ class Timeline(ABC):
         parts = [part.memory_column(word)[cut] for part, cut in self._pieces(start, stop)]
         return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 
+    def around(self, cycle: int) -> list[DecodedChunk]:
+        """Return the chunk that holds a cycle and the one before, for another thread to keep: it needs this timeline no more."""
+        number = self.chunk_number(cycle)
+        return [self.decoded(n) for n in (number, number - 1) if n >= 0] if self.chunk_starts() else []
+
     def states(self, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, num_warps) u1 stall codes: what each warp slot did in the cycle before each cycle."""
         return self.column("sm.warp[*].state", start, stop)[:, : int(self.info["num_warps"])]

@@ -235,9 +235,7 @@ class Past:
     def around(cls, timeline: Timeline, cycle: int) -> Past:
         """Return a past that needs the timeline no more: the chunk of `cycle` and the one before, for another thread."""
         past = cls(timeline.info)
-        number = timeline.chunk_number(cycle)
-        if timeline.chunk_starts():
-            past._fixed = [_Reader(timeline.decoded(n)) for n in (number, number - 1) if n >= 0]
+        past._fixed = [_Reader(part) for part in timeline.around(cycle)]
         return past
 
     def know(self, snapshot: Snapshot) -> Moment:

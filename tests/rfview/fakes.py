@@ -15,7 +15,6 @@ from rfview.engine.stalls import STALLS
 from rfview.sessions.layout import Layout
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
-from rfview.sessions.why import Past
 
 NUM_WARPS = 48
 NUM_BANKS = 16
@@ -115,8 +114,8 @@ class FakeTimeline(Timeline):
     def decoded(self, number: int) -> Any:
         raise NotImplementedError("made up cycle by cycle, in no chunks")
 
-    def past(self, cycle: int) -> Past:
-        return Past(self.info)      # nothing but the state at hand is known
+    def around(self, cycle: int) -> list[Any]:
+        return []       # nothing but the state at hand is known
 
     def totals(self, number: int) -> np.ndarray:
         starts = [*self.chunk_starts(), self.last]
