@@ -170,7 +170,7 @@ class Timeline(ABC):
         return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 
     def around(self, cycle: int) -> list[DecodedChunk]:
-        """Return the chunk that holds a cycle and the one before, for another thread to keep: it needs this timeline no more."""
+        """Return the chunk that holds a cycle and the one before, decoded: what another thread may keep and read."""
         number = self.chunk_number(cycle)
         return [self.decoded(n) for n in (number, number - 1) if n >= 0] if self.chunk_starts() else []
 
