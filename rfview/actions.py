@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from rfview.engine.errors import InputError
+
 TIME, STOP, ASK, SCREEN = "MOVE IN TIME", "STOP AND COME BACK", "ASK", "SCREEN"
 CATEGORIES = (TIME, STOP, ASK, SCREEN)
 NO_ACTION = "none"   # in a key file: the key does nothing
@@ -141,7 +143,6 @@ FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", 
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
 FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "close", "next_issue", "next_stall", "continue", "mark", "why", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
-EVENTS_OF_DESIGNS = {"hcrf": "next_transfer", "rfc": "next_flush", "edram": "next_refresh", "racetrack": "next_shift"}
 KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",
              "escape": "Esc", "home": "Home", "end": "End"}
 
@@ -210,12 +211,23 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
         if panel not in ("timeline", "pipeline") and name in ("next_rf", "next_stall"):
             if (name == "next_rf") != has_register_file:
                 continue
-            name = EVENTS_OF_DESIGNS.get(design, name)
+            name = _event_of(design) or name
         action = BY_NAME[name]
         label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
         if label:
             out.append((label.replace(" a", ""), words.get(name, action.hint), name))
     return out
+
+
+def _event_of(design: str) -> str:
+    """Return the action that goes to what a design does by itself, as Design.event says; "" without one."""
+    from rfview.engine import plugin        # start-up: the table of actions is read where nothing of the engine is
+
+    try:
+        event = plugin.design(design).event
+    except InputError:
+        return ""
+    return f"next_{event}" if event else ""
 
 
 def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:

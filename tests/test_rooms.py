@@ -18,7 +18,7 @@ LONG = {
     "engine/values/arithmetic.py: integer",
     "rfview/render/why.py: render_popup", "sessions/codec/direct.py: read_columns",
     "sessions/codec/streams.py: store_state", "sessions/why/active_set.py: suspended",
-    "sessions/why/hcrf.py: _transfer", "sessions/why/racetrack.py: _tape", "sessions/why/rfc.py: _flush",
+    "engine/designs/hcrf.py: _transfer", "engine/designs/racetrack.py: _tape",
     "sessions/why/warps.py: _fetch",
 }
 # Folders whose list of duties is not complete yet; one that is complete leaves this list.

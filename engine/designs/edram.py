@@ -38,6 +38,8 @@ Deviations, and choices where the paper is silent:
 
 from __future__ import annotations
 
+from typing import Any
+
 import math
 
 import numpy as np
@@ -86,13 +88,14 @@ PARAMETERS = (
               "keep no flags: refresh both halves of every row each T0", convert=SWITCH),
     Parameter("error_mode", "increment", "how bits are lost", "methodology, step 1; deviation 6",
               "increment: P(age) less what was drawn before; literal: P(2^m T0) at every T0, 8x as many at m = 3; "
-              "certain: every bit older than T0 (a test curve); none", ("increment", "literal", "certain", "none")),
+              "certain: every bit older than T0 (a test curve); none", ("increment", "literal", "certain", "none"),
+              is_live=True),
     Parameter("seed", 0, "number", "the paper runs three and takes the worst",
-              "begin of the random numbers that choose bits", convert=_below(1 << 31)),
+              "begin of the random numbers that choose bits", convert=_below(1 << 31), is_live=True),
     Parameter("never_refresh_low", 0, "0 or 1", "results: worst case, RMSE 29 %",
               "never refresh the lower halves of approximate rows; all their bits flip", convert=SWITCH),
     Parameter("double_low_word_only", 0, "0 or 1", "option of ours, deviation 2",
-              "treat only the low register of a double as approximate", convert=SWITCH),
+              "treat only the low register of a double as approximate", convert=SWITCH, is_live=True),
     Parameter("power_gate_unallocated", 0, "0 or 1", "energy savings, Fig. 6; Jing et al., ISLPED'13",
               "switch off the rows that belong to no resident warp", convert=SWITCH),
     Parameter("postpone", 0, "cycles", "Jing et al., ISCA'13; deviation 4",
@@ -620,6 +623,32 @@ PANELS = (
     {"kind": "values", "title": "losses not drawn yet", "field": "fraction", "unit": "x 2^-40 bits"},
 )
 
+# why a refusal of this design holds something up: for the host, never compiled
+
+RETENTION = {22: 2048, 16: 1024, 11: 512}
+
+
+def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+    """Explain an access refused for a refresh."""
+    bank = refusal.bank
+    if moment.name(refusal.code) != "refresh" or not 0 <= bank < moment.num_banks:
+        return False
+    whose = moment.owner(bank)
+    node = trail.value("edram.node", 11)
+    trail.add(
+        f"bank {bank} refreshes {f'the row of {whose}' if whose else 'a row'}",
+        f"in cycle {moment.ran:,}, for one cycle",
+        code=refusal.code,
+        warp=moment.bank(bank, "owner_warp"),
+        since=moment.ran,
+        until=moment.ran + 1,
+        bank=bank,
+    )
+    relief = {"edram.node": 22} if node != 22 else {}
+    trail.end("eDRAM bank", f"eDRAM bank {bank}: every row is refreshed each {RETENTION[node]:,} cycles", **relief)
+    return True
+
+
 DESIGN = Design(
     name="edram",
     title="eDRAM, lower halves of floats refreshed less often",
@@ -631,4 +660,9 @@ DESIGN = Design(
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     panels=PANELS,
+    tracks=(("refreshed", "event.row_refreshes", -1),
+            ("bits lost", "event.bits_lost", -1)),
+    places=(("eDRAM", ("rf_reads",), ("rf_writes",)),),
+    event="refresh",
+    lens="edram",
 )

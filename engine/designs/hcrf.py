@@ -28,11 +28,13 @@ existed) keep no value once their register was exchanged: nothing can read them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
-from rfview.engine.plugin import Design, Parameter
+from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
 from rfview.engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS
@@ -51,21 +53,22 @@ PAPER_CYCLES = 4         # section III-B, Fig. 3(a): T-Write about 4x S-Write; t
 
 PARAMETERS = (
     Parameter("remap", "on", "on, off", "HC-RF section IV-B, on-demand remapping; off: section IV-A",
-              "a write to an STT place exchanges the pair; off: it is a T-Write", ("on", "off")),
+              "a write to an STT place exchanges the pair; off: it is a T-Write", ("on", "off"), is_live=True),
     Parameter("early_remap", "on", "on, off, issue_only", "HC-RF section IV-B, pipeline integration",
               "start the transfer before the result arrives; issue_only: look once, at issue",
-              ("on", "off", "issue_only")),
+              ("on", "off", "issue_only"), is_live=True),
     Parameter("partial", "masked", "masked, rmw", "assumed: the paper speaks of whole rows only",
-              "a write of some lanes to an STT place: masked T-Write, or T-Read, merge and remap", ("masked", "rmw")),
+              "a write of some lanes to an STT place: masked T-Write, or T-Read, merge and remap", ("masked", "rmw"),
+              is_live=True),
     Parameter("pending_writes", "collector", "collector, flight", "assumed: the paper names rows being written",
               "results to come for the partner that keep an early transfer off: of collectors, or all in flight",
-              ("collector", "flight")),
+              ("collector", "flight"), is_live=True),
     Parameter("latency", "paper", "paper, table", "HC-RF section III-B (4x), or Table II in ns at the core clock",
-              "where the cycles of slow accesses come from", ("paper", "table")),
+              "where the cycles of slow accesses come from", ("paper", "table"), is_live=True),
     Parameter("t_write_cycles", 0, "cycles, 0 = by latency", "HC-RF section III-B: 4; Table II at 700 MHz: 2",
-              "cycles a T-Write keeps its bank busy"),
+              "cycles a T-Write keeps its bank busy", is_live=True),
     Parameter("x_transfer_cycles", 0, "cycles, 0 = by latency", "HC-RF section III-B: 4; Table II at 700 MHz: 2",
-              "cycles an X-Transfer takes, without the bank"),
+              "cycles an X-Transfer takes, without the bank", is_live=True),
 )
 
 TRANSFER = np.dtype(
@@ -608,6 +611,82 @@ PANELS = (
     {"kind": "table", "title": "Banks", "field": "bank"},
 )
 
+# why a refusal of this design holds something up: for the host, never compiled
+
+RELIEF = {"hcrf.x_transfer_cycles": 1}
+
+
+def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+    """Explain a transfer that a read or result waits for, or a bank busy with a T-Write."""
+    name = moment.name(refusal.code)
+    if name == "x_transfer":
+        _transfer(trail, moment, rf, refusal)
+        return True
+    if 0 <= refusal.bank < moment.num_banks and moment.bank(refusal.bank, "until_cycle") > moment.ran:
+        trail.bank_link(moment, refusal.bank, refusal.code, "T-Write")
+        trail.end("STT cells", f"STT s-cells of bank {refusal.bank}, a masked write", hcrf__t_write_cycles=1)
+        return True
+    return False
+
+
+def _pair_named(moment: Any, slot: int) -> int:
+    """Return the hybrid-cell row that a physical slot belongs to."""
+    return slot // moment.num_banks // 2 * moment.num_banks + slot % moment.num_banks
+
+
+def _transfer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
+    """Find the transfer of the register's pair; without one, say what keeps it from beginning."""
+    bank = refusal.bank
+    pair = _pair_named(moment, moment.warp(refusal.warp, "reg_base") + refusal.reg) if refusal.reg >= 0 else -1
+    used = int(rf["used"])
+    for index in range(64):
+        transfer = rf["transfer"][index]
+        if (used >> index) & 1 and int(transfer["pair"]) == pair:
+            since, until = int(transfer["since_cycle"]), int(transfer["until_cycle"])
+            whose = f"w{int(transfer['warp'])} R{int(transfer['reg'])}"
+            kind = "late, at write-back" if int(transfer["is_late"]) else "early"
+            trail.add(
+                f"X-Transfer for {whose}: {until - moment.ran} of {plural(until - since, 'cycle')} left",
+                f"pair {pair} of bank {bank}, started {kind}",
+                code=refusal.code,
+                warp=int(transfer["warp"]),
+                since=since,
+                until=until,
+                bank=bank,
+                slot=index,
+            )
+            trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, an X-Transfer", **RELIEF)
+            return
+    access = rf["bank"][bank] if 0 <= bank < len(rf["bank"]) else None
+    if access is not None and int(access["started"]):
+        trail.add(
+            f"bank {bank} started another X-Transfer",
+            f"in cycle {moment.ran:,}",
+            code=refusal.code,
+            bank=bank,
+            since=moment.ran,
+        )
+        trail.end("X-check port", f"X-check port of bank {bank}, one transfer per cycle", **RELIEF)
+    elif refusal.reg >= 0 and (int(rf["merged"][refusal.warp]) >> refusal.reg) & 1:
+        trail.add(
+            "its other lanes were read to be merged",
+            f"in cycle {moment.ran:,}",
+            code=refusal.code,
+            bank=bank,
+            since=moment.ran,
+        )
+        trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, a T-Read and an X-Transfer", **RELIEF)
+    else:
+        trail.add(
+            f"pair {pair} is being read or written",
+            f"bank {bank}, cycle {moment.ran:,}: no transfer may start",
+            code=refusal.code,
+            bank=bank,
+            since=moment.ran,
+        )
+        trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, in access", **RELIEF)
+
+
 DESIGN = Design(
     name="hcrf",
     title="SRAM/STT hybrid cells",
@@ -619,4 +698,10 @@ DESIGN = Design(
     technology=TECHNOLOGY,
     panels=PANELS,
     paper_scheduler="lrr",
+    tracks=(("exchanged", "rf.num_exchanged", 0),
+            ("moving", "rf.num_moving", 0)),
+    places=(("SRAM cells", ("s_reads",), ("s_writes",)),
+            ("STT-RAM cells", ("t_reads",), ("t_writes",))),
+    event="transfer",
+    lens="hcrf",
 )

@@ -27,11 +27,13 @@ its steps are still counted. 6. Buffered results of a CTA that ends are dropped 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount
-from rfview.engine.plugin import Design, Parameter
+from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
 from rfview.engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
@@ -60,14 +62,16 @@ def between(low: int, high: int):
 
 
 PARAMETERS = (
-    Parameter("preshift", 1, "0 or 1", "section 4.4", "a bank that is not served moves toward the head of its queue"),
+    Parameter("preshift", 1, "0 or 1", "section 4.4", "a bank that is not served moves toward the head of its queue",
+              is_live=True),
     Parameter("shift_cycles", 1, "cycles", "Table 3: 0.61 ns, below a cycle of 700 MHz", "of one step; 0: tapes jump",
-              convert=between(0, 1000)),
+              convert=between(0, 1000), is_live=True),
     Parameter("ports", 8, "ports per bank", "section 4.3.3", "offsets of a bank = its rows / ports",
               convert=between(1, MAX_ROWS)),
     Parameter("wb_entries", 2, "entries per bank", "section 5; 2 KB in all would be 1", "of the write buffer",
               convert=between(1, MAX_ENTRIES)),
-    Parameter("forward", 0, "0 or 1", "ours: the paper is silent", "reads may be served from the write buffer"),
+    Parameter("forward", 0, "0 or 1", "ours: the paper is silent", "reads may be served from the write buffer",
+              is_live=True),
     Parameter("mapping", "identity", "file", "section 4.3; `rfview map` writes it", "where each register lies in its bank",
               dtype=f"({MAX_ROWS},)u2", convert=codes_of),
     Parameter("profile", 0, "0 or 1", "section 4.3.1: profiling", "keep the order of requests, as `rfview map` needs it"),
@@ -105,7 +109,7 @@ STATE = (
     ("busy", "u4"),                   # banks that had a place in the last cycle
     ("buffered", "u4"),               # banks with an entry in the write buffer
     ("resting", "u4"),                # banks that had nothing to do and whose tape stands
-    ("aimed", "u4"),                  # banks whose `target` is that of the head of their queue, as it still is
+    ("targeted", "u4"),                  # banks whose `target` is that of the head of their queue, as it still is
     ("pointer", "u4"),                # bank looked at first for the next free place
 )
 
@@ -178,7 +182,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     entry.reg = reg
     tape.wb_count += 1
     rf.buffered = np.uint64(rf.buffered) | bit64(bank)
-    rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
+    rf.targeted = np.uint64(rf.targeted) & ~bit64(bank)
     registers.write_row(sm, rows, buffer_row(spec, bank, place), value_row, mask)
     sm.events[RF_WRITES] += 1
     sm.events[spec.first_event + WB_WRITES] += 1
@@ -196,14 +200,14 @@ def arbitrate(sm, rf, spec, rows, insts):
     rf.resting = np.uint64(rf.resting) & ~working
     if spec.forward != 0:
         forward_all(sm, rf, spec, rows, insts, working)
-    working &= ~aim(sm, rf, spec, insts, working & ~np.uint64(rf.aimed))
+    working &= ~target_queue_heads(sm, rf, spec, insts, working & ~np.uint64(rf.targeted))
     selected = np.uint64(rf.selected)
     if spec.shift_cycles == 0:
         jump_all(sm, rf, spec, working & selected)
     arrived, under_way = look_at_tapes(sm, rf, working)
     serving = arrived & selected
     moving = under_way | working & ~arrived & may_move(rf, spec)
-    move_all(sm, rf, spec, moving, moving & ~under_way)
+    shift_tapes(sm, rf, spec, moving, moving & ~under_way)
     while serving != 0:
         bank = ctz64(serving)
         serving &= serving - np.uint64(1)
@@ -331,7 +335,7 @@ def give_places(sm, rf):
 
 
 @inlined
-def aim(sm, rf, spec, insts, banks):
+def target_queue_heads(sm, rf, spec, insts, banks):
     """Point the tapes of `banks` at the heads of their queues; return the banks that have none, which come to rest."""
     idle = np.uint64(0)
     while banks != 0:
@@ -339,18 +343,18 @@ def aim(sm, rf, spec, insts, banks):
         banks &= banks - np.uint64(1)
         if find_head(sm, rf, spec, insts, bank) == 0:
             idle |= bit64(bank)
-            come_to_rest(sm, rf, bank)
+            finish_last_step(sm, rf, bank)
     return idle
 
 
 @device
-def come_to_rest(sm, rf, bank):
+def finish_last_step(sm, rf, bank):
     """Let a bank without work finish the step under way, then stand still."""
     tape = rf.tape[bank]
     port = sm.bank[bank]
     tape.activity = IDLE
     if tape.step != STILL:
-        go_on(sm, tape, next_offset(tape))
+        continue_shift(sm, tape, next_offset(tape))
         port.activity = BANK_BUSY
     else:
         rf.resting = np.uint64(rf.resting) | bit64(bank)
@@ -390,7 +394,7 @@ def find_head(sm, rf, spec, insts, bank):
     tape = rf.tape[bank]
     port = sm.bank[bank]
     if spec.forward == 0 and (tape.wb_count != 0 or sm.bank_requests[bank] != 0):
-        rf.aimed = np.uint64(rf.aimed) | bit64(bank)
+        rf.targeted = np.uint64(rf.targeted) | bit64(bank)
     if tape.wb_count != 0:
         entry = tape.wb[np.int64(tape.wb_first)]
         tape.target = entry.offset
@@ -421,7 +425,7 @@ def serve(sm, rf, spec, rows, insts, bank):
         port.queue = popcount(np.uint64(sm.bank_requests[bank]))
     port.until_cycle = sm.cycle + 1
     rf.selected = np.uint64(rf.selected) & ~bit64(bank)
-    rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
+    rf.targeted = np.uint64(rf.targeted) & ~bit64(bank)
     return 0
 
 
@@ -543,7 +547,7 @@ def jump_all(sm, rf, spec, banks):
 
 
 @inlined
-def move_all(sm, rf, spec, moving, beginning):
+def shift_tapes(sm, rf, spec, moving, beginning):
     """Move tapes for one cycle, of these `beginning` a step; show until when the banks are busy.
 
     What follows the data is computed, not branched on: branches on it would often be guessed wrong.
@@ -571,7 +575,7 @@ def move_all(sm, rf, spec, moving, beginning):
         port.until_cycle = until
         port.busy_code = SHIFT
         port.activity = BANK_BUSY
-        go_on(sm, tape, after)
+        continue_shift(sm, tape, after)
     return 0
 
 
@@ -582,7 +586,7 @@ def next_offset(tape):
 
 
 @inlined
-def go_on(sm, tape, after):
+def continue_shift(sm, tape, after):
     """End the step under way, which leads to offset `after`, if this is its last cycle."""
     if sm.cycle + 1 >= tape.step_end_cycle:
         tape.current = after
@@ -603,7 +607,7 @@ def drop_entries(sm, rf, spec, rows, bank, warp):
                 move_entry(sm, rf, spec, rows, bank, place, target)
             kept += 1
     tape.wb_count = kept
-    rf.aimed = np.uint64(rf.aimed) & ~bit64(bank)
+    rf.targeted = np.uint64(rf.targeted) & ~bit64(bank)
     if kept == 0:
         rf.buffered = np.uint64(rf.buffered) & ~bit64(bank)
     return 0
@@ -630,6 +634,106 @@ PANELS = (
     {"kind": "values", "title": "shifts", "field": "tape.shifts", "unit": "steps"},
 )
 
+# why a refusal of this design holds something up: for the host, never compiled
+
+IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
+RELIEF = {"racetrack.shift_cycles": 0}
+
+
+def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+    """Explain a tape that shifts, a bank that serves another access or waits for a place, or a full write buffer."""
+    bank = refusal.bank
+    if not 0 <= bank < moment.num_banks:
+        return False
+    tape = rf["tape"][bank]
+    name = moment.name(refusal.code)
+    if name == "wb_full":
+        size = trail.value("racetrack.wb_entries", 2)
+        trail.add(
+            f"the write buffer of bank {bank} is full",
+            f"{int(tape['wb_count'])} of {plural(size, 'entry')}",
+            code=refusal.code,
+            bank=bank,
+            buffer=bank,
+            slot=int(tape["wb_first"]),
+        )
+        first = tape["wb"][int(tape["wb_first"])]
+        trail.add(
+            f"first goes w{int(first['warp'])} R{int(first['reg'])}, queued {int(first['since_cycle']):,}",
+            f"offset {int(first['offset'])}",
+            warp=int(first["warp"]),
+            since=int(first["since_cycle"]),
+            bank=bank,
+            buffer=bank,
+            slot=int(tape["wb_first"]),
+        )
+    _tape(trail, moment, rf, tape, bank, refusal)
+    return trail.ended
+
+
+def _tape(trail: Any, moment: Any, rf: Any, tape: Any, bank: int, refusal: Any) -> None:
+    """Add what the tape of a bank does, and end."""
+    activity = int(tape["activity"])
+    current, target = int(tape["current"]), int(tape["target"])
+    head = f"w{moment.bank(bank, 'owner_warp')} R{moment.bank(bank, 'owner_reg')}"
+    since, until = moment.bank(bank, "since_cycle"), moment.bank(bank, "until_cycle")
+    if activity in (SHIFTING, PRESHIFTING):
+        steps = abs(target - current)
+        trail.add(
+            f"the tape of bank {bank} shifts for {head}: {plural(steps, 'step')} left",
+            f"offset {current}, wanted {target}" + ("; without a place" if activity == PRESHIFTING else ""),
+            code=refusal.code,
+            warp=moment.bank(bank, "owner_warp"),
+            since=since,
+            until=max(until, moment.ran + 1),
+            bank=bank,
+        )
+        trail.end(
+            "tape",
+            f"racetrack tape of bank {bank}, {plural(trail.value('racetrack.shift_cycles', 1), 'cycle')} a step",
+            **RELIEF,
+        )
+    elif activity == WAITING:
+        limit = moment.config["max_banks_per_cycle"]
+        busy = int(rf["busy"])
+        others = [str(other) for other in range(moment.num_banks) if (busy >> other) & 1]
+        trail.add(
+            f"bank {bank} waits for a place: {busy.bit_count()} banks are busy",
+            f"banks {' '.join(others)}; {head} is next",
+            code=refusal.code,
+            bank=bank,
+            since=moment.ran,
+        )
+        trail.end("bank places", f"bank places, {limit} banks at once", sm__max_banks_per_cycle=0)
+    elif refusal.kind == "write" and moment.bank(bank, "written") and moment.name(refusal.code) == "bank_conflict":
+        trail.add(
+            f"the write buffer of bank {bank} took another result",
+            f"in cycle {moment.ran:,}, one per cycle",
+            code=refusal.code,
+            bank=bank,
+            buffer=bank,
+            since=moment.ran,
+        )
+        trail.end("write buffer port", f"write buffer of bank {bank}, one result per cycle", **_more_banks(trail))
+    else:
+        verb = {READ: "read", WRITE: "written from its write buffer"}.get(activity, "used")
+        trail.add(
+            f"bank {bank} serves another access: {head} is {verb}",
+            f"in cycle {moment.ran:,}; queue {moment.bank(bank, 'queue')}",
+            code=refusal.code,
+            warp=moment.bank(bank, "owner_warp"),
+            bank=bank,
+            since=moment.ran,
+        )
+        trail.end("bank", f"racetrack bank {bank}, one access per cycle", **_more_banks(trail))
+
+
+def _more_banks(trail: Any) -> dict[str, int]:
+    """Return the settings that give the tapes twice as many banks of half the length."""
+    banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 128)
+    return {"sm.num_banks": min(32, banks * 2), "sm.rows_per_bank": max(1, rows * banks // min(32, banks * 2))}
+
+
 DESIGN = Design(
     name="racetrack",
     title="racetrack memory, 8 ports per bank, preshift",
@@ -643,4 +747,10 @@ DESIGN = Design(
     technology=TECHNOLOGY,
     panels=PANELS,
     paper_scheduler="lrr",
+    tracks=(("banks busy", "popcount(rf.busy)", 0),
+            ("shifts", "event.shifts", -1)),
+    places=(("tapes", ("rm_reads",), ("rm_writes",)),
+            ("write buffers", ("wb_reads", "wb_forwards"), ("wb_writes",))),
+    event="shift",
+    lens="racetrack",
 )

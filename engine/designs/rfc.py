@@ -29,12 +29,15 @@ Deviations and choices of ours:
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from rfview.engine import plugin as designs, hooks
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
-from rfview.engine.plugin import Design, Parameter
+from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
 from rfview.engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
@@ -69,13 +72,16 @@ def port_count(text):
 PARAMETERS = (
     Parameter("entries", 6, "entries per warp", "RFC section 3.1", "warp-registers that each active warp keeps",
               convert=entry_count),
-    Parameter("replacement", "fifo", "policy", "RFC section 3.1", "which entry is evicted", ("fifo", "lru")),
-    Parameter("liveness", 1, "0 or 1", "RFC section 3.1", "drop values that the last-use bits say are dead"),
-    Parameter("read_allocate", 0, "0 or 1", "RFC section 3.1", "also allocate operands read from the main file"),
+    Parameter("replacement", "fifo", "policy", "RFC section 3.1", "which entry is evicted", ("fifo", "lru"),
+              is_live=True),
+    Parameter("liveness", 1, "0 or 1", "RFC section 3.1", "drop values that the last-use bits say are dead",
+              is_live=True),
+    Parameter("read_allocate", 0, "0 or 1", "RFC section 3.1", "also allocate operands read from the main file",
+              is_live=True),
     Parameter("bypass", 0, "0 or 1", "RFC section 5.3", "results not read before the warp leaves go to the main file"),
     Parameter("evict_first", 0, "0 or 1", "RFC section 5.3", "evict first what is not read before the warp leaves"),
     Parameter("write_ports", 1, "results per cycle", "RFC Fig. 5: 3R/1W", "entries written per cycle",
-              convert=port_count),
+              convert=port_count, is_live=True),
     Parameter("active_warps", 8, "warps", "RFC Table 2", "warps the cache is sized for: its energy and area only",
               dtype=""),
     Parameter("mrf_mm", 0.0, "mm", "RFC Table 3: 1 mm; 0 as in Fig. 12", "wire between main file and ALUs", dtype=""),
@@ -949,6 +955,99 @@ PANELS = (
     {"kind": "table", "title": "of these served", "field": "hits", "per": "warp"},
 )
 
+# why a refusal of this design holds something up: for the host, never compiled
+
+def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+    """Explain a write-back to the main register file, or results that share the cache's write port."""
+    name = moment.name(refusal.code)
+    if name == "rfc_flush":
+        _flush(trail, moment, rf, refusal)
+        return True
+    if name == "bank_conflict" and refusal.kind == "write" and int(rf["write_cycle"]) == moment.ran:
+        ports = trail.value("rfc.write_ports", 1)
+        held_long = (moment.warp(refusal.warp, "sb_long") >> max(0, refusal.reg)) & 1
+        if int(rf["writes_in_cycle"]) >= ports and not held_long:
+            trail.add(
+                f"the cache took w{int(rf['write_warp'])} R{int(rf['write_reg'])} in this cycle",
+                f"{plural(ports, 'result')} per cycle",
+                code=refusal.code,
+                warp=int(rf["write_warp"]),
+                since=moment.ran,
+                buffer=int(rf["write_warp"]),
+                slot=int(rf["write_entry"]),
+            )
+            trail.end(
+                "RFC port",
+                f"write port of the register file cache, {plural(ports, 'result')} per cycle",
+                rfc__write_ports=8,
+            )
+            return True
+    return False
+
+
+def _waiting(rf: Any, warp: int) -> list[int]:
+    """Return the entries of a warp that are still to be written back, in their order."""
+    entries = rf["entry"][warp]
+    found = [index for index in range(len(entries)) if int(entries[index]["evict"]) and int(entries[index]["valid"])]
+    return sorted(found, key=lambda index: int(entries[index]["order"]))
+
+
+def _flush(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
+    """Entries wait to be written to the main register file: those of the warp, behind those of warps that asked before."""
+    warp = refusal.warp
+    own = _waiting(rf, warp)
+    flushing = int(rf["flushing"])
+    since = int(rf["flush_cycle"][warp])
+    before = [
+        other
+        for other in range(moment.num_warps)
+        if (flushing >> other) & 1 and other != warp and int(rf["flush_cycle"][other]) <= since
+    ]
+    regs = " ".join(f"R{int(rf['entry'][warp][index]['reg'])}" for index in own)
+    total = len(own) + sum(len(_waiting(rf, other)) for other in before)
+    for_what = "as it leaves" if refusal.kind == "leave" else "before they are overwritten"
+    sentence = (
+        f"{plural(len(own), 'live entry')} of w{warp} to write back {for_what}"
+        if own
+        else f"w{warp}'s last entry was written back"
+    )
+    trail.add(
+        sentence,
+        f"{regs}; one per cycle" if own else "",
+        code=refusal.code,
+        warp=warp,
+        since=since if own else -1,
+        until=moment.ran + 1 + total,
+        buffer=warp,
+        slot=own[0] if own else -1,
+    )
+    if before:
+        trail.add(
+            f"w{before[0]} is written back first",
+            f"{plural(total - len(own), 'entry')} before it",
+            warp=before[0],
+            since=int(rf["flush_cycle"][before[0]]),
+            until=moment.ran + 1 + total - len(own),
+            buffer=before[0],
+        )
+    inner = "main register file" if "mrf" in (rf.dtype.names or ()) else "register file"
+    if int(rf["out_cycle"]) != moment.ran and own:
+        bank = _bank_of(trail, moment, warp, int(rf["entry"][warp][own[0]]["reg"]))
+        if moment.bank(bank, "until_cycle") > moment.ran or moment.bank(bank, "written"):
+            code = 10 if moment.bank(bank, "until_cycle") <= moment.ran else moment.bank(bank, "busy_code")
+            trail.refused(moment, replace(refusal, kind="write", code=code, warp=warp, reg=-1, bank=bank, flight=None))
+            return
+    trail.end(
+        "RFC port", f"write-back port from the register file cache to the {inner}, one entry per cycle", rfc__entries=1
+    )
+
+
+def _bank_of(trail: Any, moment: Any, warp: int, reg: int) -> int:
+    """Return the main file's bank of a register, under the configured mapping."""
+    slot = reg + warp if moment.config["mapping"] else moment.warp(warp, "reg_base") + reg
+    return slot % moment.num_banks
+
+
 DESIGN = Design(
     name="rfc",
     title="register file cache",
@@ -964,4 +1063,9 @@ DESIGN = Design(
     takes_main=True,
     paper_scheduler="two_level",
     paper_preset="gebhart",
+    tracks=(("in RFC", "popcount(rf.holding)", 0),
+            ("flushing", "popcount(rf.flushing)", 0)),
+    places=(("cache", ("rfc_reads", "rfc_evictions", "rfc_flushes", "rfc_removals"), ("rfc_writes", "rfc_fills")),),
+    event="flush",
+    lens="rfc",
 )

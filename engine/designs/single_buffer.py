@@ -15,11 +15,13 @@ Deviations: the paper was not at hand; all but the coalescing is ours.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
-from rfview.engine.plugin import Design, Parameter
+from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES
 from rfview.engine.stalls import BANK_CONFLICT, WB_FULL
@@ -29,7 +31,7 @@ ENTRIES = 16
 WAITING, WRITING, DONE = range(3)      # entry.state
 
 PARAMETERS = (
-    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write"),
+    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write", is_live=True),
 )
 
 ENTRY = np.dtype([("lanes", "u4"), ("warp", "u1"), ("reg", "u1"), ("state", "u1"), ("bank", "u1")])
@@ -308,6 +310,59 @@ PANELS = (
     {"kind": "table", "title": "write buffer, a ring", "field": "entry"},
 )
 
+# why a refusal of this design holds something up: for the host, never compiled
+
+WAITING, WRITING = 0, 1
+
+
+def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+    """Explain a full buffer, or a bank that writes an entry of it."""
+    cycles = trail.value("single_buffer.write_cycles", 4)
+    relief = {"single_buffer.write_cycles": 1}
+    if moment.name(refusal.code) == "wb_full":
+        count, head = int(rf["count"]), int(rf["head"])
+        entry = rf["entry"][head]
+        bank, warp, reg = int(entry["bank"]), int(entry["warp"]), int(entry["reg"])
+        trail.add("the write buffer is full", f"{count} of {ENTRIES} entries", code=refusal.code, buffer=0)
+        verb = "is written" if int(entry["state"]) == WRITING else "waits for its bank"
+        busy = moment.bank(bank, "until_cycle") - moment.ran
+        trail.add(
+            f"its oldest entry, w{warp} R{reg}, {verb}",
+            f"bank {bank}, {busy} of {plural(cycles, 'cycle')} left" if busy > 0 else f"bank {bank}",
+            warp=warp,
+            since=moment.bank(bank, "since_cycle") if busy > 0 else -1,
+            until=moment.bank(bank, "until_cycle") if busy > 0 else -1,
+            bank=bank,
+            buffer=0,
+            slot=head,
+        )
+        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", **relief)
+        return True
+    if 0 <= refusal.bank < moment.num_banks and moment.bank(refusal.bank, "until_cycle") > moment.ran:
+        bank = refusal.bank
+        trail.bank_link(moment, bank, refusal.code, "STT write")
+        writing = [
+            index
+            for index, entry in enumerate(rf["entry"])
+            if int(entry["state"]) == WRITING and int(entry["bank"]) == bank
+        ]
+        if writing:
+            entry = rf["entry"][writing[0]]
+            trail.add(
+                f"drain of the write buffer: w{int(entry['warp'])} R{int(entry['reg'])}",
+                f"{int(rf['count'])} of {ENTRIES} entries used",
+                warp=int(entry["warp"]),
+                since=moment.bank(bank, "since_cycle"),
+                until=moment.bank(bank, "until_cycle"),
+                bank=bank,
+                buffer=0,
+                slot=writing[0],
+            )
+        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", **relief)
+        return True
+    return False
+
+
 DESIGN = Design(
     name="single_buffer",
     title="16-entry coalescing buffer over STT-RAM",
@@ -319,4 +374,7 @@ DESIGN = Design(
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     panels=PANELS,
+    tracks=(("in buffer", "rf.count", 16),),
+    places=(("STT-RAM", ("stt_reads",), ("stt_writes",)),
+            ("buffer", ("buffer_reads", "buffer_drains"), ("buffer_writes",))),
 )

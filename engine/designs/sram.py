@@ -45,4 +45,8 @@ DESIGN = Design(
     state=(("unused", "u4"),),
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
+    tracks=(("reads", "count(b.activity == 1)", 0),
+            ("writes", "count(b.activity == 2)", 0)),
+    places=(("SRAM", ("rf_reads",), ("rf_writes",)),),
+    lens="banks",
 )

@@ -7,10 +7,12 @@ Deviations: 1. Writes accepted in one cycle overlap their frozen cycles (B0.10);
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.plugin import Design, Parameter
+from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE
 from rfview.engine.state import BANK_BUSY, FOREVER
 
@@ -18,8 +20,8 @@ STALL_PIPELINE, STALL_BANK = 0, 1
 
 PARAMETERS = (
     Parameter("stall", "pipeline", "what a write stalls", "HRF section 6.2; HC-RF section V-C",
-              "freeze the pipeline, or keep only the bank busy", ("pipeline", "bank")),
-    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one array write"),
+              "freeze the pipeline, or keep only the bank busy", ("pipeline", "bank"), is_live=True),
+    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one array write", is_live=True),
 )
 
 STATE = (
@@ -76,6 +78,42 @@ def next_event(sm, rf, spec):
     return np.int64(rf.frozen_until_cycle) if rf.frozen_until_cycle >= sm.cycle else np.int64(FOREVER)
 
 
+# why a refusal of this design holds something up: for the host, never compiled
+
+def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+    """Explain a frozen pipeline or a bank that writes; False for a plain port conflict."""
+    cycles = trail.value("stt.write_cycles", 4)
+    until = int(rf["frozen_until_cycle"])
+    if until > moment.ran and moment.name(refusal.code) == "stt_write":
+        began = until - cycles
+        trail.add(
+            f"an STT write stops everything: {until - moment.ran} of {plural(cycles, 'cycle')} left",
+            f"frozen from {began + 1:,} to {until:,}",
+            code=refusal.code,
+            since=began,
+            until=until,
+        )
+        writer = trail.past.at(began + 1)
+        banks = [bank for bank in range(moment.num_banks) if writer is not None and writer.bank(bank, "written")]
+        if writer is not None and banks:
+            trail.add(
+                f"{writer.owner(banks[0])} was written into bank {banks[0]}",
+                f"cycle {began:,}",
+                warp=writer.bank(banks[0], "owner_warp"),
+                since=began,
+                until=until,
+                bank=banks[0],
+            )
+            trail.end("STT bank", f"STT-RAM bank {banks[0]}, a write of {plural(cycles, 'cycle')}", stt__write_cycles=1)
+        trail.end("STT bank", f"STT-RAM array, a write of {plural(cycles, 'cycle')}", stt__write_cycles=1)
+        return True
+    if 0 <= refusal.bank < moment.num_banks and moment.bank(refusal.bank, "until_cycle") > moment.ran:
+        trail.bank_link(moment, refusal.bank, refusal.code, "STT write")
+        trail.end("STT bank", f"STT-RAM bank {refusal.bank}, a write of {plural(cycles, 'cycle')}", stt__write_cycles=1)
+        return True
+    return False
+
+
 DESIGN = Design(
     name="stt",
     title="STT-RAM, no buffer",
@@ -84,4 +122,8 @@ DESIGN = Design(
     state=STATE,
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
+    tracks=(("reads", "count(b.activity == 1)", 0),
+            ("writes", "count(b.activity == 2)", 0)),
+    places=(("STT-RAM", ("rf_reads",), ("rf_writes",)),),
+    lens="banks",
 )

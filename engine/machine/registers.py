@@ -319,11 +319,11 @@ def refuse_bank(sm, bank, code):
     left = popcount(np.uint64(sm.bank_requests[bank]))
     sm.bank[bank].queue = left
     sm.refusal[bank] = code
-    return book_refused(sm, code, left)
+    return count_refused_reads(sm, code, left)
 
 
 @inlined
-def book_refused(sm, code, operands):
+def count_refused_reads(sm, code, operands):
     """Count refused operands under their reason."""
     sm.access_wait[code] += operands
     sm.events[READ_CONFLICTS] += operands if code == BANK_CONFLICT else 0
@@ -343,7 +343,7 @@ def refuse_readers(sm):
         banks = np.uint64(sm.collector_banks[collector])
         operands = np.uint64(sm.inflight[np.int64(sm.collector[collector].inflight)].unread)
         if popcount(banks) != popcount(operands):
-            book_further(sm, collector, operands)
+            count_other_refusals(sm, collector, operands)
         highest = highest64(banks)
         show_refusal(sm, collector, highest, np.int64(sm.refusal[highest]))
     return 0
@@ -363,14 +363,14 @@ def show_refusal(sm, collector, bank, code):
 
 
 @device
-def book_further(sm, collector, operands):
+def count_other_refusals(sm, collector, operands):
     """Book what refuse_bank, which sees a collector but once, has not: its further operands in one bank."""
     seen = np.uint64(0)
     while operands != 0:
         bank = np.int64(sm.collector[collector].bank[ctz64(operands)])
         operands &= operands - np.uint64(1)
         if seen & bit64(bank) != 0:
-            book_refused(sm, np.int64(sm.refusal[bank]), 1)
+            count_refused_reads(sm, np.int64(sm.refusal[bank]), 1)
         seen |= bit64(bank)
     return 0
 

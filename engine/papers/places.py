@@ -1,7 +1,7 @@
 """Where a design keeps values, and which events read and write there: the columns of a comparison.
 
-A design that is not in the table is taken to count its main register file's accesses, and every event of its own named
-`<place>_reads` or `<place>_writes`.
+A design says them itself (Design.places); one that does not is taken to count its main register file's accesses, and every
+event of its own named `<place>_reads` or `<place>_writes`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# design -> (place, events that read it, events that write it)
-PLACES: dict[str, tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = {
-    "sram": (("SRAM", ("rf_reads",), ("rf_writes",)),),
-    "stt": (("STT-RAM", ("rf_reads",), ("rf_writes",)),),
-    "edram": (("eDRAM", ("rf_reads",), ("rf_writes",)),),
-    "hrf": (("STT-RAM", ("stt_reads",), ("stt_writes",)), ("write buffers", ("wb_reads", "wb_drain_reads"), ("wb_writes",))),
-    "single_buffer": (("STT-RAM", ("stt_reads",), ("stt_writes",)),
-                      ("buffer", ("buffer_reads", "buffer_drains"), ("buffer_writes",))),
-    "hcrf": (("SRAM cells", ("s_reads",), ("s_writes",)), ("STT-RAM cells", ("t_reads",), ("t_writes",))),
-    "racetrack": (("tapes", ("rm_reads",), ("rm_writes",)), ("write buffers", ("wb_reads", "wb_forwards"), ("wb_writes",))),
-    "rfc": (("cache", ("rfc_reads", "rfc_evictions", "rfc_flushes", "rfc_removals"), ("rfc_writes", "rfc_fills")),),
-}
 # events that cost energy and are neither
 OTHERS = ("x_transfers", "shifts", "preshifts", "row_refreshes", "low_refreshes")
 
@@ -29,7 +17,7 @@ def accesses(chain: Sequence[str], counts: Mapping[str, int]) -> dict[str, dict[
     """Return reads and writes of each place of a chain of designs, outermost first, from a run's event counts."""
     found: dict[str, dict[str, int]] = {}
     for name in chain:
-        for place, reads, writes in PLACES.get(name) or _guess(name, counts):
+        for place, reads, writes in _places(name):
             label = f"main {place}" if len(chain) > 1 and name != chain[0] else place
             found[label] = {"reads": sum(counts.get(event, 0) for event in reads),
                             "writes": sum(counts.get(event, 0) for event in writes)}
@@ -41,14 +29,15 @@ def others(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: counts[name] for name in OTHERS if counts.get(name)}
 
 
-def _guess(name: str, counts: Mapping[str, int]) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
-    """Return the places of a design that is not ours."""
-    from rfview.engine import plugin as designs     # start-up: only foreign designs are asked
+def _places(name: str) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
+    """Return the places of a design: those that it names, else its main file and those that its events are named for."""
+    from rfview.engine import plugin     # start-up: a comparison has columns before it has designs
 
-    own = [event for event, _ in designs.design(name).events]
+    found = plugin.design(name)
+    own = [event for event, _ in found.events]
     stems = dict.fromkeys(event.rpartition("_")[0] for event in own if event.endswith(("_reads", "_writes")))
-    return (("main file", ("rf_reads",), ("rf_writes",)),
-            *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))
+    return found.places or (("main file", ("rf_reads",), ("rf_writes",)),
+                            *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))  # fmt: skip
 
 
 def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:

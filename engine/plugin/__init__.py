@@ -9,6 +9,7 @@ packages with an entry point rfview.designs. A design file imports Design and Pa
     conformance   whether a file keeps to the interface, with facts and spelling; trial asks the compiler, hook by hook,
                   and compiler_errors says what it says; check_design and plain_trial run it
     host_functions  calls what only the host runs of a design file, and names the line of an error
+    wording       words for sentences about a design
     origin        which file a recording was made with; nodes: the technology that its energies are of
 """
 
@@ -17,8 +18,9 @@ from rfview.engine.plugin.energies import Run, energy, table_energy
 from rfview.engine.plugin.finding import design, find, module, names
 from rfview.engine.plugin.places import in_main_rows, locate, locates, spec_record
 from rfview.engine.plugin.registry import BUILT_IN, add, forget, use
+from rfview.engine.plugin.wording import plural
 from rfview.engine.plugin.variants import Built, build, compiled_part, parse_variant
 
 __all__ = ["BUILT_IN", "Built", "Design", "Parameter", "Run", "add", "build", "compiled_part", "design", "energy", "find",
-           "forget", "greatest", "in_main_rows", "locate", "locates", "module", "names", "parse_variant", "spec_record",
-           "table_energy", "use"]
+           "forget", "greatest", "in_main_rows", "locate", "locates", "module", "names", "parse_variant", "plural",
+           "spec_record", "table_energy", "use"]

@@ -41,8 +41,16 @@ class Design:
     rows spec.first_row ... of the row array. events: (name, meaning), counted in sm.events[spec.first_event + k].
     stalls: foreign stall rows, codes from 32 on. settings: machine parameters that the paper's machine has otherwise
     ("sm.num_banks": 2). energy_pj: event name -> (pJ per event, source). technology: name -> (value, unit, source).
-    panels: plain dicts. takes_main: whether it is built over another main register file (rfc). A module may also have
-    energy(run) -> {"dynamic", "leakage", "refresh"} in pJ (default: table_energy) and area_mm2(values) -> float.
+    panels: plain dicts. takes_main: whether it is built over another main register file (rfc).
+
+    What views show of it: tracks: (name, expression, most it can be; 0: not said, -1: a count that grows) of TIMELINE;
+    heights are shares of the most in the stretch that is shown. places: (name, events that read there, events that write
+    there), the columns of a comparison; by default the main file and every place with events PLACE_reads, PLACE_writes.
+    event: what it does by itself that one key goes to: "refresh", "shift", "transfer" or "flush". lens: who draws it in
+    REGISTER FILE, a module of rfview.render.lenses or "module:function" of (scene, width, height); by default its panels.
+
+    A module may also have energy(run) -> {"dynamic", "leakage", "refresh"} in pJ (default: table_energy), area_mm2(values)
+    -> float, node_nm(values, preset) -> int, and why(trail, moment, rf, refusal), which explains a refusal.
     """
 
     name: str
@@ -57,6 +65,10 @@ class Design:
     energy_pj: Mapping[str, tuple[float, str]] | None = None
     technology: Mapping[str, tuple[float, str, str]] | None = None
     panels: tuple[Mapping[str, Any], ...] = ()
+    tracks: tuple[tuple[str, str, float], ...] = ()
+    places: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
+    event: str = ""
+    lens: str = ""
     takes_main: bool = False
     paper_scheduler: str = "gto"
     paper_preset: str = "fermi"

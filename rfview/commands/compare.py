@@ -18,12 +18,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import BUILT_IN
 from rfview.commands import compare_output, compare_recordings, options
 
 if TYPE_CHECKING:
     from rfview.engine.papers.batch import Job
 
-DEFAULT_DESIGNS = "sram,stt,single_buffer,hrf,hcrf,rfc,edram,racetrack"
+DEFAULT_DESIGNS = ",".join(BUILT_IN)
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
 exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved"""
 # What belongs to the whole machine: a paper's own value goes for all designs of the table (B0.9, B5.2).

@@ -14,7 +14,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.learn import sources
-from rfview.render.lens import LENSES, base_design
+from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
 
 WIDTH = 96
@@ -191,7 +191,7 @@ def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
         for name in info.get("design_spec", {}).get("chain", [info["design"]]):
             terms += of_design(name, info)
     about = [term for term in panels() if term.name == panel or term.name.startswith(f"{panel}: ")]
-    painter = LENSES.get(base_design(str(info.get("design", "")))) if panel == "lens" else None
+    painter = painter_of(base_design(str(info.get("design", "")))) if panel == "lens" else None
     if painter is not None:     # this design's own way of showing it in place of the general one
         about[0] = Term(panel, "panel", _sentences(painter), about[0].source)
     terms = [*terms, *about] if panel in ("warps", "why", "code") else [*about, *terms]

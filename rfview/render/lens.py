@@ -1,29 +1,20 @@
-"""The REGISTER FILE panel: finds the lens of the design in use; one file in lenses/ for each."""
+"""The REGISTER FILE panel: the lens that the design in use names (Design.lens), else its panels and banks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
-from rfview.render.lenses import banks, edram, hcrf, hrf, panels, racetrack, rfc
+from rfview.render.lenses import banks, panels
 from rfview.render.scene import Scene
 from rfview.render.text import Line, fill, title
 
 Painter = Callable[[Scene, int, int], list[Line]]
 
-# design (without its variant in brackets) -> painter of everything below the title
-LENSES: dict[str, Painter] = {
-    "sram": banks.render,
-    "stt": banks.render,
-    "hcrf": hcrf.render,
-    "hrf": hrf.render,
-    "racetrack": racetrack.render,
-    "edram": edram.render,
-    "rfc": rfc.render,
-}
 WIDE = 58
 PANEL_ROWS = 6          # a design's panels take three quarters of the lens, at least so many rows; its banks the rest
 
@@ -40,6 +31,21 @@ def variant(scene: Scene) -> str:
     words = [f"{key.partition('.')[2]}={value}" for key, value in scene.info.get("parameters", {}).items()
              if key in usual and value != usual[key]]
     return f"[{','.join(words)}]" if words and "[" not in design else ""
+
+
+@lru_cache(maxsize=16)
+def painter_of(design: str) -> Painter | None:
+    """Return who draws a design, as Design.lens says; None where it is shown by its panels, or is not installed."""
+    try:
+        lens = designs.design(design).lens
+    except InputError:
+        return None
+    if not lens:
+        return None
+    module, _, function = lens.partition(":")
+    found = import_module(module if function else f"rfview.render.lenses.{module}")
+    painter: Painter = getattr(found, function or "render")
+    return painter
 
 
 @lru_cache(maxsize=16)
@@ -73,7 +79,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     heading = title(width, "REGISTER FILE", info, focus=scene.panel == "lens")
     if scene.now is None:
         return fill([heading], width, height)
-    painter = LENSES.get(base_design(design))
+    painter = painter_of(base_design(design))
     if painter is not None:
         return fill([heading, *painter(scene, width, height - 1)], width, height)
     body = panels.render(scene, width, max(PANEL_ROWS, (height - 1) * 3 // 4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rfview.render.lens import LENSES, base_design
+from rfview.render.lens import base_design, painter_of
 from rfview.render.scene import Machine, Over
 from rfview.sessions.compare import Comparison, Issue, WarpName, report
 from rfview.sessions.timeline.base import Timeline
@@ -25,7 +25,7 @@ class OverSource:
         self.name = report.label(theirs.info)
         if self.name == report.label(ours.info):
             self.name = _difference(ours, theirs) or self.name
-        painters = [LENSES.get(base_design(str(run.info.get("design", "")))) for run in (ours, theirs)]
+        painters = [painter_of(base_design(str(run.info.get("design", "")))) for run in (ours, theirs)]
         self.same_kind = painters[0] is painters[1] and painters[0] is not None
         self._kept: tuple[tuple[int, int, int], Over] | None = None
 

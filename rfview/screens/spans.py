@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfview.engine import plugin
 from rfview.engine.errors import InputError
 from rfview.render.scene import Span, Track
 from rfview.sessions.codec.decode import ByteCache
@@ -17,18 +18,6 @@ PER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_
 CURSOR_AT = 2, 3            # the cursor stands at two thirds of the width
 KEPT_BYTES = 32 << 20       # of states and of quantities, some 70 bytes a cycle together
 
-# design -> (name, expression, most it can be, 0: not said, -1: a count that grows); the first design of the chain counts.
-# Heights are shares of the most in the stretch that is shown.
-TRACKS: dict[str, tuple[tuple[str, str, float], ...]] = {
-    "sram": (("reads", "count(b.activity == 1)", 0), ("writes", "count(b.activity == 2)", 0)),
-    "stt": (("reads", "count(b.activity == 1)", 0), ("writes", "count(b.activity == 2)", 0)),
-    "hrf": (("A used", "rf.buffer[0].used", 64), ("B used", "rf.buffer[1].used", 64), ("queued", "sum(b.queue)", 0)),
-    "hcrf": (("exchanged", "rf.num_exchanged", 0), ("moving", "rf.num_moving", 0)),
-    "rfc": (("in RFC", "popcount(rf.holding)", 0), ("flushing", "popcount(rf.flushing)", 0)),
-    "single_buffer": (("in buffer", "rf.count", 16),),
-    "edram": (("refreshed", "event.row_refreshes", -1), ("bits lost", "event.bits_lost", -1)),
-    "racetrack": (("banks busy", "popcount(rf.busy)", 0), ("shifts", "event.shifts", -1)),
-}
 COMMON = (("issued", "stall.issued", 0.0),)
 MOST_CYCLES = 4_000_000     # of states looked at for one picture
 
@@ -141,7 +130,7 @@ class SpanSource:
             info = self.session.info
             design = str(info.get("design_spec", {}).get("chain", [info.get("design", "")])[0])
             blocked = [entry["name"] for entry in info.get("stalls", ()) if entry["family"] == "register_file"]
-            wanted = [COMMON[0], *TRACKS.get(design, TRACKS["sram"])]
+            wanted = [COMMON[0], *_tracks_of(design)]
             if blocked:
                 wanted.append(("blocked", " + ".join(f"stall.{name}" for name in blocked), 0.0))
             self._tracks = []
@@ -172,3 +161,11 @@ class SpanSource:
         """Return the value at the cursor, of how many where that is known."""
         value = self.session.value(expression)
         return f"{value:,}/{top:.0f}" if top > 0 else f"{value:,}"
+
+
+def _tracks_of(design: str) -> tuple[tuple[str, str, float], ...]:
+    """Return the quantities that a design names, as Design.tracks; the banks' of one that names none or is not at hand."""
+    try:
+        return plugin.design(design).tracks or plugin.design("sram").tracks
+    except InputError:
+        return plugin.design("sram").tracks

@@ -35,26 +35,17 @@ MACHINE = {
                "shared_cycles", "const_cycles", "param_cycles", "mshrs"),
     "scheduler": ("active_set", "inner", "suspend", "parity"),
 }  # fmt: skip
-DESIGNS = {
-    "stt": ("stall", "write_cycles"),
-    "single_buffer": ("write_cycles",),
-    "hrf": ("write_cycles", "read_ports", "wb_write_ports", "drain_on_exit"),
-    "hcrf": ("remap", "early_remap", "partial", "pending_writes", "latency", "t_write_cycles", "x_transfer_cycles"),
-    "rfc": ("replacement", "liveness", "read_allocate", "write_ports"),
-    "edram": ("error_mode", "seed", "double_low_word_only"),
-    "racetrack": ("preshift", "shift_cycles", "forward"),
-}
 
 
 def changeable(info: Mapping[str, Any]) -> list[str]:
     """Return the parameters of a run that can change while it runs."""
-    tables = MACHINE | {design: DESIGNS.get(design) or _own(design) for design in info["design_spec"]["chain"]}
+    tables = MACHINE | {design: _live(design) for design in info["design_spec"]["chain"]}
     names = [(name, *name.split(".", 1)) for name in info["parameters"]]
     return [name for name, section, key in names if section in ENTRY_CYCLES or key in tables.get(section, ())]
 
 
-def _own(name: str) -> tuple[str, ...]:
-    """Return the parameters that a foreign design says can change in mid-run; none of one that is not at hand."""
+def _live(name: str) -> tuple[str, ...]:
+    """Return the parameters that a design says can change in mid-run; none of one that is not at hand."""
     try:
         return tuple(entry.name for entry in designs.design(name).parameters if entry.is_live)
     except InputError:

@@ -9,9 +9,6 @@ from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.sessions.why.past import Moment
 from rfview.sessions.why.trail import Refusal, Trail
 
-VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}
-
-
 def more_banks(trail: Trail) -> dict[str, Any]:
     """Return the settings that give the register file twice as many banks of half the size, with two ports."""
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 64)
@@ -19,45 +16,6 @@ def more_banks(trail: Trail) -> dict[str, Any]:
     if banks * 2 <= layout.MAX_BANKS:
         settings |= {"sm.num_banks": banks * 2, "sm.rows_per_bank": max(1, rows // 2)}
     return settings
-
-
-def owner(moment: Moment, bank: int) -> str:
-    """Return "w2 R5", whom a bank works for, "" for nobody."""
-    warp, reg = moment.bank(bank, "owner_warp"), moment.bank(bank, "owner_reg")
-    if warp >= moment.num_warps:
-        return ""
-    return f"w{warp} R{reg}" if reg < 64 else f"w{warp}"
-
-
-def bank_link(trail: Trail, moment: Moment, bank: int, code: int, what: str = "") -> None:
-    """Add who has a bank, and until when. what: the word for a slow access, such as "STT write"."""
-    until, since = moment.bank(bank, "until_cycle"), moment.bank(bank, "since_cycle")
-    whose, queue = owner(moment, bank), moment.bank(bank, "queue")
-    left = until - moment.ran
-    waiting = f"queue {queue}"
-    if left > 0:
-        total = until - since
-        what = what or "slow access"
-        trail.add(
-            f"bank {bank} busy: {what}{f' of {whose}' if whose else ''}",
-            f"{left} of {total} cycles left; {waiting}",
-            code=code,
-            warp=moment.bank(bank, "owner_warp"),
-            since=since,
-            until=until,
-            bank=bank,
-        )
-    else:
-        verb = VERBS.get(moment.bank(bank, "activity"))
-        sentence = f"bank {bank} {verb} {whose}" if verb and whose else f"bank {bank} had no port left for it"
-        trail.add(
-            sentence,
-            f"in cycle {moment.ran:,}; {waiting}",
-            code=code,
-            warp=moment.bank(bank, "owner_warp"),
-            since=moment.ran,
-            bank=bank,
-        )
 
 
 def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
@@ -78,7 +36,7 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
     if at_bank:
         bank = refusal.bank
         what = "" if name == "bank conflict" else name
-        bank_link(trail, moment, bank, refusal.code, what)
+        trail.bank_link(moment, bank, refusal.code, what)
         limit = moment.config["max_banks_per_cycle"]
         if limit and not moment.bank(bank, "activity"):
             trail.end("bank places", f"bank places, {limit} banks per cycle", sm__max_banks_per_cycle=0)
@@ -101,7 +59,7 @@ def _own_reason(trail: Trail, moment: Moment, refusal: Refusal, name: str, sente
     """Explain a refusal for a reason of a foreign design's own: a slow access, else the design's sentence of it."""
     bank, design = refusal.bank, moment.info.get("design", "")
     if moment.bank(bank, "until_cycle") > moment.ran:
-        bank_link(trail, moment, bank, refusal.code, name)
+        trail.bank_link(moment, bank, refusal.code, name)
     else:
         trail.add(sentence[:1].lower() + sentence[1:].rstrip(".") or name,
                   f"bank {bank} in cycle {moment.ran:,}; queue {moment.bank(bank, 'queue')}",

@@ -1,6 +1,6 @@
-"""Which function explains a refusal of which register-file design: built-in ones here, foreign ones in their own module.
+"""A register-file design explains its own refusals, in its own module.
 
-A foreign design needs nothing: its stalls end at their bank, else at the register file with the sentence of its stall row.
+A design needs nothing for it: its stalls end at their bank, else at the register file with the sentence of its stall row.
 To say more, its module may have a function
 
     def why(trail, moment, rf, refusal): ...
@@ -19,27 +19,17 @@ from typing import Any
 
 from rfview.engine import plugin as registry
 from rfview.engine.errors import InputError
-from rfview.sessions.why import edram, hcrf, hrf, racetrack, rfc, single_buffer, stt
 from rfview.sessions.why.past import Moment
 from rfview.sessions.why.trail import Refusal, Trail
 
 Explainer = Callable[[Trail, Moment, Any, Refusal], bool]
-BUILT_IN: dict[str, Explainer] = {
-    "stt": stt.explain,
-    "hrf": hrf.explain,
-    "single_buffer": single_buffer.explain,
-    "rfc": rfc.explain,
-    "hcrf": hcrf.explain,
-    "edram": edram.explain,
-    "racetrack": racetrack.explain,
-}
 
 
 def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:
     """Let each design of the run's chain, outermost first, explain a refusal; say whether the chain has ended."""
     rf = moment.rf
     for name in moment.info.get("design_spec", {}).get("chain", ()):
-        explainer = BUILT_IN.get(name) or _foreign(name)
+        explainer = _explainer(name)
         if explainer is not None and explainer(trail, moment, rf, refusal) and trail.ended:
             return True
         names = rf.dtype.names or ()
@@ -47,10 +37,8 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:
     return False
 
 
-def _foreign(name: str) -> Explainer | None:
-    """Return the `why` function of a foreign design, None where it has none or is not installed."""
-    if name in registry.BUILT_IN:
-        return None
+def _explainer(name: str) -> Explainer | None:
+    """Return the `why` function of a design, None where it has none or is not installed."""
     try:
         found = registry.find(name)
     except InputError:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rfview.engine.plugin import plural
+
 NOWHERE = -1
 
 
@@ -139,13 +141,6 @@ class Chain:
             "until": self.until,
             "resource": self.resource.data() if self.resource else None,
         }
-
-
-def plural(number: int, word: str) -> str:
-    """Return "1 cycle", "3 cycles", "2 entries"."""
-    if number != 1:
-        word = word[:-1] + "ies" if word.endswith("y") else word + ("es" if word.endswith(("s", "x", "ch")) else "s")
-    return f"{number:,} {word}"
 
 
 def listed(warps: list[int], most: int = 8) -> str:

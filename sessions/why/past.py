@@ -72,6 +72,13 @@ class Moment:
         """Name of each stall code, foreign ones included."""
         return {int(entry["code"]): str(entry["name"]) for entry in self.info.get("stalls", ())}
 
+    def owner(self, bank: int) -> str:
+        """Return "w2 R5", whom a bank works for, "" for nobody."""
+        warp, reg = self.bank(bank, "owner_warp"), self.bank(bank, "owner_reg")
+        if warp >= self.num_warps:
+            return ""
+        return f"w{warp} R{reg}" if reg < 64 else f"w{warp}"
+
     def name(self, code: int) -> str:
         """Return the name of a stall code."""
         return self.names.get(code, f"state {code}")

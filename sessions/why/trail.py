@@ -17,6 +17,7 @@ from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target, pl
 from rfview.sessions.why.past import Flight, Moment, Past
 
 MAX_LINKS = 14
+VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}
 COLLECT_CYCLES = 2  # an instruction spends at least so many cycles in its operand collector
 
 
@@ -89,6 +90,21 @@ class Trail:
         cycle = at if at >= 0 else since + 1 if since >= 0 else self.moment.cycle
         target = Target(min(cycle, self.moment.cycle), warp, pc, bank, buffer, slot)
         self.links.append(Link(sentence, evidence, code, warp, since, until, target))
+
+    def bank_link(self, moment: Moment, bank: int, code: int, what: str = "") -> None:
+        """Add who has a bank, and until when. what: the word for a slow access, such as "STT write"."""
+        until, since = moment.bank(bank, "until_cycle"), moment.bank(bank, "since_cycle")
+        whose, waiting = moment.owner(bank), f"queue {moment.bank(bank, 'queue')}"
+        left = until - moment.ran
+        warp = moment.bank(bank, "owner_warp")
+        if left > 0:
+            sentence = f"bank {bank} busy: {what or 'slow access'}{f' of {whose}' if whose else ''}"
+            evidence = f"{left} of {until - since} cycles left; {waiting}"
+            self.add(sentence, evidence, code=code, warp=warp, since=since, until=until, bank=bank)
+            return
+        verb = VERBS.get(moment.bank(bank, "activity"))
+        sentence = f"bank {bank} {verb} {whose}" if verb and whose else f"bank {bank} had no port left for it"
+        self.add(sentence, f"in cycle {moment.ran:,}; {waiting}", code=code, warp=warp, since=moment.ran, bank=bank)
 
     def end(self, kind: str, name: str, **relief: Any) -> None:
         """Name the resource of the last link. relief: settings that take its delay away, dots written as `__`."""

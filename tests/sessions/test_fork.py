@@ -15,12 +15,15 @@ from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.compare import Comparison
-from rfview.sessions.branches.fork import DESIGNS, changeable
+from rfview.engine import plugin
+from rfview.sessions.branches.fork import changeable
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
 from rfview.sessions.commands.script import run_lines, run_script
 from rfview.sessions.timeline.base import Timeline
 
+# designs with a parameter that can change in mid-run
+DESIGNS = [name for name in plugin.BUILT_IN if any(entry.is_live for entry in plugin.design(name).parameters)]
 SMALL = """module = "vectoradd.ptx"
 [[launch]]
 kernel = "vectoradd"

@@ -193,7 +193,8 @@ def test_a_reason_of_a_designs_own_is_not_blamed_on_the_banks_ports() -> None:
     entry = {"code": 32, "name": "bank_waking", "sentence": "The bank was drowsy and is waking."}
     fields = {"until_cycle": 0, "since_cycle": 0, "queue": 2, "owner_warp": 1, "owner_reg": 3}
     moment: Any = SimpleNamespace(info={"stalls": [entry], "design": "drowsy"}, num_banks=16, num_warps=48, ran=9, cycle=10,
-                                  name=lambda code: "bank_waking", bank=lambda bank, field: fields[field])  # fmt: skip
+                                  name=lambda code: "bank_waking", owner=lambda bank: "w1 R3",
+                                  bank=lambda bank, field: fields[field])  # fmt: skip
     for until, sentence in ((0, "the bank was drowsy and is waking"), (12, "bank 3 busy: bank waking of w1 R3")):
         fields["until_cycle"] = until
         trail = Trail(cast(Any, None), moment, EXPLAINERS)
