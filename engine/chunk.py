@@ -62,12 +62,16 @@ class Rows:
     @cached_property
     def value(self) -> np.ndarray:
         """Return (k, 32) u4 lanes."""
-        size = ROW_WORDS[self.kind]
-        begin = np.cumsum(size) - size
-        step = np.zeros(len(size), np.uint32)
-        step[self.kind == AFFINE] = self.word[begin[self.kind == AFFINE] + 1]
+        return self.some(np.arange(len(self.kind)))
+
+    def some(self, writes: np.ndarray) -> np.ndarray:
+        """Return (n, 32) u4 lanes of some of the writes, given by their numbers."""
+        kind, size = self.kind[writes], ROW_WORDS[self.kind]
+        begin = (np.cumsum(size) - size)[writes]
+        step = np.zeros(len(kind), np.uint32)
+        step[kind == AFFINE] = self.word[begin[kind == AFFINE] + 1]
         value = self.word[begin][:, None] + LANES * step[:, None]
-        whole = self.kind == RAW
+        whole = kind == RAW
         value[whole] = self.word[begin[whole, None] + LANES]
         return value
 
@@ -149,10 +153,14 @@ class Chunk:
     printed: list[tuple[int, str]] = field(default_factory=list)
     release: Callable[[], None] = lambda: None
 
+    def __post_init__(self) -> None:
+        if self.writes is None:
+            self.writes = Writes.none(self.num_cycles)
+
     row_end = property(lambda self: self.rows.end)
     row_index = property(lambda self: self.rows.index)
     row_value = property(lambda self: self.rows.value)
 
     def row_values(self, writes: np.ndarray) -> np.ndarray:
         """Return (n, 32) u4 what some of the row writes, given by their numbers, wrote."""
-        return self.rows.value[writes]
+        return self.rows.some(writes)

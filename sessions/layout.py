@@ -56,14 +56,14 @@ class Layout:
         return (self.sm_dtype.itemsize + self.rf_dtype.itemsize) // 4
 
     @cached_property
-    def kinds(self) -> np.ndarray:
-        """Return (num_words,) i4: the kind of a block of words that begins there; blocks of one kind are alike inside.
+    def groups(self) -> np.ndarray:
+        """Return (num_words,) i4: the layout group of a block of words that begins there; those of a group are alike inside.
 
         They are where they begin at the same word of a record of the same array, or within 32 words of it in a long one.
         """
         arrays = _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)
-        kinds = [-(-size // 32) if size > 32 else size for _, _, size in arrays]
-        found = np.repeat(np.cumsum([0, *kinds[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
+        sizes = [-(-size // 32) if size > 32 else size for _, _, size in arrays]
+        found = np.repeat(np.cumsum([0, *sizes[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
         for begin, end, size in arrays:
             if size > 1:
                 found[begin:end] += np.arange(end - begin, dtype=np.int32) % size // (32 if size > 32 else 1)

@@ -12,8 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rfview.sessions.codec import reading
-
 REPOSITORY = Path(__file__).resolve().parent.parent
 WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
@@ -31,14 +29,6 @@ def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.delenv("RFVIEW_TRACEBACK", raising=False)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def readers_by_choice() -> Iterator[None]:
-    """Let no number of states asked for before decide by what a test has its own read."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "READER", reading.Reader(after=0))
         yield
 
 

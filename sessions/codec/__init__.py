@@ -1,1 +1,6 @@
-"""Chunks as bytes: what changed in a stretch of cycles, in streams of narrow numbers, and back."""
+"""Chunks as bytes, and back; README.md has goals, grammar and an example.
+
+    streams     streams of numbers in byte planes under zstd, with limits; number lists in maps
+    changes     the reader of state changes; logs: of register rows, memory words and register writes
+    encode      the writer of them all; loops: what of it numba compiles; warm: compiles that beside the first recording
+"""

@@ -1,135 +1,214 @@
-"""Bring a chunk into the streams that are stored (see format.py), in compiled loops that hold no lock.
+"""Bring a chunk's parts into blobs (README.md has their streams): its state changes, its logs, sums of logs.
 
 Only recording needs this: numba is imported here, and nothing that replays imports this module.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
-from rfview.engine.chunk import Blocks, Rows
-from rfview.sessions.codec.arrange import arrange
-from rfview.sessions.codec.codec import MEMORY, PLANES, ROWS, STATE
-from rfview.sessions.codec.codes import LEARN_CODES
-from rfview.sessions.codec.extent import Extent
-from rfview.sessions.codec.streams import (MOST_DISTINCT, TABLE_BITS, TABLE_GROWTH, split_rows, store_rows,
-                                           store_state, store_words)  # fmt: skip
-from rfview.sessions.codec.workspace import (MOST_CYCLES, MOST_VALUES, Classes, Columns, Events, Kinds, Lists,
-                                             Places, Runs, Slots, Stored, Tables, Touched, Values, Watch)  # fmt: skip
+from rfview.engine.chunk import AFFINE, LANES, NO_ROW, RAW, ROW_WORDS, UNIFORM, Blocks, Rows, Writes
+from rfview.sessions.codec import loops
+from rfview.sessions.codec.changes import STATE
+from rfview.sessions.codec.loops import DELTA, LEARN_CODES, MODES, PLANES, WIDTH
+from rfview.sessions.codec.streams import HEAD_BYTES, deltas, per_cycle
 
-NO_COUNTS = np.empty(0, np.uint32)
-# by how much each further byte of its kind makes a plane of bytes shorter: differences of n log n, in 2**-32 bits
+NOTHING = np.empty(0, np.uint32)
+# a code of so many bits needs more than 0, 1, 2, 3 bytes
+WIDER = np.array([[0], [0xFF], [0xFFFF], [0xFFFFFF]], np.uint32)
 _COUNTS = np.arange(LEARN_CODES + 1)
-GROWTH = np.diff(np.round(_COUNTS * np.log2(np.maximum(_COUNTS, 1)) * 2**32).astype(np.int64))
-# how much of its table `spread` is given at first
-TABLE_LENGTH = 1 << 12
-# what a stored number takes at most: a code in its column, or its place and its rest in two lists
-CODE_BYTES = 2 * PLANES
+# the entropy of n bytes is n log n less the sum of these over each of them: see loops.score_mode
+GROWTH = np.diff(_COUNTS * np.log2(np.maximum(_COUNTS, 1)))
 
 
-class Space:
-    """Room for the streams of one blob: their counts and widths, then their bytes; used again when it is given back."""
-
-    def __init__(self, streams: int, num_bytes: int):
-        self._all = np.empty(8 * streams + num_bytes, np.uint8)
-        self._head = 8 * streams
-        self.sizes = self._all[: self._head].view(np.uint32).reshape(streams, 2)
-        self.out = self._all[self._head :]
-
-    def upto(self, used: int) -> memoryview:
-        """Return the blob, not yet compressed, when its streams take so many bytes."""
-        return self._all[: self._head + used].data
+def put_streams(streams: tuple[np.ndarray, ...], number: int, out: np.ndarray) -> int:
+    """Write u4 streams as the first ones of a blob of so many; return where the next one begins."""
+    sizes, at = out[: HEAD_BYTES * number].view(np.uint32).reshape(-1, 2), HEAD_BYTES * number
+    for stream, size in zip(streams, sizes):
+        at = loops.put_stream(stream, out, at, size)
+    return at
 
 
-def rows_of(rows: Rows) -> memoryview:
+def log_blob(*streams: np.ndarray) -> memoryview:
+    """Return the bytes of u4 streams, to be compressed."""
+    out = np.empty(HEAD_BYTES * len(streams) + PLANES * sum(map(len, streams)), np.uint8)
+    return out[: put_streams(streams, len(streams), out)].data
+
+
+def rows_blob(rows: Rows) -> memoryview:
     """Return the streams of row writes."""
-    space = Space(len(ROWS), 4 * (len(rows.end) + 2 * len(rows.index) + len(rows.word)))
-    return space.upto(store_rows(rows.end, rows.index, rows.kind, rows.word, space.sizes, space.out))
+    parts = np.empty((3, len(rows.word)), np.uint32)
+    sizes = loops.split_rows(rows.kind, rows.word, *parts)
+    base, step, raw = (part[:size] for part, size in zip(parts, sizes))
+    return log_blob(per_cycle(rows.end), deltas(rows.index), rows.kind, base, step, raw)
 
 
-def sum_of(index: np.ndarray, value: np.ndarray) -> memoryview:
-    """Return the streams of (k,) u4 rows and their (k, 32) u4 lanes, without counts."""
-    kind, word = np.empty(len(index), np.uint32), np.empty(32 * len(index), np.uint32)
-    return rows_of(Rows(NO_COUNTS, index, kind, word[: split_rows(value, kind, word)]))
+def rows_of_values(index: np.ndarray, value: np.ndarray) -> Rows:
+    """Return (k, 32) u4 lanes of rows as chunk.Rows has them, each in as few words as say it; without counts."""
+    step = value[:, 1] - value[:, 0]
+    is_even = (value == value[:, :1] + LANES * step[:, None]).all(axis=1)
+    kind = np.where(is_even, np.where(step == 0, UNIFORM, AFFINE), RAW).astype(np.uint32)
+    words = value.copy()
+    words[is_even, 1] = step[is_even]
+    return Rows(NOTHING, index, kind, words[ROW_WORDS[kind][:, None] > LANES])
 
 
-def words_of(index: np.ndarray, value: np.ndarray, end: np.ndarray = NO_COUNTS) -> memoryview:
+def memory_blob(index: np.ndarray, value: np.ndarray, end: np.ndarray = NOTHING) -> memoryview:
     """Return the streams of memory writes: (k,) u4 words, their values, and (cycles,) u4 prefix counts."""
-    space = Space(len(MEMORY), 4 * len(end) + 8 * len(index))
-    return space.upto(store_words(end, index, value, space.sizes, space.out))
+    return log_blob(per_cycle(end), deltas(index), value)
+
+
+def writes_blob(writes: Writes, row_end: np.ndarray) -> memoryview:
+    """Return the streams of register writes; row_end: prefix counts of the chunk's row writes.
+
+    Registers, lanes and instructions go warp by warp: each warp follows the program, and so do the differences.
+    """
+    count = per_cycle(writes.end)
+    cycle = np.repeat(np.arange(len(count)), count)
+    before = np.concatenate(([0], row_end[:-1])).astype(np.uint32)[cycle]
+    row = np.where(writes.row == NO_ROW, np.uint32(0), writes.row - before + np.uint32(1))
+    warp = writes.register >> np.uint32(6)
+    order = np.argsort(warp, kind="stable")
+    lanes = writes.lanes[order]
+    before_lanes = np.concatenate((np.zeros(1, np.uint32), lanes))[:-1]
+    return log_blob(count, warp, row, writes.register[order] & np.uint32(63), deltas(writes.pc[order]),
+                    lanes ^ before_lanes, writes.word)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """What of the values is kept for the zone maps.
+
+    how: (words,) u1 NOT_WATCHED, WHOLE, BYTES or STATE (loops.py). state_of: (words,) i4 whose state lies in a word;
+    shift: (words,) u4 where in it. states_at: (warp slots,) the byte that each one's state is in.
+    """
+
+    how: np.ndarray
+    state_of: np.ndarray
+    shift: np.ndarray
+    states_at: np.ndarray
+
+    @staticmethod
+    def of(how: np.ndarray, states_at: np.ndarray) -> Watch:
+        """Return it for the words to watch, and the bytes of the states, which are watched, too."""
+        state_of, shift = np.zeros(len(how), np.int32), np.zeros(len(how), np.uint32)
+        state_of[states_at // 4], shift[states_at // 4] = np.arange(len(states_at)), states_at % 4 * 8
+        how = how.copy()
+        how[states_at // 4] = loops.STATE
+        return Watch(how, state_of, shift, states_at)
 
 
 class Encoder:
-    """Codes the states of one recording's chunks; keeps the modes that it has chosen, and its working space.
+    """Codes the state changes of one recording's chunks, and finds what zone maps say of each.
 
-    kind_of: (words,) i4 kind of the block that begins at each word (Layout.kinds). watch: (words,) u1 0, WHOLE or BYTES: how
-    the least and greatest values of each word are wanted. states_at: (warp slots,) the byte that each one's state is in.
-    extra: the words of which blocks say nothing. state: (words,) u4 that of the next chunk's begin, for whoever knows these
-    to write them there.
+    groups: (words,) i4 layout group of the block that begins at each word (Layout.groups). state: (words,) u4 that of the
+    next chunk's begin; the fields of which blocks say nothing are written there from outside. low, high: (words,) u4 the
+    least and greatest value of each watched word in the last chunk; modes: (groups, 32) u1 of each column; changed:
+    (words,) u8 gets a chunk's bit where a word changes; sets: (warp slots,) u8 the states that each warp had in it.
     """
 
-    state: np.ndarray
-    _base: np.ndarray
+    def __init__(self, groups: np.ndarray, watch: Watch, state: np.ndarray):
+        words = len(groups)
+        self._groups, self._watch = groups, watch
+        self._place = np.empty(words, np.int64)     # of a block in the order of storing
+        self._place[np.argsort(groups, kind="stable")] = np.arange(words)
+        self.modes = np.full((int(groups.max()) + 1, WIDTH), DELTA, np.uint8)
+        self._slot_of, self._slots = np.full(words, -1, np.int32), np.empty((2, words), np.uint32)
+        self._arrays: dict[str, np.ndarray] = {}
+        self._free: list[np.ndarray] = []
+        self._base, self.state = state.copy(), state.copy()
+        self.low, self.high = np.empty((2, words), np.uint32)
+        self.changed, self.sets = np.zeros(words, np.uint64), np.zeros(len(watch.states_at), np.uint64)
 
-    def __init__(self, kind_of: np.ndarray, watch: np.ndarray, states_at: np.ndarray, extra: np.ndarray):
-        words = len(kind_of)
-        self._marked = np.zeros(words // 64 + 1, np.uint64)
-        np.bitwise_or.at(self._marked, extra // 64, np.uint64(1) << (extra % 64).astype(np.uint64))
-        self._places, self._watch = Places.of(kind_of), Watch.of(watch, states_at)
-        self._slots, self._kinds, self._runs = Slots.room(words), Kinds.room(int(kind_of.max()) + 1), Runs.room(words)
-        self.modes = self._kinds.modes
-        self._columns, self._classes, self._touched = Columns.room(len(self.modes)), Classes.room(), Touched.room()
-        self._lists = Lists.room(words, len(self._kinds.slots))
-        self._table_length = TABLE_LENGTH
-        self._room_for(1 << 15)
-        # not larger than needed: to take new memory is slow
-        self._values, self._stored = Values.room(1), Stored.room(1, MOST_DISTINCT)
-        self._spaces: list[Space] = []
+    def encode(self, blocks: Blocks, first_cycle: int, choose: bool, chunk_bit: int = 0) -> memoryview:
+        """Return the streams of a chunk's keyframe and changes, to be compressed; `state` becomes that behind it.
 
-    def begin(self, base: np.ndarray) -> None:
-        """Have keyframes given by this (words,) u4 state, at which the first chunk begins."""
-        self._base, self.state = base, base.copy()
-
-    def encode(self, blocks: Blocks, first_cycle: int, choose: bool) -> tuple[memoryview, Space, Extent]:
-        """Return the streams of a chunk's keyframe and changes, where they lie (for `give_back`), and what the words that
-        change come to, which holds until the next call.
-
-        choose: find out anew how each column is coded best.
+        choose: find out first how each column is coded best; it costs three times as much. chunk_bit: for `changed`.
         """
-        key, events, cycle = self.state, len(blocks.first), np.uint32(first_cycle & 0xFFFFFFFF)
-        assert len(blocks.end) <= MOST_CYCLES and len(blocks.value) <= MOST_VALUES
-        if events > len(self._events.gaps):
-            self._room_for(events + events // 4)
-        count, room = arrange(blocks.end, blocks.first, blocks.mask, self._places, self._slots, self._kinds,
-                              self._events.ordered)  # fmt: skip
-        if room > len(self._values.value):
-            self._values = Values.room(room + room // 4)
-        if len(blocks.value) >= len(self._stored.far):
-            self._stored = Stored.room(len(blocks.value) + len(blocks.value) // 4, MOST_DISTINCT)
+        differing = np.flatnonzero(self.state != self._base)
+        key = np.diff(differing, prepend=0).astype(np.uint32), self.state[differing] ^ self._base[differing]
+        first, events, ordered = self._sorted(blocks)
+        group = self._groups[first]
+        begins = np.flatnonzero(np.diff(group, prepend=-1))     # first block of each group that is present
+        present, blocks_of = group[begins], np.diff(begins, append=len(first)).astype(np.uint32)
+        group = np.repeat(np.arange(len(present), dtype=np.uint32), blocks_of)
+        gaps, ranks, dictionary, uses = (self._work(name, len(blocks.first)) for name in ("gaps", "ranks", "masks", "uses"))
+        group_masks, counts = np.zeros(len(present), np.uint32), np.zeros(len(present) * WIDTH, np.uint32)
+        table = self._work("table", 1 << max(4, (2 * len(blocks.first)).bit_length())).view(np.int32)
+        table[:] = 0
+        masks = loops.number_masks(group, events, ordered[0], ordered[1], table, gaps, ranks, dictionary, uses,
+                                   group_masks, counts)  # fmt: skip
+        begin = np.cumsum(counts, dtype=np.int64) - counts
+        codes, used = self._work("codes", len(blocks.value)), np.zeros(len(counts), np.uint32)
+
+        def code(modes: np.ndarray, watched: np.ndarray) -> None:
+            np.copyto(self.low, self.state)
+            np.copyto(self.high, self.state)
+            used[:] = 0
+            states = self.state.view(np.uint8)[self._watch.states_at] & np.uint8(63)
+            np.left_shift(np.uint64(1), states.astype(np.uint64), out=self.sets)
+            loops.code_values(first, group, events, *ordered, blocks.value, modes, begin.copy(), codes, used,
+                              np.uint32(first_cycle & 0xFFFFFFFF), self.state, self.low, self.high, self.changed,
+                              np.uint64(chunk_bit), watched, self._watch.state_of, self._watch.shift, self.sets)  # fmt: skip
+
         if choose:
-            self._kinds.resting[:] = 0
-        states = np.empty(len(self._watch.states_at), np.uint64)
-        space = self._space(CODE_BYTES * (len(key) + len(blocks.value)) + 12 * events + 16 * len(key))
-        used, num_runs, self._table_length = store_state(
-            key, self._base, self._marked, cycle, count, self._slots, self._kinds, events, self._events, blocks.value,
-            self._values, self._tables, self._table_length, self._touched, self._runs, self._columns, self._classes,
-            self._lists, self._stored, self._watch, states, choose, GROWTH, space.sizes, space.out)  # fmt: skip
-        words, least, most = (part[:num_runs] for part in (self._runs.word, self._runs.least, self._runs.most))
-        return space.upto(used), space, Extent(words, least, most, states)
+            self.modes[present] = self._learned(begin, counts, codes, code).reshape(-1, WIDTH)
+        modes = self.modes[present].ravel()
+        code(modes, self._watch.how)
+        widths = (used > WIDER).sum(axis=0, dtype=np.uint8)
+        listed = counts > 0
+        how = modes[listed].astype(np.uint32), widths[listed].astype(np.uint32)
+        streams = (*key, blocks_of, group_masks, deltas(first), events, dictionary[:masks], gaps, ranks, *how)
+        size = int(counts @ widths.astype(np.int64))
+        out = self._buffer(HEAD_BYTES * len(STATE) + PLANES * sum(map(len, streams)) + size)
+        at = put_streams(streams, len(STATE), out)
+        out[: HEAD_BYTES * len(STATE)].view(np.uint32)[-2:] = size, 1
+        return out[: loops.put_planes(begin, counts, widths, codes, out, at)].data
 
-    def _room_for(self, events: int) -> None:
-        """Make room for so many events in a chunk, each of which may have a mask of its own; unused room takes no memory."""
-        self._events = Events.room(events)
-        length = TABLE_LENGTH
-        while length <= 2 * events:
-            length *= TABLE_GROWTH
-        self._tables = Tables.room(TABLE_GROWTH * length, 1 << TABLE_BITS)
-
-    def _space(self, num_bytes: int) -> Space:
+    def _buffer(self, size: int) -> np.ndarray:
         """Return room for so many bytes, that of a blob which is written already if there is such."""
-        found = self._spaces.pop() if self._spaces else None
-        return found if found is not None and len(found.out) >= num_bytes else Space(len(STATE), num_bytes + num_bytes // 4)
+        found = self._free.pop() if self._free else None
+        return found if found is not None and len(found) >= size else np.empty(size + size // 4, np.uint8)
 
-    def give_back(self, space: Space) -> None:
-        """Take back what `encode` has lent; may be called from another thread."""
-        self._spaces.append(space)
+    def give_back(self, blob: memoryview) -> None:
+        """Take back what `encode` returned, for another blob; may be called from any thread."""
+        self._free.append(blob.obj.base)  # type: ignore[attr-defined]
+
+    def _work(self, name: str, size: int) -> np.ndarray:
+        """Return (size,) u4 to work on, the same memory for every chunk: to take it anew would cost a fifth of the time."""
+        kept = self._arrays.get(name)
+        if kept is None or len(kept) < size:
+            kept = self._arrays[name] = np.empty(size + size // 4, np.uint32)
+        return kept[:size]
+
+    def _sorted(self, blocks: Blocks) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Return of each block its first word and number of events, and of the events masks, cycles and where values begin,
+        all in the order of storing: by group, first word, time.
+        """
+        first, events = self._slots
+        count = loops.number_blocks(blocks.first, self._slot_of, first, events)
+        order = np.argsort(self._place[first[:count]])
+        first, events = first[order], events[order]
+        next_place = np.empty(count, np.int64)
+        next_place[order] = np.cumsum(events) - events
+        ordered = [self._work(name, len(blocks.first)) for name in ("ordered masks", "cycles", "values at")]
+        loops.sort_events(blocks.end, blocks.first, blocks.mask, self._slot_of, next_place, *ordered)
+        self._slot_of[first] = -1
+        return first, events, ordered
+
+    def _learned(self, begin: np.ndarray, counts: np.ndarray, codes: np.ndarray,
+                 code: Callable[[np.ndarray, np.ndarray], None]) -> np.ndarray:  # fmt: skip
+        """Code the chunk under each mode; return for each column the one with the least entropy.
+
+        This, against byte counts, saves 4 % of the state's bytes; STAMP saves another 14 %.
+        """
+        state, modes = self.state.copy(), np.full(len(counts), DELTA, np.uint8)
+        best, table = np.full(len(modes), -1.0), np.empty((PLANES, 256), np.uint32)
+        for mode in MODES:
+            code(np.full(len(modes), mode, np.uint8), np.zeros_like(self._watch.how))
+            loops.score_mode(np.uint8(mode), begin, counts, codes, GROWTH, table, best, modes)
+            self.state[:] = state
+        return modes

@@ -1,7 +1,7 @@
-"""Compile recorder and reader into the disk cache, beside a run: `python -m rfview.sessions.codec.warm`.
+"""Compile the recorder into the disk cache, beside a run: `python -m rfview.sessions.codec.warm`.
 
-Types, not values, make machine code: chunks of a machine that has not run a cycle are coded, and so no machine has to be
-compiled for it.
+Types, not values, make machine code: a chunk of a machine that has not run a cycle will do, and so no machine has to be
+compiled.
 """
 
 from __future__ import annotations
@@ -20,14 +20,12 @@ from rfview.engine.compile import jit
 from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows, Writes
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.compile.warm import Progress, alone, smallest_run, watch
-from rfview.sessions.codec.compiled import FOLDER
+from rfview.sessions.codec.loops import FOLDER
 
 # says by its presence that all is compiled
 READY = FOLDER / "ready"
 CYCLES = 2
-# so many that the newest values of rows and memory are summed up, too
-CHUNKS = 9
-TYPICAL_SECONDS = 12.0
+TYPICAL_SECONDS = 6.0
 
 
 def is_ready() -> bool:
@@ -66,7 +64,7 @@ def beside(progress: Progress | None) -> Iterator[None]:
 
 
 def code_some(folder: Path) -> None:
-    """Bring chunks with a change, rows of each kind and a word through all that a recording does with them."""
+    """Bring a chunk with a change, rows of each kind and a word through all that a recording does with it."""
     from rfview.engine.simulator import Simulator
     from rfview.sessions.layout import Layout
     from rfview.sessions.file.writer import Writer
@@ -82,22 +80,18 @@ def code_some(folder: Path) -> None:
     rows = Rows(3 * ends, np.zeros(3, np.uint32), kinds, np.arange(1 + 2 + 32, dtype=np.uint32))
     values = simulator.rows.u.copy(), simulator.arena.copy()
     writer = Writer(folder / "warm.rfs", layout, simulator.info, CYCLES)
-    for number in range(CHUNKS):
-        writer.add(Chunk(CYCLES * number, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once,
-                         Writes(ends, once, once, once, np.zeros(1, np.uint32), np.empty(0, np.uint32))))
+    writer.add(Chunk(0, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once,
+                     Writes(ends, once, once, once, np.zeros(1, np.uint32), np.empty(0, np.uint32))))
     writer.finish({}, totals)
 
 
 def main() -> int:
     """Compile, once where several begin at the same time."""
-    from rfview.sessions.codec import direct
-
     gc.disable()    # as rfview.engine.compile.child does
     with alone("recorder"):
         if not is_ready():
             with tempfile.TemporaryDirectory() as folder:
                 code_some(Path(folder))
-            direct.load()
             try:
                 READY.touch()
             except OSError:

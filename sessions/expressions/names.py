@@ -18,7 +18,7 @@ from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, f
 from rfview.sessions.expressions.registers import memory_word, register_columns
 from rfview.sessions.layout import suggest
 from rfview.sessions.expressions.ptx_names import register_of
-from rfview.sessions.codec.rowlog import ALL
+from rfview.sessions.codec.logs import ALL
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 

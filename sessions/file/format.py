@@ -1,79 +1,54 @@
 """The session file (.rfs): its bytes, and the reading and writing of header, chunks and index.
 
-    file     := magic frame(HEAD) (frame(CHNK) | frame(SUMM))* frame(INDX) trailer
-    magic    := 89 52 46 56 0D 0A 1A 0A                                     ("\\x89RFV\\r\\n\\x1a\\n")
-    frame    := tag[4] length:u8 crc:u4 payload[length]      little endian; crc = CRC32 of tag, length and payload
-    trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 56 45 4E 44 0D 0A                   ("RFVEND\\r\\n")
+    file     := magic frame(HEAD) (frame(CHNK) | frame(ZONE))* frame(INDX) trailer
+    magic    := 89 52 46 53 0D 0A 1A 0A                                     ("\\x89RFS\\r\\n\\x1a\\n")
+    frame    := tag[4] length:u8 crc:u4 payload[length]      crc = CRC32 of tag, length and payload
+    trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 53 45 4E 44 0D 0A                   ("RFSEND\\r\\n")
 
-Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run that was killed, a damaged
-index) is read by going from frame to frame up to the last whole one. Every map is read by field name and unknown names
-are ignored, so fields can be added without a new format number; `format` goes up when a field changes its meaning, and a
-reader refuses one that it does not know. Formats 4, without two kinds of rows, 3, also without numbered columns, and 2,
-which differs in its blobs, can still be read (codec.py, format2.py).
+All numbers are little endian. Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run
+that was killed, a damaged index) is read by going from frame to frame up to the last whole one; frames of unknown tags are
+passed over. Every map is msgpack, read by field name, and unknown names are ignored, so fields can be added without a new
+format number; `format` goes up when a field changes its meaning, and a reader refuses one that it does not know.
 
-A `blob` is zstd (level 1) over msgpack. `streams` are zstd over (count:u4 width:u4) of each, in the order given here, and
-then the bytes of each: unsigned numbers of width 0 (all zero), 1, 2 or 4 bytes, in byte planes: all low bytes, then all
-next bytes, and so on. All numbers are little endian.
+A blob is zstd; what `streams` and number lists are is in codec/README.md, with the streams of each blob.
 
-HEAD payload, a msgpack map
-    format       5
+HEAD payload, a map
+    format       1
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), chunk_cycles
-    state, memory, rows   zstd of u4: at `first`, the words of [sm recorded | rf], the arena, the recorded rows' 32 lanes
+    state, memory, rows   blobs of u4: at `first`, the words of [sm recorded | rf], the arena, the recorded rows' 32 lanes
 dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or a nested dtype, "shape": [..] if any}]}
 
-CHNK payload, a msgpack map; c0 = first
-    first, num   the chunk turns the state at c0 into those at c0 + 1 .. c0 + num
+CHNK payload := number:u4 num:u4 first:u8 chain:u4, then a map: the chunk turns the state at c0 = first into those at
+c0 + 1 .. c0 + num. chain = CRC32 of number, num, first and the crc of the chunk frame before (of chunk 0: of the HEAD
+frame), carried on from that chunk's chain (of chunk 0: 0): a chunk that is missing, out of order or of another run shows.
     totals       stall totals at c0 (warp-cycles per stall code)
-    state        streams of what the run changes, in 20 parts:
-                 key_step, key_bits: the state at c0: the words that differ from the header's state, as steps from word to
-                 word, and how, xor-ed. The rest are the changes. The words that the run compared together, at most 32, are
-                 a block; blocks that are alike inside are of one kind; an event is one cycle in which a block changes.
-                 kinds, patterns: of each kind, how many blocks there are, and how many different masks their events have;
-                 blocks: their first words, kind after kind, ascending in each, as zigzag differences; times: events of
-                 each. masks: those of each kind, low bit = first word of the block. Then per event, block after block:
-                 gaps: cycles since the block's event before, at first since c0; ranks: which of its kind's masks it has.
-                 Of both the low bytes; long_gaps, high_ranks: places, as differences, of those that need more, and
-                 gaps_beyond, ranks_beyond: what of them stands above. Where many do, the first stream has them whole.
-                 A column is one place of the blocks of one kind; per column that changes, ascending by kind and place,
-                 modes and widths: how it is coded, and in how many bytes. planes, bytes: for each (mode, width),
-                 ascending, the codes of its columns, ascending, each column's in the order of the events, in byte planes.
-                 far: places, among all these codes, of those that are wider, as differences; beyond: what of them stands
-                 above their width. The codes of a column of width 5 are given in one plane, by number among the different
-                 ones: distinct: how many these are, column by column as in widths, and known: the codes themselves. A code
-                 is by mode 0 new - old, 1 new xor old, 2 new, 3 new - cycle (small for stamps of the running cycle); 0 and
-                 3 as zigzag (0, -1, 1, -2 ... -> 0, 1, 2, 3 ...), all modulo 2**32. A change in cycle offset i shows in the
-                 state at c0 + i + 1. Never a change: sm.cycle, and sm.stall_total, which grows in each cycle by the
-                 sm.state_count that the cycle leaves behind.
-    rows         streams counts, index, kind, base, step, raw, short, steps: row writes in order; counts per cycle; index as
-                 zigzag differences; kind 0 = 32 equal lanes (base), 1 = base + lane * step (zigzag), 2 = 32 words in raw,
-                 3 = 32 words in short, all less than 2**16, 4 = base and in steps 31 zigzag differences from lane to lane,
-                 modulo 2**32, likewise
-    memory       streams counts, index, value: u4 memory words written, in order, likewise
-    level, row_sum, mem_sum   where the chunk's number k > 0 is a multiple of 8**level, level > 0 the highest such:
-                 streams as of rows and memory, counts empty: every row and word written in chunks k - 8**level .. k - 1,
-                 with its value at c0. Values at any chunk's start are so reached in at most 7 steps per level of 8.
+    state        streams: keyframe and state changes
+    rows, memory, writes   streams: register rows, memory words, and architectural registers written
+    row_sum, mem_sum   where the chunk's number k > 0 is a multiple of 8**level, level > 0 the highest such: streams as
+                 of rows and memory, counts empty: every row and word written in chunks k - 8**level .. k - 1, with its
+                 value at c0. Values at any chunk's start are so reached in at most 7 steps per level of 8.
     row_writes, mem_writes, row_sums, mem_sums   entries in rows, memory, row_sum, mem_sum
     printed      [[cycle, text], ..] lines that the kernel printed
 
-SUMM payload, a msgpack map; it follows every 64th chunk, and the last. c = chunks summed up, of each the states from its
-first cycle to the one behind its last. bits := for each place, ceil(c / 8) bytes with one bit per chunk, low bit first
+ZONE payload, a map: the zone map that follows every 64th chunk, and the last. c = chunks it covers, of each the states from
+its first cycle to the one behind its last. bits := for each place, ceil(c / 8) bytes with one bit per chunk, low bit first
     first, num   number of the first of these chunks, and c
     words        number list: of each kind of words the first. A kind: words of the state that hold the same fields of
-                 different elements of arrays (summaries.py, WordKinds)
-    ranged, parts   for each of them: whether it is watched, and zstd of: bits for its words, ascending: the chunk
+                 different elements of arrays (zone_maps.py, WordKinds)
+    ranged, parts   for each of them: whether it is watched, and a blob of: bits for its words, ascending: the chunk
                  changes them; if watched, u4 numbers word by word, chunk by chunk, in byte planes: the least value as
                  difference to the chunk before, then those of the greatest minus the least. The bytes of a word that
-                 holds fields of less than 4 bytes have ends of their own. Kinds that are not there do not change
-    states       zstd of u8 sets of states of each warp slot, chunk by chunk, in byte planes
-    rows, lines  zstd of bits: recorded rows written; memory written, word w being at place w / 32 modulo 1024
+                 holds fields of less than 4 bytes have minima and maxima of their own. Kinds that are not there do not
+                 change
+    states       blob of u8 sets of states of each warp slot, chunk by chunk, in byte planes
+    registers    blob of bits: registers written, register r of warp slot w at place 64 w + r
+    rows, pages  blobs of bits: recorded rows written; memory written, word w being at place w / 32 modulo 1024
 
-A number list in a map is [count, width, planes], like a stream, of widths up to 8.
-
-INDX payload, a msgpack map
-    first, num, offset, row_writes, mem_writes, row_sums, mem_sums   number lists, one entry per chunk, inside a blob
-    summary      in the same blob: number list, where each SUMM is, the first one that of chunks 0..63
+INDX payload, a map
+    first, num, chain, offset, row_writes, mem_writes, row_sums, mem_sums   number lists, one entry per chunk, inside a blob
+    zones        in the same blob: number list, where each ZONE is, the first one that of chunks 0..63
     totals       in the same blob: number list, (chunks + 1) x codes; the last row is the state after the last chunk
     printed      in the same blob: all printed lines
     end          map: finished (the kernel ran to its end), fault (text or nil), summary (the run's result or nil)
@@ -81,32 +56,34 @@ INDX payload, a msgpack map
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import msgpack
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.codec import codec
-from rfview.sessions.file import format2
+from rfview.sessions.codec import streams
 from rfview.sessions.layout import Layout
 
-FORMAT = 5
-# the first formats with columns stored by number, and with the row kinds 3 and 4
-NUMBERED_SINCE, SHORT_SINCE = 4, 5
+FORMAT = 1
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 3
-MAGIC = b"\x89RFV\r\n\x1a\n"
-END_MAGIC = b"RFVEND\r\n"
+MAGIC = b"\x89RFS\r\n\x1a\n"
+# of recordings from before format 1, which had numbers of their own
+OLD_MAGIC = b"\x89RFV\r\n\x1a\n"
+END_MAGIC = b"RFSEND\r\n"
 FRAME = struct.Struct("<4sQI")
+CHUNK_HEAD = struct.Struct("<IIQI")
 TRAILER = struct.Struct("<QI8s")
-HEAD, CHUNK, SUMMARY, INDEX = b"HEAD", b"CHNK", b"SUMM", b"INDX"
+HEAD, CHUNK, ZONE, INDEX = b"HEAD", b"CHNK", b"ZONE", b"INDX"
 RADIX = 8
-MAX_FRAME = 1 << 34
+# no chunk has more cycles, and no array of the header more bytes
+MAX_CYCLES, MAX_ARRAY = 1 << 16, 1 << 33
 
 
 class Damage(Exception):
@@ -130,41 +107,92 @@ def dtype_to_json(dtype: np.dtype) -> Any:
 def dtype_from_json(stored: Any) -> np.dtype:
     """Return the dtype behind `dtype_to_json`."""
     if isinstance(stored, str):
-        return np.dtype(stored)
+        found = np.dtype(stored)
+        if found.kind not in "uif":
+            raise ValueError(f"a field cannot be {stored!r}")
+        return found
     names = [entry["name"] for entry in stored["fields"]]
     formats = [(dtype_from_json(entry["format"]), tuple(entry.get("shape", ()))) for entry in stored["fields"]]
     offsets = [entry["offset"] for entry in stored["fields"]]
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": stored["itemsize"]})
 
 
-def write_frame(file: Any, tag: bytes, payload: bytes | memoryview) -> int:
-    """Write one frame into a binary file, which may be unbuffered; return its offset there."""
-    offset = file.tell()
-    crc = zlib.crc32(payload, zlib.crc32(tag + struct.pack("<Q", len(payload))))
-    for part in (FRAME.pack(tag, len(payload), crc), payload):
+def write_frame(file: Any, tag: bytes, *payload: bytes | memoryview) -> tuple[int, int]:
+    """Write one frame, its payload in parts, into a binary file, which may be unbuffered; return its offset and its CRC."""
+    offset, length = file.tell(), sum(map(len, payload))
+    crc = zlib.crc32(tag + struct.pack("<Q", length))
+    for part in payload:
+        crc = zlib.crc32(part, crc)
+    for part in (FRAME.pack(tag, length, crc), *payload):
         left = memoryview(part)
         while left:
             left = left[file.write(left) :]
-    return offset
+    return offset, crc
 
 
-def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> tuple[bytes, bytes, int]:
-    """Return (tag, payload, offset behind the frame); raises Damage."""
+class Frame(NamedTuple):
+    """A frame as read; end: the offset behind it."""
+
+    tag: bytes
+    payload: bytes
+    end: int
+    crc: int
+
+
+def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Frame:
+    """Return the frame at an offset; raises Damage. No more is read than the file has."""
+    left = file.seek(0, os.SEEK_END) - offset - FRAME.size
+    if offset < 0 or left < 0:
+        raise Damage("cut short")
     file.seek(offset)
     head = file.read(FRAME.size)
-    if len(head) < FRAME.size:
-        raise Damage("cut short")
     tag, length, crc = FRAME.unpack(head)
-    if length > MAX_FRAME:
-        raise Damage("check sum wrong")
-    payload = file.read(length)
-    if len(payload) < length:
+    if length > left:
         raise Damage("cut short")
-    if zlib.crc32(payload, zlib.crc32(head[:12])) != crc:
+    payload = file.read(length)
+    if len(payload) < length or zlib.crc32(payload, zlib.crc32(head[:12])) != crc:
         raise Damage("check sum wrong")
     if expected is not None and tag != expected:
         raise Damage(f"holds {tag!r} instead of {expected!r}")
-    return tag, payload, offset + FRAME.size + length
+    return Frame(tag, payload, offset + FRAME.size + length, crc)
+
+
+@dataclass(frozen=True)
+class ChunkHead:
+    """What each chunk begins with. chain: the running check over this head and all chunks before."""
+
+    number: int
+    num: int
+    first: int
+    chain: int
+
+    @staticmethod
+    def following(number: int, num: int, first: int, before: tuple[int, int]) -> ChunkHead:
+        """Return the head of a chunk; before: chain and frame's CRC of the one before, of chunk 0: 0 and that of HEAD."""
+        chain, crc = before
+        return ChunkHead(number, num, first, zlib.crc32(struct.pack("<IIQI", number, num, first, crc), chain))
+
+    def pack(self) -> bytes:
+        """Return its bytes."""
+        return CHUNK_HEAD.pack(self.number, self.num, self.first, self.chain)
+
+    @staticmethod
+    def split(payload: bytes) -> tuple[ChunkHead, memoryview]:
+        """Return a CHNK payload's head and the bytes of its map; raises Damage."""
+        if len(payload) < CHUNK_HEAD.size:
+            raise Damage("has no head")
+        head = ChunkHead(*CHUNK_HEAD.unpack_from(payload))
+        if not 0 < head.num <= MAX_CYCLES:
+            raise Damage(f"cannot have {head.num:,} cycles")
+        return head, memoryview(payload)[CHUNK_HEAD.size :]
+
+    def check(self, number: int, first: int, before: tuple[int, int]) -> None:
+        """Raise Damage unless it follows the chunk before, which ends at cycle `first`; before: as in `following`."""
+        if (self.number, self.first) != (number, first):
+            raise Damage(f"chunk {self.number} from cycle {self.first:,} on is where chunk {number} from cycle {first:,} on "
+                         "should be")  # fmt: skip
+        if ChunkHead.following(self.number, self.num, self.first, before) != self:
+            raise Damage("it does not follow the chunk before it")
 
 
 def write_trailer(file: BinaryIO, index_offset: int) -> None:
@@ -208,8 +236,8 @@ class Header:
             "first": self.first,
             "chunk_cycles": self.chunk_cycles,
         }
-        values = {name: codec.squeeze(np.ascontiguousarray(getattr(self, name), "<u4").data) for name in VALUES}
-        return msgpack.packb({"format": FORMAT, "body": codec.compress(body, HEADER_LEVEL), **values})
+        values = {name: streams.compress(np.ascontiguousarray(getattr(self, name), "<u4").data) for name in VALUES}
+        return msgpack.packb({"format": FORMAT, "body": streams.compress_map(body, HEADER_LEVEL), **values})
 
     @staticmethod
     def unpack(payload: bytes, path: Any) -> Header:
@@ -217,21 +245,16 @@ class Header:
         try:
             outer = msgpack.unpackb(payload, strict_map_key=False)
             number = outer["format"]
-            if number > FORMAT:
+            if number != FORMAT:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
-            if number < format2.NUMBER:
-                raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; record the run again")
-            body = codec.expand(outer["body"], f"{path}: header")
+            body = streams.decompress_map(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
-            if number == format2.NUMBER:
-                values = format2.header_values(body)
-            else:
-                values = {name: np.frombuffer(codec.unsqueeze(outer[name]), "<u4") for name in VALUES}
-                if len(values["state"]) != layout.num_words:
-                    raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
+            values = {name: np.frombuffer(streams.decompress(outer[name], MAX_ARRAY), "<u4") for name in VALUES}
+            if len(values["state"]) != layout.num_words:
+                raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
             values["rows"] = values["rows"].reshape(-1, 32)
             return Header(layout, body["info"], body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
-        except (KeyError, TypeError, ValueError, msgpack.UnpackException, codec.ZstdError) as error:
+        except streams.DAMAGE as error:
             raise InputError(f"{path}: the header cannot be read ({error!r})") from None
 
 
@@ -239,62 +262,79 @@ class Header:
 class Index:
     """Where the chunks are and what they hold in short; one entry per chunk in each list.
 
-    totals: (chunks + 1, codes) i8. summary: where each summary is. end: finished, fault, summary of the run.
+    totals: (chunks + 1, codes) i8. zones: where each zone map is. end: finished, fault, summary of the run.
     """
 
     first: list[int] = field(default_factory=list)
     num: list[int] = field(default_factory=list)
+    chain: list[int] = field(default_factory=list)
     offset: list[int] = field(default_factory=list)
     row_writes: list[int] = field(default_factory=list)
     mem_writes: list[int] = field(default_factory=list)
     row_sums: list[int] = field(default_factory=list)
     mem_sums: list[int] = field(default_factory=list)
     totals: list[np.ndarray] = field(default_factory=list)
-    summary: list[int] = field(default_factory=list)
+    zones: list[int] = field(default_factory=list)
     printed: list[tuple[int, str]] = field(default_factory=list)
     end: dict[str, Any] = field(default_factory=dict)
 
-    LISTS = ("first", "num", "offset", "row_writes", "mem_writes", "row_sums", "mem_sums")
+    HEADS = ("first", "num", "chain")
+    COUNTS = ("row_writes", "mem_writes", "row_sums", "mem_sums")
+    LISTS = (*HEADS, "offset", *COUNTS)
 
-    def add(self, chunk: dict[str, Any], offset: int) -> None:
-        """Add a chunk's unpacked map; its totals at the start go in, those at its end are appended by `finish`."""
-        for name in self.LISTS:
-            if name != "offset":
-                getattr(self, name).append(int(chunk.get(name, 0)))
+    @property
+    def last(self) -> int:
+        """Return the cycle behind the last chunk."""
+        return self.first[-1] + self.num[-1] if self.first else 0
+
+    def add(self, head: ChunkHead, chunk: dict[str, Any], offset: int) -> None:
+        """Add a chunk's head and map; its totals at the start go in, those at its end are appended when all is written."""
+        for name in self.HEADS:
+            getattr(self, name).append(getattr(head, name))
+        for name in self.COUNTS:
+            getattr(self, name).append(int(chunk.get(name, 0)))
         self.offset.append(offset)
         self.totals.append(np.array(chunk["totals"], np.int64))
         self.printed += [(int(cycle), str(text)) for cycle, text in chunk["printed"]]
+
+    def check(self, number: int, head: ChunkHead) -> None:
+        """Raise Damage unless a chunk's head is the one that belongs there."""
+        if head != ChunkHead(number, self.num[number], self.first[number], self.chain[number]):
+            raise Damage("it is not the one that the index names")
 
     def cut(self, number: int) -> None:
         """Forget chunk `number` and all after it; the totals at its start become the final ones."""
         for name in self.LISTS:
             del getattr(self, name)[number:]
         del self.totals[number + 1 :]
-        last = self.first[-1] + self.num[-1] if number else 0
-        self.printed = [(cycle, text) for cycle, text in self.printed if cycle < last]
+        self.printed = [(cycle, text) for cycle, text in self.printed if cycle < self.last]
         self.end = {}
 
     def pack(self) -> bytes:
         """Return the INDX payload."""
-        body: dict[str, Any] = {name: codec.pack(np.array(getattr(self, name), np.uint64)) for name in self.LISTS}
-        body["totals"] = codec.pack(np.array(self.totals, np.int64).astype(np.uint64))
-        body["summary"] = codec.pack(np.array(self.summary, np.uint64))
+        body: dict[str, Any] = {name: streams.pack(np.array(getattr(self, name), np.uint64)) for name in self.LISTS}
+        body["totals"] = streams.pack(np.array(self.totals, np.int64).astype(np.uint64))
+        body["zones"] = streams.pack(np.array(self.zones, np.uint64))
         body["printed"] = self.printed
-        return msgpack.packb({"body": codec.compress(body), "end": self.end}, default=codec._plain)
+        return msgpack.packb({"body": streams.compress_map(body), "end": self.end}, default=streams.plain)
 
     @staticmethod
     def unpack(payload: bytes) -> Index:
         """Read the INDX payload; raises Damage when it makes no sense."""
         try:
             outer = msgpack.unpackb(payload, strict_map_key=False)
-            body = codec.expand(outer["body"], "the index")
-            index = Index(*(codec.unpack(body[name], np.int64).tolist() for name in Index.LISTS))
+            body = streams.decompress_map(outer["body"], "the index")
+            index = Index(*(streams.unpack(body[name], np.int64).tolist() for name in Index.LISTS))
             count = len(index.first)
-            index.totals = list(codec.unpack(body["totals"], np.int64).reshape(count + 1, -1))
-            index.summary = codec.unpack(body["summary"], np.int64).tolist() if "summary" in body else []
+            if any(len(getattr(index, name)) != count for name in Index.LISTS):
+                raise ValueError("its lists differ in length")
+            if index.first[1:] != [first + num for first, num in zip(index.first, index.num)][:-1]:
+                raise ValueError("its chunks do not follow one another")
+            index.totals = list(streams.unpack(body["totals"], np.int64).reshape(count + 1, -1))
+            index.zones = streams.unpack(body["zones"], np.int64).tolist()
             index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
             index.end = outer.get("end", {})
-        except (KeyError, TypeError, ValueError, InputError, msgpack.UnpackException) as error:
+        except (*streams.DAMAGE, InputError) as error:
             raise Damage(f"cannot be read ({error!r})") from None
         return index
 

@@ -9,19 +9,20 @@ from typing import Any, BinaryIO
 import msgpack
 
 from rfview.engine.errors import InputError
-from rfview.sessions.file import format, heap
+from rfview.sessions.codec import streams
+from rfview.sessions.file import format
 from rfview.sessions.file.format import Damage
-from rfview.sessions.timeline.replay import RecordedTimeline, lost_summary
+from rfview.sessions.timeline.replay import RecordedTimeline, lost_zone_map
 
 # Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
 CHECK_AT_OPEN_BYTES = 64 << 20
 
 
 def is_recording(path: Path) -> bool:
-    """Say whether a file begins like a session file."""
+    """Say whether a file begins like a session file, be it one from before format 1."""
     try:
         with open(path, "rb") as file:
-            return file.read(len(format.MAGIC)) == format.MAGIC
+            return file.read(len(format.MAGIC)) in (format.MAGIC, format.OLD_MAGIC)
     except OSError:
         return False
 
@@ -37,7 +38,6 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
         file = open(path, "rb")  # noqa: SIM115 - kept open by the timeline
     except OSError as error:
         raise InputError(f"{path}: cannot open the recording ({error.strerror})") from None
-    heap.keep_freed()
     try:
         return _open(path, file, check)
     except BaseException:
@@ -47,80 +47,100 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
 
 def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
     size = os.fstat(file.fileno()).st_size
-    if file.read(len(format.MAGIC)) != format.MAGIC:
+    magic = file.read(len(format.MAGIC))
+    if magic == format.OLD_MAGIC:
+        raise InputError(f"{path}: a recording of an earlier rfview, from before session format {format.FORMAT}; "
+                         "record the run again")  # fmt: skip
+    if magic != format.MAGIC:
         raise InputError(f"{path}: not an rfview recording, or its first bytes are damaged")
     try:
-        _, payload, begin = format.read_frame(file, len(format.MAGIC), format.HEAD)
+        head = format.read_frame(file, len(format.MAGIC), format.HEAD)
     except Damage as error:
         raise InputError(f"{path}: the header is damaged or cut off ({error}); nothing can be shown") from None
-    header = format.Header.unpack(payload, path)
-    warnings: list[str] = []
+    header = format.Header.unpack(head.payload, path)
+    walk = Walk(path, file, head, header.first)
     try:
         index_offset = format.read_trailer(file, size)
-        _, payload, end = format.read_frame(file, index_offset, format.INDEX)
-        if end + format.TRAILER.size != size:
+        found = format.read_frame(file, index_offset, format.INDEX)
+        if found.end + format.TRAILER.size != size:
             raise Damage("is not at the end of the file")
-        index = format.Index.unpack(payload)
+        index = format.Index.unpack(found.payload)
     except Damage as error:
-        index, stopped = _scan(file, begin, size)
-        last = index.first[-1] + index.num[-1] if index.first else 0
-        warnings.append(f"{path}: the index is missing or damaged ({error}); rebuilt from the chunks, up to cycle "
-                        f"{last:,}{stopped}")  # fmt: skip
+        index = walk.rebuilt()
+        walk.warnings.insert(0, f"{path}: the index is missing or damaged ({error}); rebuilt from the chunks, up to cycle "
+                                f"{index.last:,}{walk.stopped}")  # fmt: skip
     else:
         if check or (check is None and size <= CHECK_AT_OPEN_BYTES):
-            _check_chunks(path, file, begin, index_offset, index, warnings)
+            walk.check(index, index_offset)
     if not index.first:
         raise InputError(f"{path}: holds no whole chunk; nothing can be shown")
-    return RecordedTimeline(path, file, header, index, warnings)
+    return RecordedTimeline(path, file, header, index, walk.warnings)
 
 
-def _scan(file: BinaryIO, begin: int, size: int) -> tuple[format.Index, str]:
-    """Rebuild the index from the chunks; return it and why the scan ended early, or ''."""
-    index = format.Index()
-    offset = begin
-    stopped = ""
-    while offset < size:
+class Walk:
+    """Goes from frame to frame through a file, from the first one behind the header, and checks them.
+
+    head: the HEAD frame; first: the cycle of chunk 0. stopped: why `rebuilt` ended early, or ''. warnings: what was found.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO, head: format.Frame, first: int):
+        self.path, self.file, self.head, self.first = path, file, head, first
+        self.stopped = ""
+        self.warnings: list[str] = []
+
+    def rebuilt(self) -> format.Index:
+        """Return an index of the chunks up to the first one that is damaged, missing or out of order."""
+        index, offset, before = format.Index(), self.head.end, (0, self.head.crc)
         try:
-            tag, payload, behind = format.read_frame(file, offset)
-            if tag == format.INDEX:
-                break
-            if tag == format.CHUNK:
-                index.add(msgpack.unpackb(payload, strict_map_key=False), offset)
-            if tag == format.SUMMARY:
-                index.summary.append(offset)
-        except (Damage, KeyError, TypeError, ValueError, msgpack.UnpackException) as error:
-            stopped = f" (chunk {len(index.first)}: {error})"
-            break
-        offset = behind
-    return index, stopped
+            while True:
+                tag, payload, end, crc = format.read_frame(self.file, offset)
+                if tag == format.INDEX:
+                    break
+                if tag == format.CHUNK:
+                    head, content = format.ChunkHead.split(payload)
+                    head.check(len(index.first), index.last if index.first else self.first, before)
+                    index.add(head, msgpack.unpackb(content, strict_map_key=False), offset)
+                    before = head.chain, crc
+                if tag == format.ZONE:
+                    index.zones.append(offset)
+                offset = end
+        except (Damage, *streams.DAMAGE) as error:
+            if offset != os.fstat(self.file.fileno()).st_size:
+                self.stopped = f" (chunk {len(index.first)}: {error})"
+        return index
 
+    def check(self, index: format.Index, end: int) -> None:
+        """Check every frame; cut the index to the chunks before the first one that is damaged or in a wrong place, and warn.
 
-def _check_chunks(path: Path, file: BinaryIO, begin: int, end: int, index: format.Index, warnings: list[str]) -> None:
-    """Check every chunk's and summary's sum; shorten the session to the chunks before the first damaged one, and warn."""
-    known = sorted([*((offset, format.CHUNK, number) for number, offset in enumerate(index.offset)),
-                    *((offset, format.SUMMARY, number) for number, offset in enumerate(index.summary)),
-                    (end, format.INDEX, 0)])  # fmt: skip
-    offset = begin
-    chunk = 0
-    for place, (expected, tag, number) in enumerate(known):
-        try:
-            while offset < expected:
-                offset = format.read_frame(file, offset)[2]
-            if offset != expected:
-                raise Damage("lies elsewhere than the index says")
-            if tag != format.INDEX:
-                offset = format.read_frame(file, offset, tag)[2]
-            chunk += tag == format.CHUNK
-        except Damage as error:
-            if tag == format.SUMMARY and offset == expected:
-                warnings.append(lost_summary(path, number, error))
-                index.summary[number], offset = -1, known[place + 1][0]
-                continue
-            number = min(chunk, len(index.offset) - 1)
-            index.cut(number)
-            last = index.first[-1] + index.num[-1] if number else 0
-            warnings.append(f"{path}: chunk {number} is damaged ({error}); the session ends at cycle {last:,}")
-            return
+        end: where the index is. A damaged zone map is taken out.
+        """
+        known = sorted([*((offset, format.CHUNK, number) for number, offset in enumerate(index.offset)),
+                        *((offset, format.ZONE, number) for number, offset in enumerate(index.zones)),
+                        (end, format.INDEX, 0)])  # fmt: skip
+        offset, chunk, before = self.head.end, 0, (0, self.head.crc)
+        for place, (expected, tag, number) in enumerate(known):
+            try:
+                while offset < expected:
+                    offset = format.read_frame(self.file, offset).end
+                if offset != expected:
+                    raise Damage("lies elsewhere than the index says")
+                if tag != format.INDEX:
+                    _, payload, offset, crc = format.read_frame(self.file, offset, tag)
+                if tag == format.CHUNK:
+                    head = format.ChunkHead.split(payload)[0]
+                    index.check(number, head)
+                    head.check(number, head.first, before)
+                    chunk, before = chunk + 1, (head.chain, crc)
+            except Damage as error:
+                if tag == format.ZONE and offset == expected:
+                    self.warnings.append(lost_zone_map(self.path, number, error))
+                    index.zones[number], offset = -1, known[place + 1][0]
+                    continue
+                number = min(chunk, len(index.offset) - 1)
+                index.cut(number)
+                self.warnings.append(f"{self.path}: chunk {number} is damaged ({error}); the session ends at cycle "
+                                     f"{index.last:,}")  # fmt: skip
+                return
 
 
 def describe(path: str | Path) -> dict[str, Any]:

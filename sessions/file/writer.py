@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,16 @@ import numpy as np
 
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
-from rfview.sessions.codec import codec
-from rfview.sessions.file import format, heap
-from rfview.sessions.file.chunk_coder import Coder, Frame
-from rfview.sessions.file.write_pipeline import Crew
+from rfview.sessions.codec import streams
+from rfview.sessions.file import format
+from rfview.sessions.file.write_pipeline import WritePipeline
 from rfview.sessions.layout import Layout
 
-# what is a blob of its own in a CHNK map
-PARTS = ("state", "rows", "memory", "row_sum", "mem_sum")
+# what is a blob in a CHNK map
+BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
+
+# a tag, and what its payload is made of
+Frame = tuple[bytes, Any]
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class RecordResult:
 class Writer:
     """Writes chunks in order into an open file.
 
-    `add` does it all; or a Crew calls `code` for chunk after chunk, `squeeze` for what comes of it, and `write`, in order.
+    `add` does it all; or a WritePipeline calls `code` for chunk after chunk, and `compress` and `write` for their frames.
     """
 
     def __init__(self, path: Path, layout: Layout, info: dict[str, Any], chunk_cycles: int):
@@ -58,73 +59,71 @@ class Writer:
         self.index = format.Index()
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115 - lives as long as the writer
         self._file.write(format.MAGIC)
-        # its buffer is used again for every chunk
-        self._packer = msgpack.Packer(autoreset=False)
-        self._last: Chunk | None = None
+        self._coder: Any = None
+        self._before = 0, 0     # chain and CRC of the chunk before
 
     def add(self, chunk: Chunk) -> None:
         """Code and write one chunk; the first must bring rows and memory. Raises OSError, as on a full disk."""
         for frame in self.code(chunk):
-            self.write(self.squeeze(frame))
-
-    @cached_property
-    def _coder(self) -> Coder:
-        return Coder(self.layout)
-
-    def prepare(self) -> None:
-        """Do what can be done before there is a chunk."""
-        _ = self._coder
+            self.write(self.compress(frame))
 
     def code(self, chunk: Chunk) -> list[Frame]:
-        """Return the frames that one chunk adds to the file; the first chunk must bring rows and memory."""
+        """Return the frames that one chunk adds to the file, and give it back; the first must bring rows and memory."""
         frames: list[Frame] = []
-        if self._last is None:
+        if self._coder is None:
+            from rfview.sessions.file.chunk_coder import Coder  # imports numba: what replays imports this module too
+
             if chunk.key_rows is None or chunk.key_memory is None:
                 raise ValueError("the first chunk needs rows and memory")
-            state = chunk.key.copy()    # the chunk may be given back before the header is packed
-            header = format.Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory, chunk.key_rows,
-                                   self.chunk_cycles)  # fmt: skip
-            frames.append((format.HEAD, header))
-            self._coder.begin(state, len(chunk.key_rows), len(chunk.key_memory))
-        frames += self._coder.code(chunk)
-        if self._last is not None:
-            self._last.release()
-        self._last = chunk
-        return frames
+            state = chunk.key.copy()    # the chunk is given back before the header is packed
+            self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
+            frames.append((format.HEAD, format.Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory,
+                                                      chunk.key_rows, self.chunk_cycles)))  # fmt: skip
+        frames.append((format.CHUNK, (chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk))))
+        chunk.release()
+        return frames + (self._zone_map() if self._coder.zones.is_full else [])
 
-    def squeeze(self, frame: Frame) -> Frame:
-        """Return a frame with its payload ready to be written, a chunk's with its map for the index beside it."""
+    def _zone_map(self) -> list[Frame]:
+        found = None if self._coder is None else self._coder.zone_map()
+        return [] if found is None else [(format.ZONE, found)]
+
+    def compress(self, frame: Frame) -> Frame:
+        """Return a frame with its payload ready to be written; a chunk's has its map beside it, for the index."""
         tag, content = frame
         if tag == format.HEAD:
             return tag, content.pack()
-        if tag == format.SUMMARY:
+        if tag == format.ZONE:
             return tag, msgpack.packb(content)
-        release = content.pop("release")
-        content |= {name: codec.squeeze(content[name], codec.WIDE if name == "rows" else codec.NEAR) for name in PARTS
-                    if name in content}  # fmt: skip
-        release()
-        return tag, content
+        num, first, chunk = content
+        state = chunk["state"]
+        chunk |= {name: streams.compress(chunk[name]) for name in BLOBS if name in chunk}
+        self._coder.give_back(state)
+        return tag, (num, first, chunk, msgpack.packb(chunk))
 
     def write(self, frame: Frame) -> None:
-        """Write a frame that `squeeze` returned. Raises OSError."""
+        """Write a frame that `compress` returned. Raises OSError."""
         tag, content = frame
-        if tag == format.CHUNK:
-            self._packer.pack(content)
-            self.index.add(content, format.write_frame(self._file, tag, self._packer.getbuffer()))
-            self._packer.reset()
-        else:
-            offset = format.write_frame(self._file, tag, content)
-            if tag == format.SUMMARY:
-                self.index.summary.append(offset)
+        if tag != format.CHUNK:
+            offset, crc = format.write_frame(self._file, tag, content)
+            if tag == format.ZONE:
+                self.index.zones.append(offset)
+            else:
+                self._before = 0, crc
+            return
+        num, first, chunk, packed = content
+        head = format.ChunkHead.following(len(self.index.first), num, first, self._before)
+        offset, crc = format.write_frame(self._file, tag, head.pack(), packed)
+        self._before = head.chain, crc
+        self.index.add(head, chunk, offset)
 
     def finish(self, end: dict[str, Any], totals: np.ndarray) -> int:
         """Write index and trailer; return the file's size in bytes. totals: stall totals behind the last chunk."""
-        if self._last is not None:
+        if self._coder is not None:
             self.index.totals.append(totals.astype(np.int64))
-            for frame in self._coder.summed_up():
-                self.write(self.squeeze(frame))
+            for frame in self._zone_map():
+                self.write(self.compress(frame))
         self.index.end = end
-        format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack()))
+        format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack())[0])
         size = self._file.tell()
         self._file.close()
         return size
@@ -157,7 +156,6 @@ def record(
     """
     target = Path(path)
     started = time.perf_counter()
-    heap.keep_freed()
     partial = partial_path(target)
     layout = Layout(simulator.sm_dtype, simulator.rf_dtype)
     try:
@@ -189,7 +187,7 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
     """Drive the simulator and hand its chunks over; return the cycle reached, when all is written."""
     from rfview.sessions.codec import warm  # imports numba: what replays imports this module too
 
-    crew: Crew[Chunk, Frame] = Crew(writer)
+    pipeline: WritePipeline[Chunk, Frame] = WritePipeline(writer)
     limit = None if max_cycles is None else simulator.cycle + max_cycles
     reached = simulator.cycle
     started = False
@@ -202,10 +200,10 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
             started = True
             if chunk is None or chunk.num_cycles == 0:
                 break
-            crew.put(chunk)
+            pipeline.put(chunk)
             reached = chunk.first_cycle + chunk.num_cycles
             if simulator.fault is not None or (progress is not None and progress(reached)):
                 break
     finally:
-        crew.finish()
+        pipeline.finish()
     return reached

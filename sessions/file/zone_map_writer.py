@@ -1,111 +1,94 @@
-"""Sum up chunks while they are recorded; see summaries.py, which reads what is made here, and format.py, SUMM."""
+"""Make zone maps while chunks are recorded; zone_maps.py reads them, and format.py, ZONE, says how they are stored."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rfview.engine.chunk import REGISTERS_OF_WARP
-from rfview.sessions.codec import codec
-from rfview.sessions.codec.extent import BYTES, LINE_BITS, NOT_WATCHED, WHOLE, Extent
+from rfview.engine.chunk import REGISTERS_OF_WARP, Chunk
+from rfview.sessions.codec import streams
+from rfview.sessions.codec.encode import Encoder, Watch
+from rfview.sessions.codec.loops import BYTES, NOT_WATCHED, WHOLE
+from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES, WordKinds
 from rfview.sessions.layout import Layout
-from rfview.sessions.file.zone_maps import CHUNKS, STATES, WordKinds
 
-# what is large and seldom asked for is summed up by its changes alone
+# of what is large and seldom asked for only the changes are kept
 CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "l2", "config")
 MOST_WORDS = 1024
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Which words are watched: slot: (num_words,) i4 number among the watched ones, -1 = not watched; watched: (w,) i8.
-
-    The watched ones go kind after kind. watch: (num_words,) u1 how, as in extent.py. num_states: warp slots.
-    """
-
-    kinds: WordKinds
-    slot: np.ndarray
-    watched: np.ndarray
-    watch: np.ndarray
-    num_states: int
-
-    @staticmethod
-    def of(layout: Layout) -> Plan:
-        """Choose from a layout: all of it but what is large and seldom asked for."""
-        kinds = WordKinds.of(layout)
-        chosen = np.zeros(layout.num_words, bool)
-        for dtype, begin in ((layout.sm_dtype, 0), (layout.rf_dtype, layout.sm_bytes)):
-            for name in dtype.names or ():
-                inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-                if (begin or name not in CHANGES_ONLY) and (inner.itemsize <= 4 * MOST_WORDS or name == "warp"):
-                    chosen[(begin + offset) // 4 : -(-(begin + offset + inner.itemsize) // 4)] = True
-        # kind after kind, as they are packed: what is read together lies side by side
-        watched = kinds.words[chosen[kinds.words]]
-        slot = np.full(layout.num_words, -1, np.int32)
-        slot[watched] = np.arange(len(watched))
-        watch = np.where(chosen, np.where(kinds.in_bytes, BYTES, WHOLE), NOT_WATCHED).astype(np.uint8)
-        return Plan(kinds, slot, watched, watch, len(layout.field(STATES).offsets))
+def watch_of(layout: Layout, kinds: WordKinds) -> Watch:
+    """Choose of which words to keep minima and maxima: of all but what is large and seldom asked for."""
+    chosen = np.zeros(layout.num_words, bool)
+    for dtype, begin in ((layout.sm_dtype, 0), (layout.rf_dtype, layout.sm_bytes)):
+        for name in dtype.names or ():
+            inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+            if (begin or name not in CHANGES_ONLY) and (inner.itemsize <= 4 * MOST_WORDS or name == "warp"):
+                chosen[(begin + offset) // 4 : -(-(begin + offset + inner.itemsize) // 4)] = True
+    how = np.where(chosen, np.where(kinds.in_bytes, BYTES, WHOLE), NOT_WATCHED).astype(np.uint8)
+    return Watch.of(how, layout.field(STATES).offsets)
 
 
-class Summariser:
-    """Collects what chunks hold, while recording; one after the other, up to 64, then `take`.
+class ZoneMapWriter:
+    """Collects what chunks hold, one after the other, up to 64; then `take`. count: chunks since then."""
 
-    rows: (recorded rows,) u8, lines: (LINE_BITS,) u8, and registers: (warp slots * 64,) u8, in which whoever writes them
-    sets bit `count` for the next chunk.
-    """
-
-    def __init__(self, plan: Plan, num_rows: int):
-        self.plan = plan
+    def __init__(self, kinds: WordKinds, watch: Watch, encoder: Encoder, num_rows: int):
         self.count = 0
-        shape = (CHUNKS, len(plan.watched))
-        self._low, self._high = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
-        self._states = np.zeros((CHUNKS, plan.num_states), np.uint64)
-        # a bit for each chunk
-        sizes = (len(plan.slot), num_rows, LINE_BITS, plan.num_states * REGISTERS_OF_WARP)
-        self._changed, self.rows, self.lines, self.registers = (np.zeros(size, np.uint64) for size in sizes)
-        self._out = np.empty(CHUNKS // 8 * len(plan.slot) + 8 * CHUNKS * len(plan.watched), np.uint8)
-        self._which, self._end = np.empty((2, len(plan.kinds.begin)), np.int64)
-        from rfview.sessions.codec import sums  # imports numba: what replays imports this module too
-
-        self._sums = sums
+        self._encoder = encoder
+        self._kinds = np.split(kinds.words, kinds.begin[1:-1])
+        self._watched = [bool(watch.how[words[0]] != NOT_WATCHED) for words in self._kinds]
+        words = np.concatenate([words for words, is_watched in zip(self._kinds, self._watched) if is_watched])
+        self._words = words
+        self._low, self._high = np.zeros((2, CHUNKS, len(words)), np.uint32)
+        self._states = np.zeros((CHUNKS, len(watch.states_at)), np.uint64)
+        # per place a bit for each chunk
+        sizes = {"rows": num_rows, "pages": PAGES, "registers": len(watch.states_at) * REGISTERS_OF_WARP}
+        self._marks = {name: np.zeros(size, np.uint64) for name, size in sizes.items()}
 
     @property
     def is_full(self) -> bool:
         """Say whether `take` is due."""
         return self.count == CHUNKS
 
-    def add(self, key: np.ndarray, extent: Extent) -> None:
-        """Add a chunk. key: state at its first or last cycle. extent: what its changing words come to."""
-        plan, at = self.plan, self.count
-        self._sums.sum_up(key, plan.watched, plan.slot, extent.words, extent.least, extent.most, self._low[at],
-                            self._high[at], self._changed, at)  # fmt: skip
-        self._states[at] = extent.states
+    def add(self, rows: np.ndarray, chunk: Chunk) -> None:
+        """Add the chunk that the encoder coded last. rows: those that it writes."""
+        at, encoder = self.count, self._encoder
+        self._low[at], self._high[at], self._states[at] = encoder.low[self._words], encoder.high[self._words], encoder.sets
+        for name, places in (("rows", rows), ("pages", chunk.mem_index // PAGE_WORDS % PAGES),
+                             ("registers", chunk.writes.register)):  # fmt: skip
+            self._marks[name][places] |= np.uint64(1 << at)
         self.count += 1
 
     def take(self, first: int) -> dict[str, Any]:
-        """Return the summary of the chunks added, the first of them having this number, and begin anew."""
-        count, plan, kinds = self.count, self.plan, self.plan.kinds
-        self.count = 0
-        parts = self._sums.pack_parts(kinds.words, kinds.begin, plan.slot, self._changed, count, self._low, self._high,
-                                      self._out, self._which, self._end)  # fmt: skip
-        words = kinds.words[kinds.begin[self._which[:parts]]]
-        ends, out = self._end[:parts].tolist(), self._out.data
-        written = (_bytes_of(marks, count) for marks in (self.rows, self.lines, self.registers))
+        """Return the zone map of the chunks added, the first of them having this number, and begin anew."""
+        count, changed, at = self.count, self._encoder.changed, 0
+        firsts, ranged, parts = [], [], []
+        for words, is_watched in zip(self._kinds, self._watched):
+            marks = changed[words]
+            if is_watched or marks.any():
+                data = _bits_of(marks, count)
+                if is_watched:
+                    low, high = (bounds[:count, at : at + len(words)].T for bounds in (self._low, self._high))
+                    at += len(words)
+                    steps = np.diff(low, axis=1, prepend=np.uint32(0))
+                    data += _planes(steps) + _planes(high - low)
+                firsts.append(words[0])
+                ranged.append(is_watched)
+                parts.append(streams.compress(data))
         found = {
-            "first": first, "num": count, "words": codec.pack(words),
-            "ranged": codec.pack((plan.slot[words] >= 0).astype(np.uint8)),
-            "parts": [codec.squeeze(out[begin:end]) for begin, end in zip([0, *ends], ends)],
-            "states": codec.squeeze(_planes(self._states[:count].T)),
-            **dict(zip(("rows", "lines", "registers"), map(codec.squeeze, written))),
+            "first": first, "num": count, "words": streams.pack(np.array(firsts)),
+            "ranged": streams.pack(np.array(ranged, np.uint8)), "parts": parts,
+            "states": streams.compress(_planes(self._states[:count].T)),
+            **{name: streams.compress(_bits_of(marks, count)) for name, marks in self._marks.items()},
         }  # fmt: skip
-        for marks in (self._changed, self.rows, self.lines, self.registers):
+        for marks in (changed, *self._marks.values()):
             marks[:] = 0
+        self.count = 0
         return found
 
 
-def _bytes_of(marks: np.ndarray, count: int) -> bytes:
+def _bits_of(marks: np.ndarray, count: int) -> bytes:
     """Return the low bits of u8 marks, as many as chunks, in whole bytes each."""
     return marks.view(np.uint8).reshape(-1, 8)[:, : -(-count // 8)].tobytes()
 

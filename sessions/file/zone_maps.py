@@ -1,8 +1,8 @@
-"""What chunks hold, in short: made while recording, read by searches, which so leave out chunks without decoding them.
+"""Zone maps: what chunks hold, in short; made while recording, read by searches to leave out chunks without decoding them.
 
-A summary covers up to 64 chunks. Of each chunk it has, for the states from its first cycle to the one behind its last:
-which state words changed; the least and the greatest value of watched words (each byte of a word that holds fields of
-less than four bytes on its own); the set of states of each warp; which rows and which lines of memory were written.
+A zone map covers up to 64 chunks. Of each chunk it has, for the states from its first cycle to the one behind its last:
+which state words changed; the minimum and maximum of watched words (each byte of a word that holds fields of less than
+four bytes on its own); the set of states of each warp; which registers, rows and pages of memory were written.
 format.py says how it is stored.
 """
 
@@ -15,17 +15,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import zstandard
 
 from rfview.engine.errors import InputError
 from rfview.sessions import bounds
-from rfview.sessions.codec import codec
 from rfview.sessions.bounds import Bounds
-from rfview.sessions.codec.decode import ByteCache
-from rfview.sessions.codec.extent import LINE_BITS, LINE_WORDS
+from rfview.sessions.codec import streams
+from rfview.sessions.cache import ByteCache
 from rfview.sessions.layout import Field, Layout, distinct
 
 CHUNKS = 64
+# a page of memory that a zone map knows of: so many words, and so many pages before another one shares its place
+PAGE_WORDS, PAGES = 32, 1024
 CACHE_BYTES = 24 << 20
 STATES = "sm.warp[*].state"
 
@@ -87,18 +87,18 @@ def _of_planes(data: np.ndarray, dtype: str, shape: tuple[int, int]) -> np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The words of one kind in one summary: changed: (words, chunks) bool; low, high: (words, chunks) u4, or None."""
+    """The words of one kind in one zone map: changed: (words, chunks) bool; low, high: (words, chunks) u4, or None."""
 
     changed: np.ndarray
     low: np.ndarray | None
     high: np.ndarray | None
 
 
-class Summaries:
-    """Answers for ranges of chunks; chunks without a summary may hold anything.
+class ZoneMaps:
+    """Answers for ranges of chunks; chunks without a zone map may hold anything.
 
-    read: gives the map of format.py for the summary of a number, or None where there is none that can be read.
-    totals: gives the stall totals at a chunk's start. Raises InputError where a summary makes no sense.
+    read: gives the map of format.py for the zone map of a number, or None where there is none that can be read.
+    totals: gives the stall totals at a chunk's start. Raises InputError where a zone map makes no sense.
     """
 
     def __init__(self, layout: Layout, read: Callable[[int], dict[str, Any] | None],
@@ -123,20 +123,23 @@ class Summaries:
         return found
 
     def _map(self, block: int) -> dict[str, Any] | None:
-        """Return a summary as it is stored, with what it has by word."""
+        """Return a zone map as it is stored, with what it has by word."""
         found = self._cache.get(block)
         if found is None:
             found = self._read(block) or {}
             size = 1000
             if found:
-                words = codec.unpack(found["words"], np.int64).tolist()
-                found["places"] = dict(zip(words, range(len(words))))
-                size += sum(map(len, found["parts"])) + 200 * len(words)
+                try:
+                    words = streams.unpack(found["words"], np.int64).tolist()
+                    found["places"] = dict(zip(words, range(len(words))))
+                    size += sum(map(len, found["parts"])) + 200 * len(words)
+                except streams.DAMAGE as error:
+                    raise InputError(f"the zone map of chunks {block * CHUNKS}.. is damaged ({error!r})") from None
             self._cache.put(block, found, size)
         return found or None
 
     def _expanded(self, block: int, name: Any, expand: Callable[[dict[str, Any], int], Any]) -> Any:
-        """Return a part of a summary, kept while there is room; None where there is no summary."""
+        """Return a part of a zone map, kept while there is room; None where there is no zone map."""
         kept = self._cache.get((block, name))
         if kept is None:
             found = self._map(block)
@@ -144,22 +147,22 @@ class Summaries:
                 return None
             try:
                 kept = expand(found, int(found["num"]))
-            except (KeyError, TypeError, ValueError, IndexError, zstandard.ZstdError) as error:
-                raise InputError(f"the summary of chunks {block * CHUNKS}.. is damaged ({error!r})") from None
+            except streams.DAMAGE as error:
+                raise InputError(f"the zone map of chunks {block * CHUNKS}.. is damaged ({error!r})") from None
             arrays = (kept.changed, kept.low, kept.high) if isinstance(kept, Part) else (kept,)
             self._cache.put((block, name), kept, 200 + sum(array.nbytes for array in arrays if array is not None))
         return kept
 
     def _part(self, block: int, kind: int) -> Part | None:
-        """Return the words of a kind in a summary."""
+        """Return the words of a kind in a zone map."""
         words = self._kinds[kind]
 
         def expand(found: dict[str, Any], count: int) -> Part:
             place = found["places"].get(int(words[0]))
             if place is None:
                 return Part(np.zeros((len(words), count), bool), None, None)
-            data = np.frombuffer(_unsqueeze(found["parts"][place]), np.uint8)
-            ranged = codec.unpack(found["ranged"], np.uint8)[place]
+            data = np.frombuffer(streams.decompress(found["parts"][place]), np.uint8)
+            ranged = streams.unpack(found["ranged"], np.uint8)[place]
             split = len(words) * -(-count // 8)
             changed = _bits(data[:split], count)
             if not ranged:
@@ -171,7 +174,7 @@ class Summaries:
         return self._expanded(block, kind, expand)
 
     def _blocks(self, low: int, high: int) -> list[tuple[int, slice, slice]]:
-        """Return for each summary that chunks low..high-1 need: its number, where in it, and where in the answer."""
+        """Return for each zone map that chunks low..high-1 need: its number, where in it, and where in the answer."""
         found = []
         for block in range(low // CHUNKS, -(-high // CHUNKS)):
             begin, end = max(low, block * CHUNKS), min(high, (block + 1) * CHUNKS)
@@ -193,33 +196,37 @@ class Summaries:
         return answer
 
     def _flags(self, name: str, low: int, high: int) -> list[tuple[np.ndarray | None, slice]]:
-        """Return (places, chunks) bool of rows or lines written, piece by piece, with where it belongs; None = unknown."""
+        """Return (places, chunks) bool of what is written, piece by piece, with where each belongs; None = unknown."""
         pieces = []
         for block, inside, place in self._blocks(low, high):
             flags = self._expanded(block, name, lambda found, count: _bits(
-                np.frombuffer(_unsqueeze(found[name]), np.uint8), count))  # fmt: skip
+                np.frombuffer(streams.decompress(found[name]), np.uint8), count))  # fmt: skip
             pieces.append((None if flags is None else flags[:, inside], place))
         return pieces
 
     def rows_written(self, low: int, high: int) -> np.ndarray | None:
-        """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one summary, writes; None = unknown."""
+        """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one zone map, writes; None = unknown."""
         return self._flags("rows", low, high)[0][0]
 
-    def registers_change(self, registers: list[int], low: int, high: int) -> np.ndarray:
-        """Return (high - low,) bool: whether any of these registers, as in chunk.Writes, may be written in each chunk."""
-        answer = np.zeros(high - low, bool)
-        if registers:
-            for flags, place in self._flags("registers", low, high):
-                answer[place] = True if flags is None else flags[registers].any(axis=0)
+    def registers_written(self, registers: list[int], low: int, high: int) -> np.ndarray:
+        """Return (registers, high - low) bool: whether each, numbered as in chunk.Writes, may be written in each chunk."""
+        answer = np.ones((len(registers), high - low), bool)
+        for flags, place in self._flags("registers", low, high):
+            if flags is not None:
+                answer[:, place] = flags[registers]
         return answer
+
+    def registers_change(self, registers: list[int], low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: whether any of these registers may be written in each chunk."""
+        return np.logical_or.reduce(self.registers_written(registers, low, high), axis=0)
 
     def memory_changes(self, words: list[int], low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether any of these words of memory may be written in each chunk."""
         answer = np.zeros(high - low, bool)
         if words:
-            lines = np.array(words) // LINE_WORDS % LINE_BITS
-            for flags, place in self._flags("lines", low, high):
-                answer[place] = True if flags is None else flags[lines].any(axis=0)
+            pages = np.array(words) // PAGE_WORDS % PAGES
+            for flags, place in self._flags("pages", low, high):
+                answer[place] = True if flags is None else flags[pages].any(axis=0)
         return answer
 
     def bounds(self, field: Field, low: int, high: int) -> Bounds | None:
@@ -243,7 +250,7 @@ class Summaries:
         values = np.zeros((high - low, len(warps)), np.uint64)
         for block, inside, place in self._blocks(low, high):
             sets = self._expanded(block, "states", lambda found, count: _of_planes(
-                np.frombuffer(_unsqueeze(found["states"]), np.uint8), "<u8", (-1, count)))  # fmt: skip
+                np.frombuffer(streams.decompress(found["states"]), np.uint8), "<u8", (-1, count)))  # fmt: skip
             if sets is None:
                 return None
             values[place] = sets[warps, inside].T
@@ -296,6 +303,3 @@ def _bits(data: np.ndarray, count: int) -> np.ndarray:
     """Return (places, count) bool of packed bits, each place in whole bytes."""
     return np.unpackbits(data.reshape(-1, -(-count // 8)), axis=1, count=count, bitorder="little").view(bool)
 
-
-def _unsqueeze(data: bytes) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(data)

@@ -1,6 +1,7 @@
 """A range of cycles with the state at each.
 
     base          what every timeline can answer
+    decoded       a chunk, live or recorded, that answers questions about its cycles
     live          one that the engine extends; keyframes: copies of the machine in bounded memory
     replay        one from a session file
     recipe        one from a recipe file: what a run needs to be simulated again; simulate: the simulator of such a run

@@ -12,12 +12,12 @@ import numpy as np
 from rfview.engine.chunk import LANES
 from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
-from rfview.sessions.codec.decode import DecodedChunk
+from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.layout import Layout
-from rfview.sessions.codec.rowlog import ALL
+from rfview.sessions.codec.logs import ALL
 
 if TYPE_CHECKING:
-    from rfview.sessions.file.zone_maps import Summaries
+    from rfview.sessions.file.zone_maps import ZoneMaps
 
 # Buckets that cover at most this many chunks are counted exactly, longer stretches from totals at chunk starts.
 EXACT_CHUNKS = 16
@@ -42,8 +42,8 @@ class Timeline(ABC):
 
     first, last: first and last cycle whose state is known; `last` is the state after everything that ran so far.
     closed: nothing can follow `last`. info: the run's constants (Simulator.info). fault: why the kernel was stopped, or
-    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. summaries: what chunks hold in
-    short, or None where nobody has summed them up.
+    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. summaries: what chunks
+    hold in short, or None where the file has no zone maps.
     """
 
     first: int
@@ -53,7 +53,7 @@ class Timeline(ABC):
     layout: Layout
     fault: str | None
     warnings: list[str]
-    summaries: Summaries | None = None
+    summaries: ZoneMaps | None = None
 
     def __init__(self, info: dict[str, Any], layout: Layout):
         self.info = info

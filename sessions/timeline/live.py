@@ -19,7 +19,8 @@ import numpy as np
 
 from rfview.engine.chunk import Blocks, Chunk, Rows
 from rfview.engine.errors import KernelFault
-from rfview.sessions.codec.decode import ByteCache, DecodedChunk
+from rfview.sessions.cache import ByteCache
+from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.timeline.keyframes import Keyframes
 from rfview.sessions.layout import Layout
 from rfview.sessions.timeline.base import Overview, Timeline

@@ -37,7 +37,7 @@ import numpy as np
 from rfview.engine.chunk import Chunk
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError, KernelFault
-from rfview.sessions.codec import codec
+from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.file.writer import RecordResult, partial_path, record
 
@@ -230,7 +230,7 @@ def _write(partial: Path, target: Path, body: dict[str, Any]) -> int:
     try:
         with open(partial, "wb") as file:
             file.write(MAGIC)
-            format.write_frame(file, RECIPE, msgpack.packb({"format": FORMAT, "body": codec.compress(body)}))
+            format.write_frame(file, RECIPE, msgpack.packb({"format": FORMAT, "body": streams.compress_map(body)}))
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()
@@ -256,25 +256,25 @@ def open_recipe(path: str | Path) -> Recipe:
         with open(path, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise InputError(f"{path}: not an rfview recipe, or its first bytes are damaged")
-            _, payload, end = format.read_frame(file, len(MAGIC), RECIPE)
+            frame = format.read_frame(file, len(MAGIC), RECIPE)
             if file.read(1):
-                raise format.Damage(f"something follows its end at byte {end:,}")
+                raise format.Damage(f"something follows its end at byte {frame.end:,}")
     except OSError as error:
         raise InputError(f"{path}: cannot open the recipe ({error.strerror})") from None
     except format.Damage as error:
         raise InputError(f"{path}: the recipe is damaged or cut off ({error}); write it again") from None
     try:
-        outer = msgpack.unpackb(payload, strict_map_key=False)
+        outer = msgpack.unpackb(frame.payload, strict_map_key=False)
         number = outer["format"]
         if number > FORMAT:
             raise InputError(f"{path}: recipe format {number}, this rfview reads up to format {FORMAT}; update it")
-        body = codec.expand(outer["body"], f"{path}: the recipe")
+        body = streams.decompress_map(outer["body"], f"{path}: the recipe")
         missing = [name for name in ("info", "buffers", "symbols", "expect", "cycles", "sums", "finished", "fault")
                    if name not in body]
         missing += [name for name in (*INFO, "max_cycles") if name not in body.get("info", {})]
         if missing:
             raise InputError(f"{path}: the recipe lacks {', '.join(missing)}; write it again")
-    except (KeyError, TypeError, ValueError, msgpack.UnpackException) as error:
+    except streams.DAMAGE as error:
         raise InputError(f"{path}: the recipe cannot be read ({error!r})") from None
     return Recipe(path, body)
 

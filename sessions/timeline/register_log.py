@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine.chunk import ALL_REGISTERS, CLEARED, LANES, LOST, REGISTERS_OF_WARP
-from rfview.sessions.codec.rowlog import ALL
+from rfview.sessions.codec.logs import ALL
 from rfview.sessions.timeline.base import Timeline
 
 # chunks asked about at once on the way back to what wrote a register last

@@ -1,4 +1,4 @@
-"""The timeline of a session file: chunks are read when they are looked at; no numba before many have been."""
+"""The timeline of a session file: chunks are read when they are looked at; nothing here imports numba."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import msgpack
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.codec import codec
+from rfview.sessions.codec import streams
+from rfview.sessions.cache import ByteCache
+from rfview.sessions.timeline.decoded import DecodedChunk
+from rfview.sessions.codec.logs import MEMORY, ROWS, RowLog, read_memory
 from rfview.sessions.file import format
-from rfview.sessions.codec.decode import ByteCache, DecodedChunk
 from rfview.sessions.file.format import Damage
-from rfview.sessions.codec.rowlog import RowLog
-from rfview.sessions.file.stored import StoredChunk, rows_of, streams_of
-from rfview.sessions.file.zone_maps import CHUNKS, Summaries
+from rfview.sessions.file.stored import StoredChunk
+from rfview.sessions.file.zone_maps import CHUNKS, ZoneMaps
 from rfview.sessions.timeline.base import Timeline
 
 DECODED_BYTES = 32 << 20
@@ -42,18 +43,18 @@ class RecordedTimeline(Timeline):
         self.end = index.end
         self.warnings = warnings
         self.first = header.first
-        self.last = index.first[-1] + index.num[-1]
+        self.last = index.last
         self.fault = index.end.get("fault")
         self._file = file
         self._index = index
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
-        self._frames: ByteCache[dict[str, Any]] = ByteCache(FRAME_BYTES)
+        self._frames: ByteCache[tuple[format.ChunkHead, dict[str, Any]]] = ByteCache(FRAME_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         self._milestones: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         self._newest_read, self._backward = -1, 0       # the last chunk read, and how many in a row went backward
         self._lock = threading.RLock()      # a snapshot's memory is read when it is looked at, in whatever thread
-        if index.summary:
-            self.summaries = Summaries(self.layout, self._read_summary, self.totals)
+        if index.zones:
+            self.summaries = ZoneMaps(self.layout, self._read_zone_map, self.totals)
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
@@ -69,18 +70,18 @@ class RecordedTimeline(Timeline):
         """Return the lines printed in cycles before `upto`."""
         return [(cycle, text) for cycle, text in self._index.printed if cycle < upto]
 
-    def _read_summary(self, number: int) -> dict[str, Any] | None:
-        """Return a summary's map, or None where a killed run left none, or, with a warning, where it is damaged."""
-        if number >= len(self._index.summary) or self._index.summary[number] < 0:
+    def _read_zone_map(self, number: int) -> dict[str, Any] | None:
+        """Return a zone map, or None where a killed run left none, or, with a warning, where it is damaged."""
+        if number >= len(self._index.zones) or self._index.zones[number] < 0:
             return None
         try:
             with self._lock:
-                _, payload, _ = format.read_frame(self._file, self._index.summary[number], format.SUMMARY)
+                payload = format.read_frame(self._file, self._index.zones[number], format.ZONE).payload
             content = msgpack.unpackb(payload, strict_map_key=False)
             if content["first"] != number * CHUNKS:
                 raise Damage(f"holds chunks {content['first']}..")
-        except (Damage, OSError, KeyError, ValueError, msgpack.UnpackException) as error:
-            self.warnings.append(lost_summary(self.path, number, error))
+        except (Damage, OSError, *streams.DAMAGE) as error:
+            self.warnings.append(lost_zone_map(self.path, number, error))
             return None
         return content
 
@@ -88,7 +89,7 @@ class RecordedTimeline(Timeline):
         """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
         part = self._decoded.get(number)
         if part is None:
-            chunk: Any = StoredChunk(self._content(number), self.header, self._name(number))
+            chunk: Any = StoredChunk(*self._content(number), self.header.state, self._name(number))
             rows, memory = (partial(self._base, number, rows) for rows in (True, False))
             part = DecodedChunk(chunk, self.layout, rows, memory, partial(self._row, number))
             self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
@@ -98,18 +99,20 @@ class RecordedTimeline(Timeline):
     def _name(self, number: int) -> str:
         return f"{self.path}: chunk {number} (cycles {self._index.first[number]:,}..)"
 
-    def _content(self, number: int) -> dict[str, Any]:
-        """Return a chunk's map with its parts still compressed."""
+    def _content(self, number: int) -> tuple[format.ChunkHead, dict[str, Any]]:
+        """Return a chunk's head and its map with its parts still compressed."""
         with self._lock:
-            content = self._frames.get(number)
-            if content is None:
+            kept = self._frames.get(number)
+            if kept is None:
                 try:
                     payload = self._payload(number)
-                    content = msgpack.unpackb(payload, strict_map_key=False)
-                except (Damage, OSError, ValueError, msgpack.UnpackException) as error:
+                    head, packed = format.ChunkHead.split(payload)
+                    self._index.check(number, head)
+                    kept = head, msgpack.unpackb(packed, strict_map_key=False)
+                except (Damage, OSError, *streams.DAMAGE) as error:
                     raise InputError(f"{self._name(number)} cannot be read: {error}") from None
-                self._frames.put(number, content, len(payload))
-            return content
+                self._frames.put(number, kept, len(payload))
+            return kept
 
     def _payload(self, number: int) -> bytes:
         """Return a chunk's frame, read in one go; raises Damage.
@@ -122,11 +125,11 @@ class RecordedTimeline(Timeline):
         if self._backward >= AHEAD and number % AHEAD == 0 and hasattr(os, "posix_fadvise"):
             low = offsets[max(0, number - 2 * AHEAD)]
             os.posix_fadvise(self._file.fileno(), low, offsets[number] - low, os.POSIX_FADV_WILLNEED)
-        if number + 1 >= len(offsets):
-            return format.read_frame(self._file, offsets[number], format.CHUNK)[1]
+        if number + 1 >= len(offsets) or offsets[number + 1] <= offsets[number]:
+            return format.read_frame(self._file, offsets[number], format.CHUNK).payload
         self._file.seek(offsets[number])
         frame = io.BytesIO(self._file.read(offsets[number + 1] - offsets[number]))
-        return format.read_frame(frame, 0, format.CHUNK)[1]
+        return format.read_frame(frame, 0, format.CHUNK).payload
 
     def _base(self, number: int, rows: bool) -> np.ndarray:
         """Return all rows, or the memory, at the start of a chunk, read-only (see format.py, row_sum and mem_sum)."""
@@ -156,12 +159,12 @@ class RecordedTimeline(Timeline):
             if not (sums if level else writes)[at if level else at - 1]:
                 pass
             elif not rows:
-                index, value = self._words(at, level)
+                index, value = self._log(at, level, False, read_memory)
                 fresh = left[index]
                 array[index[fresh]] = value[fresh]
                 left[index] = False
             elif self._may_write_any(left, before, at):
-                index, value = self._row_log(at, level, lambda log: log.newest(left))
+                index, value = self._log(at, level, True, lambda stored: RowLog(stored).newest(left))
                 array[index] = value
                 left[index] = False
             at = before
@@ -179,7 +182,7 @@ class RecordedTimeline(Timeline):
             before = at - format.RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(row, before, at):
-                value = (self._row_log(at, level, lambda log: log.last(row, lanes)) if level
+                value = (self._log(at, level, True, lambda stored: RowLog(stored).last(row, lanes)) if level
                          else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])  # fmt: skip
                 if len(value):
                     return value[0]
@@ -197,35 +200,24 @@ class RecordedTimeline(Timeline):
         return written is None or bool((np.logical_or.reduce(written, axis=1) & places).any())
 
     def _written(self, low: int, high: int) -> np.ndarray | None:
-        """Return (rows, high - low) bool: which rows each chunk may write; None where no one summary says."""
+        """Return (rows, high - low) bool: which rows each chunk may write; None where no one zone map says."""
         known = self.summaries if low // CHUNKS == (high - 1) // CHUNKS else None
         return None if known is None else known.rows_written(low, high)
 
-    def _row_log(self, number: int, level: int, read: Callable[[RowLog], Any]) -> Any:
-        """Read something in the log of rows written in the 8**level chunks before `number`."""
-        name = self._name(number)
-        blob = self._content(number if level else number - 1)["row_sum" if level else "rows"]
-        stored = rows_of(self.header, blob, name)
+    def _log(self, number: int, level: int, rows: bool, read: Callable[[dict[str, streams.Stream]], Any]) -> Any:
+        """Read something in the log of what was written to rows, or memory, in the 8**level chunks before `number`."""
+        part = ("row_sum" if rows else "mem_sum") if level else ("rows" if rows else "memory")
         try:
-            return read(RowLog(stored))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise InputError(f"{name} is damaged ({error!r})") from None
-
-    def _words(self, number: int, level: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (index, value) of the memory written in the 8**level chunks before `number`."""
-        name = self._name(number)
-        blob = self._content(number if level else number - 1)["mem_sum" if level else "memory"]
-        stored = streams_of(self.header, blob, codec.MEMORY, name)
-        try:
-            return codec.unpack_words(stored)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{name} is damaged ({error!r})") from None
+            blob = self._content(number if level else number - 1)[1][part]
+            return read(streams.split(streams.decompress(blob), ROWS if rows else MEMORY))
+        except streams.DAMAGE as error:
+            raise InputError(f"{self._name(number)} is damaged ({error!r})") from None
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
 
-def lost_summary(path: Path, number: int, error: Exception) -> str:
-    """Return what is said about a summary that cannot be read."""
-    return f"{path}: the summary of chunks {number * CHUNKS}.. is damaged ({error}); searches decode these chunks"
+def lost_zone_map(path: Path, number: int, error: Exception) -> str:
+    """Return what is said about a zone map that cannot be read."""
+    return f"{path}: the zone map of chunks {number * CHUNKS}.. is damaged ({error}); searches decode these chunks"

@@ -13,7 +13,7 @@ from rfview.sessions.why import producers as holders
 
 if TYPE_CHECKING:
     from rfview.engine.snapshot import Snapshot
-    from rfview.sessions.codec.decode import DecodedChunk
+    from rfview.sessions.timeline.decoded import DecodedChunk
     from rfview.sessions.timeline.base import Timeline
 
 MAX_READERS = 4  # chunks kept open while one chain is followed

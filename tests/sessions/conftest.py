@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from rfview.engine.snapshot import Snapshot
-from rfview.sessions.codec import direct, reading
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
 from rfview.sessions.file.opening import open_recording
@@ -48,10 +47,7 @@ def live() -> LiveTimeline:
     return timeline
 
 
-@pytest.fixture(params=["recorded", "recorded, read by compiled code", "live"])
-def timeline(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> LiveTimeline | RecordedTimeline:
+@pytest.fixture(params=["recorded", "live"])
+def timeline(request: pytest.FixtureRequest) -> LiveTimeline | RecordedTimeline:
     """Return each kind of timeline in turn."""
-    name, _, compiled = request.param.partition(", ")
-    if compiled:
-        monkeypatch.setattr(reading.READER, "state_at", direct.state_at)
-    return request.getfixturevalue(name)
+    return request.getfixturevalue(request.param)

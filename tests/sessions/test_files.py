@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgpack
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rfview.engine import state
-from rfview.engine.chunk import Blocks, Rows
+from rfview.engine.chunk import Blocks
 from rfview.engine.errors import InputError
-from rfview.sessions.codec import codec, direct
+from rfview.sessions.codec import loops, streams
+from rfview.sessions.codec.changes import STATE, Changes, StoredChanges
+from rfview.sessions.codec.encode import Encoder, Watch
+from rfview.sessions.codec.loops import BYTES, WHOLE
 from rfview.sessions.file import format
-from rfview.sessions.codec.changes import Changes, StoredChanges
-from rfview.sessions.codec.encode import Encoder, rows_of, sum_of, words_of
-from rfview.sessions.codec.extent import BYTES
+from rfview.sessions.file.stored import StoredChunk
 from rfview.sessions.layout import Layout
 from rfview.sessions.file.writer import Writer, partial_path, record
 from rfview.sessions.file.opening import describe, open_recording
-from rfview.sessions.codec.rowlog import RowLog
 from rfview.sessions.file.zone_maps import STATES
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import RF_DTYPE, Double
@@ -129,13 +133,22 @@ def test_a_newer_format_is_refused_with_both_numbers(small: Path, tmp_path: Path
 
 def test_unknown_fields_are_ignored(small: Path, tmp_path: Path, truth: list) -> None:
     data = small.read_bytes()
-    path = tmp_path / "more.rfs"
+    path, before = tmp_path / "more.rfs", (0, 0)
     with open(path, "wb") as file:
         file.write(format.MAGIC)
         for tag, begin, end in frames(data)[:-1]:
-            content = msgpack.unpackb(data[begin + 16 : end], strict_map_key=False)
+            head = data[begin + 16 : begin + 16 + (format.CHUNK_HEAD.size if tag == b"CHNK" else 0)]
+            content = msgpack.unpackb(data[begin + 16 + len(head) : end], strict_map_key=False)
             content["of_the_future"] = [1, {"a": 2}]
-            format.write_frame(file, tag, msgpack.packb(content))
+            if tag == b"HEAD":
+                chain = 0
+            if tag == b"CHNK":
+                number, num, first, _ = format.CHUNK_HEAD.unpack(head)
+                made = format.ChunkHead.following(number, num, first, before)
+                head, chain = made.pack(), made.chain
+            _, crc = format.write_frame(file, tag, head, msgpack.packb(content))
+            if tag in (b"HEAD", b"CHNK"):
+                before = chain, crc
             format.write_frame(file, b"NEWS", b"something else")
     timeline = open_recording(path)
     assert timeline.at(CYCLES).same_as(truth[CYCLES])
@@ -212,12 +225,10 @@ def test_dtypes_survive_as_json(recorded) -> None:
         assert again == dtype and again.itemsize == dtype.itemsize
 
 
-def encoder_of(layout: Layout, base: np.ndarray, extra: np.ndarray, watch: np.ndarray | None = None) -> Encoder:
-    """Return an encoder whose keyframes are given by `base`; it watches nothing unless told to."""
+def encoder_of(layout: Layout, base: np.ndarray, watch: np.ndarray | None = None) -> Encoder:
+    """Return an encoder whose keyframes are given by `base`; it watches nothing but states unless told to."""
     watched = np.zeros(layout.num_words, np.uint8) if watch is None else watch
-    encoder = Encoder(layout.kinds, watched, layout.field(STATES).offsets, extra)
-    encoder.begin(base)
-    return encoder
+    return Encoder(layout.groups, Watch.of(watched, layout.field(STATES).offsets), base)
 
 
 def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
@@ -229,26 +240,38 @@ def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
     return Blocks(ends, index[begins] // 32 * 32, masks.astype(np.uint32), value)
 
 
-def unsparse(base: np.ndarray, stored: dict) -> np.ndarray:
+def key_of(base: np.ndarray, stored: dict) -> np.ndarray:
     """Return the keyframe that is stored by what differs from another state."""
     words = base.copy()
-    words[np.cumsum(codec.unpack(stored["key_step"]))] ^= codec.unpack(stored["key_bits"])
+    words[np.cumsum(streams.numbers(stored["key_step"]))] ^= streams.numbers(stored["key_bits"])
     return words
 
 
-def read_directly(blob: np.ndarray, base: np.ndarray, first: int, cycles: int, offset: int) -> np.ndarray:
-    """Return the state at a cycle as compiled code reads it."""
-    words = base.copy()
-    assert direct.state_at(blob, first, cycles, offset, words, 0, np.zeros(0, np.int64))
-    return words
+def random_words(random_state: np.random.RandomState, *shape: int) -> np.ndarray:
+    return random_state.randint(0, 1 << 32, shape, dtype=np.uint64).astype(np.uint32)
+
+
+@pytest.mark.nojit
+def test_the_example_of_the_readme_is_what_is_written() -> None:
+    text = (Path(loops.__file__).parent / "README.md").read_text(encoding="utf-8")
+    example = text[text.index("## An example") : text.index("## What each")]
+    sizes = [(int(count), int(width)) for count, width in re.findall(r"[a-z_]+ (\d) (\d)\b", example[example.index("    key_step") :])]
+    written = bytes.fromhex(re.findall(r"^    ((?:[0-9A-F]{2} *)+)$", example, re.M)[0])
+    state_then = np.zeros(8, np.uint32)
+    state_then[7] = 4
+    watch = Watch.of(np.zeros(8, np.uint8), np.array([0]))
+    encoder = Encoder(np.zeros(8, np.int32), watch, state_then)
+    encoder.state[7] = 5
+    ends, once = np.array([0, 1, 1, 2], np.uint32), np.ones(2, np.uint32)
+    blob = encoder.encode(Blocks(ends, once * 7, once, np.array([6, 9], np.uint32)), 100, choose=False)
+    assert len(sizes) == len(STATE) and bytes(blob) == np.array(sizes, "<u4").tobytes() + written
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_streams_come_back_as_they_were(seed: int) -> None:
+def test_changes_come_back_as_they_were(seed: int) -> None:
     random_state = np.random.RandomState(seed)
     count, cycles = random_state.randint(0, 300), 1 + random_state.randint(50)
     when = np.sort(random_state.randint(0, cycles, count))
-    end = np.searchsorted(when, np.arange(cycles), side="right").astype(np.uint32)
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     words = layout.num_words
     index = random_state.randint(0, words, count).astype(np.uint32)
@@ -256,115 +279,45 @@ def test_streams_come_back_as_they_were(seed: int) -> None:
     keep = np.concatenate([[True], (np.diff(when[order]) != 0) | (np.diff(index[order].astype(np.int64)) != 0)])[:count]
     index = index[order][keep]
     end = np.searchsorted(when[order][keep], np.arange(cycles), side="right").astype(np.uint32)
-    value = random_state.randint(0, 1 << 32, len(index), dtype=np.uint64).astype(np.uint32)
-    key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
+    value, key = random_words(random_state, len(index)), random_words(random_state, words)
     watch = random_state.randint(0, 3, words).astype(np.uint8)
     base = np.where(random_state.randint(0, 2, words), key, 0).astype(np.uint32)
-    encoder = encoder_of(layout, base, np.arange(words), watch)
+    encoder = encoder_of(layout, base, watch)
     encoder.state[:] = key
-    encoder.modes[:] = random_state.randint(0, codec.NUM_MODES, len(encoder.modes))
+    encoder.modes[:] = random_state.randint(0, 3, encoder.modes.shape)
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
-    blob, space, extent = encoder.encode(blocks, 12345, choose=seed % 3 == 0)
-    whole = np.frombuffer(bytes(blob), np.uint8)
-    stored = codec.streams(bytes(blob), codec.STATE)
-    encoder.give_back(space)
-    assert (unsparse(base, stored) == key).all()
-    again = StoredChanges(stored, key, 12345, cycles)
-    before = Changes.of_blocks(blocks)
-    assert (np.sort(extent.words) == np.unique(index)).all()
-    for word, least, most in zip(extent.words, extent.least, extent.most):
+    blob = encoder.encode(blocks, (1 << 32) - 7, choose=seed % 3 == 0, chunk_bit=4)
+    stored = streams.split(bytes(blob), STATE)
+    encoder.give_back(blob)
+    assert (key_of(base, stored) == key).all()
+    assert (np.flatnonzero(encoder.changed == 4) == np.unique(index)).all()
+    for word in np.unique(index):
         had = np.append(value[index == word], key[word])
         if watch[word] == BYTES:
-            bytewise = had.view(np.uint8).reshape(-1, 4)
-            assert np.array([least, most]).view(np.uint8).tolist() == [*bytewise.min(axis=0), *bytewise.max(axis=0)]
-        elif watch[word]:
-            assert (least, most) == (had.min(), had.max())
+            had = had.view(np.uint8).reshape(-1, 4)
+            found = np.array([encoder.low[word], encoder.high[word]]).view(np.uint8).tolist()
+            assert found == [*had.min(axis=0), *had.max(axis=0)]
+        elif watch[word] == WHOLE and encoder._watch.how[word] == WHOLE:
+            assert (encoder.low[word], encoder.high[word]) == (had.min(), had.max())
+    before = Changes.of_blocks(blocks)
     for asked in (np.arange(words), np.unique(index)[:7], random_state.choice(words, 50, replace=False)):
-        for changes in (before, again):
+        for changes in (before, StoredChanges(stored, key, (1 << 32) - 7, cycles)):
             which, when, found = changes.of_words(asked, words)
             order = np.lexsort((asked[which], when))
             kept = np.isin(index, asked)
             assert (asked[which][order] == index[kept]).all() and (found[order] == value[kept]).all()
             assert (when[order] == np.repeat(np.arange(cycles), np.diff(end, prepend=np.uint32(0)))[kept]).all()
+    again = StoredChanges(stored, key, (1 << 32) - 7, cycles)
     for offset in (0, 1, cycles // 2, cycles):
         states = [key.copy() for _ in range(3)]
         before.apply(states[0], offset)
         again.apply(states[1], offset)
-        sums = np.zeros(4 * words, np.int64)
         for begin, behind in zip(np.append(0, end)[:offset].tolist(), end.tolist()):
             states[2][index[begin:behind]] = value[begin:behind]
-            sums += states[2].view(np.uint8)
         assert (states[0] == states[2]).all() and (states[1] == states[2]).all()
-        direct_state, direct_sums = base.copy(), np.zeros_like(sums)
-        assert direct.state_at(whole, 12345, cycles, offset, direct_state, 0, direct_sums)
-        assert (direct_state == states[2]).all() and (direct_sums == sums).all()
-    rows = random_state.randint(0, 1 << 32, (len(index), 32), dtype=np.uint64).astype(np.uint32)
-    rows[::2] = rows[::2, :1] + np.arange(32, dtype=np.uint32) * rows[::2, 1:2]
-    rows[::3] = rows[::3, :1]
-    for blob in (sum_of(index, rows), rows_of(Rows.of_values(end, index, rows))):
-        log = RowLog(codec.streams(bytes(blob), codec.ROWS))
-        assert (log.index == index).all() and (log.values(np.arange(len(index))) == rows).all()
-    stored = codec.streams(bytes(words_of(index, value, end)), codec.MEMORY)
-    again = codec.unpack_words(stored)
-    assert (again[0] == index).all() and (again[1] == value).all() and (codec.unpack_log(stored["counts"]) == end).all()
 
 
-@pytest.mark.nojit
-@pytest.mark.parametrize("different, numbered", ((1, True), (5, True), (256, True), (257, False), (1000, False)))
-def test_codes_of_a_few_kinds_are_stored_by_number(different: int, numbered: bool) -> None:
-    layout = Layout(state.recorded_dtype(), RF_DTYPE)
-    words, cycles = layout.num_words, 2000
-    first = int(layout.field("sm.warp[3].state").words[0])
-    random_state = np.random.RandomState(different)
-    few = random_state.randint(1 << 24, 1 << 32, different, dtype=np.uint64).astype(np.uint32)
-    value = np.stack((few[np.arange(cycles) % different], few[::-1][np.arange(cycles) % different]), axis=1).ravel()
-    blocks = Blocks(np.arange(1, cycles + 1, dtype=np.uint32), np.full(cycles, first, np.uint32),
-                    np.full(cycles, 0b101, np.uint32), value)  # fmt: skip
-    key = random_state.randint(0, 1 << 32, words, dtype=np.uint64).astype(np.uint32)
-    encoder = encoder_of(layout, key, np.arange(1))
-    encoder.modes[:] = codec.NEW
-    for _ in range(2):      # a column that was not worth it rests for some chunks
-        blob, space, _ = encoder.encode(blocks, 7, choose=False)
-        whole = np.frombuffer(bytes(blob), np.uint8)
-        stored = codec.streams(whole.data, codec.STATE)
-        encoder.give_back(space)
-        assert codec.unpack(stored["distinct"]).tolist() == [different] * 2 * numbered
-        for asked in ([first], [first, first + 2], [first + 2]):
-            changes = StoredChanges(stored, key, 7, cycles)
-            which, when, found = changes.of_words(np.array(asked), words)
-            for number, word in enumerate(asked):
-                assert (found[which == number] == value[(word - first) // 2 :: 2]).all()
-                assert (when[which == number] == np.arange(cycles)).all()
-        state_then = key.copy()
-        changes.apply(state_then, 777)
-        assert state_then[[first, first + 2]].tolist() == value[2 * 776 : 2 * 777].tolist()
-        assert (read_directly(whole, key, 7, cycles, 777) == state_then).all()
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize("steps, long", (([1, 2], 0), ([1] * 30 + [300], 1), ([300], 0)))
-def test_long_gaps_are_listed_or_all_are_whole(steps: list[int], long: int) -> None:
-    layout = Layout(state.recorded_dtype(), RF_DTYPE)
-    word = int(layout.field("sm.warp[3].pc").words[0])
-    when = np.cumsum(np.resize(steps, 2000))
-    when = when[when < 2000]
-    blocks = Blocks.of_words(np.searchsorted(when, np.arange(2000), side="right").astype(np.uint32),
-                             np.full(len(when), word, np.uint32), np.arange(len(when), dtype=np.uint32))  # fmt: skip
-    key = np.zeros(layout.num_words, np.uint32)
-    encoder = encoder_of(layout, key, np.arange(1))
-    blob, _, _ = encoder.encode(blocks, 0, choose=True)
-    stored = codec.streams(bytes(blob), codec.STATE)
-    assert stored["gaps"][1] == (2 if len(steps) == 1 else 1)
-    assert stored["long_gaps"][0] == long * int((np.diff(when) > 255).sum())
-    _, found, value = StoredChanges(stored, key, 0, 2000).of_words(np.array([word]), layout.num_words)
-    assert found.tolist() == when.tolist() and value.tolist() == list(range(len(when)))
-    for offset in (299, 301, 1500, 2000):
-        states = key.copy()
-        states[word] = max(0, np.searchsorted(when, offset) - 1)
-        assert (read_directly(np.frombuffer(bytes(blob), np.uint8), key, 0, 2000, offset) == states).all()
-
-
-def test_a_kind_may_have_more_masks_than_the_table_takes_at_first() -> None:
+def test_a_group_may_have_thousands_of_masks() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     cycles, places = 2000, np.arange(12)
     firsts = layout.field("sm.warp[*].sb_write").words[[0, 2]].astype(np.uint32)
@@ -373,37 +326,130 @@ def test_a_kind_may_have_more_masks_than_the_table_takes_at_first() -> None:
     value = np.arange(has.sum(), dtype=np.uint32) * np.uint32(0x01030507)
     blocks = Blocks(np.arange(2, 2 * cycles + 2, 2, dtype=np.uint32), np.tile(firsts, cycles), masks, value)
     key = np.zeros(layout.num_words, np.uint32)
-    encoder = encoder_of(layout, key, np.arange(1))
-    for _ in range(2):      # the table stays as large as it has become
+    encoder = encoder_of(layout, key)
+    for _ in range(2):      # what it works on is used again
         encoder.state[:] = key
-        blob, space, _ = encoder.encode(blocks, 0, choose=True)
-        whole = np.frombuffer(bytes(blob), np.uint8)
-        stored = codec.streams(whole.data, codec.STATE)
-        encoder.give_back(space)
+        blob = encoder.encode(blocks, 0, choose=True)
+        stored = streams.split(bytes(blob), STATE)
+        encoder.give_back(blob)
         for offset in (1, 1000, cycles):
-            states = key.copy()
+            states, expected = key.copy(), key.copy()
             StoredChanges(stored, key, 0, cycles).apply(states, offset)
-            assert (read_directly(whole, key, 0, cycles, offset) == states).all()
+            Changes.of_blocks(blocks).apply(expected, offset)
+            assert (states == expected).all()
         event, place = np.nonzero(has)
         for block, first in enumerate(firsts):
             which, when, found = StoredChanges(stored, key, 0, cycles).of_words(first + places, layout.num_words)
             for word in places:
                 mine = (event % 2 == block) & (place == word)
                 assert (found[which == word] == value[mine]).all() and (when[which == word] == event[mine] // 2).all()
-        assert encoder._table_length == 1 << 14
 
 
 @pytest.mark.nojit
 def test_a_chunk_may_change_nothing() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
-    encoder = encoder_of(layout, np.zeros_like(key), np.arange(len(key)))
+    encoder = encoder_of(layout, np.zeros_like(key))
     encoder.state[:] = key
-    blob, _, extent = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7, choose=True)
-    stored = codec.streams(bytes(blob), codec.STATE)
-    assert (unsparse(np.zeros_like(key), stored) == key).all() and not len(extent.words)
-    assert not codec.unpack(stored["kinds"]).any()
-    assert (read_directly(np.frombuffer(bytes(blob), np.uint8), np.zeros_like(key), 7, 3, 2) == key).all()
+    blob = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7, choose=True)
+    stored = streams.split(bytes(blob), STATE)
+    assert (key_of(np.zeros_like(key), stored) == key).all() and not encoder.changed.any()
+    changes, states = StoredChanges(stored, key, 7, 3), key.copy()
+    changes.apply(states, 2)
+    assert (states == key).all() and not len(changes.of_words(np.arange(9), len(key))[0])
+
+
+def small_state() -> bytes:
+    """Return the state blob of a short chunk, decompressed."""
+    layout = Layout(state.recorded_dtype(), RF_DTYPE)
+    random_state = np.random.RandomState(3)
+    first = layout.field("sm.warp[*].sb_write").words[::2][:8].astype(np.uint32)
+    masks = random_state.randint(1, 256, 40).astype(np.uint32)
+    value = random_words(random_state, int(np.bitwise_count(masks).sum()))
+    blocks = Blocks(np.arange(8, 48, 8, dtype=np.uint32), np.tile(first, 5), masks, value)
+    encoder = encoder_of(layout, np.zeros(layout.num_words, np.uint32))
+    return bytes(encoder.encode(blocks, 100, choose=True))
+
+
+SMALL_STATE, WORDS = small_state(), Layout(state.recorded_dtype(), RF_DTYPE).num_words
+EDITS = st.lists(st.tuples(st.booleans(), st.integers(0), st.integers(0, 255)), min_size=1, max_size=3)
+
+
+@settings(max_examples=300, deadline=None)
+@given(edits=EDITS, offset=st.integers(0, 5))
+def test_numbers_that_make_no_sense_are_an_input_error(edits: list[tuple[bool, int, int]], offset: int) -> None:
+    """The check sum of a chunk is right here: only what its numbers say of each other is wrong."""
+    damaged = bytearray(SMALL_STATE)
+    head = streams.HEAD_BYTES * len(STATE)
+    for in_head, place, byte in edits:
+        damaged[place % (head if in_head else len(damaged))] = byte
+    content, base = {"state": streams.compress(bytes(damaged))}, np.zeros(WORDS, np.uint32)
+    chunk = StoredChunk(format.ChunkHead(0, 5, 100, 0), content, base, "x.rfs: chunk 0")
+    try:
+        words = chunk.key.copy()
+        chunk.changes.apply(words, offset)
+        chunk.changes.of_words(np.arange(WORDS), WORDS)
+    except InputError as error:
+        assert str(error).startswith("x.rfs: chunk 0 is damaged")
+
+
+def with_chunks(data: bytes, path: Path, change: Callable[[list[bytes]], list[bytes]]) -> Path:
+    """Write a recording whose CHNK frames, whole and with true check sums, have been changed, without an index."""
+    parts = [data[begin:end] for _, begin, end in frames(data)]
+    chunks = change([part for part in parts if part[:4] == b"CHNK"])
+    out = format.MAGIC + parts[0] + b"".join(chunks)
+    path.write_bytes(out)
+    return path
+
+
+@pytest.mark.parametrize("change, whole", (
+    (lambda chunks: chunks[:2] + chunks[3:], 2), (lambda chunks: [chunks[0], chunks[2], chunks[1], *chunks[3:]], 1),
+    (lambda chunks: [chunks[0], chunks[0], *chunks[1:]], 1), (lambda chunks: chunks[1:], 0)))  # fmt: skip
+def test_chunks_that_are_missing_or_out_of_order_are_found_without_an_index(
+    small: Path, tmp_path: Path, truth: list, change: Callable, whole: int
+) -> None:
+    path = with_chunks(small.read_bytes(), tmp_path / "order.rfs", change)
+    if not whole:
+        with pytest.raises(InputError, match="no whole chunk"):
+            open_recording(path)
+        return
+    timeline = open_recording(path)
+    assert len(timeline.warnings) == 1 and f"where chunk {whole} from cycle {100 * whole} on should be" in timeline.warnings[0]
+    assert timeline.last == 100 * whole and timeline.at(timeline.last).same_as(truth[timeline.last])
+
+
+def test_chunks_of_another_run_are_found_with_and_without_an_index(small: Path, tmp_path: Path) -> None:
+    record(Double(CYCLES, seed=2), tmp_path / "other.rfs", chunk_cycles=100)
+    other = (tmp_path / "other.rfs").read_bytes()
+    theirs = [other[begin:end] for tag, begin, end in frames(other) if tag == b"CHNK"]
+    path = with_chunks(small.read_bytes(), tmp_path / "mixed.rfs", lambda chunks: [*chunks[:3], *theirs[3:]])
+    timeline = open_recording(path)
+    assert timeline.last == 300 and "chunk 3: it does not follow the chunk before it" in timeline.warnings[0]
+    # with an index: a chunk in the place of another one of the same length
+    single = tmp_path / "single.rfs"
+    record(Double(CYCLES), single, chunk_cycles=1)
+    data = single.read_bytes()
+    places = [(begin, end) for tag, begin, end in frames(data) if tag == b"CHNK"]
+    low, high = next((low, high) for low in range(9, 200) for high in range(low + 1, 300)
+                     if places[low][1] - places[low][0] == places[high][1] - places[high][0])  # fmt: skip
+    swapped = bytearray(data)
+    swapped[slice(*places[low])], swapped[slice(*places[high])] = data[slice(*places[high])], data[slice(*places[low])]
+    single.write_bytes(swapped)
+    assert open_recording(single).last == low
+    timeline = open_recording(single, check=False)
+    with pytest.raises(InputError, match=r"single\.rfs: chunk .*not the one that the index names"):
+        timeline.at(low)
+
+
+@pytest.mark.parametrize("size, match", ((1 << 60, "at most"), (None, "at most")))
+def test_a_blob_that_says_it_is_huge_takes_no_memory(size: int | None, match: str) -> None:
+    import zstandard
+
+    data = zstandard.ZstdCompressor(write_content_size=size is not None).compress(bytes(100))
+    if size is not None:
+        data = data[:4] + b"\xe0" + size.to_bytes(8, "little") + data[6:]
+    with pytest.raises(ValueError, match=match):
+        streams.decompress(data)
 
 
 def test_the_first_chunk_must_bring_values(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One recording per format number stays here and must open for ever, with the states it was made with."""
+"""A recording of each format number stays here and must open for ever, with the states it was made with."""
 
 from __future__ import annotations
 
@@ -6,22 +6,33 @@ from pathlib import Path
 
 import pytest
 
-from rfview.sessions.file.opening import describe, open_recording
+from rfview.engine.errors import InputError
+from rfview.sessions.file import format
+from rfview.sessions.file.opening import describe, is_recording, open_recording
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("number", (2, 3, 4, 5))
-def test_every_format_opens_with_its_states(number: int) -> None:
-    timeline = open_recording(GOLDEN / f"format{number}.rfs", check=True)
-    assert timeline.header.number == describe(timeline.path)["format"] == number and not timeline.warnings
+def test_every_format_opens_with_its_states() -> None:
+    timeline = open_recording(GOLDEN / "format1.rfs", check=True)
+    assert timeline.header.number == describe(timeline.path)["format"] == format.FORMAT == 1 and not timeline.warnings
     shot = timeline.at(333)
     assert (timeline.first, timeline.last, shot.cycle) == (0, 400, 333)
-    assert timeline.info["kernel"] == "vectoradd" and timeline.info["design"].startswith("stt")
-    assert int(shot.sm.warp[5].pc) == 12
-    assert shot.register(3, 2)[:4].tolist() == [384, 388, 392, 396]
-    assert int(shot.sm.events[0]) == 544
+    assert (timeline.info["kernel"], timeline.info["design"]) == ("nw", "sram") and len(timeline.chunk_starts()) == 10
+    assert [int(warp.pc) for warp in shot.sm.warp[:8]] == [31] * 8
+    assert shot.register(0, 2)[:16].tolist() == list(range(1224, 1240))
+    assert int(shot.sm.events[0]) == 248
     assert int(shot.sm.state_count.sum()) == 48
-    row = int(shot.sm.warp[3].reg_base) + 2
-    assert timeline.row_column(row, 333, 334)[0].tolist() == shot.rows[row].tolist() == list(range(384, 512, 4))
+    row = int(shot.sm.warp[1].reg_base) + 3
+    assert timeline.row_column(row, 333, 334)[0].tolist() == shot.rows[row].tolist() == [28672] * 16 + [0] * 16
     assert shot.memory.any()
+
+
+def test_a_file_from_before_format_1_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "old.rfs"
+    path.write_bytes(b"\x89RFV\r\n\x1a\n" + b"HEAD and so on")
+    assert is_recording(path)
+    with pytest.raises(InputError) as caught:
+        open_recording(path)
+    assert str(caught.value).endswith("old.rfs: a recording of an earlier rfview, from before session format 1; "
+                                      "record the run again")  # fmt: skip

@@ -16,7 +16,7 @@ import pytest
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.sessions import open_session
-from rfview.sessions.codec import codec
+from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.timeline import recipe
 from rfview.sessions.file.writer import record
@@ -204,7 +204,7 @@ def test_files_that_are_cut_damaged_foreign_or_newer_are_one_clear_error(made: P
 
     refused(payload({"format": 2, "body": b"?"}), "recipe format 2, this rfview reads up to format 1")
     refused(payload({"format": 1, "body": b"?"}), "damaged")
-    refused(payload({"format": 1, "body": codec.compress({"info": {}})}), "lacks buffers, .*ptx")
+    refused(payload({"format": 1, "body": streams.compress_map({"info": {}})}), "lacks buffers, .*ptx")
     refused(payload([1, 2]), "cannot be read")
 
 

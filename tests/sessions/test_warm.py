@@ -5,49 +5,40 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from rfview.engine.compile import jit
-from rfview.sessions.codec import arrange, direct, reading, streams, sums, warm
-from rfview.sessions.codec.compiled import SOURCES
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.codec import loops, warm
 from rfview.sessions.file.writer import record
 from tests.sessions.double import Double
 
 
-def compiled(module: ModuleType) -> dict[str, list[Any]]:
-    """Return what each function of a module has been compiled for."""
-    return {name: list(part.signatures) for name, part in vars(module).items() if hasattr(part, "signatures")}
+def compiled() -> dict[str, list[Any]]:
+    """Return what each loop of the recorder has been compiled for."""
+    return {name: list(part.signatures) for name, part in vars(loops).items() if hasattr(part, "signatures")}
 
 
 @pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
-def test_a_recording_compiles_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    modules = (arrange, streams, sums, direct)
+def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
     warm.code_some(tmp_path)
-    direct.load()
-    before = [compiled(module) for module in modules]
+    before = compiled()
     record(Double(9 * 1024 + 5), tmp_path / "x.rfs")
-    monkeypatch.setattr(reading.READER, "state_at", direct.state_at)
-    with closing(open_recording(tmp_path / "x.rfs")) as timeline:
-        assert timeline.at(5000).cycle == 5000
-    assert [compiled(module) for module in modules] == before
-    entries = (before[0]["arrange"], before[1]["store_state"], before[2]["pack_parts"], before[3]["state_at"])
-    assert [len(signatures) for signatures in entries] == [1, 1, 1, 1]
+    assert compiled() == before
+    assert {len(signatures) for signatures in before.values()} == {1}
 
 
 def test_all_that_is_compiled_in_counts() -> None:
     """An edit of any file with a compiled function, or of one whose numbers they use, must give a new cache entry."""
-    folder = Path(warm.__file__).parent
+    folder = Path(loops.__file__).parent
     text = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
-    used = {part for name in SOURCES for part in re.findall(r"^from sessions\.(\w+) import", text[name], re.M)}
-    assert used <= set(SOURCES)
-    jitted = {name for name in text if re.search(r"^@(array_)?(jit|entry)\b", text[name], re.M)}
-    assert jitted <= set(SOURCES)
+    assert [name for name in text if re.search(r"^@(jit\.)?(array_)?(jit|entry)\b", text[name], re.M)] == ["loops"]
+    imported = re.findall(r"^from (rfview\.\S+) import (.+)$", text["loops"], re.M)
+    assert imported == [("rfview.engine", "chunk"), ("rfview.engine.chunk", "AFFINE, RAW"), ("rfview.engine.compile", "bits, jit"),
+                        ("rfview.engine.compile.bits", "bit64, ctz64, popcount")]  # fmt: skip
+    assert {"loops.py", "bits.py", "chunk.py"} <= {path.name for path in loops.SOURCES}
 
 
 @pytest.fixture

@@ -195,7 +195,7 @@ def test_the_rows_that_chunks_write_are_known(fine: RecordedTimeline, low: int, 
 def test_a_recording_without_summaries_is_searched_all_the_same(path: Path, tmp_path: Path, truth: list) -> None:
     data = path.read_bytes()
     cut = tmp_path / "cut.rfs"
-    last = data.rindex(format.SUMMARY)
+    last = data.rindex(format.ZONE)
     cut.write_bytes(data[: last - 1])
     timeline = open_recording(cut)
     assert timeline.warnings and timeline.summaries is not None
@@ -206,12 +206,12 @@ def test_a_recording_without_summaries_is_searched_all_the_same(path: Path, tmp_
     rises = [c for c in range(1, timeline.last) if pcs[c] == 5 != pcs[c - 1]]
     assert [session.reverse_continue().cycle for _ in rises] == rises[::-1]
     broken = bytearray(data)
-    broken[data.index(format.SUMMARY) + 40] ^= 4
+    broken[data.index(format.ZONE) + 40] ^= 4
     cut.write_bytes(broken)
     for check in (True, False):
         session = Session(open_recording(cut, check=check))
         session.add_breakpoint("if", condition="w3.pc == 5")
-        assert session.continue_().cycle == rises[0] and "summary of chunks 0" in session.warnings[0]
+        assert session.continue_().cycle == rises[0] and "zone map of chunks 0" in session.warnings[0]
 
 
 def test_registers_and_memory_of_700_chunks_come_back_at_any_cycle(tmp_path: Path, truth: list) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,47 +12,10 @@ from rfview.engine.chunk import Chunk, Writes
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.codec.changes import Changes, StoredChanges
 from rfview.sessions.layout import Field, Layout
-from rfview.sessions.codec.rowlog import ALL, last_writes
+from rfview.sessions.codec.logs import ALL, last_writes
 
-Value = TypeVar("Value")
 # values of a field that are taken from states before all of the chunk's are worked out at once
 FEW_VALUES = 8
-
-
-class ByteCache(Generic[Value]):
-    """A least-recently-used cache bounded by the bytes of what it holds; the newest entry always stays."""
-
-    def __init__(self, limit_bytes: int):
-        self.limit_bytes = limit_bytes
-        self.num_bytes = 0
-        self._entries: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
-
-    def get(self, key: Hashable) -> Value | None:
-        """Return the entry and mark it as used, or None."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        self._entries.move_to_end(key)
-        return entry[0]
-
-    def put(self, key: Hashable, value: Value, num_bytes: int) -> Value:
-        """Store an entry, dropping the ones used longest ago while the limit is exceeded."""
-        self.drop(key)
-        self._entries[key] = (value, num_bytes)
-        self.num_bytes += num_bytes
-        while self.num_bytes > self.limit_bytes and len(self._entries) > 1:
-            self.num_bytes -= self._entries.popitem(last=False)[1][1]
-        return value
-
-    def drop(self, key: Hashable) -> None:
-        """Forget an entry if it is there."""
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self.num_bytes -= entry[1]
-
-    def keys(self) -> list[Hashable]:
-        """Return the keys, used longest ago first."""
-        return list(self._entries)
 
 
 class Recalled(Snapshot):
@@ -102,7 +64,7 @@ class DecodedChunk:
 
     def nbytes_hint(self, row_writes: int, mem_writes: int) -> int:
         """Return about how many bytes the chunk takes with everything that may be asked of it cached."""
-        state = 10 * len(self.changes) if isinstance(self.chunk, Chunk) else self.chunk.state_bytes
+        state = 10 * len(self.chunk.blocks.value) if isinstance(self.chunk, Chunk) else self.chunk.state_bytes
         return 20 * self.layout.num_words + state + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
 
     @cached_property
@@ -119,17 +81,10 @@ class DecodedChunk:
 
     def words(self, offset: int) -> np.ndarray:
         """Return a fresh (num_words,) u4 copy of the state at cycle first + offset, 0 <= offset <= num_cycles."""
-        count, total = self.layout.field("sm.state_count"), self.layout.field("sm.stall_total")
-        found = None if isinstance(self.chunk, Chunk) else self.chunk.state_at(offset, count.words)
-        if found is None:
-            words = self._key.copy()
-            self.changes.apply(words, offset)
-            totals = self.stall_total_at(offset)
-        else:
-            words, sums = found
-            totals = _read(words, total) + sums[count.offsets - 4 * int(count.words[0])]
+        words = self._key.copy()
+        self.changes.apply(words, offset)
         self._put(words, "sm.cycle", np.int64(self.first + offset))
-        self._put(words, "sm.stall_total", totals)
+        self._put(words, "sm.stall_total", self.stall_total_at(offset))
         return words
 
     def _put(self, words: np.ndarray, path: str, value: Any) -> None:

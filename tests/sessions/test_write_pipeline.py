@@ -1,8 +1,7 @@
-"""A crew codes in order, compresses in any and writes in order; what goes wrong is told to who gave it the work."""
+"""The write pipeline codes in order, compresses in any and writes in order; what goes wrong is told to who fills it."""
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 import threading
@@ -10,7 +9,7 @@ import time
 
 import pytest
 
-from rfview.sessions.file.write_pipeline import LIMIT, Crew
+from rfview.sessions.file.write_pipeline import LIMIT, WritePipeline
 
 PIECES = 60
 
@@ -22,8 +21,7 @@ class Trace:
         self.fail_in, self.slow = fail_in, slow
         self.coded: list[int] = []
         self.written: list[tuple[int, int]] = []
-        self.squeezers: set[str] = set()
-        self.prepared: list[str] = []
+        self.compressors: set[str] = set()
         self._order = random.Random(3)
 
     def _work(self, step: str, number: int) -> None:
@@ -31,19 +29,14 @@ class Trace:
         if step == self.fail_in and number == 7:
             raise OSError(28, "no room left")
 
-    def prepare(self) -> None:
-        assert not self.coded
-        self.prepared.append(threading.current_thread().name)
-        self._work("prepare", 7)
-
     def code(self, piece: int) -> list[tuple[int, int]]:
         self._work("code", piece)
         self.coded.append(piece)
         return [(piece, part) for part in range(piece % 3)]
 
-    def squeeze(self, frame: tuple[int, int]) -> tuple[int, int]:
-        self.squeezers.add(threading.current_thread().name)
-        self._work("squeeze", frame[0])
+    def compress(self, frame: tuple[int, int]) -> tuple[int, int]:
+        self.compressors.add(threading.current_thread().name)
+        self._work("compress", frame[0])
         return frame
 
     def write(self, frame: tuple[int, int]) -> None:
@@ -52,41 +45,36 @@ class Trace:
 
 
 def run(work: Trace) -> None:
-    crew: Crew[int, tuple[int, int]] = Crew(work)
+    pipeline: WritePipeline[int, tuple[int, int]] = WritePipeline(work)
     try:
         for piece in range(PIECES):
-            crew.put(piece)
+            pipeline.put(piece)
             assert piece + 1 - len(work.coded) <= LIMIT
     finally:
-        crew.finish()
+        pipeline.finish()
 
 
 def threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "rfview-recorder"]
 
 
-@pytest.mark.parametrize("cores", (1, 2, 8))
-@pytest.mark.parametrize("slow", ("", "code", "squeeze", "write"))
-def test_everything_is_written_in_order(cores: int, slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+@pytest.mark.parametrize("slow", ("", "code", "compress", "write"))
+def test_everything_is_written_in_order(slow: str) -> None:
     work = Trace(slow=slow)
     run(work)
-    assert work.coded == list(range(PIECES)) and work.prepared == ["rfview-recorder"]
+    assert work.coded == list(range(PIECES))
     assert work.written == [(piece, part) for piece in range(PIECES) for part in range(piece % 3)]
     assert not threads()
 
 
-def test_who_would_have_to_wait_lends_a_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    work = Trace(slow="squeeze")
+def test_who_would_have_to_wait_lends_a_hand() -> None:
+    work = Trace(slow="compress")
     run(work)
-    assert work.squeezers == {"rfview-recorder", threading.current_thread().name}
+    assert work.compressors == {"rfview-recorder", threading.current_thread().name}
 
 
-@pytest.mark.parametrize("cores", (2, 8))
-@pytest.mark.parametrize("step", ("prepare", "code", "squeeze", "write"))
-def test_what_goes_wrong_is_told_and_ends_the_threads(cores: int, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+@pytest.mark.parametrize("step", ("code", "compress", "write"))
+def test_what_goes_wrong_is_told_and_ends_the_threads(step: str) -> None:
     work = Trace(fail_in=step)
     with pytest.raises(OSError, match="no room left"):
         run(work)
@@ -94,10 +82,10 @@ def test_what_goes_wrong_is_told_and_ends_the_threads(cores: int, step: str, mon
     assert work.written == [(piece, part) for piece in range(PIECES) for part in range(piece % 3)][: len(work.written)]
 
 
-def test_the_process_gets_its_turns_back_from_crews_that_overlap() -> None:
+def test_the_process_gets_its_turns_back_from_pipelines_that_overlap() -> None:
     usual = sys.getswitchinterval()
-    one: Crew[int, tuple[int, int]] = Crew(Trace())
-    other: Crew[int, tuple[int, int]] = Crew(Trace())
+    one: WritePipeline[int, tuple[int, int]] = WritePipeline(Trace())
+    other: WritePipeline[int, tuple[int, int]] = WritePipeline(Trace())
     one.finish()
     assert sys.getswitchinterval() < usual
     other.finish()

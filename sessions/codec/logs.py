@@ -1,0 +1,103 @@
+"""A chunk's logs as a file holds them, decoded as far as a question needs: rows, memory and register writes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from rfview.engine.chunk import AFFINE, LANES, NO_ROW, RAW, Writes
+from rfview.sessions.codec.streams import Stream, numbers, some_numbers, undeltas, unzigzag
+
+# the streams of each log, in order: see README.md
+ROWS = ("counts", "index", "kind", "base", "step", "raw")
+MEMORY = ("counts", "index", "value")
+WRITES = ("counts", "warp", "row", "register", "pc", "lanes", "word")
+# all lanes of a row
+ALL = slice(None)
+
+
+class RowLog:
+    """Row writes in order. index: (k,) u4 row of each write. Raises ValueError or KeyError where streams do not fit."""
+
+    def __init__(self, stored: dict[str, Stream]):
+        self._stored = stored
+        self.index = undeltas(numbers(stored["index"]))
+        self._kind = numbers(stored["kind"], np.uint8)
+        if len(self.index) != len(self._kind) or self._kind.max(initial=0) > RAW or stored["raw"][0] % len(LANES):
+            raise ValueError("row streams do not fit together")
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """Return (cycles,) u4 prefix counts of the writes; a sum over chunks has none."""
+        return prefix_counts(self._stored["counts"], len(self.index))
+
+    @cached_property
+    def _whole(self) -> np.ndarray:
+        return np.cumsum(self._kind == RAW)
+
+    @cached_property
+    def _even(self) -> np.ndarray:
+        return np.cumsum(self._kind == AFFINE)
+
+    def values(self, writes: np.ndarray, lanes: slice = ALL) -> np.ndarray:
+        """Return (n, lanes) u4 of some of the writes, given by their numbers: all 32 lanes, or some of them."""
+        kinds, lane = self._kind[writes], LANES[lanes]
+        found = np.empty((len(writes), len(lane)), np.uint32)
+        whole, even, short = (np.flatnonzero(chosen) for chosen in (kinds == RAW, kinds == AFFINE, kinds != RAW))
+        if len(whole):
+            found[whole] = some_numbers(self._stored["raw"], self._whole[writes[whole]] - 1, len(LANES), lanes)
+        found[short] = some_numbers(self._stored["base"], (writes - self._whole[writes])[short])[:, None]
+        found[even] += lane * unzigzag(some_numbers(self._stored["step"], self._even[writes[even]] - 1))[:, None]
+        return found
+
+    def last(self, row: int, lanes: slice = ALL) -> np.ndarray:
+        """Return (1, lanes) u4 what was written last to a row, (0, lanes) where nothing was."""
+        return self.values(np.flatnonzero(self.index == row)[-1:], lanes)
+
+    def newest(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (rows, (n, 32) u4) of the last writes of those rows that are set in `places`, (rows,) bool."""
+        rows, writes = last_writes(self.index, len(places))
+        chosen = places[rows]
+        return rows[chosen], self.values(writes[chosen])
+
+
+def last_writes(index: np.ndarray, num_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that are written, ascending, and the number of the last write to each; index: each write's row."""
+    last = np.full(num_rows, -1)
+    last[index] = np.arange(len(index))
+    rows = np.flatnonzero(last >= 0)
+    return rows, last[rows]
+
+
+def prefix_counts(stored: Stream, most: int) -> np.ndarray:
+    """Return (cycles,) u4 prefix counts of a log of so many entries."""
+    end = np.cumsum(numbers(stored, np.int64))
+    if (end[-1] if len(end) else 0) != most:
+        raise ValueError("its counts do not fit together")
+    return end.astype(np.uint32)
+
+
+def read_memory(stored: dict[str, Stream]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (k,) word numbers and their u4 values of a memory log."""
+    index, value = undeltas(numbers(stored["index"])), numbers(stored["value"])
+    if len(index) != len(value):
+        raise ValueError("memory streams do not fit together")
+    return index, value
+
+
+def read_writes(stored: dict[str, Stream], row_end: np.ndarray) -> Writes:
+    """Return a log of register writes; row_end: prefix counts of the chunk's row writes."""
+    warp, row, register, pc, lanes, word = (numbers(stored[name]) for name in WRITES[1:])
+    end = prefix_counts(stored["counts"], len(warp))
+    if not len(warp) == len(row) == len(register) == len(pc) == len(lanes) or len(word) % len(LANES):
+        raise ValueError("write streams do not fit together")
+    cycle = np.repeat(np.arange(len(end)), np.diff(end, prepend=np.uint32(0)))
+    before = np.concatenate(([0], row_end[:-1])).astype(np.uint32)[cycle]
+    row = np.where(row == 0, np.uint32(NO_ROW), before + row - np.uint32(1))
+    if not (row[row != NO_ROW] < (row_end[-1] if len(row_end) else 0)).all():
+        raise ValueError("a write names a row write that is not there")
+    order = np.argsort(warp, kind="stable")
+    in_order = np.empty((3, len(warp)), np.uint32)
+    in_order[:, order] = register, undeltas(pc), np.bitwise_xor.accumulate(lanes)
+    return Writes(end, (warp << np.uint32(6)) | in_order[0], in_order[2], in_order[1], row, word)
