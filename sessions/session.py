@@ -21,7 +21,7 @@ from rfview.sessions.search.search import Target
 from rfview.sessions.timeline.base import Overview, Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
-PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]*)\Z")
+PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
 REGISTER = re.compile(r"w(\d+)\.[rR](\d+)(?:\[(\d+)\])?\Z")
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
 

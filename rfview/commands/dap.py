@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import suppress
 
 EPILOG = """an editor starts this itself. In Neovim with nvim-dap, for example:
   dap.adapters.rfview = { type = "executable", command = "rfview", args = { "dap" } }
@@ -26,5 +27,9 @@ def run(args: argparse.Namespace) -> int:
     # whatever else reads or prints must not get between the messages
     source, target = os.fdopen(os.dup(sys.stdin.fileno()), "rb"), os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    Adapter(Wire(source, target)).serve()
+    try:
+        Adapter(Wire(source, target)).serve()
+    finally:
+        with suppress(OSError):     # an editor that has gone leaves an answer that nobody takes
+            target.close()
     return 0

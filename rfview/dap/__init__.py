@@ -1,5 +1,5 @@
 """The Debug Adapter Protocol, for editors: warps as threads, registers and the register file as scopes, time both ways.
 
-wire.py carries the messages, variables.py the trees that editors open, progress.py says what an editor waits for;
-adapter.py answers the requests.
+wire.py carries the messages, arguments.py reads what a request brings, variables.py makes the trees that editors open,
+progress.py tells of compiles, adapter.py answers the requests.
 """

@@ -16,6 +16,7 @@ instruction granularity is one cycle.
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -24,9 +25,10 @@ from typing import Any
 
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.stalls import STALLS
+from rfview.dap.arguments import Arguments
 from rfview.dap.progress import Compiling
 from rfview.dap.variables import Trees
-from rfview.dap.wire import Wire
+from rfview.dap.wire import EditorGone, Wire
 from rfview.sessions.session import Session, Stop
 from rfview.sessions.targets import open_session
 from rfview.sessions.commands.table import ALIASES, execute
@@ -35,9 +37,11 @@ MACHINE = 1             # thread of the whole machine
 FIRST_WARP = 2          # thread of warp 0
 SOURCE = 1              # the kernel's PTX, where it is in no file
 UNBALANCED = "unbalanced"
+HIT_DIGITS = 15         # digits of the longest hit condition
+INTERNAL = "internal error"
 REASONS = {"breakpoint": "breakpoint", "condition": "goto", "change": "data breakpoint", "goto": "goto",
            "interrupted": "pause", "fault": "exception", "start": "entry"}  # fmt: skip
-MACHINE_OPTIONS = ("design", "scheduler", "preset", "settings", "max_cycles")
+UNLAUNCHED = ("initialize", "launch", "attach", "disconnect", "terminate")     # what is answered before a launch
 
 
 def capabilities() -> dict[str, Any]:
@@ -61,6 +65,7 @@ class Adapter:
         self._wire = wire
         self._requests: queue.Queue[dict[str, Any] | BaseException | None] = queue.Queue()
         self._pause = threading.Event()
+        self._leaving = threading.Event()       # the editor has disconnected or vanished: a long move ends
         self._interrupted = False
         self._session: Session | None = None
         self._trees: Trees | None = None
@@ -89,73 +94,88 @@ class Adapter:
             for message in self._wire.messages():
                 if message.get("command") == "pause":
                     self._pause.set()
+                if leaves := message.get("command") == "disconnect":
+                    self._leaving.set()
                 self._requests.put(message)
-                if message.get("command") == "disconnect":
+                if leaves:
                     break       # a thread that still reads standard input would disturb the interpreter's end
-        except (InputError, OSError) as error:
+        except Exception as error:      # raised again by the thread that answers, which would wait for ever otherwise
             self._requests.put(error)
+        self._leaving.set()
         self._requests.put(None)
 
     def _answer(self, request: dict[str, Any]) -> None:
         """Run the method of a request's name and respond; an error becomes the response."""
-        command = str(request.get("command", ""))
-        method: Callable[[dict[str, Any]], Any] | None = getattr(self, f"on_{command}", None)
-        arguments = request.get("arguments") or {}
+        given = request.get("command")
+        command = given if isinstance(given, str) else ""
+        method: Callable[[Arguments], Any] | None = getattr(self, f"on_{command}", None)
         if request.get("type") != "request" or method is None:
-            self._wire.respond(request, error=f"rfview does not know the request {command!r}")
+            self._wire.respond(request, error=f"rfview does not know the request {command[:80]!r}")
             return
         try:
-            if self._session is None and command not in ("initialize", "launch", "attach", "disconnect", "terminate"):
+            if self._session is None and command not in UNLAUNCHED:
                 raise InputError(f"{command}: nothing is launched yet")
-            body, after = method(arguments) or ({}, None)
-        except RfviewError as error:
-            self._wire.respond(request, error=str(error))
+            body, after = method(Arguments(command, request.get("arguments"))) or ({}, None)
+        except EditorGone:
+            raise
+        except Exception as error:
+            self._wire.respond(request, error=_sentence(error))
             if command in ("launch", "attach"):
                 self._wire.event("terminated")
             return
-        except (KeyError, TypeError, ValueError) as error:
-            self._wire.respond(request, error=f"{command}: its arguments do not fit ({error!r})")
-            return
         self._wire.respond(request, body)
         if after is not None:
+            self._go_on(after)
+
+    def _go_on(self, after: Callable[[], Any]) -> None:
+        """Do what follows a response; an error is told as a stop where the session stands: the editor waits for one."""
+        try:
             after()
+        except EditorGone:
+            raise
+        except Exception as error:
+            text = _sentence(error)
+            self._wire.event("stopped", reason="exception", description=text, text=text, threadId=MACHINE,
+                             allThreadsStopped=True, hitBreakpointIds=[])  # fmt: skip
 
     # beginning and end
 
-    def on_initialize(self, arguments: dict[str, Any]) -> Any:
+    def on_initialize(self, arguments: Arguments) -> Any:
         """Say what can be done."""
-        self._line_offset = 0 if arguments.get("linesStartAt1", True) else 1
-        self._compiling.has_bar = bool(arguments.get("supportsProgressReporting"))
+        self._line_offset = 0 if arguments.flag("linesStartAt1", True) else 1
+        self._compiling.has_bar = arguments.flag("supportsProgressReporting", False)
         return capabilities(), None
 
-    def on_launch(self, arguments: dict[str, Any]) -> Any:
+    def on_launch(self, arguments: Arguments) -> Any:
         """Open what `program` names; the editor then sends its breakpoints."""
-        program = str(arguments.get("program", ""))
+        program = arguments.text("program", "")
         if not program:
             raise InputError('launch: "program" is missing: a session file, a launch file or a bundled kernel\'s name')
-        options = {name: arguments[name] for name in MACHINE_OPTIONS if name in arguments}
-        session = open_session(program, progress=self._compiling, **options)
-        session.progress, session.compiling = lambda cycle: self._pause.is_set(), self._compiling
-        self._session = session
-        self._stop_on_entry = bool(arguments.get("stopOnEntry", True))
+        stop_on_entry = arguments.flag("stopOnEntry", True)
+        session = open_session(program, progress=self._compiling, **_machine(arguments))
+        if self._session is not None:
+            self._session.close()
+        session.progress, session.compiling = lambda cycle: self._pause.is_set() or self._leaving.is_set(), self._compiling
+        self._session, self._trees, self._stop_on_entry = session, None, stop_on_entry
+        self._points = {kind: [] for kind in self._points}
         self._file = self._source_file(Path(program))
         self._printed = 0
         return {}, lambda: self._wire.event("initialized")
 
     on_attach = on_launch
 
-    def on_configurationDone(self, arguments: dict[str, Any]) -> Any:
+    def on_configurationDone(self, arguments: Arguments) -> Any:
         """Begin: stay at the first cycle, or go to the first breakpoint."""
         if self._stop_on_entry:
             return {}, lambda: self._stopped(Stop(self._now.cycle, "start", "the first cycle"), MACHINE)
         return {}, lambda: self._move(self._now.continue_, MACHINE)
 
-    def on_disconnect(self, arguments: dict[str, Any]) -> Any:
+    def on_disconnect(self, arguments: Arguments) -> Any:
         """End the conversation."""
         self._over = True
         return {}, None
 
-    def on_terminate(self, arguments: dict[str, Any]) -> Any:
+    def on_terminate(self, arguments: Arguments) -> Any:
         """End the run."""
         return {}, lambda: self._wire.event("terminated")
 
@@ -166,7 +186,7 @@ class Adapter:
         assert self._session is not None
         return self._session
 
-    def on_threads(self, arguments: dict[str, Any]) -> Any:
+    def on_threads(self, arguments: Arguments) -> Any:
         """List the machine and every warp slot that holds a warp."""
         sm = self._now.snapshot().sm
         names = {int(stall["code"]): stall["name"] for stall in self._now.info["stalls"]}
@@ -175,9 +195,9 @@ class Adapter:
                  for warp in range(len(sm["warp"])) if resident >> warp & 1]  # fmt: skip
         return {"threads": [{"id": MACHINE, "name": f"SM  cycle {self._now.cycle:,}"}, *warps]}, None
 
-    def on_stackTrace(self, arguments: dict[str, Any]) -> Any:
+    def on_stackTrace(self, arguments: Arguments) -> Any:
         """Return where a warp is: one frame; functions have been inlined or keep their own stack in local memory."""
-        thread = int(arguments["threadId"])
+        thread = arguments.number("threadId")
         frame: dict[str, Any] = {"id": thread, "name": f"cycle {self._now.cycle:,}", "line": 0, "column": 0}
         warp = self._warp(thread)
         if warp is not None:
@@ -189,23 +209,23 @@ class Adapter:
                       "source": self._source(), "instructionPointerReference": hex(pc)}  # fmt: skip
         return {"stackFrames": [frame], "totalFrames": 1}, None
 
-    def on_scopes(self, arguments: dict[str, Any]) -> Any:
+    def on_scopes(self, arguments: Arguments) -> Any:
         """Return the trees of a warp or of the machine."""
-        return {"scopes": self._shown.scopes(self._warp(int(arguments["frameId"])))}, None
+        return {"scopes": self._shown.scopes(self._warp(arguments.number("frameId")))}, None
 
-    def on_variables(self, arguments: dict[str, Any]) -> Any:
+    def on_variables(self, arguments: Arguments) -> Any:
         """Return what is below a line of a tree."""
-        return {"variables": self._shown.children(int(arguments["variablesReference"]))}, None
+        return {"variables": self._shown.children(arguments.number("variablesReference"))}, None
 
-    def on_source(self, arguments: dict[str, Any]) -> Any:
+    def on_source(self, arguments: Arguments) -> Any:
         """Return the kernel's PTX."""
         return {"content": self._now.info["ptx"][0]["text"], "mimeType": "text/x-ptx"}, None
 
-    def on_evaluate(self, arguments: dict[str, Any]) -> Any:
+    def on_evaluate(self, arguments: Arguments) -> Any:
         """Run a debugger command of the console, or evaluate an expression."""
-        text = str(arguments["expression"]).strip()
+        text = arguments.text("expression").strip()
         word = text.split(" ")[0]
-        if arguments.get("context") == "repl" and (word in ALIASES or word[:1].isdigit() or word[:1] == "@"):
+        if arguments.text("context", "") == "repl" and (word in ALIASES or word[:1].isdigit() or word[:1] == "@"):
             answer = execute(self._now, text)
             if answer.session is not None:
                 self._session = answer.session
@@ -242,42 +262,48 @@ class Adapter:
 
     # moving
 
-    def on_next(self, arguments: dict[str, Any]) -> Any:
+    def on_next(self, arguments: Arguments) -> Any:
         """Go to the warp's next instruction, or one cycle on."""
         return self._by_step(arguments, forward=True)
 
-    def on_stepBack(self, arguments: dict[str, Any]) -> Any:
+    def on_stepBack(self, arguments: Arguments) -> Any:
         """Go to the warp's previous instruction, or one cycle back."""
         return self._by_step(arguments, forward=False)
 
-    def _by_step(self, arguments: dict[str, Any], *, forward: bool) -> Any:
-        session, thread = self._now, int(arguments["threadId"])
+    def _by_step(self, arguments: Arguments, *, forward: bool) -> Any:
+        session, thread = self._now, arguments.number("threadId")
         warp = self._warp(thread)
-        if warp is None or arguments.get("granularity") == "instruction":
+        if warp is None or arguments.text("granularity", "") == "instruction":
             return {}, lambda: self._move(session.step if forward else session.back, thread)
         go = session.next_event if forward else session.previous_event
         return {}, lambda: self._move(lambda: go("issue", warp), thread)
 
-    def on_stepIn(self, arguments: dict[str, Any]) -> Any:
+    def on_stepIn(self, arguments: Arguments) -> Any:
         """Go one cycle on."""
-        return {}, lambda: self._move(self._now.step, int(arguments["threadId"]))
+        thread = arguments.number("threadId")
+        self._warp(thread)
+        return {}, lambda: self._move(self._now.step, thread)
 
-    def on_stepOut(self, arguments: dict[str, Any]) -> Any:
+    def on_stepOut(self, arguments: Arguments) -> Any:
         """Go on until the warp is in another state."""
-        thread = int(arguments["threadId"])
+        thread = arguments.number("threadId")
         warp = self._warp(thread)
         item = "cycle" if warp is None else f"w{warp}.state"
         return {}, lambda: self._move(lambda: self._now.next_change(item), thread)
 
-    def on_continue(self, arguments: dict[str, Any]) -> Any:
+    def on_continue(self, arguments: Arguments) -> Any:
         """Go to the next breakpoint, or the end."""
-        return {"allThreadsContinued": True}, lambda: self._move(self._now.continue_, int(arguments.get("threadId", 1)))
+        thread = arguments.number("threadId", MACHINE)
+        self._warp(thread)
+        return {"allThreadsContinued": True}, lambda: self._move(self._now.continue_, thread)
 
-    def on_reverseContinue(self, arguments: dict[str, Any]) -> Any:
+    def on_reverseContinue(self, arguments: Arguments) -> Any:
         """Go to the previous breakpoint, or the start."""
-        return {}, lambda: self._move(self._now.reverse_continue, int(arguments.get("threadId", 1)))
+        thread = arguments.number("threadId", MACHINE)
+        self._warp(thread)
+        return {}, lambda: self._move(self._now.reverse_continue, thread)
 
-    def on_pause(self, arguments: dict[str, Any]) -> Any:
+    def on_pause(self, arguments: Arguments) -> Any:
         """Stop: a move that was under way has ended already when this is answered."""
         self._pause.clear()
         told, self._interrupted = self._interrupted, False
@@ -307,22 +333,22 @@ class Adapter:
 
     # stopping there
 
-    def on_setBreakpoints(self, arguments: dict[str, Any]) -> Any:
+    def on_setBreakpoints(self, arguments: Arguments) -> Any:
         """Replace the breakpoints of the PTX; lines without an instruction are refused one by one."""
-        wanted = arguments.get("breakpoints") or []
-        source = arguments.get("source") or {}
+        wanted, source = arguments.objects("breakpoints"), arguments.inner("source")
         name = self._now.info["ptx"][0]["path"]
-        if source.get("sourceReference") != SOURCE and Path(str(source.get("path", source.get("name", "")))).name != name:
+        given = source.text("path", source.text("name", ""))
+        if source.number("sourceReference", 0) != SOURCE and Path(given).name != name:
             text = f"the kernel is in {name}"
             return {"breakpoints": [{"verified": False, "message": text} for _ in wanted]}, None
         return self._replace("source", wanted, lambda point: self._now.add_breakpoint(
-            "line", int(point["line"]) + self._line_offset, condition=str(point.get("condition") or ""),
+            "line", point.number("line") + self._line_offset, condition=point.text("condition", ""),
             ignore=_ignored(point)))  # fmt: skip
 
-    def on_dataBreakpointInfo(self, arguments: dict[str, Any]) -> Any:
+    def on_dataBreakpointInfo(self, arguments: Arguments) -> Any:
         """Say whether a line of a tree, or an expression, can be watched."""
-        name = str(arguments["name"])
-        reference = int(arguments.get("variablesReference") or 0)
+        name = arguments.text("name")
+        reference = arguments.number("variablesReference", 0)
         expression = self._shown.expression(reference, name) if reference else name
         try:
             self._now.value(expression)
@@ -330,19 +356,18 @@ class Adapter:
             return {"dataId": None, "description": str(error)}, None
         return {"dataId": expression, "description": expression, "accessTypes": ["write"]}, None
 
-    def on_setDataBreakpoints(self, arguments: dict[str, Any]) -> Any:
+    def on_setDataBreakpoints(self, arguments: Arguments) -> Any:
         """Replace the watchpoints."""
-        return self._replace("data", arguments.get("breakpoints") or [], lambda point: self._now.watch(
-            str(point["dataId"]), str(point.get("condition") or ""), ignore=_ignored(point)))  # fmt: skip
+        return self._replace("data", arguments.objects("breakpoints"), lambda point: self._now.watch(
+            point.text("dataId"), point.text("condition", ""), ignore=_ignored(point)))  # fmt: skip
 
-    def on_setExceptionBreakpoints(self, arguments: dict[str, Any]) -> Any:
+    def on_setExceptionBreakpoints(self, arguments: Arguments) -> Any:
         """Stop where a warp begins to wait for these reasons, or where accounts do not add up."""
-        wanted = [{"filter": name} for name in arguments.get("filters") or []]
-        return self._replace("exception", wanted, lambda point: (
-            self._now.break_on_unbalanced() if point["filter"] == UNBALANCED
-            else self._now.add_breakpoint("if", condition=f"any(w.state == {point['filter']})")))  # fmt: skip
+        return self._replace("exception", arguments.texts("filters"), lambda name: (
+            self._now.break_on_unbalanced() if name == UNBALANCED
+            else self._now.add_breakpoint("if", condition=f"any(w.state == {name})")))  # fmt: skip
 
-    def _replace(self, kind: str, wanted: list[dict[str, Any]], make: Callable[[dict[str, Any]], Any]) -> Any:
+    def _replace(self, kind: str, wanted: list[Any], make: Callable[[Any], Any]) -> Any:
         """Remove the breakpoints of a kind and make others; each that cannot be made says why."""
         session = self._now
         for number in self._points[kind]:
@@ -363,9 +388,36 @@ class Adapter:
         return {"breakpoints": results}, None
 
 
-def _ignored(point: dict[str, Any]) -> int:
+def _ignored(point: Arguments) -> int:
     """Return how many hits a breakpoint lets pass: its hit condition is the hit that stops, counted from 1."""
-    text = str(point.get("hitCondition") or "1").strip()
-    if not text.isdigit() or int(text) < 1:
-        raise InputError(f"hit condition {text!r}: expected a whole number of at least 1, the hit that stops")
+    text = point.text("hitCondition", "1").strip()
+    if not (text.isascii() and text.isdigit() and len(text) <= HIT_DIGITS) or int(text) < 1:
+        raise InputError(f"hit condition {text[:80]!r}: expected a whole number of at least 1, the hit that stops")
     return int(text) - 1
+
+
+def _machine(arguments: Arguments) -> dict[str, Any]:
+    """Return the machine that a launch asks for, as keyword arguments of open_session."""
+    found: dict[str, Any] = {name: arguments.text(name) for name in ("design", "scheduler", "preset") if name in arguments}
+    if "max_cycles" in arguments:
+        found["max_cycles"] = arguments.number("max_cycles")
+        if found["max_cycles"] < 1:
+            raise InputError("launch: max_cycles: expected a whole number of at least 1")
+    if "settings" in arguments:
+        found["settings"] = arguments.settings("settings")
+    return found
+
+
+def _sentence(error: Exception) -> str:
+    """Return what an editor shows of an error; one of rfview's own is called so, or raised with RFVIEW_TRACEBACK."""
+    if isinstance(error, RfviewError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, RecursionError):
+        return "what was asked for is nested too deeply"
+    if os.environ.get("RFVIEW_TRACEBACK"):
+        raise error
+    return f"{INTERNAL}: {type(error).__name__}: {error} (RFVIEW_TRACEBACK=1 shows where)"

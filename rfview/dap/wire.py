@@ -12,6 +12,10 @@ LONGEST_HEADER = 256
 LARGEST_MESSAGE = 1 << 26
 
 
+class EditorGone(BrokenPipeError):
+    """Nobody reads the answers any more."""
+
+
 class Wire:
     """Reads requests and writes responses and events, which are numbered in order."""
 
@@ -40,19 +44,27 @@ class Wire:
                 message = json.loads(data)
             except ValueError as error:
                 raise InputError(f"dap: a message is no JSON ({error})") from None
+            except RecursionError:
+                raise InputError("dap: a message is nested too deeply") from None
             if not isinstance(message, dict):
                 raise InputError("dap: a message is no JSON object")
             yield message
 
     def _send(self, message: dict[str, Any]) -> None:
+        """Write one message; raises EditorGone where nobody reads."""
         self._number += 1
         data = json.dumps({"seq": self._number, **message}).encode()
-        self._target.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
-        self._target.flush()
+        try:
+            self._target.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+            self._target.flush()
+        except OSError as error:
+            raise EditorGone(error.errno, "the editor does not read its answers") from None
 
     def respond(self, request: dict[str, Any], body: dict[str, Any] | None = None, *, error: str = "") -> None:
         """Answer a request; error: why it could not be done, for the editor to show."""
-        message = {"type": "response", "request_seq": request.get("seq", 0), "command": request.get("command", ""),
+        number, command = request.get("seq"), request.get("command")
+        message = {"type": "response", "request_seq": number if isinstance(number, int) else 0,
+                   "command": command if isinstance(command, str) else "",
                    "success": not error, "body": body or {}}  # fmt: skip
         if error:
             message |= {"message": error, "body": {"error": {"id": 1, "format": error, "showUser": True}}}

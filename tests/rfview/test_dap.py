@@ -15,6 +15,7 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview.dap.adapter import Adapter
+from rfview.dap.arguments import Arguments
 from rfview.dap.progress import Compiling
 from rfview.dap.wire import Wire
 from rfview.sessions import Session, Stop, open_session
@@ -222,7 +223,7 @@ def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
         ("evaluate", {"expression": "w3.pcc", "context": "watch"}, "pcc"),
         ("evaluate", {"expression": "step x", "context": "repl"}, "whole number"),
         ("stackTrace", {"threadId": 900}, "no thread 900"),
-        ("stackTrace", {}, "do not fit"),
+        ("stackTrace", {}, "threadId is missing"),
         ("restartFrame", {}, "does not know"),
         ("launch", {}, "program"),
     ],
@@ -278,8 +279,8 @@ def test_an_editor_is_told_of_a_compile(has_bar: bool, expected: list[str], monk
 
 def test_a_session_of_an_editor_reports_compiles() -> None:
     adapter = Adapter(Wire(io.BytesIO(), io.BytesIO()))
-    adapter.on_initialize({"supportsProgressReporting": True})
-    adapter.on_launch({"program": str(RECORDING)})
+    adapter.on_initialize(Arguments("initialize", {"supportsProgressReporting": True}))
+    adapter.on_launch(Arguments("launch", {"program": str(RECORDING)}))
     session = adapter._now
     assert isinstance(session.compiling, Compiling) and session.compiling.has_bar
     session.close()

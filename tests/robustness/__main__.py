@@ -1,0 +1,60 @@
+"""Fuzzing: each target makes inputs from seeds, tries them and counts what came of each.
+
+    python -m tests.robustness                          a thousand of each target
+    python -m tests.robustness --only dap --count 20000 --seed 7
+
+Case N of a seed is the same whenever it is made: `--from N` goes on where an earlier run ended, and the line of a bad case
+names the seed and the number that bring it back (`--seed S --from N --count 1`). Exit code 0 where nothing bad came.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from tests.robustness import dap
+
+# name -> what tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
+TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = {"dap": dap.cases}
+GOOD = frozenset({"done", "refused", "ended"})
+SHOWN = 20          # bad cases of a target that are printed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try the cases and print, for each target, how many brought which outcome."""
+    parser = argparse.ArgumentParser(prog="python -m tests.robustness", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=sorted(TARGETS), help="one target (default: all)")
+    parser.add_argument("--count", type=int, default=1000, metavar="N", help="cases of each target (default 1000)")
+    parser.add_argument("--minutes", type=float, metavar="M", help="stop each target after this time")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="what all cases are made from (default 1)")
+    parser.add_argument("--from", type=int, default=0, metavar="N", dest="first", help="the first case (default 0)")
+    args = parser.parse_args(arguments)
+    bad = 0
+    for name in [args.only] if args.only else sorted(TARGETS):
+        outcomes, following = tally(name, args.seed, args.first, args.count, args.minutes)
+        bad += sum(count for outcome, count in outcomes.items() if outcome not in GOOD)
+        parts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
+        print(f"{name}: {sum(outcomes.values()):,} tried: {parts}   (seed {args.seed}, go on with --from {following})")
+    return 1 if bad else 0
+
+
+def tally(name: str, seed: int, first: int, count: int, minutes: float | None) -> tuple[Counter[str], int]:
+    """Try cases of a target; return how many brought which outcome, and the number after the last one."""
+    outcomes: Counter[str] = Counter()
+    began, number, shown = time.monotonic(), first - 1, 0
+    for number, outcome, detail in TARGETS[name](seed, first, count):
+        outcomes[outcome] += 1
+        if outcome not in GOOD and shown < SHOWN:
+            shown += 1
+            print(f"{name}: {outcome}: --seed {seed} --from {number} --count 1: {detail[:300]}", file=sys.stderr, flush=True)
+        if minutes is not None and time.monotonic() - began > 60 * minutes:
+            break
+    return outcomes, number + 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
