@@ -17,7 +17,7 @@ sum 11 + 8 + 15 = 34 %.
 Deviations and additions: 1. The write buffer takes one result per bank and cycle; its own port is apart from the tape's.
 2. `forward` (B5.4) serves the head of the read queue from the newest buffered write of that register if it covers all
 lanes asked for, one per bank and cycle, outside the limit on banks; else the read waits until the write is on the tape,
-so nothing is ever merged. 3. A read that waits is booked as `shift` in a cycle in which its bank's tape moves, as
+so nothing is ever merged. 3. A read that waits is counted as `shift` in a cycle in which its bank's tape moves, as
 `bank_conflict` where the bank serves another access or waits for one of the four places. 4. Steps of a preshifting bank
 count as preshift even if the bank gets a place before it is served (B5.7: demand and preshift steps are counted apart).
 5. With shift_cycles > 1 a step that has begun is finished before the tape turns round or is read; with 0 a tape jumps,

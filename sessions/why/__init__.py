@@ -8,8 +8,8 @@
      3 ← all 32 MSHRs are taken since 1,180
     resource: MSHRs, 32 of them
 
-Headless and without numba: live sessions and recordings are asked alike. Explanations of the built-in designs are one file
-each; designs.py says how a foreign one adds its own.
+Headless and without numba: live sessions and recordings are asked alike. A design explains its own refusals in its module,
+as designs.py says.
 """
 
 from __future__ import annotations
