@@ -144,7 +144,7 @@ def app_of(shot: Shot) -> Any:
     kind, _, rest = shot.source.partition(":")
     if kind in ("pair", "many"):
         from rfview.screens.compare import make_compare_app
-        from rfview.sessions.file.opening import open_recording
+        from rfview.sessions.timeline.opening import open_recording
 
         return make_compare_app([open_recording(recording_of(source)) for source in rest.split()], rest.split(),
                                 theme=shot.theme)
@@ -167,7 +167,7 @@ def app_of(shot: Shot) -> Any:
 
 def _replay(path: Path, goto: int | str) -> Callable[..., Any]:
     """Return what opens a recording at a cycle; what a picture marks is not kept beside it."""
-    from rfview.sessions.file.opening import open_recording
+    from rfview.sessions.timeline.opening import open_recording
     from rfview.sessions.session import Session
 
     def open_it(report: Callable[..., None]) -> Any:

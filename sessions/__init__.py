@@ -1,7 +1,6 @@
 """What happened: recordings, timelines, and all that one can ask of them; no terminal, and no numba to start a replay.
 
     session      a timeline with a cursor: moves, breakpoints, marks; targets: what a session can be opened on
-    layout       where a named field lies in the recorded words; bounds: what a value may be within chunks; cache
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back
     timeline/    a range of cycles with the state at each: live, replayed, simulated again

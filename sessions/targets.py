@@ -24,7 +24,7 @@ def open_session(
     design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
     Raises InputError when the target is neither, or cannot be used.
     """
-    from rfview.sessions.file.opening import is_recording, open_recording
+    from rfview.sessions.timeline.opening import is_recording, open_recording
 
     path = Path(target)
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):

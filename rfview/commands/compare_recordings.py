@@ -56,7 +56,7 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
 
 def open_run(target: str, args: argparse.Namespace, stack: ExitStack) -> Timeline:
     """Open a session file, or run KERNEL@DESIGN or KERNEL@DESIGN:SCHEDULER into one that is removed at the end."""
-    from rfview.sessions.file.opening import open_recording
+    from rfview.sessions.timeline.opening import open_recording
 
     if options.is_session(target):
         path = Path(target)

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the file's header, size and state of health; or write its design files and say where they are."""
-    from rfview.sessions.file import opening
+    from rfview.sessions.timeline import opening
     from rfview.sessions.timeline import recipe
 
     if args.save_designs is not None:
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 def save_designs(file: str, folder: str) -> int:
     """Write the design files that a session file or a recipe holds into a folder; print how to go on with them."""
     from rfview.engine.plugin import files, origin
-    from rfview.sessions.file import opening
+    from rfview.sessions.timeline import opening
     from rfview.sessions.timeline import recipe
 
     if recipe.is_recipe(file):

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
         check_design(name)
     jobs = [(name, ["rfview.engine.compile.child", absolute(name)]) for name in names]
     if not args.designs:
-        jobs.append(("the recorder", ["rfview.sessions.codec.warm"]))
+        jobs.append(("the recorder", ["rfview.sessions.file.warm"]))
     with options.progress() as bar:
         board = Board(bar, len(jobs))
         board.compile(*jobs[0])     # alone: it brings what all the others share

@@ -18,7 +18,7 @@ class OverlaidScreen(MainScreen):
 
     def __init__(self, strips: StripCache, paths: tuple[str, str], target: str, cycle: int, warp: int | None):
         """paths: the files of A and B. target: what A is called on the command line. warp: its slot in A, None: none."""
-        from rfview.sessions.file.opening import open_recording
+        from rfview.sessions.timeline.opening import open_recording
 
         def opener(report: Any) -> Session:
             session = Session(open_recording(paths[0]))

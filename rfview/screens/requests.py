@@ -331,7 +331,7 @@ class Requests:
         assert self.session is not None
         timeline = self.session.timeline
         if name and name not in self.session.family:
-            from rfview.sessions.file.opening import open_recording
+            from rfview.sessions.timeline.opening import open_recording
 
             opened = open_recording(name)
             try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import move, breaks, look, capture, find, follow, branch, stop, why
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
-from rfview.sessions.layout import suggest
+from rfview.sessions.codec.layout import suggest
 from rfview.sessions.session import Session, Stop
 
 __all__ = ["ALIASES", "GROUPS", "VERBS", "Answer", "execute", "help_text"]

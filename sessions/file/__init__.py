@@ -2,6 +2,8 @@
 
     format            the bytes: header, chunks, zone maps, index; each read and written
     writer            a run into a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
-    opening  stored   open a file and save what can be saved of a damaged one; a chunk, decoded when it is asked for
+    stored            a chunk of a file, decoded when it is asked for
     zone_maps         what chunks hold in short, as searches ask it; zone_map_writer: as it is made
+    bounds            what a value may have been within chunks, worked out from zone maps
+    warm              compiles the recorder: a program beside the first recording
 """

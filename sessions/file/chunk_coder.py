@@ -12,7 +12,7 @@ from rfview.sessions.codec.logs import last_writes
 from rfview.sessions.file import format
 from rfview.sessions.file.zone_map_writer import ZoneMapWriter, watch_of
 from rfview.sessions.file.zone_maps import WordKinds
-from rfview.sessions.layout import Layout
+from rfview.sessions.codec.layout import Layout
 
 
 class Newest:

@@ -67,7 +67,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import streams
-from rfview.sessions.layout import Layout
+from rfview.sessions.codec.layout import Layout
 
 FORMAT = 1
 # arrays of the header, each a blob of its own

@@ -1,7 +1,7 @@
 """The write pipeline: a thread codes while a simulation runs, and whoever has time compresses and writes.
 
 The simulating thread helps to compress where it would have to wait, so that two cores are both busy whichever part of the
-work is the longer one: to code and to compress takes a third longer than to simulate and log.
+work is the longer one: to code and to compress takes about twice as long as to simulate and log.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.file.write_pipeline import WritePipeline
-from rfview.sessions.layout import Layout
+from rfview.sessions.codec.layout import Layout
 
 # what is a blob in a CHNK map
 BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
@@ -185,7 +185,7 @@ def record(
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,
          max_cycles: int | None, compiling: Callable[[float, str], None] | None) -> int:  # fmt: skip
     """Drive the simulator and hand its chunks over; return the cycle reached, when all is written."""
-    from rfview.sessions.codec import warm  # imports numba: what replays imports this module too
+    from rfview.sessions.codec.compiling import beside  # imports numba: what replays imports this module too
 
     pipeline: WritePipeline[Chunk, Frame] = WritePipeline(writer)
     limit = None if max_cycles is None else simulator.cycle + max_cycles
@@ -195,7 +195,7 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
         while True:
             length = chunk_cycles if limit is None else min(chunk_cycles, limit - reached)
             # rows and memory are carried on from chunk to chunk: only the first keyframe needs them
-            with nullcontext() if started else warm.beside(compiling):
+            with nullcontext() if started else beside(compiling):
                 chunk = simulator.record_chunk(length, values=not started, lend=True) if length > 0 else None
             started = True
             if chunk is None or chunk.num_cycles == 0:

@@ -11,7 +11,7 @@ from rfview.sessions.codec import streams
 from rfview.sessions.codec.encode import Encoder, Watch
 from rfview.sessions.codec.loops import BYTES, NOT_WATCHED, WHOLE
 from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES, WordKinds
-from rfview.sessions.layout import Layout
+from rfview.sessions.codec.layout import Layout
 
 # of what is large and seldom asked for only the changes are kept
 CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "l2", "config")

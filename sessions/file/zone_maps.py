@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions import bounds
-from rfview.sessions.bounds import Bounds
+from rfview.sessions.file import bounds
+from rfview.sessions.file.bounds import Bounds
 from rfview.sessions.codec import streams
-from rfview.sessions.cache import ByteCache
-from rfview.sessions.layout import Field, Layout, distinct
+from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.codec.layout import Field, Layout, distinct
 
 CHUNKS = 64
 # a page of memory that a zone map knows of: so many words, and so many pages before another one shares its place

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rfview.engine.errors import InputError
-from rfview.sessions.layout import suggest
+from rfview.sessions.codec.layout import suggest
 
 FORMAT = 1
 NAME = re.compile(r"[^\s@;#]+\Z")

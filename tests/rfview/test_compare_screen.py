@@ -15,7 +15,7 @@ from rfview import cli
 from rfview.screens.compare import make_compare_app
 from rfview.sessions.compare import Comparison, report
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 

@@ -545,7 +545,7 @@ def test_the_footer_shows_what_is_used_most_first() -> None:
 
 
 def test_a_stall_by_the_register_file_gets_the_focus() -> None:
-    from rfview.sessions.file.opening import open_recording
+    from rfview.sessions.timeline.opening import open_recording
     from rfview.sessions.session import Session
 
     recording = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs"

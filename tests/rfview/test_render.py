@@ -21,7 +21,7 @@ from rfview.render.lenses import banks, panels
 from rfview.render.scene import Badge, Machine, Scene
 from rfview.screens.source import SceneSource
 from rfview.sessions.timeline.invariants import problems
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
 

@@ -10,7 +10,7 @@ import pytest
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.replay import RecordedTimeline
 from tests.sessions.double import Double, snapshots
 

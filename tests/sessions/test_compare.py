@@ -16,7 +16,7 @@ from rfview.engine.stalls import LONG_SCOREBOARD
 from rfview.sessions.compare import Comparison, WarpName, report
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.base import Timeline
 

@@ -12,7 +12,7 @@ from rfview.engine import kernels
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.live import LiveTimeline, open_live
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 
 pytestmark = pytest.mark.slow
 CASES = [(name, "sram") for name in kernels.names()] + [("histogram", "stt[stall=bank]"), ("vectoradd", "stt")]

@@ -126,7 +126,7 @@ def test_columns_equal_a_look_at_every_snapshot(both, truth: list, expression: A
 def both(file, request: pytest.FixtureRequest) -> list:
     """Return a recorded and a live timeline that stay open."""
     from rfview.sessions.timeline.live import LiveTimeline
-    from rfview.sessions.file.opening import open_recording
+    from rfview.sessions.timeline.opening import open_recording
     from tests.sessions.conftest import CHUNK
     from tests.sessions.double import Double
 

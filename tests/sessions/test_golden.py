@@ -8,7 +8,7 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview.sessions.file import format
-from rfview.sessions.file.opening import describe, is_recording, open_recording
+from rfview.sessions.timeline.opening import describe, is_recording, open_recording
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -20,7 +20,7 @@ from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.timeline import recipe
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 SETTINGS = {"sm.num_collectors": "4", "stt.write_cycles": "6"}

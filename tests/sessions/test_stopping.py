@@ -16,7 +16,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.timeline import invariants as accounts
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES

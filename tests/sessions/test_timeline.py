@@ -11,7 +11,7 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview.sessions.timeline.live import LiveTimeline
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double

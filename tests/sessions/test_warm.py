@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from rfview.engine.compile import jit
-from rfview.sessions.codec import loops, warm
+from rfview.sessions.codec import compiling, loops
+from rfview.sessions.file import warm
 from rfview.sessions.file.writer import record
 from tests.sessions.double import Double
 
@@ -50,13 +51,13 @@ def child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[subprocess.Po
     real = subprocess.Popen
 
     def start(command: list[str], **options: Any) -> subprocess.Popen:
-        assert command == [sys.executable, "-m", "rfview.sessions.codec.warm"]
+        assert command == [sys.executable, "-m", "rfview.sessions.file.warm"]
         code = f"import time; time.sleep({seconds.read_text()}); raise SystemExit(3)"
         started.append(real([sys.executable, "-c", code], **options))
         return started[-1]
 
-    monkeypatch.setattr(warm.subprocess, "Popen", start)
-    monkeypatch.setattr(warm, "is_ready", lambda: False)
+    monkeypatch.setattr(compiling.subprocess, "Popen", start)
+    monkeypatch.setattr(compiling, "is_ready", lambda: False)
     return started
 
 
@@ -70,6 +71,6 @@ def test_it_is_waited_for_and_told_of(child: list[subprocess.Popen], tmp_path: P
 
 def test_it_ends_with_a_run_that_ends_badly(child: list[subprocess.Popen], tmp_path: Path) -> None:
     (tmp_path / "seconds").write_text("600")
-    with pytest.raises(KeyError), warm.beside(None):
+    with pytest.raises(KeyError), compiling.beside(None):
         raise KeyError
     assert child[0].returncode is not None

@@ -19,7 +19,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.stalls import STALLS
 from rfview.engine.state import FOREVER, INFLIGHT
 from rfview.sessions import Session, open_session
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.commands.table import execute
 from rfview.sessions.why import EXPLAINERS, Past, banks, explain, why
 from rfview.sessions.why.past import Flight

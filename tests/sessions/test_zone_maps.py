@@ -14,7 +14,7 @@ from rfview.engine import stalls
 from rfview.sessions.file import format
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.search.search import FIRST, INSIDE
 from rfview.sessions.session import Session

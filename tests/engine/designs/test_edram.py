@@ -24,7 +24,7 @@ from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import REFRESH
 from rfview.engine.state import BANK_BUSY, BANK_IDLE, BANK_READ, BANK_WRITE
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, check_skipping
 

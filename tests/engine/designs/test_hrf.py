@@ -18,7 +18,7 @@ from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import BANK_CONFLICT, STALLS, STT_WRITE, WB_DRAIN
 from rfview.engine.state import NONE8
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit

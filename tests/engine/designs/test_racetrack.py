@@ -24,7 +24,7 @@ from rfview.engine.simulator import Simulator
 from rfview.engine.state import MAX_INFLIGHT, NONE8
 from rfview.engine.tools import mapping
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine
 

@@ -13,7 +13,7 @@ from rfview.engine import isa
 from rfview.engine.designs import single_buffer
 from rfview.engine.stalls import WB_FULL
 from rfview.sessions.file.writer import record
-from rfview.sessions.file.opening import open_recording
+from rfview.sessions.timeline.opening import open_recording
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
