@@ -84,11 +84,11 @@ def test_a_slip_in_its_why_is_named_and_the_chain_goes_on(monkeypatch: pytest.Mo
     warp = stalled(over, "interval_prefetch")
     found = designs.find("intervals")
 
-    def why(trail, moment, rf, refusal):
+    def slipping(trail, moment, rf, refusal):
         trail.add("half told")
         return rf["no_such_field"]
 
-    monkeypatch.setattr(found, "why", why)
+    monkeypatch.setattr(found, "why", slipping)
     chain = why(over, warp)
     assert chain.resource is not None and "half told" not in [link.sentence for link in chain.links]
     assert "design intervals, why: ValueError: no field of name no_such_field" in chain.links[-1].evidence

@@ -161,13 +161,13 @@ def test_a_foreign_design_ends_at_its_register_file_by_default() -> None:
 @pytest.mark.nojit
 @pytest.mark.usefixtures("skeleton")
 def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatch) -> None:
-    def why(trail: Trail, moment: object, rf: object, refusal: object) -> bool:
+    def own(trail: Trail, moment: object, rf: object, refusal: object) -> bool:
         began = int(rf["left_cycle"][refusal.warp])  # type: ignore[index, attr-defined]
         trail.add("the copy is forgotten", f"since {began}", since=began, until=began + 40)
         trail.end("copy", "the one copied value", skeleton__leave_cycles=1)
         return True
 
-    monkeypatch.setattr(plugin_skeleton, "why", why, raising=False)
+    monkeypatch.setattr(plugin_skeleton, "why", own, raising=False)
     over, cycle = foreign()
     chain = why(over, 0, cycle)
     assert chain.resource is not None and dict(chain.resource.relief) == {"skeleton.leave_cycles": 1}
