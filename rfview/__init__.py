@@ -3,8 +3,8 @@
     cli  commands/                 the command line; a module per subcommand
     app  screens/  widgets/        the terminal program; its screens; its panels
     render/                        what panels show, as lines: pure functions, no widget
-    actions  keymap  messages      what keys and the prompt can do; your own keys; messages between thread and screen
-    first_frame  palette  view     the first frame before Textual is loaded; colours; how a recording was left
+    actions  keys  keymap          what keys and the prompt can do; keys read one by one; your own keys
+    messages  palette  view        between the session worker and the screen; colours; how a recording was left
     plain  dap/                    sentences instead of a screen; the Debug Adapter Protocol
     learn/                         explanations, help topics and guided tours
     startup  recipe                commands done on opening; the command line that shows a view again

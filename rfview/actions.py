@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-from rfview.engine.errors import InputError
 
 TIME, STOP, ASK, SCREEN = "MOVE IN TIME", "STOP AND COME BACK", "ASK", "SCREEN"
 CATEGORIES = (TIME, STOP, ASK, SCREEN)
 NO_ACTION = "none"   # in a key file: the key does nothing
 ANY = "*"          # in a key sequence: whatever letter or digit comes next is the action's argument
+NAMED_KEYS = frozenset({"space", "enter", "escape", "tab", "backspace", "delete", "insert", "home", "end", "pageup",
+                        "pagedown", "left", "right", "up", "down", *(f"f{number}" for number in range(1, 13))})
 
 
 @dataclass(frozen=True)
 class Action:
     """One thing to do.
 
-    keys: key sequences, tokens separated by blanks ("g g", "m *"); the first is the one that is shown. command: what
+    keys: key sequences as they are typed ("gg", "]w", "m*", "ctrl+o"); the first is the one that is shown. command: what
     `:` takes. sentence: the help. hint: the word in the footer. reverse: the action that undoes the direction; both
     share a row in the help. panels: only where one of these panels has the keys ((): everywhere).
     """
@@ -42,29 +42,29 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_issue", ("i", "f11"), "stepi", "next / previous issue of the warp", TIME, "issue ±",
            "previous_issue"),
     Action("previous_issue", ("I", "shift+f11"), "rsi", "previous issue of the focused warp", TIME),
-    Action("next_stall", ("] s",), "next-stall", "next / previous stall of the warp", TIME, "stall ±",
+    Action("next_stall", ("]s",), "next-stall", "next / previous stall of the warp", TIME, "stall ±",
            "previous_stall"),
-    Action("previous_stall", ("[ s",), "previous-stall", "previous stall of the focused warp", TIME),
-    Action("next_conflict", ("] b",), "next-conflict", "next / previous bank conflict", TIME, "",
+    Action("previous_stall", ("[s",), "previous-stall", "previous stall of the focused warp", TIME),
+    Action("next_conflict", ("]b",), "next-conflict", "next / previous bank conflict", TIME, "",
            "previous_conflict"),
-    Action("previous_conflict", ("[ b",), "previous-conflict", "previous bank conflict of any warp", TIME),
-    Action("next_rf", ("] w",), "next-rf", "next / previous stall by the register file", TIME, "RF stall ±",
+    Action("previous_conflict", ("[b",), "previous-conflict", "previous bank conflict of any warp", TIME),
+    Action("next_rf", ("]w",), "next-rf", "next / previous stall by the register file", TIME, "RF stall ±",
            "previous_rf"),
-    Action("previous_rf", ("[ w",), "previous-rf", "previous stall caused by the register file", TIME),
-    Action("next_refresh", ("] f",), "next-refresh", "next / previous refresh of a row (edram)", TIME, "refresh ±",
+    Action("previous_rf", ("[w",), "previous-rf", "previous stall caused by the register file", TIME),
+    Action("next_refresh", ("]f",), "next-refresh", "next / previous refresh of a row (edram)", TIME, "refresh ±",
            "previous_refresh"),
-    Action("previous_refresh", ("[ f",), "previous-refresh", "previous refresh", TIME),
-    Action("next_shift", ("] r",), "next-shift", "next / previous shift of a tape (racetrack)", TIME, "shift ±",
+    Action("previous_refresh", ("[f",), "previous-refresh", "previous refresh", TIME),
+    Action("next_shift", ("]r",), "next-shift", "next / previous shift of a tape (racetrack)", TIME, "shift ±",
            "previous_shift"),
-    Action("previous_shift", ("[ r",), "previous-shift", "previous shift", TIME),
-    Action("next_transfer", ("] x",), "next-transfer", "next / previous transfer (hcrf)", TIME, "transfer ±",
+    Action("previous_shift", ("[r",), "previous-shift", "previous shift", TIME),
+    Action("next_transfer", ("]x",), "next-transfer", "next / previous transfer (hcrf)", TIME, "transfer ±",
            "previous_transfer"),
-    Action("previous_transfer", ("[ x",), "previous-transfer", "previous transfer", TIME),
-    Action("next_flush", ("] l",), "next-flush", "next / previous flush (rfc)", TIME, "flush ±", "previous_flush"),
-    Action("previous_flush", ("[ l",), "previous-flush", "previous flush", TIME),
-    Action("next_mark", ("] m",), "next-mark", "next / previous mark", TIME, "", "previous_mark"),
-    Action("previous_mark", ("[ m",), "previous-mark", "previous mark", TIME),
-    Action("start", ("g g", "0", "home"), "goto start", "begin / end; 1234G that cycle", TIME, "", "end"),
+    Action("previous_transfer", ("[x",), "previous-transfer", "previous transfer", TIME),
+    Action("next_flush", ("]l",), "next-flush", "next / previous flush (rfc)", TIME, "flush ±", "previous_flush"),
+    Action("previous_flush", ("[l",), "previous-flush", "previous flush", TIME),
+    Action("next_mark", ("]m",), "next-mark", "next / previous mark", TIME, "", "previous_mark"),
+    Action("previous_mark", ("[m",), "previous-mark", "previous mark", TIME),
+    Action("start", ("gg", "0", "home"), "goto start", "begin / end; 1234G that cycle", TIME, "", "end"),
     Action("end", ("G", "$", "end"), "goto end", "the last cycle, or with a count that cycle", TIME),
     Action("percent", ("%",), "goto percent", "50%: half of the run", TIME),
     Action("play", ("space",), "play", "play and pause", TIME, "play"),
@@ -80,16 +80,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("watches", ("W",), "watches", "list of watchpoints", STOP),
     Action("run_to_cursor", ("t",), "run-to-cursor", "on / back to CODE's chosen line", STOP, "", "run_back_to_cursor"),
     Action("run_back_to_cursor", ("T",), "run-back-to-cursor", "back to the instruction chosen in CODE", STOP),
-    Action("mark", ("m *",), "mark", "set mark a / go to it", STOP, "mark", "goto_mark"),
-    Action("goto_mark", ("' *",), "goto-mark", "go to a mark", STOP),
-    Action("previous_stop", ("' '",), "previous-stop", "where the last jump came from", STOP),
+    Action("mark", ("m*",), "mark", "set mark a / go to it", STOP, "mark", "goto_mark"),
+    Action("goto_mark", ("'*",), "goto-mark", "go to a mark", STOP),
+    Action("previous_stop", ("''",), "previous-stop", "where the last jump came from", STOP),
     Action("history_back", ("ctrl+o",), "history-back", "history back / on", STOP, "", "history_forward"),
     Action("history_forward", ("alt+o",), "history-forward", "history on", STOP),
     Action("why", ("e",), "why", "why is this warp blocked", ASK, "why"),
     Action("next_change", (".",), "nextchange", "next / last change of the item", ASK, "", "last_change"),
     Action("last_change", (",",), "last", "last change of the focused item", ASK),
     Action("diff", ("d",), "diff", "changes since cycle / last stop", ASK),
-    Action("diff_mark", ("D *",), "diff-mark", "underline what changed since mark a", ASK),
+    Action("diff_mark", ("D*",), "diff-mark", "underline what changed since mark a", ASK),
     Action("statistics", ("#",), "statistics", "IPC, stalls, energy between marks", ASK, "statistics"),
     Action("brush", ("V",), "range", "a stretch from here: V ends it", ASK, "range"),
     Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
@@ -99,9 +99,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("swap_design", ("v",), "designs", "the same kernel on another design", ASK, "design"),
     Action("load_kernel", ("O",), "kernels", "run another kernel", ASK, "kernel"),
     Action("follow", ("A",), "follow", "where the lost bits went (edram)", ASK, "follow"),
-    Action("next_arrival", ("] e",), "follow next", "next / previous place that the error reached", ASK, "",
+    Action("next_arrival", ("]e",), "follow next", "next / previous place that the error reached", ASK, "",
            "previous_arrival"),
-    Action("previous_arrival", ("[ e",), "follow back", "previous place that the error reached", ASK),
+    Action("previous_arrival", ("[e",), "follow back", "previous place that the error reached", ASK),
     Action("capture", ("R",), "capture-here", "record from here; again: up to here", ASK, "capture"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),
@@ -138,19 +138,22 @@ ACTIONS: tuple[Action, ...] = (
 )
 BY_NAME = {action.name: action for action in ACTIONS}
 
-FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "why", "break_here", "timeline", "command",
-          "help", "play", "mark", "registers", "statistics", "watch_here", "zoom", "palette")
-FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
-FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "close", "next_issue", "next_stall", "continue", "mark", "why", "help")
-FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
 KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",
              "escape": "Esc", "home": "Home", "end": "End"}
 
 
+def tokens_of(sequence: str) -> tuple[str, ...]:
+    """Return the keys of a sequence: "gg" and "g g" are g twice; longer words, and named ones, are one key each."""
+    tokens: list[str] = []
+    for part in sequence.split():
+        tokens += part if len(part) == 2 and part not in NAMED_KEYS else [part]
+    return tuple(tokens)
+
+
 def key_label(sequence: str) -> str:
-    """Return a key sequence as people write it: "g g" is gg, "ctrl+o" is Ctrl+o, "m *" is m a."""
+    """Return a key sequence as people write it: gg is gg, "ctrl+o" is Ctrl+o, "m*" is m a."""
     words = []
-    for token in sequence.split():
+    for token in tokens_of(sequence):
         if token == ANY:
             words.append(" a")
         elif token in KEY_NAMES:
@@ -164,10 +167,9 @@ def key_label(sequence: str) -> str:
 
 def keys_of(action: Action, own: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the keys of an action: the user's (key -> action name) first, then the table's that these leave to it."""
-    mine = own or {}
-    taken = tuple(mine)
-    left = (key for key in action.keys if key not in mine and not key.startswith(tuple(f"{one} " for one in taken)))
-    return (*(key for key, name in mine.items() if name == action.name), *left)
+    mine = {tokens_of(key): name for key, name in (own or {}).items()}
+    left = (key for key in action.keys if not any(tokens_of(key)[: len(taken)] == taken for taken in mine))
+    return (*(key for key, name in (own or {}).items() if name == action.name), *left)
 
 
 def first_label(action: Action, own: Mapping[str, str] | None = None) -> str:
@@ -187,47 +189,6 @@ def pair_label(action: Action, own: Mapping[str, str] | None = None) -> str:
 def is_reverse(action: Action) -> bool:
     """Say whether the action is listed with the one it reverses."""
     return any(other.reverse == action.name for other in ACTIONS)
-
-
-def footer_hints(panel: str, width: int, has_register_file: bool = True,
-                 own: Mapping[str, str] | None = None, design: str = "",
-                 is_alone: bool = False) -> list[tuple[str, str, str]]:  # fmt: skip
-    """Return (keys, word, action) in the order of use; the painter keeps those that fit.
-
-    design: without its variant. is_alone: the panel takes the whole screen, and there is a way out of that.
-    """
-    names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
-    if panel == "registers":
-        names = FOOTER_REGISTERS
-    elif panel in ("timeline", "pipeline"):
-        names = FOOTER_TIMELINE
-    elif is_alone:
-        names = (*tuple(names)[:2], "close", *tuple(names)[2:])
-    words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
-             "next_issue": "issue" if width < 100 else "issue ±",
-             "next_change": "change ±", "close": "close"}
-    out = []
-    for name in names:
-        if panel not in ("timeline", "pipeline") and name in ("next_rf", "next_stall"):
-            if (name == "next_rf") != has_register_file:
-                continue
-            name = _event_of(design) or name
-        action = BY_NAME[name]
-        label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
-        if label:
-            out.append((label.replace(" a", ""), words.get(name, action.hint), name))
-    return out
-
-
-def _event_of(design: str) -> str:
-    """Return the action that goes to what a design does by itself, as Design.event says; "" without one."""
-    from rfview.engine import plugin        # start-up: the table of actions is read where nothing of the engine is
-
-    try:
-        event = plugin.design(design).event
-    except InputError:
-        return ""
-    return f"next_{event}" if event else ""
 
 
 def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
@@ -250,74 +211,3 @@ def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tu
         if needle.lower() in text:
             out.append((action.category, keys, action.sentence))
     return out
-
-
-@dataclass(frozen=True)
-class Pressed:
-    """A complete key sequence: the action, the count before it (None: none) and the letter it took."""
-
-    action: str
-    count: int | None = None
-    argument: str = ""
-
-
-class KeyReader:
-    """Turns single keys into actions: counts, sequences such as gg or ]s, and letters for marks."""
-
-    def __init__(self, keymap: dict[str, str] | None = None):
-        """keymap: key sequence -> action name, laid over the table; "none" takes a key away."""
-        self.own = dict(keymap or {})
-        self.table: dict[tuple[str, ...], str] = {}
-        for action in ACTIONS:
-            for key in action.keys:
-                self.table[tuple(key.split())] = action.name
-        for key, name in self.own.items():
-            if name == NO_ACTION:
-                self.table.pop(tuple(key.split()), None)
-                continue
-            if name not in BY_NAME:
-                raise ValueError(f"keymap: no action {name!r}")
-            self.table[tuple(key.split())] = name
-        self.prefixes = {keys[:length] for keys in self.table for length in range(1, len(keys))}
-        self.pending: tuple[str, ...] = ()
-        self.digits = ""
-
-    @property
-    def shown(self) -> str:
-        """What has been typed of an unfinished sequence."""
-        return self.digits + "".join(self.pending)
-
-    def reset(self) -> None:
-        """Forget an unfinished sequence."""
-        self.pending, self.digits = (), ""
-
-    def feed(self, token: str) -> Pressed | None:
-        """Take one key; return an action when a sequence is complete, None while it is not or means nothing."""
-        if not self.pending and token.isdigit() and len(token) == 1 and (self.digits or token != "0"):
-            self.digits = (self.digits + token)[:12]
-            return None
-        sequence = (*self.pending, token)
-        name = self.table.get(sequence)
-        argument = ""
-        if name is None and self.pending and len(token) == 1 and (*self.pending, ANY) in self.table:
-            name, argument = self.table[(*self.pending, ANY)], token
-        if name is None and sequence in self.prefixes:
-            self.pending = sequence
-            return None
-        count = int(self.digits) if self.digits else None
-        unfinished = self.shown
-        self.reset()
-        if name is None or (name == "close" and unfinished):
-            return None
-        if name == "panel":
-            argument = token[-1]
-        return Pressed(name, count, argument)
-
-
-def token_of(key: str, character: str | None) -> str:
-    """Return the token of a key event: the character where it is printable, else Textual's key name."""
-    if character and len(character) == 1 and character.isprintable() and character != " " and not key.startswith(
-        ("alt+", "ctrl+")
-    ):
-        return character
-    return key

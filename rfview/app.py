@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rfview.engine.errors import RfviewError
 from rfview.palette import Palette, choose_theme
 
 if TYPE_CHECKING:
-    from rfview.first_frame import FirstFrame
-    from rfview.render.scene import Scene
     from rfview.sessions.session import Session
 
 OPEN_FAILED = 2
@@ -20,9 +16,9 @@ OPEN_FAILED = 2
 
 def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_only: bool = False) -> str:
     """Return the main screen at the session's cursor as plain text; needs no terminal and no Textual."""
-    from rfview.actions import footer_hints
+    from rfview.render.footer import footer_hints
     from rfview.render import frame
-    from rfview.screens.source import SceneSource
+    from rfview.screens.scenes.source import SceneSource
 
     source = SceneSource(session)
     source.columns = max(8, width - 2)
@@ -35,16 +31,17 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
 
 def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | None = None, ascii_only: bool = False,
              target: str = "", keymap: dict[str, str] | None = None, begin: Callable[[Any], None] | None = None,
-             command: str = "", scene: Scene | None = None, frame: FirstFrame | None = None) -> Any:
+             command: str = "") -> Any:
     """Return the app, not yet running. opener(report) opens the session, in a thread after the first frame.
 
-    command: the command line that opens the same session, for `y`; begin: called with the main screen after that frame.
-    scene: what the screen shows at first; frame: what holds the terminal until then.
+    command: the command line that opens the same session, for `y`; begin: called with the main screen once it shows the
+    session.
     """
     chosen = choose_theme(theme, dict(os.environ))
-    from rfview.screens.driver import Driver
+    # start-up: --plain and --json come here without Textual
     from rfview.screens.host import HostApp
     from rfview.screens.main import MainScreen
+    from rfview.screens.worker import SessionWorker
 
     class RfviewApp(HostApp):
         """One session on the screen."""
@@ -53,39 +50,22 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
 
         def __init__(self) -> None:
             super().__init__(Palette(chosen, ascii_only))
-            if frame is not None and frame.is_held:
-                self.driver_class = frame.continued(self.driver_class)
-            self.driver = Driver(opener, self._from_driver)
-            self.main = MainScreen(self.driver, self.strips, title, keymap, scene)
+            self.worker = SessionWorker(opener, self._from_worker)
+            self.main = MainScreen(self.worker, self.strips, title, keymap)
             self.main.begin = begin
 
         def on_mount(self) -> None:
             super().on_mount()
-            self.call_after_refresh(self.driver.start)
+            self.call_after_refresh(self.worker.start)
 
-        def _from_driver(self, message: Any) -> None:
+        def _from_worker(self, message: Any) -> None:
             if self.is_running:
                 self.main.post_message(message)
 
         async def on_unmount(self) -> None:
-            self.driver.close()
+            self.worker.close()
 
     return RfviewApp()
-
-
-def _first_scene(session: Session, title: str, own_keys: Mapping[str, str]) -> Scene:
-    """Return the first scene of an open session, or what is shown without one where its state cannot be read."""
-    from rfview.screens.opening import first_facts, waiting
-    from rfview.screens.source import SceneSource
-
-    source = SceneSource(session)
-    source.columns = max(8, shutil.get_terminal_size().columns - 2)
-    try:
-        scene = source.scene(*((session.warnings[0], "error") if session.warnings else ()))
-    except RfviewError:     # the screen says what is wrong
-        return waiting(title, own_keys)
-    scene = scene.at(title=title, own_keys=own_keys)
-    return scene.at(**first_facts(scene))
 
 
 def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,
@@ -97,23 +77,17 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None goes by NO_COLOR and TERM.
     begin, command: as of make_app.
     """
-    from rfview.first_frame import FirstFrame
-    from rfview.screens.opening import waiting
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     opener = session if callable(session) else lambda report: session
     name = title or (kernel_name(str(session.info.get("kernel", ""))) if not callable(session) else "")
-    own = keymap or {}
-    scene = waiting(name, own) if callable(session) else _first_scene(session, name, own)
-    with FirstFrame(Palette(choose_theme(theme, dict(os.environ)), ascii_only), own) as frame:
-        frame.show(scene)
-        app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap,
-                       begin=begin, command=command, scene=scene, frame=frame)
-        try:
-            code = app.run()
-        finally:
-            if callable(session) and app.driver.session is not None:
-                app.driver.session.close()
+    app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap, begin=begin,
+                   command=command)
+    try:
+        code = app.run()
+    finally:
+        if callable(session) and app.worker.is_open:
+            app.worker.session.close()
     if app.failure is not None:
         return int(getattr(app.failure, "exit_code", OPEN_FAILED))
     return int(code or 0)

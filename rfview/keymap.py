@@ -1,7 +1,7 @@
 """Your own keys: $XDG_CONFIG_HOME/rfview/keys.toml, by default ~/.config/rfview/keys.toml, laid over the built-in ones.
 
     [keys]
-    "ctrl+s" = "step"            # a key, or several one after the other: "g e" = "end"
+    "ctrl+s" = "step"            # a key, or several one after the other: "ge" = "end"
     "x"      = "why"             # takes the key away from what it did
     "space"  = "none"            # the key does nothing
 
@@ -14,14 +14,12 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rfview.engine.errors import InputError
-from rfview.actions import ACTIONS, BY_NAME, NO_ACTION
+from rfview.actions import ACTIONS, BY_NAME, NAMED_KEYS, NO_ACTION, tokens_of
 
-NAMED = ("space", "enter", "escape", "tab", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown", "left",
-         "right", "up", "down", *(f"f{number}" for number in range(1, 13)))
 MODIFIERS = ("ctrl", "alt", "shift")
 NEVER = ("ctrl+c", "ctrl+q")     # the way out must not be lost
 
@@ -56,26 +54,26 @@ def load(file: Path | None = None) -> dict[str, str]:
 
 
 def check_key(key: str, where: Path) -> str:
-    """Return the key sequence with single blanks; raises InputError for a key that no terminal sends."""
-    tokens = key.split()
+    """Return the key sequence as it is spelt in the table of actions; raises InputError for a key that no terminal sends."""
+    tokens = tokens_of(key)
     for token in tokens:
         *modifiers, name = token.split("+") if len(token) > 1 else (token,)
-        known = (len(name) == 1 and name.isprintable()) or name in NAMED or (token == "+")
+        known = (len(name) == 1 and name.isprintable()) or name in NAMED_KEYS or (token == "+")
         if not known or any(word not in MODIFIERS for word in modifiers):
             meant = [_near(word, MODIFIERS) for word in modifiers]
-            meant.append(name if len(name) == 1 else _near(name, NAMED))
+            meant.append(name if len(name) == 1 else _near(name, NAMED_KEYS))
             hint = f"; did you mean {'+'.join(meant)!r}?" if all(meant) else ""
             raise InputError(f"{where}: key {key!r}: no terminal sends {token!r}{hint}")
     if not tokens or re.fullmatch(r"\d", tokens[0]):
         raise InputError(f"{where}: key {key!r}: {'a digit begins a count' if tokens else 'is empty'}")
     if tokens[0] in NEVER:
         raise InputError(f"{where}: key {key!r} always leaves rfview and cannot be changed")
-    return " ".join(tokens)
+    return (" " if any(len(token) > 1 for token in tokens) else "").join(tokens)
 
 
-def _near(word: str, known: tuple[str, ...]) -> str:
+def _near(word: str, known: Iterable[str]) -> str:
     """Return the known word nearest to one, "" when none is near."""
-    return next(iter(difflib.get_close_matches(word.lower(), known, n=1)), "")
+    return next(iter(difflib.get_close_matches(word.lower(), sorted(known), n=1)), "")
 
 
 def check_action(key: str, action: object, where: Path) -> str:

@@ -10,7 +10,7 @@ from rfview.render.scene import Scene
 
 
 class Arrived(Message):
-    """The driver has landed on a cycle; a later landing makes an earlier one that was not drawn yet superfluous."""
+    """The session worker has landed on a cycle; a later landing makes an earlier one that was not drawn yet superfluous."""
 
     def __init__(self, scene: Scene):
         super().__init__()

@@ -96,10 +96,12 @@ class Startup:
 
     def begin(self, main: Any) -> None:
         """Do with the screen's first frame what belongs to it, and show the last answer or what was wrong."""
+        from rfview.screens.handlers import focus, prompt       # start-up: --plain comes here without Textual
+
         for command in self.later:
-            main.entered(":", command)
+            prompt.entered(main, ":", command)
         if self.args.warp:
-            main.choose_warp(self.args.warp)
+            focus.choose_warp(main, self.args.warp)
         if self.args.overlay:
             main.overlay(self.args.overlay)
         if self.wrong:

@@ -101,6 +101,9 @@ class View:
             seen.add(point.text)
 
     def _focus(self, main: Any) -> None:
+        from rfview.screens import requests             # start-up: --plain reads views without Textual
+        from rfview.screens.handlers import focus
+
         scene, now = main.scene, main.scene.now
         facts = {
             "warp": self._number("warp", 0, now.num_warps - 1, scene.warp),
@@ -113,13 +116,14 @@ class View:
             facts["number_format"] = self.data["number_format"]
         main.scene = scene.at(**facts)
         if self.data.get("back_to") in PANELS:
-            main._focus(self.data["back_to"])
+            focus.give_keys(main, self.data["back_to"])
         if self.data.get("panel") in PANELS:
-            main._focus(self.data["panel"])
+            focus.give_keys(main, self.data["panel"])
         if self.data.get("zoomed") is True and not main.zoomed:
             main.zoomed = True
         main.lay_out()
-        main.driver.ask("look", (self._number("overview_zoom", 0, 24), self._number("timeline_zoom", 0, 24)), text=self.said)
+        main.worker.ask(requests.restore_zoom, self._number("overview_zoom", 0, 24), self._number("timeline_zoom", 0, 24),
+                        self.said)
         other = self.data.get("overlay")
         if isinstance(other, str):
             main.overlay(str(self.recording.parent / other))
@@ -134,8 +138,8 @@ class View:
         """Return the view as it is."""
         main, session = self.main, self.session
         assert session is not None
-        scene, source = main.scene, main.driver.source
-        over = main.driver.rival if scene.over is not None else None
+        scene, source = main.scene, main.worker.source
+        over = main.worker.rival if scene.over is not None else None
         points = [{**{key: getattr(point, key) for key in BREAKPOINT}, "enabled": point.enabled}
                   for point in session.breakpoints.values()]
         return {

@@ -116,23 +116,23 @@ async def settle(app: Any, pilot: Any) -> None:
 
 def _rests(app: Any) -> bool:
     """Say whether the app's thread has done all that was asked for, and what it found is on the screen."""
-    worker = getattr(app.main, "worker", None)
-    if worker is not None:
-        return app.main.picture is not None and worker.is_idle
+    if hasattr(app.main, "picture"):        # a comparison
+        return app.main.picture is not None and app.main.worker.is_idle
     tour = getattr(app.screen, "tour", None)
-    return (app.main.scene.now is not None and app.driver.is_idle and (tour is None or app.screen.painted is not None)
+    return (app.main.scene.now is not None and app.worker.is_idle and (tour is None or app.screen.painted is not None)
             and all(point.is_counted for point in app.main.scene.breakpoints))
 
 
 async def take(app: Any, size: tuple[int, int], keys: Sequence[str] = ()) -> str:
     """Return the picture of an app's screen after some keys."""
     from screenshots import svg
+    from rfview.screens.handlers import prompt
 
     async with app.run_test(size=size) as pilot:
         await settle(app, pilot)
         for key in keys:
             if len(key) > 1 and key.startswith(":"):
-                app.main.entered(":", key[1:])      # as if typed at the prompt
+                prompt.entered(app.main, ":", key[1:])      # as if typed at the prompt
             else:
                 await pilot.press(key)
             await settle(app, pilot)
@@ -143,7 +143,7 @@ def app_of(shot: Shot) -> Any:
     """Return the app that a picture is taken of, not yet running."""
     kind, _, rest = shot.source.partition(":")
     if kind in ("pair", "many"):
-        from rfview.screens.compare import make_compare_app
+        from rfview.screens.compare.screen import make_compare_app
         from rfview.sessions.timeline.opening import open_recording
 
         return make_compare_app([open_recording(recording_of(source)) for source in rest.split()], rest.split(),

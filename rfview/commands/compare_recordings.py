@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         timelines = [open_run(target, args, stack) for target in args.targets]
         if screen.is_terminal() and not args.json:
-            from rfview.screens.compare import run_compare
+            from rfview.screens.compare.screen import run_compare
 
             return run_compare(timelines, list(args.targets))
         print(report(timelines, list(args.targets), as_json=args.json))

@@ -7,11 +7,13 @@ from typing import Any
 from textual import events
 
 from rfview.engine.errors import InputError
-from rfview.actions import token_of
+from rfview.keys import token_of
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Shown, Tour
 from rfview.render.text import Line, fill
-from rfview.screens.windows import Popup
+from rfview.screens import requests
+from rfview.screens.handlers import focus
+from rfview.screens.windows.popup import Popup
 from rfview.widgets.window import WindowView
 
 # what needs a prompt or leaves: not while the window has the keys
@@ -20,7 +22,7 @@ NOT_HERE = frozenset({"command", "search", "palette", "quit", "close", "open"})
 
 
 class TourWindow(Popup):
-    """A tour over the main screen; the lesson itself runs in the driver's thread, which owns the session."""
+    """A tour over the main screen; the lesson itself runs in the session worker's thread."""
 
     EDGE = 0    # it is the lower part of the screen
 
@@ -45,10 +47,10 @@ class TourWindow(Popup):
 
     def turn(self, page: int) -> None:
         """Ask for a page."""
-        self.main.driver.ask("call", lambda session: self._enter(session, page))
+        self.main.worker.ask(requests.call, lambda session: self._enter(session, page))
 
     def _enter(self, session: Any, page: int) -> None:
-        """Enter a page, in the driver's thread."""
+        """Enter a page, in the session worker's thread."""
         try:
             if self.lesson is None:
                 self.lesson = Lesson(self.tour, session)
@@ -64,9 +66,9 @@ class TourWindow(Popup):
             return
         if self.shown is not None and self.shown is not self.painted:
             self.painted, self.chosen, self.seen, self.said, self.top = self.shown, 0, False, "", 0
-            self.main._focus(self.shown.panel)
+            focus.give_keys(self.main, self.shown.panel)
             if self.shown.warp >= 0:
-                self.main.choose_warp(self.shown.warp)
+                focus.choose_warp(self.main, self.shown.warp)
         self.paint()
 
     def cycle(self) -> int:
@@ -143,7 +145,7 @@ class TourWindow(Popup):
             self.said = "first your prediction"
             self.paint()
         elif self.painted.question and not self.seen:
-            self.main.driver.ask("goto", self.painted.target)
+            self.main.worker.ask(requests.goto, self.painted.target)
         elif self.painted.number < self.painted.count:
             self.turn(self.painted.number)
         else:

@@ -1,1 +1,11 @@
-"""Pure functions from one scene (a machine state and what is known around it) to lines of text; no app, no widget."""
+"""Pure functions from one scene (a machine state and what is known around it) to lines of text; no app, no widget.
+
+    scene   text      what a frame is drawn from; lines of styled text and the shapes that painters share
+    frame   layout    every panel painted into its place; where that is, by the size of the terminal
+    status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  footer
+                      a painter per panel, by the panel's name; lens chooses one of lenses/
+    chain   operation the chain of reasons as WHY draws it; short words for instructions
+    overlay           another run laid over the panels
+    breaks  choose  help  statistics      what windows show
+    compare multiples two runs side by side; several as small multiples
+"""

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from rfview.actions import BY_NAME, first_label, pair_label
+from rfview.engine import plugin
+from rfview.engine.errors import InputError
 from rfview.render.overlay import text_of
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, number
 
+FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "why", "break_here", "timeline", "command",
+          "help", "play", "mark", "registers", "statistics", "watch_here", "zoom", "palette")
+FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
+FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "close", "next_issue", "next_stall", "continue", "mark", "why", "help")
+FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
 KEPT = ("close", "help")        # the way out, and the key that names all others
 MESSAGE_ROLES = {"info": "dim", "error": "bad", "good": "p:good"}
 
@@ -47,6 +55,45 @@ def event_of(scene: Scene) -> tuple[str, str]:
     if scene.brush is not None and scene.message_kind != "error" and (scene.brush.is_open or not scene.message):
         return scene.brush.text, "text"
     return scene.message, MESSAGE_ROLES.get(scene.message_kind, "dim")
+
+
+def footer_hints(panel: str, width: int, has_register_file: bool = True,
+                 own: Mapping[str, str] | None = None, design: str = "",
+                 is_alone: bool = False) -> list[tuple[str, str, str]]:  # fmt: skip
+    """Return (keys, word, action) in the order of use; the painter keeps those that fit.
+
+    design: without its variant. is_alone: the panel takes the whole screen, and there is a way out of that.
+    """
+    names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
+    if panel == "registers":
+        names = FOOTER_REGISTERS
+    elif panel in ("timeline", "pipeline"):
+        names = FOOTER_TIMELINE
+    elif is_alone:
+        names = (*tuple(names)[:2], "close", *tuple(names)[2:])
+    words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
+             "next_issue": "issue" if width < 100 else "issue ±",
+             "next_change": "change ±", "close": "close"}
+    out = []
+    for name in names:
+        if panel not in ("timeline", "pipeline") and name in ("next_rf", "next_stall"):
+            if (name == "next_rf") != has_register_file:
+                continue
+            name = _event_of(design) or name
+        action = BY_NAME[name]
+        label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
+        if label:
+            out.append((label.replace(" a", ""), words.get(name, action.hint), name))
+    return out
+
+
+def _event_of(design: str) -> str:
+    """Return the action that goes to what a design does by itself, as Design.event says; "" without one."""
+    try:
+        event = plugin.design(design).event
+    except InputError:
+        return ""
+    return f"next_{event}" if event else ""
 
 
 def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tuple[int, int, str, str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -9,70 +11,62 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from rfview import actions
-from rfview.actions import KeyReader, Pressed, token_of
+from rfview import recipe
+from rfview.actions import ACTIONS
+from rfview.keys import KeyReader, Pressed, token_of
 from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
-from rfview.render import footer as footer_lines
 from rfview.render import frame, pipeline, timeline
+from rfview.render.footer import event_of, prompt_text
 from rfview.render.layout import Place, layout, shown
-from rfview.render.scene import Badge, Scene
-from rfview.screens.deeds import Deeds
-from rfview.screens.driver import Driver
+from rfview.render.scene import Badge
+from rfview.screens import requests
+from rfview.screens.handlers import focus, prompt
+from rfview.screens.handlers.table import HANDLERS
+from rfview.screens.handlers.time import Playback
 from rfview.screens.opening import first_facts, hints, waiting
-from rfview.screens.tables import StatisticsWindow, TraceWindow
-from rfview.widgets.code import CodeView
-from rfview.widgets.collectors import CollectorsView
-from rfview.widgets.event_row import EventView
+from rfview.screens.windows.popup import Popup, TextWindow
+from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
+from rfview.screens.worker import SessionWorker
+from rfview.sessions.commands.table import ALIASES, VERBS
 from rfview.widgets.footer import FooterView
-from rfview.widgets.lens import LensView
 from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
-from rfview.widgets.pipeline import PipelineView
 from rfview.widgets.prompt import Prompt
-from rfview.widgets.registers import RegistersView
-from rfview.widgets.stalls import StallsView
-from rfview.widgets.status import StatusView
-from rfview.widgets.timeline import TimelineView
-from rfview.widgets.warps import WarpsView
-from rfview.widgets.why import WhyView
 
-VIEWS: tuple[type[PanelView], ...] = (
-    StatusView, OverviewView, WarpsView, LensView, CollectorsView, WhyView, CodeView, StallsView, RegistersView,
-    TimelineView, PipelineView, EventView, FooterView,
-)
+WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that mean something before there is a session
 
 
-# actions that mean something before there is a session
-WITHOUT_SESSION = ("quit", "help", "close", "message")
+class MainScreen(Screen[None]):
+    """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats.
 
+    What the keys do is in handlers/, what is asked of the session in requests.py.
+    """
 
-class MainScreen(Deeds, Screen[None]):
-    """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats."""
+    worker: SessionWorker
+    keys: KeyReader
 
-    def __init__(self, driver: Driver, strips: StripCache, title: str, keymap: dict[str, str] | None = None,
-                 scene: Scene | None = None):  # fmt: skip
+    def __init__(self, worker: SessionWorker, strips: StripCache, title: str, keymap: dict[str, str] | None = None):
         super().__init__(id="main")
-        self.driver, self.strips = driver, strips
+        self.worker, self.strips = worker, strips
         self.keys = KeyReader(keymap)
-        self.scene = waiting(title, self.keys.own) if scene is None else scene
-        self.is_open = False        # a scene may be known before the driver has the session
+        self.scene = waiting(title, self.keys.own)
+        self.is_open = False        # the session's first scene is here
         self.typed_early: list[tuple[str, str | None]] = []
         self.places: list[Place] = []
         self.zoomed = False
-        self.back_to = "warps"
-        self.needle = ""
-        self.sought = ""     # what `find` looks for; n and N repeat it
-        self.playing = False
+        self.back_to = "warps"      # the panel that had the keys before one that takes the whole screen
+        self.needle = ""            # what / looks for in the program
+        self.sought = ""            # what `find` looks for in time; n and N repeat it
+        self.playback = Playback(self)
         self.busy = ""
-        self.span_columns = self.pipe_columns = 0
+        self.overview_columns = self.span_columns = self.pipe_columns = 0
         self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
 
     def compose(self) -> ComposeResult:
-        for view in VIEWS:
-            yield view(self.strips)
-        from rfview.sessions.commands.table import ALIASES, VERBS
-
-        yield Prompt([*VERBS, *ALIASES, *(action.command for action in actions.ACTIONS if action.command)])
+        yield OverviewView(self.strips)
+        yield FooterView(self.strips)
+        yield from (PanelView(self.strips, panel) for panel in frame.PAINTERS if panel != "overview")
+        yield Prompt([*VERBS, *ALIASES, *(action.command for action in ACTIONS if action.command)])
 
     def on_mount(self) -> None:
         self.views = {view.panel: view for view in self.query(PanelView)}
@@ -97,32 +91,35 @@ class MainScreen(Deeds, Screen[None]):
                 view.display = False
         for place in self.places:
             self.views[place.panel].place(place.x, place.y, place.width, place.height)
-        columns = max(8, width - 2)
-        if columns != self.driver.columns:
-            self.driver.columns = columns
-            self.driver.ask("columns", columns)
+        self._gather_as_wide(max(8, width - 2))
+        self.repaint_panels()
+
+    def _gather_as_wide(self, overview: int) -> None:
+        """Ask for what the overview, TIMELINE and PIPELINE show at their present widths, where these have changed."""
+        if overview != self.overview_columns:
+            self.overview_columns = self.worker.columns = overview
+            self.worker.ask_latest(requests.columns, overview)
         span = next((timeline.columns_of(place.width) for place in self.places if place.panel == "timeline"), 0)
         if span != self.span_columns:
             self.span_columns = span
-            self.driver.ask("timeline", span)
+            self.worker.ask(requests.timeline, span)
         pipes = next((pipeline.columns_of(place.width) for place in self.places if place.panel == "pipeline"), 0)
         if pipes != self.pipe_columns:
             self.pipe_columns = pipes
-            self.driver.ask("pipeline", pipes, warp=self.scene.warp)
-        self.repaint_panels()
+            self.worker.ask(requests.pipeline, pipes, self.scene.warp)
 
     def repaint_panels(self) -> None:
         """Paint every panel shown; rows that did not change cost nothing."""
         scene = self.scene
         if scene.over is not None and scene.over.warp != scene.warp:
-            self.driver.ask("overlay_warp", scene.warp)
+            self.worker.ask_latest(requests.overlay_warp, scene.warp)
         if scene.pipes is not None and scene.pipes.warp != scene.warp:
-            self.driver.ask("pipeline_warp", scene.warp)
+            self.worker.ask_latest(requests.pipeline_warp, scene.warp)
         width = self.app.size.width
         for place in self.places:
             view = self.views[place.panel]
-            if place.panel == "footer":
-                view.show_hints(hints(scene, width, self.keys.own, self.zoomed), width)  # type: ignore[attr-defined]
+            if isinstance(view, FooterView):
+                view.show_hints(hints(scene, width, self.keys.own, self.zoomed), width)
             else:
                 view.show(frame.paint(scene, place))
 
@@ -135,7 +132,7 @@ class MainScreen(Deeds, Screen[None]):
         """Write the event row."""
         self.change(message=text, message_kind=kind)
 
-    # what the driver reports
+    # what the worker reports
 
     def on_arrived(self, message: Arrived) -> None:
         message.stop()
@@ -155,7 +152,8 @@ class MainScreen(Deeds, Screen[None]):
         if first:
             self.lay_out()
         self.repaint_panels()
-        self.after_arrival()
+        if isinstance(self.app.screen, Popup):
+            self.app.screen.follow()
         if first and self.begin is not None:
             self.begin(self)
         if first:
@@ -172,7 +170,7 @@ class MainScreen(Deeds, Screen[None]):
     def on_said(self, message: Said) -> None:
         message.stop()
         if message.kind == "stop":
-            self.stop_playing()
+            self.playback.stop()
         elif message.lines:
             self.open_text(message.lines)
         else:
@@ -182,10 +180,10 @@ class MainScreen(Deeds, Screen[None]):
         message.stop()
         top = self.app.screen
         if message.kind == "session":
-            self.entered_session(message.data)
+            self._follow_session(message.data)
         elif message.kind == "stalled":
             if message.data and self.scene.warp not in message.data:
-                self.choose_warp(message.data[0])       # so that `e` tells of the stall that was asked for
+                focus.choose_warp(self, message.data[0])       # so that `e` tells of the stall that was asked for
         elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":
@@ -195,7 +193,18 @@ class MainScreen(Deeds, Screen[None]):
 
     def on_failed(self, message: Failed) -> None:
         message.stop()
-        self.failed(message.text, message.error)
+        app: Any = self.app
+        app.failure = message.error         # the exit code says so too
+        self.change(message=f"{message.text}  q quits", message_kind="error", badge=Badge("fault", "✕ ERROR"))
+
+    def _follow_session(self, data: dict[str, Any]) -> None:
+        """Go along with a session that took the place of the one before: another branch, or another kernel."""
+        app: Any = self.app
+        if data.get("warp") is not None:
+            focus.choose_warp(self, data["warp"])
+        if "target" in data:
+            app.target_command = recipe.for_kernel(app.target_command, data)
+            self.change(title=data["name"], scroll=0)
 
     # keys and mouse
 
@@ -217,11 +226,7 @@ class MainScreen(Deeds, Screen[None]):
         elif not self.is_open and not self._is_for_now(key, character):
             self.typed_early.append((key, character))       # the screen is there already, before the session
         elif self.prompt.is_open:
-            line = self.prompt.take(key, character)
-            if line is not None:
-                self.entered(self.prompt.mode, line)
-            elif not self.prompt.is_open:
-                self.say("")
+            self._key_of_the_prompt(key, character)
         elif key == "ctrl+c":
             self.act(Pressed("close"))
         else:
@@ -232,6 +237,13 @@ class MainScreen(Deeds, Screen[None]):
         is_text = any(typed and typed in ":/" for _, typed in self.typed_early)
         name = self.keys.table.get((token_of(key, character),))
         return key == "ctrl+c" or (self.scene.now is None and not is_text and name in WITHOUT_SESSION)
+
+    def _key_of_the_prompt(self, key: str, character: str | None) -> None:
+        line = self.prompt.take(key, character)
+        if line is not None:
+            prompt.entered(self, self.prompt.mode, line)
+        elif not self.prompt.is_open:
+            self.say("")
 
     def _key_of_an_action(self, key: str, character: str | None) -> None:
         pending = self.keys.shown
@@ -249,9 +261,9 @@ class MainScreen(Deeds, Screen[None]):
         """Do an action; until a session is open only those that need none."""
         if not self.is_open and pressed.action not in WITHOUT_SESSION:
             return
-        if pressed.action != "play" and self.playing and pressed.action not in ("faster", "slower"):
-            self.stop_playing()
-        getattr(self, f"do_{pressed.action}")(pressed)
+        if self.playback.is_on and pressed.action not in ("play", "faster", "slower"):
+            self.playback.stop()
+        HANDLERS[pressed.action](self, pressed)
 
     def on_chosen(self, message: Chosen) -> None:
         message.stop()
@@ -261,25 +273,57 @@ class MainScreen(Deeds, Screen[None]):
         message.stop()
         place = next((place for place in self.places if place.panel == message.panel), None)
         if place is not None and self.is_open:
-            self.clicked(place, message.x, message.y, message.double)
+            focus.clicked(self, place, message.x, message.y, message.double)
 
     def on_brushed(self, message: Brushed) -> None:
         message.stop()
         if self.is_open:
-            self.brushed(message.start, message.end)
+            focus.brushed(self, message.start, message.end)
 
     def on_wheeled(self, message: Wheeled) -> None:
         message.stop()
         if not self.is_open:
             return
         if message.panel in ("overview", "status", "timeline", "pipeline"):
-            self.driver.ask("step", message.by)
+            self.worker.ask(requests.step, message.by)
         elif message.panel in shown(self.places):
             self.change(panel=message.panel)
-            self.move(message.by)
+            focus.move(self, message.by)
 
-    def prompt_place(self) -> tuple[int, int, int]:
-        """Return (x, y, width) of the prompt: the event row behind its label."""
+    # what handlers ask for
+
+    def open_prompt(self, mode: str, text: str = "") -> None:
+        """Show the prompt, behind its label in the event row, with a text to go on from. mode: / or :."""
+        self.change(message=prompt_text(self.scene).rstrip() if mode == ":" else "search the program /")
         place = next(place for place in self.places if place.panel == "event")
-        label = len(footer_lines.prompt_text(self.scene)) + 1
-        return label, place.y, max(8, place.width - label)
+        label = len(prompt_text(self.scene)) + 1
+        self.prompt.styles.offset = (label, place.y)
+        self.prompt.styles.width = max(8, place.width - label)
+        self.prompt.open(mode, text)
+
+    def open_text(self, lines: tuple[str, ...], name: str = "ANSWER") -> None:
+        """Show several lines in a window."""
+        self.app.push_screen(TextWindow(lines, name))
+
+    def show_message(self) -> None:
+        """Show what the event row says, all of it."""
+        text = event_of(self.scene)[0]
+        if text:
+            self.open_text(tuple(textwrap.wrap(text, max(20, min(108, self.app.size.width - 8)))), "MESSAGE")
+        else:
+            self.say("no message now")
+
+    def overlay(self, name: str) -> None:
+        """Lay a session file or a branch over this run; without a name the last one, or none any more."""
+        self.worker.ask(requests.overlay, name, self.scene.warp)
+
+    def view_command(self) -> str:
+        """Return the command line that shows this view again."""
+        app: Any = self.app
+        rival = self.worker.rival if self.scene.over is not None else None
+        over = f" --overlay {shlex.quote(str(rival.path))}" if rival is not None else ""
+        return recipe.command_line(app.target_command, self.worker.session, self.scene.cycle, self.scene.warp) + over
+
+    def leave(self) -> None:
+        """End the program."""
+        self.app.exit(0)  # type: ignore[arg-type]

@@ -1,11 +1,12 @@
-"""A session's first scene and its footer: the same for the frame before Textual is loaded and for the screen after it."""
+"""What the main screen begins with: the scene before there is a session, the first focus and greeting; its footer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from rfview import actions
+from rfview.actions import BY_NAME, pair_label
+from rfview.render.footer import footer_hints
 from rfview.render.lens import base_design
 from rfview.render.scene import Badge, Scene
 
@@ -35,7 +36,7 @@ def greeting(scene: Scene) -> str:
 
 def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, reverse: bool = False) -> str:
     """Return "s S step, G end; ? help": (action, word) with its key, where it has one; reverse: also of what undoes it."""
-    parts = [(actions.pair_label(actions.BY_NAME[name], scene.own_keys) if reverse else scene.key(name), word)
+    parts = [(pair_label(BY_NAME[name], scene.own_keys) if reverse else scene.key(name), word)
              for name, word in pairs]  # fmt: skip
     keys = ", ".join([f"{key} {word}" for key, word in parts if key] + [more] * bool(more))
     return "; ".join(filter(None, (keys, f"{scene.key('help')} help" if scene.key("help") else "")))
@@ -46,4 +47,4 @@ def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = Fal
     has_stalls = any(look.is_register_file for look in scene.looks.values())
     common = [scene.look(code).is_register_file for code in scene.common]
     design = base_design(str(scene.info.get("design", "")))
-    return actions.footer_hints(scene.panel, width, has_stalls and any(common), own, design, is_alone)
+    return footer_hints(scene.panel, width, has_stalls and any(common), own, design, is_alone)

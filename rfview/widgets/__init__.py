@@ -1,1 +1,6 @@
-"""The panels as Textual widgets: thin, each shows the lines that its painter in render/ returns."""
+"""Textual widgets: thin, each shows lines that a painter in render/ returns.
+
+    panel      a panel of the main screen, which needs nothing of its own
+    overview   footer     panels that take the mouse in their own way
+    prompt     window     the line for commands; the content of a popup
+"""

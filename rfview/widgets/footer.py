@@ -1,4 +1,4 @@
-"""The footer: the keys that matter here; each hint can be clicked."""
+"""The footer: the keys that matter here. A click on a hint does it, on the second key of a pair the other way."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from collections.abc import Sequence
 
 from textual import events
 
+from rfview.actions import BY_NAME
 from rfview.messages import Chosen
 from rfview.render.footer import hints_that_fit, render_keys
-from rfview.widgets.panel import PanelView
+from rfview.widgets.panel import PanelView, StripCache
 
 
 class FooterView(PanelView):
     """Key hints made from actions.py; painted by render/footer.py."""
 
-    DEFAULT_CSS = """
-    FooterView { layer: base; }
-    """
-    panel = "footer"
-    help = "Click a hint to do it; click the second key of a pair for the other way."
-    hints: Sequence[tuple[str, str, str]] = ()
+    def __init__(self, strips: StripCache):
+        super().__init__(strips, "footer")
+        self.hints: Sequence[tuple[str, str, str]] = ()
 
     def show_hints(self, hints: Sequence[tuple[str, str, str]], width: int) -> None:
         """Show the hints that fit as a whole."""
@@ -28,8 +26,6 @@ class FooterView(PanelView):
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
-        from rfview.actions import BY_NAME
-
         for start, end, keys, _, name in hints_that_fit(self.hints, self.size.width):
             if start <= event.x < end:
                 first = len(keys.split(" ")[0])

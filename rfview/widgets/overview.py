@@ -5,18 +5,15 @@ from __future__ import annotations
 from textual import events
 
 from rfview.messages import Brushed
-from rfview.widgets.panel import PanelView
+from rfview.widgets.panel import PanelView, StripCache
 
 
 class OverviewView(PanelView):
     """Issue rate, commonest reasons, breakpoint hits and marks; painted by render/overview.py."""
 
-    DEFAULT_CSS = """
-    OverviewView { layer: base; }
-    """
-    panel = "overview"
-    help = "Click to go there, drag for the numbers of a stretch; + and - zoom in and out; the wheel steps in time."
-    pressed_at: int | None = None
+    def __init__(self, strips: StripCache):
+        super().__init__(strips, "overview")
+        self.pressed_at: int | None = None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()

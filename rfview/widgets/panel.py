@@ -1,4 +1,4 @@
-"""The base of every panel: shows lines, repaints only the rows that changed, passes mouse clicks on."""
+"""A panel of the main screen: shows lines, repaints only the rows that changed, passes mouse clicks on."""
 
 from __future__ import annotations
 
@@ -42,17 +42,15 @@ class StripCache:
 
 
 class PanelView(Widget):
-    """A panel that is given whole lines; `panel` is its name in render.layout."""
+    """Shows the lines that a painter of render/ returns. panel: its name in render/layout.py and render/frame.py."""
 
     DEFAULT_CSS = """
-    PanelView { position: absolute; width: 1; height: 1; }
+    PanelView { layer: base; position: absolute; width: 1; height: 1; }
     """
-    panel = ""
-    help = ""
 
-    def __init__(self, strips: StripCache):
-        super().__init__(id=f"panel-{self.panel}")
-        self.strips = strips
+    def __init__(self, strips: StripCache, panel: str):
+        super().__init__(id=f"panel-{panel}")
+        self.strips, self.panel = strips, panel
         self.lines: Sequence[Line] = ()
 
     def place(self, x: int, y: int, width: int, height: int) -> None:

@@ -26,7 +26,6 @@ class Prompt(Input):
     Prompt { position: absolute; layer: top; height: 1; border: none; padding: 0; display: none; }
     Prompt:focus { border: none; }
     """
-    help = "Type a command; Tab completes, Enter runs it, Esc closes."
 
     class Typed(Message):
         """A key was pressed while the prompt had the focus."""

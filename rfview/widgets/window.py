@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.widgets.panel import PanelView
+from rfview.widgets.panel import PanelView, StripCache
 
 
 class WindowView(PanelView):
@@ -11,5 +11,6 @@ class WindowView(PanelView):
     DEFAULT_CSS = """
     WindowView { position: relative; width: 96; height: 22; }
     """
-    panel = "window"
-    help = "Esc closes."
+
+    def __init__(self, strips: StripCache):
+        super().__init__(strips, "window")

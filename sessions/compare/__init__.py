@@ -1,4 +1,10 @@
-"""Comparing runs of one program: issues aligned by warp and count, divergence, lead and lag, and their summary."""
+"""Comparing runs of one program: issues aligned by warp and count, divergence, lead and lag, and their summary.
+
+    issues        when each warp issued its n-th instruction
+    comparison    first divergence, lead and lag, one run's place for a place of the other
+    values        where the runs come to hold different data
+    report        all of that as plain data and as text
+"""
 
 from __future__ import annotations
 

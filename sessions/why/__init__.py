@@ -10,6 +10,12 @@
 
 Headless and without numba: live sessions and recordings are asked alike. A design explains its own refusals in its module,
 as designs.py says.
+
+    links   trail         what is answered; following a cause to the next one
+    past    producers     the machine at past cycles; which instruction is waited for
+    warps   active_set    why a warp did what it did in a cycle; why it is outside its scheduler's active set
+    instructions  units  memory  banks      why an instruction, a unit, a memory access, a bank holds it up
+    designs               hands a design's own refusals to its `why` function
 """
 
 from __future__ import annotations

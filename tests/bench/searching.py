@@ -77,7 +77,7 @@ def opening(path: Path, folder: Path, runs: int) -> Rows:
             walk(terminal)
             used = memory(terminal)
     first, whole = zip(*times[1:])      # the first run wrote the bytecode
-    return [row("open: first frame from exec", first, "s", at_most=0.35),
+    return [row("open: first frame from exec", first, "s", at_most=0.55),
             row("open: full screen from exec", whole, "s", at_most=0.5),
             row("open: memory", opened, "MB", at_most=300),
             row("memory after 20 jumps, searches and steps", used, "MB", at_most=300)]  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 from textual import events
 
 from rfview.app import make_app
+from rfview.screens import requests
 from rfview.sessions.session import Session
 from tests.rfview.fakes import make_session
 
@@ -33,7 +34,7 @@ class Driven:
     @property
     def session(self) -> Session:
         """The session that the app shows."""
-        return self.app.driver.session
+        return self.app.worker.session
 
     @property
     def scene(self) -> Any:
@@ -60,12 +61,12 @@ class Driven:
         end = time.monotonic() + PATIENCE_S
         while self.app.is_running and time.monotonic() < end:
             await self.drain()
-            if self.app.main.scene.now is not None and self.app.driver.is_idle:
+            if self.app.main.scene.now is not None and self.app.worker.is_idle:
                 await self.drain()
-                if self.app.driver.is_idle:
+                if self.app.worker.is_idle:
                     return
             await asyncio.sleep(0.001)
-        raise AssertionError(f"the app did not come to rest: running {self.app.is_running}, idle {self.app.driver.is_idle}, "
+        raise AssertionError(f"the app did not come to rest: running {self.app.is_running}, idle {self.app.worker.is_idle}, "
                              f"message {self.scene.message!r}")
 
     async def press(self, *keys: str) -> None:
@@ -79,7 +80,7 @@ class Driven:
 
     async def go(self, cycle: int) -> None:
         """Put the session at a cycle, without keys."""
-        self.app.driver.ask("goto", cycle)
+        self.app.worker.ask(requests.goto, cycle)
         await self.settle()
 
     async def type(self, text: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from textual import events
 
 from rfview.engine.errors import InputError
-from rfview.screens.brush import BrushSource
+from rfview.screens.scenes.brush import BrushSource
 from rfview.sessions import Session, open_session
 from rfview.sessions.reports.statistics import between, brief
 from tests.rfview.pilots import Driven, drive

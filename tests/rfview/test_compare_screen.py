@@ -12,7 +12,7 @@ import pytest
 
 from rfview.engine import kernels
 from rfview import cli
-from rfview.screens.compare import make_compare_app
+from rfview.screens.compare.screen import make_compare_app
 from rfview.sessions.compare import Comparison, report
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rfview.actions import footer_hints
+from rfview.render.footer import footer_hints
 from rfview.render import compare, operation, pipeline, registers
 from rfview.render.footer import hints_that_fit
 from rfview.render.text import Line, hint_row, title

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rfview.engine import stalls
-from rfview.actions import ACTIONS, BY_NAME, CATEGORIES
+from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, tokens_of
 from rfview.sessions.search.history import History
 from tests.rfview.pilots import Driven, drive
 
@@ -85,7 +85,7 @@ CASES: dict[str, Case] = {
     "next_flush": says(NOT_HERE, "flush"), "previous_flush": says(NOT_HERE, "flush"),
     "next_mark": at(START, "m", "a", "g", "g"), "previous_mark": at(START, "m", "a", "G"),
     "start": at(0), "end": at(399), "percent": at(200, "5", "0"),
-    "play": ((), lambda app: app.app.main.playing), "slower": scene("speed", 5),
+    "play": ((), lambda app: app.app.main.playback.is_on), "slower": scene("speed", 5),
     "faster": scene("speed", 20),
     "continue": at(160, ":", *"break 160", "enter"), "reverse_continue": at(140, ":", *"break 140", "enter"),
     "break_here": ((), lambda app: [point.kind for point in app.session.breakpoints.values()] == ["pc"]),
@@ -152,11 +152,11 @@ async def reset(app: Driven) -> None:
         await app.settle()
     if main.prompt.is_open:
         main.prompt.close()
-    main.stop_playing()
+    main.playback.stop()
     main.keys.reset()
     main.zoomed, main.sought = False, ""
     await app.settle()
-    session, source = app.session, app.app.driver.source
+    session, source = app.session, app.app.worker.source
     session.breakpoints.clear()
     for mark in list(session.marks):
         session.marks.remove(mark.name)
@@ -179,7 +179,7 @@ def test_every_key_does_what_its_action_says(category: str) -> None:
             for sequence in action.keys:
                 await reset(app)
                 await app.press(*before)
-                keys = ["a" if token == "*" else token for token in sequence.split()]
+                keys = ["a" if token == "*" else token for token in tokens_of(sequence)]
                 for key in keys[:-1]:
                     await app.press(key)
                 if action.name in ("play", "palette"):      # neither comes to rest by itself

@@ -11,6 +11,7 @@ from rfview.engine.errors import InputError
 from rfview import cli
 from rfview.learn import sources, terms
 from rfview.render.layout import PANELS
+from rfview.screens.handlers import focus
 from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
 
@@ -75,7 +76,7 @@ def explained(panel: str, size: tuple[int, int] = (120, 40)) -> str:
     found: list[str] = []
 
     async def test(app: Driven) -> None:
-        app.app.main._focus(panel)
+        focus.give_keys(app.app.main, panel)
         await app.press("K")
         whole = "\n".join(app.app.screen.text)
         assert max(map(len, app.app.screen.text)) <= size[0] - 4

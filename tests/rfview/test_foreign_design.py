@@ -10,7 +10,7 @@ import pytest
 from rfview.engine import plugin as designs
 from rfview.engine.plugin import conformance, files
 from rfview.render.lenses import panels
-from rfview.screens.source import SceneSource
+from rfview.screens.scenes.source import SceneSource
 from rfview.sessions.session import Session
 from rfview.sessions.why import why
 from tests.harness import Assembly, Machine

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from rfview.engine import stalls
-from rfview.actions import (ACTIONS, BY_NAME, CATEGORIES, KeyReader, Pressed, footer_hints, help_rows, is_reverse,
-                            key_label, pair_label, token_of)  # fmt: skip
-from rfview.screens.deeds import Deeds
+from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, help_rows, is_reverse, key_label, pair_label, tokens_of
+from rfview.keys import KeyReader, Pressed, token_of
+from rfview.render.footer import footer_hints
+from rfview.screens.handlers import focus
+from rfview.screens.handlers.table import HANDLERS
 from tests.rfview.pilots import Driven, drive
 
 # keys that move in time: (keys, cycle after them, starting from 150 of 0..399)
@@ -164,7 +166,7 @@ def test_change_keys_use_the_focused_thing() -> None:
         await app.press(",")
         assert app.cycle < changed
         await app.press("alt+2", ".")
-        assert app.scene.panel == "lens" and app.app.main.focused_item() == "bank[0].queue"
+        assert app.scene.panel == "lens" and focus.focused_item(app.app.main) == "bank[0].queue"
 
     drive(test)
 
@@ -281,9 +283,9 @@ def test_playing_moves_and_pauses() -> None:
             await app.pilot.pause(0.01)
             if app.session.cycle > 152:
                 break
-        assert app.app.main.playing and app.scene.badge.kind == "playing"
+        assert app.app.main.playback.is_on and app.scene.badge.kind == "playing"
         await app.press("space")
-        assert not app.app.main.playing
+        assert not app.app.main.playback.is_on
         here = app.cycle
         await app.pilot.pause(0.1)
         assert 150 < here == app.cycle and app.scene.badge.kind == "past"
@@ -299,10 +301,10 @@ def test_playing_stops_at_a_breakpoint_and_at_the_end() -> None:
             await app.pilot.press("space")
             for _ in range(200):
                 await app.pilot.pause(0.01)
-                if not app.app.main.playing:
+                if not app.app.main.playback.is_on:
                     break
             await app.settle()
-            assert app.cycle == stops_at and not app.app.main.playing
+            assert app.cycle == stops_at and not app.app.main.playback.is_on
 
     drive(test)
 
@@ -311,15 +313,15 @@ def test_search_finds_instructions() -> None:
     async def test(app: Driven) -> None:
         await app.press("/")
         await app.type("bar.sync")
-        assert app.scene.panel == "code" and app.app.main.cursor_pc() == 11
+        assert app.scene.panel == "code" and focus.cursor_pc(app.app.main) == 11
         await app.press("/")
         await app.type("fma")
-        first = app.app.main.cursor_pc()
+        first = focus.cursor_pc(app.app.main)
         await app.press("n")
-        second = app.app.main.cursor_pc()
+        second = focus.cursor_pc(app.app.main)
         assert first != second
         await app.press("N")
-        assert app.app.main.cursor_pc() == first
+        assert focus.cursor_pc(app.app.main) == first
         await app.press("/")
         await app.type("nonsense")
         assert "no instruction contains" in app.scene.message
@@ -507,10 +509,10 @@ def test_held_keys_become_one_move() -> None:
 
 
 def test_every_action_can_be_done_and_is_listed_once() -> None:
-    keys = [key for action in ACTIONS for key in action.keys]
+    keys = [tokens_of(key) for action in ACTIONS for key in action.keys]
+    assert set(HANDLERS) == set(BY_NAME)
     assert len(keys) == len(set(keys)) and len(BY_NAME) == len(ACTIONS)
     for action in ACTIONS:
-        assert hasattr(Deeds, f"do_{action.name}"), action.name
         assert action.sentence and action.category in CATEGORIES
         assert not action.reverse or BY_NAME[action.reverse].category == action.category
     listed = {keys for _, keys, _ in help_rows()}
@@ -562,7 +564,7 @@ def test_a_stall_by_the_register_file_gets_the_focus() -> None:
 
 
 def test_the_footer_offers_the_events_of_the_design() -> None:
-    from rfview.actions import footer_hints
+    from rfview.render.footer import footer_hints
 
     for design, word in (("hcrf", "transfer ±"), ("rfc", "flush ±"), ("edram", "refresh ±"), ("racetrack", "shift ±")):
         assert word in [hint[1] for hint in footer_hints("warps", 120, design != "rfc", None, design)]

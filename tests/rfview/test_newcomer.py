@@ -49,7 +49,7 @@ def test_three_keys_end_at_a_screen_that_names_the_cause() -> None:
 
 @pytest.mark.slow
 def test_vectoradd_itself_why_it_stalls_and_what_gto_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from rfview.screens.compare import make_compare_app
+    from rfview.screens.compare.screen import make_compare_app
 
     files = [tmp_path / f"{name}.rfs" for name in ("lrr", "gto")]
     for file in files:
@@ -61,7 +61,7 @@ def test_vectoradd_itself_why_it_stalls_and_what_gto_changes(tmp_path: Path, cap
         async with app.run_test(size=(120, 40)) as pilot:
             for _ in range(400):
                 await pilot.pause(0.05)
-                text = "\n".join(line.plain for view in app.main.query("PictureView") for line in view.lines)
+                text = "\n".join(line.plain for view in app.main.query("#panel-picture") for line in view.lines)
                 if "first divergence" in text and "wb_drain" in text:
                     return text
         raise AssertionError(text)

@@ -12,8 +12,8 @@ import pytest
 from rfview.engine import kernels
 from rfview.render.compare import signed
 from rfview.render.overlay import differing, marked
-from rfview.screens.compare import make_compare_app
-from rfview.screens.overlay import OverSource
+from rfview.screens.compare.screen import make_compare_app
+from rfview.screens.scenes.overlay import OverSource
 from rfview.sessions.compare import Comparison
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
@@ -241,6 +241,6 @@ def test_the_comparison_opens_it_and_gets_it_back(files: dict[str, str]) -> None
             assert main.view_command().endswith(f" --overlay {files['stt']}")
             await pilot.press("q")
             await until(lambda: app.screen is pair and app.main is pair)
-            assert not main.driver.thread.is_alive()
+            assert not main.worker.thread.is_alive()
 
     asyncio.run(go())

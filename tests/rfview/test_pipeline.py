@@ -39,7 +39,7 @@ def test_rows_links_and_keys(size: tuple[int, int]) -> None:
         await app.press("o")
         assert "PIPELINE  w2" in app.screen_text()
         await app.press("escape")
-        assert app.scene.panel == "warps" and app.app.driver.source.pipes.columns == 0
+        assert app.scene.panel == "warps" and app.app.worker.source.pipes.columns == 0
 
     drive(test, opener=opener, size=size)
 

@@ -19,7 +19,7 @@ from rfview.render.chain import links_of
 from rfview.render.layout import PANELS, is_tiny, layout, shown
 from rfview.render.lenses import banks, panels
 from rfview.render.scene import Badge, Machine, Scene
-from rfview.screens.source import SceneSource
+from rfview.screens.scenes.source import SceneSource
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session

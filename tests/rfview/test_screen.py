@@ -17,6 +17,7 @@ from rfview.engine.errors import InputError
 from rfview.actions import ACTIONS
 from rfview.app import make_app, render_text
 from rfview.render.layout import shown
+from rfview.screens import requests
 from rfview.sessions.session import Session
 from tests.rfview.fakes import FakeTimeline, make_session
 from tests.rfview.pilots import Driven, drive
@@ -45,10 +46,10 @@ def test_sizes(size: tuple[int, int], panels: list[str]) -> None:
 def test_a_scene_may_arrive_before_a_window_is_there() -> None:
     async def test(app: Driven) -> None:
         for line in ("info warps", "step", "info stalls", "info time", "break cycle 200"):
-            app.app.driver.ask("command", line)     # each opens a window or moves on, faster than a window opens
+            app.app.worker.ask(requests.command, line)     # each opens a window or moves on, faster than a window opens
         await app.settle()
         app.app.main.open_text(("one", "two"))
-        app.app.main.after_arrival()
+        app.app.screen.follow()
         await app.settle()
         assert "one" in app.window_text() and app.app.failure is None
 
@@ -375,7 +376,7 @@ def test_any_keys_in_any_order_leave_it_standing() -> None:
             if rng.random() < 0.4:
                 await app.pilot.resize_terminal(*rng.choice([(80, 24), (120, 40), (60, 18), (160, 60), (100, 30)]))
                 await app.settle()
-            app.app.main.stop_playing()
+            app.app.main.playback.stop()
             await app.settle()
             assert app.cycle == app.scene.now.cycle
 
@@ -387,7 +388,7 @@ def test_the_driver_ends_with_the_app() -> None:
         await app.press("s")
 
     app = drive(test)
-    assert not app.driver.thread.is_alive()
+    assert not app.worker.thread.is_alive()
 
 
 def test_make_app_refuses_an_unknown_theme() -> None:

@@ -58,7 +58,7 @@ def test_it_opens_as_it_was_left(recording: Path) -> None:
     async def test(app: Driven) -> None:
         scene = app.scene
         assert (app.cycle, scene.warp, scene.panel, scene.reg, scene.lane) == (700, 12, "registers", 2, 4)
-        assert scene.number_format == "hex" and scene.code_source and app.app.driver.source.zoom == 2
+        assert scene.number_format == "hex" and scene.code_source and app.app.worker.source.zoom == 2
         assert [point.text for point in app.session.breakpoints.values()] == ["watch w12.state", "if stall.wb_drain > 8"]
         assert scene.message == "as it was left, at cycle 700; replay --fresh opens it anew"
         await app.press("escape")
@@ -70,7 +70,7 @@ def test_it_opens_as_it_was_left(recording: Path) -> None:
     open_view(recording, test)
 
     async def later(app: Driven) -> None:
-        assert app.cycle == 701 and app.app.driver.source.spans.zoom == 1
+        assert app.cycle == 701 and app.app.worker.source.spans.zoom == 1
         assert app.scene.over is not None and app.scene.over.lag == 0
 
     view = open_view(recording, later)

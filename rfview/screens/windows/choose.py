@@ -6,7 +6,8 @@ from typing import Any
 
 from rfview.render import choose
 from rfview.render.text import Line
-from rfview.screens.windows import Popup
+from rfview.screens import requests
+from rfview.screens.windows.popup import Popup
 
 
 class DesignsWindow(Popup):
@@ -54,7 +55,7 @@ class DesignsWindow(Popup):
             place = f" warp {self.main.scene.warp}" if self.follows_warp else ""
             name = self.rows[self.selected][0]
             design = "-" if name == self.now else name
-            self.main.driver.ask("command", f"swap {design} {self.schedulers[self.at]}{place}")
+            self.main.worker.ask(requests.command, f"swap {design} {self.schedulers[self.at]}{place}")
             return True
         else:
             return False
@@ -87,7 +88,7 @@ class KernelsWindow(Popup):
             return False
         self.dismiss()
         if token == "enter":
-            self.main.driver.ask("command", f"kernel {self.rows[self.selected][0]}")
+            self.main.worker.ask(requests.command, f"kernel {self.rows[self.selected][0]}")
         else:
             self.main.call_after_refresh(self.main.open_prompt, ":", "kernel ")
         return True

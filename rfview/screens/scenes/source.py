@@ -9,15 +9,15 @@ import numpy as np
 
 from rfview.engine.errors import InputError, RfviewError
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
-from rfview.screens.brush import BrushSource
-from rfview.screens.overlay import OverSource
-from rfview.screens.pipes import PipeSource
-from rfview.screens.spans import SpanSource
+from rfview.screens.scenes.brush import BrushSource
+from rfview.screens.scenes.pipes import PipeSource
+from rfview.screens.scenes.spans import SpanSource
 from rfview.sessions.timeline.invariants import counts_of, energy_of, problems
 from rfview.sessions.why.past import Past
 from rfview.sessions.expressions.values import value_text
 
 if TYPE_CHECKING:
+    from rfview.screens.scenes.overlay import OverSource
     from rfview.sessions.search.breakpoints import Breakpoint
     from rfview.sessions.session import Session
 

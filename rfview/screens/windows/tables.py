@@ -6,7 +6,8 @@ from typing import Any
 
 from rfview.render import statistics
 from rfview.render.text import Line, Row, cut, fill, hint_row, number
-from rfview.screens.windows import Popup
+from rfview.screens import requests
+from rfview.screens.windows.popup import Popup
 from rfview.sessions.expressions.values import value_text
 from rfview.sessions.reports.statistics import Statistics
 
@@ -57,7 +58,7 @@ class StatisticsWindow(Popup):
         if left == right:
             self.found = None
         elif self.found is None or (self.found.first, self.found.last) != tuple(sorted((left, right))):
-            self.main.driver.ask("statistics", (left, right))
+            self.main.worker.ask(requests.statistics, left, right)
         self.paint()
 
     def answered(self, found: Statistics) -> None:
@@ -88,7 +89,7 @@ class StatisticsWindow(Popup):
             self.left, self.right = (name, self.right) if token in "hl" else (self.left, name)
             self.follow()
         elif token in ("s", "right", "S", "left"):
-            self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
+            self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
         elif token == "y" and self.found is not None:
             from rfview.sessions.reports.statistics import as_text
 
@@ -148,7 +149,7 @@ class TraceWindow(Popup):
     def pressed(self, token: str) -> bool:
         """Go to a hit, sort, copy, scroll by pages."""
         if token == "enter" and self.order:
-            self.main.driver.ask("goto", self.data["cycles"][self.order[self.selected]])
+            self.main.worker.ask(requests.goto, self.data["cycles"][self.order[self.selected]])
             self.dismiss()
         elif token == "o":
             self.sorted_by = (self.sorted_by + 1) % (1 + len(self.data["expressions"]))

@@ -17,12 +17,12 @@ from textual.message import Message
 from textual.screen import Screen
 
 from rfview.engine.errors import RfviewError
-from rfview.actions import token_of
+from rfview.keys import token_of
 from rfview.palette import Palette, choose_theme
 from rfview.render import compare as pair_lines
 from rfview.render import multiples as multiples_lines
 from rfview.render.text import Line, Row
-from rfview.screens.compare_source import CompareSource, MultiplesSource
+from rfview.screens.compare.source import CompareSource, MultiplesSource
 from rfview.screens.host import HostApp
 from rfview.widgets.panel import PanelView, StripCache
 
@@ -184,13 +184,6 @@ class Worker:
             self._post(Working(str(error)))
 
 
-class PictureView(PanelView):
-    """The whole screen as lines."""
-
-    panel = "compare"
-    help = "? lists the keys."
-
-
 class RunsScreen(Screen[None]):
     """What both screens share: a worker, one view, a count before keys, a help that lies over the picture."""
 
@@ -209,10 +202,10 @@ class RunsScreen(Screen[None]):
         self.lines: list[Line] = []
 
     def compose(self) -> ComposeResult:
-        yield PictureView(self.strips)
+        yield PanelView(self.strips, "picture")
 
     def on_mount(self) -> None:
-        self.view = self.query_one(PictureView)
+        self.view = self.query_one(PanelView)
         self.paint()
         self.worker.thread.start()
 
@@ -352,7 +345,7 @@ class CompareScreen(RunsScreen):
 
     def open_overlay(self, source: CompareSource) -> None:
         """Show A's main screen where it stands, B laid over it."""
-        from rfview.screens.overlaid import OverlaidScreen
+        from rfview.screens.compare.overlaid import OverlaidScreen
         from rfview.sessions.timeline.replay import RecordedTimeline
 
         paths = [str(timeline.path) for timeline in source.timelines if isinstance(timeline, RecordedTimeline)]

@@ -8,7 +8,8 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from rfview.actions import help_rows, token_of
+from rfview.actions import help_rows
+from rfview.keys import token_of
 from rfview.render import help as help_lines
 from rfview.render.scene import Scene
 from rfview.widgets.window import WindowView

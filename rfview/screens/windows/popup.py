@@ -10,10 +10,11 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from rfview.actions import token_of
+from rfview.keys import token_of
 from rfview.render import why
 from rfview.render.chain import links_of
 from rfview.render.text import Line, Row, fill, title
+from rfview.screens import requests
 from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
@@ -123,19 +124,19 @@ class WhyWindow(Popup):
         elif token == "enter" and links:
             link = links[min(self.selected, len(links) - 1)]
             if link.target is not None:
-                self.main.driver.ask("goto", min(link.target.cycle, self.main.scene.last))
+                self.main.worker.ask(requests.goto, min(link.target.cycle, self.main.scene.last))
                 if link.target.bank >= 0:
                     self.main.change(bank=link.target.bank)
             elif link.until >= 0:
-                self.main.driver.ask("goto", link.until)
+                self.main.worker.ask(requests.goto, link.until)
             if 0 <= link.warp < (self.main.scene.now.num_warps if self.main.scene.now else 0):
-                self.main.choose_warp(link.warp)
+                self.main.change(warp=link.warp, scroll=0)
             self.dismiss()
         elif token == "y":
             self.app.copy_to_clipboard(why.as_text(self.main.scene))
             self.main.say("copied the chain as text", "good")
         elif token in ("s", "right", "S", "left"):
-            self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
+            self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
         else:
             return False
         return True

@@ -1,4 +1,4 @@
-"""The thread that moves in time: takes requests, joins held keys into one step, reports scenes; the screen never waits."""
+"""The thread that owns the session: serves requests, adds up steps of held keys, reports scenes; the screen never waits."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import RfviewError
 from rfview.messages import Arrived, Busy, Failed, Said
 from rfview.render.scene import Badge
-from rfview.screens.requests import Request, Requests
-from rfview.screens.source import SceneSource
+from rfview.screens import requests
+from rfview.screens.scenes.source import SceneSource
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
@@ -24,14 +25,29 @@ PATIENCE_S = 0.1        # a move that takes longer shows its progress
 REPORT_S = 0.1          # and reports this often
 
 
-class Driver(Requests):
-    """Owns the session; everything that touches it runs in this one thread."""
+@dataclass
+class Request:
+    """A function of requests.py, to be called with the worker and these arguments."""
+
+    function: Callable[..., None]
+    arguments: tuple[Any, ...]
+
+
+class SessionWorker:
+    """Owns the session and the source of its scenes; everything that touches them runs in this one thread.
+
+    target: the cycle that the request being served goes to, None where that is not known; start_cycle: where it began.
+    columns: of the overview, set by the screen. rival: the recording that was last laid over the session.
+    """
 
     def __init__(self, opener: Opener, post: Post):
+        """opener(report) opens the session, in this thread; post takes messages for the screen, from any thread."""
         self.opener, self.post = opener, post
-        self.session: Session | None = None
-        self.source: SceneSource | None = None
-        self.rival: RecordedTimeline | None = None      # the recording that was last laid over the session
+        self._session: Session | None = None
+        self._source: SceneSource | None = None
+        self.rival: RecordedTimeline | None = None
+        self.start_cycle = 0
+        self.target: int | None = None
         self.columns = 118
         self._queue: deque[Request] = deque()
         self._wake = threading.Condition()
@@ -40,10 +56,26 @@ class Driver(Requests):
         self._working = True
         self._began = 0.0
         self._reported = 0.0
-        self._from = 0
-        self._target: int | None = None
         self._busy_shown = False
-        self.thread = threading.Thread(target=self._main, name="driver", daemon=True)
+        self._shown_hits: tuple[Any, ...] = ()
+        self.thread = threading.Thread(target=self._main, name="session worker", daemon=True)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether there is a session."""
+        return self._session is not None
+
+    @property
+    def session(self) -> Session:
+        """The session, once it is open."""
+        assert self._session is not None
+        return self._session
+
+    @property
+    def source(self) -> SceneSource:
+        """What makes scenes of the session, once it is open."""
+        assert self._source is not None
+        return self._source
 
     # called by the screen
 
@@ -51,13 +83,17 @@ class Driver(Requests):
         """Open the session in the background."""
         self.thread.start()
 
-    def ask(self, kind: str, value: Any = None, **extra: Any) -> None:
-        """Queue a request."""
+    def ask(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Queue a request: a function of requests.py and what it takes after the worker."""
         with self._wake:
-            if kind in ("columns", "overlay_warp", "brush_to", "pipeline_warp"):     # only the newest counts
-                self._queue = deque(request for request in self._queue if request.kind != kind)
-            self._queue.append(Request(kind, value, extra))
+            self._queue.append(Request(function, arguments))
             self._wake.notify()
+
+    def ask_latest(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Queue a request that makes earlier ones of its kind superfluous."""
+        with self._wake:
+            self._queue = deque(request for request in self._queue if request.function is not function)
+        self.ask(function, *arguments)
 
     def cancel(self) -> bool:
         """Stop the long move that goes on; return whether there was one."""
@@ -90,33 +126,30 @@ class Driver(Requests):
 
     def _main(self) -> None:
         try:
-            self.session = self.opener(self._opening)
+            session = self.opener(self._opening)
         except Exception as error:
             self.post(Failed(f"{error}" or type(error).__name__, error))
             self._working = False
             return
-        self.session.progress, self.session.compiling = self._progress, self._compiling
-        self.session.came_from = None       # where the session was opened is no jump of the user's
-        self.source = SceneSource(self.session)
-        self.source.columns = self.columns
-        warnings = self.session.warnings
-        self._arrive(warnings[0] if warnings else "", "error" if warnings else "info")
+        session.came_from = None       # where the session was opened is no jump of the user's
+        self.take(session)
+        warnings = session.warnings
+        self._arrive_safely(warnings[0] if warnings else "", "error" if warnings else "info")
         while not self._closing:
             request = self._next()
-            if request is None:
-                continue
-            self._serve(request)
+            if request is not None:
+                self._serve(request)
 
-    def _take(self, session: Session) -> None:
-        """Go on with another branch of the session."""
-        session.progress, session.compiling = self._progress, self._compiling
-        self.session, before = session, self.source
-        self.source = SceneSource(session)
-        self.source.columns = self.columns
+    def take(self, session: Session) -> None:
+        """Show this session from now on: the one that was opened, or another branch."""
+        session.progress, session.compiling = self.progress, self._compiling
+        before, source = self._source, SceneSource(session)
+        source.columns = self.columns
         if before is not None:      # what is open stays open
-            self.source.spans.columns, self.source.spans.zoom = before.spans.columns, before.spans.zoom
-            self.source.pipes.columns, self.source.pipes.zoom = before.pipes.columns, before.pipes.zoom
-            self.source.pipes.warp = before.pipes.warp
+            source.spans.columns, source.spans.zoom = before.spans.columns, before.spans.zoom
+            source.pipes.columns, source.pipes.zoom = before.pipes.columns, before.pipes.zoom
+            source.pipes.warp = before.pipes.warp
+        self._session, self._source = session, source
 
     def _opening(self, *facts: Any) -> None:
         """Report how far opening is: (share, text) or (text,)."""
@@ -138,7 +171,7 @@ class Driver(Requests):
             with self._wake:
                 if self._queue or self._closing:
                     break
-            if self.source is None or not self._scan_once():
+            if self._source is None or not self._scan_once():
                 with self._wake:
                     if not self._queue and not self._closing:
                         self._wake.wait()
@@ -149,47 +182,45 @@ class Driver(Requests):
             self._working = True
             self._cancel.clear()
             request = self._queue.popleft()
-            while request.kind == "step" and self._queue and self._queue[0].kind == "step":
-                request.value += self._queue.popleft().value
+            while request.function is requests.step and self._queue and self._queue[0].function is requests.step:
+                request.arguments = (request.arguments[0] + self._queue.popleft().arguments[0],)
             return request
 
     def _scan_once(self) -> bool:
         """Scan one chunk; report the new hits at the end of the scan."""
-        assert self.source is not None
         before = len(self.source.hits)
         more = self.source.scan()
-        if not more and self.source.hits_key != getattr(self, "_shown_hits", ()):
+        if not more and self.source.hits_key != self._shown_hits:
             self._shown_hits = self.source.hits_key
             self.post(Arrived(self.source.scene()).keep())
         return more or len(self.source.hits) != before
 
     def _serve(self, request: Request) -> None:
         """Do one request; whatever goes wrong becomes a sentence in the event row."""
-        assert self.session is not None
         self._began, self._reported = time.monotonic(), 0.0
-        self._from, self._target = self.session.cycle, None
+        self.start_cycle, self.target = self.session.cycle, None
         self._busy_shown = False
         try:
-            getattr(self, f"_do_{request.kind}")(request)
+            request.function(self, *request.arguments)
         except RfviewError as error:
-            self._safe_arrive(str(error), "error")
+            self._arrive_safely(str(error), "error")
         except Exception as error:      # the thread must live on: a defect of one request is told like any other mistake
-            self._safe_arrive(f"{type(error).__name__}: {error}", "error")
+            self._arrive_safely(f"{type(error).__name__}: {error}", "error")
         if self._busy_shown:
             self.post(Busy(""))
 
-    def _safe_arrive(self, text: str, kind: str) -> None:
-        """Show where the session stands with an error; only the error when even that cannot be shown."""
+    def _arrive_safely(self, text: str, kind: str) -> None:
+        """Show where the session stands, with a sentence; only the sentence when even that cannot be shown."""
         try:
-            self._arrive(text, kind)
+            self.arrive(text, kind)
         except Exception as error:
             self.post(Said(f"{text}; {error}", "error"))
 
-    def _arrive(self, text: str = "", kind: str = "info", badge: Badge | None = None) -> None:
-        assert self.source is not None
+    def arrive(self, text: str = "", kind: str = "info", badge: Badge | None = None) -> None:
+        """Report the scene at the cursor, with a sentence for the event row. kind: info | error | good."""
         self.post(Arrived(self.source.scene(text, kind, badge)))
 
-    def _progress(self, cycle: int) -> bool:
+    def progress(self, cycle: int) -> bool:
         """Take a long move's report: show it now and then, and say whether to stop there."""
         now = time.monotonic()
         if now - self._began > PATIENCE_S and now - self._reported > REPORT_S:
@@ -200,13 +231,12 @@ class Driver(Requests):
 
     def _busy_text(self, cycle: int, now: float) -> str:
         """Return the badge of a long move: how far, or how fast when the end is not known."""
-        assert self.session is not None
         timeline = self.session.timeline
-        if self._target is not None and self._target != self._from:
-            share = (cycle - self._from) / (self._target - self._from)
+        if self.target is not None and self.target != self.start_cycle:
+            share = (cycle - self.start_cycle) / (self.target - self.start_cycle)
             return f"seeking {max(0.0, min(1.0, share)):.0%}"
         if not timeline.closed and cycle >= timeline.last:
-            speed = max(0, cycle - self._from) / max(1e-6, now - self._began)
+            speed = max(0, cycle - self.start_cycle) / max(1e-6, now - self._began)
             return f"simulating {_speed(speed)}"
         share = (cycle - timeline.first) / max(1, timeline.last - timeline.first)
         return f"at {max(0.0, min(1.0, share)):.0%}"

@@ -6,7 +6,8 @@ from typing import Any
 
 from rfview.render import breaks
 from rfview.render.text import Line, hint_row
-from rfview.screens.windows import Popup
+from rfview.screens import requests
+from rfview.screens.windows.popup import Popup
 
 HINTS = (("a", "add"), ("w", "watch"), ("Space", "on/off"), ("Enter", "next"), ("Del", "remove"), ("l", "long stall"),
          ("o", "once"), ("i", "condition"), ("+ -", "pass over"), ("u", "unbalanced"), ("c C", "continue ±"),
@@ -43,21 +44,21 @@ class BreaksWindow(Popup):
     def pressed(self, token: str) -> bool:
         """Switch, remove, add, go there."""
         if token in ("c", "C"):
-            self.main.driver.ask("continue", 1 if token == "c" else -1)
+            self.main.worker.ask(requests.resume, token == "c")
         elif token in ("s", "right", "S", "left"):
-            self.main.driver.ask("step", 1 if token in ("s", "right") else -1)
+            self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
         elif token in ("a", "w", "l"):
             self.type({"a": "break ", "w": "watch ", "l": "break stall > "}[token])
         elif token == "u":
-            self.main.driver.ask("command", "break unbalanced")
+            self.main.worker.ask(requests.command, "break unbalanced")
         elif self.selected < len(self.main.scene.breakpoints):
             return self.pressed_on(self.main.scene.breakpoints[self.selected], token)
         elif token == "enter" and self.selected < self.count():
-            self.main.driver.ask("goto", self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][1])
+            self.main.worker.ask(requests.goto, self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][1])
             self.dismiss()
         elif token in ("delete", "backspace", "x") and self.selected < self.count():
             name = self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][0]
-            self.main.driver.ask("command", f"unmark {name}")
+            self.main.worker.ask(requests.command, f"unmark {name}")
             self.selected = max(0, self.selected - 1)
         else:
             return False
@@ -65,23 +66,23 @@ class BreaksWindow(Popup):
 
     def pressed_on(self, point: Any, token: str) -> bool:
         """Take a key that is about the chosen breakpoint."""
-        driver = self.main.driver
+        worker = self.main.worker
         if token == "space":
-            driver.ask("break_switch", point.number)
+            worker.ask(requests.switch_breakpoint, point.number)
         elif token == "o":
-            driver.ask("break_once", point.number)
+            worker.ask(requests.break_once, point.number)
         elif token in ("+", "=", "-"):
-            driver.ask("break_ignore", point.number, by=-1 if token == "-" else 1)
+            worker.ask(requests.ignore_hits, point.number, -1 if token == "-" else 1)
         elif token == "i":
             self.type(f"condition {point.number} {point.condition}")
         elif token in ("delete", "backspace", "x"):
-            driver.ask("break_remove", point.number)
+            worker.ask(requests.remove_breakpoint, point.number)
             self.selected = max(0, self.selected - 1)
         elif token == "enter":
             before, after = breaks.nearest(point, self.main.scene.cycle)
             where = after if after is not None else before
             if where is not None:
-                driver.ask("goto", where)
+                worker.ask(requests.goto, where)
                 self.dismiss()
         else:
             return False

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from rfview.actions import Pressed
-from rfview.render.layout import ALONE
-from rfview.screens.driver import Driver
+from rfview.screens.worker import SessionWorker
+from rfview.screens.handlers import focus
 from rfview.screens.main import MainScreen
 from rfview.widgets.panel import StripCache
 from rfview.sessions.session import Session
@@ -25,12 +24,12 @@ class OverlaidScreen(MainScreen):
             session.goto(cycle)
             return session
 
-        super().__init__(Driver(opener, self._from_driver), strips, target)
+        super().__init__(SessionWorker(opener, self._from_worker), strips, target)
         self.target, self.paths, self.asked_warp = target, paths, warp
         self.begin = self._begin
         self.below: Any = None
 
-    def _from_driver(self, message: Any) -> None:
+    def _from_worker(self, message: Any) -> None:
         if self.is_running:
             self.post_message(message)
 
@@ -39,24 +38,21 @@ class OverlaidScreen(MainScreen):
         app: Any = self.app
         self.below, app.main = app.main, self       # the palette's actions are this screen's now
         app.target_command = f"rfview replay {shlex.quote(self.target)}"
-        self.call_after_refresh(self.driver.start)
+        self.call_after_refresh(self.worker.start)
 
     def on_unmount(self) -> None:
-        self.driver.close()
-        if self.driver.session is not None:
-            self.driver.session.close()
+        self.worker.close()
+        if self.worker.is_open:
+            self.worker.session.close()
 
     def _begin(self, main: Any) -> None:
         """Focus the comparison's warp and lay B over it."""
         if self.asked_warp is not None:
-            self.choose_warp(self.asked_warp)
+            focus.choose_warp(self, self.asked_warp)
         self.overlay(self.paths[1])
 
-    def do_quit(self, pressed: Pressed) -> None:
-        """Close a layer, or go back to the comparison."""
-        if self.zoomed or self.scene.panel in ALONE:
-            super().do_quit(pressed)
-            return
+    def leave(self) -> None:
+        """Go back to the comparison."""
         app: Any = self.app
         app.main = self.below
         app.pop_screen()

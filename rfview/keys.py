@@ -1,0 +1,78 @@
+"""Single keys turned into actions: counts, sequences such as gg or ]s, and letters for marks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rfview.actions import ACTIONS, ANY, BY_NAME, NO_ACTION, tokens_of
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """A complete key sequence: the action, the count before it (None: none) and the letter it took."""
+
+    action: str
+    count: int | None = None
+    argument: str = ""
+
+
+class KeyReader:
+    """Turns single keys into actions: counts, sequences such as gg or ]s, and letters for marks."""
+
+    def __init__(self, keymap: dict[str, str] | None = None):
+        """keymap: key sequence -> action name, laid over the table; "none" takes a key away."""
+        self.own = dict(keymap or {})
+        self.table: dict[tuple[str, ...], str] = {}
+        for action in ACTIONS:
+            for key in action.keys:
+                self.table[tokens_of(key)] = action.name
+        for key, name in self.own.items():
+            if name == NO_ACTION:
+                self.table.pop(tokens_of(key), None)
+                continue
+            if name not in BY_NAME:
+                raise ValueError(f"keymap: no action {name!r}")
+            self.table[tokens_of(key)] = name
+        self.prefixes = {keys[:length] for keys in self.table for length in range(1, len(keys))}
+        self.pending: tuple[str, ...] = ()
+        self.digits = ""
+
+    @property
+    def shown(self) -> str:
+        """What has been typed of an unfinished sequence."""
+        return self.digits + "".join(self.pending)
+
+    def reset(self) -> None:
+        """Forget an unfinished sequence."""
+        self.pending, self.digits = (), ""
+
+    def feed(self, token: str) -> Pressed | None:
+        """Take one key; return an action when a sequence is complete, None while it is not or means nothing."""
+        if not self.pending and token.isdigit() and len(token) == 1 and (self.digits or token != "0"):
+            self.digits = (self.digits + token)[:12]
+            return None
+        sequence = (*self.pending, token)
+        name = self.table.get(sequence)
+        argument = ""
+        if name is None and self.pending and len(token) == 1 and (*self.pending, ANY) in self.table:
+            name, argument = self.table[(*self.pending, ANY)], token
+        if name is None and sequence in self.prefixes:
+            self.pending = sequence
+            return None
+        count = int(self.digits) if self.digits else None
+        unfinished = self.shown
+        self.reset()
+        if name is None or (name == "close" and unfinished):
+            return None
+        if name == "panel":
+            argument = token[-1]
+        return Pressed(name, count, argument)
+
+
+def token_of(key: str, character: str | None) -> str:
+    """Return the token of a key event: the character where it is printable, else Textual's key name."""
+    if character and len(character) == 1 and character.isprintable() and character != " " and not key.startswith(
+        ("alt+", "ctrl+")
+    ):
+        return character
+    return key

@@ -1,0 +1,6 @@
+"""The screens of `rfview compare`.
+
+    screen    two runs side by side, more as small multiples; their worker thread
+    source    gathers what they show
+    overlaid  the main screen over a comparison, one run laid over the other
+"""

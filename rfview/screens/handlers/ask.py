@@ -1,0 +1,114 @@
+"""Asking: why, changes, statistics, branches, other designs and kernels, searches, explanations, help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rfview.keys import Pressed
+from rfview.screens import requests
+from rfview.screens.handlers import focus, search
+from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
+from rfview.screens.windows.help import HelpScreen
+from rfview.screens.windows.popup import WhyWindow
+from rfview.screens.windows.tables import StatisticsWindow
+
+if TYPE_CHECKING:
+    from rfview.screens.main import MainScreen
+
+Handler = Callable[["MainScreen", Pressed], None]
+
+
+def command(line: str) -> Handler:
+    """Run a line of the command language."""
+    return lambda main, pressed: main.worker.ask(requests.command, line)
+
+
+def change(forward: bool) -> Handler:
+    """Go to the focused thing's next or last change."""
+    return lambda main, pressed: main.worker.ask(requests.change, focus.focused_item(main), forward)
+
+
+def why(main: MainScreen, pressed: Pressed) -> None:
+    """Open the whole chain of reasons."""
+    main.app.push_screen(WhyWindow(main))
+
+
+def statistics(main: MainScreen, pressed: Pressed) -> None:
+    """Open what happened between two marks, or in the stretch that is brushed."""
+    brush = main.scene.brush
+    main.app.push_screen(StatisticsWindow(main, (brush.first, brush.last) if brush is not None else None))
+
+
+def every_hit(main: MainScreen, pressed: Pressed) -> None:
+    """Ask for a tracepoint over the past, with the focused thing as what it shows."""
+    main.open_prompt(":", f"trace {focus.focused_item(main)} at ")
+
+
+def fork(main: MainScreen, pressed: Pressed) -> None:
+    """Ask what the branch from here has otherwise."""
+    main.open_prompt(":", f"fork b{len(main.worker.session.family)} set ")
+
+
+def overlay(main: MainScreen, pressed: Pressed) -> None:
+    """Lay the other run over this one, or take it off; ask for a recording where no other run is known."""
+    if main.scene.over is None and main.worker.rival is None and len(main.worker.session.family) == 1:
+        main.open_prompt(":", "overlay ")
+    else:
+        main.overlay("")
+
+
+def swap_design(main: MainScreen, pressed: Pressed) -> None:
+    """Choose another design or scheduler for the same kernel."""
+    main.app.push_screen(DesignsWindow(main))
+
+
+def load_kernel(main: MainScreen, pressed: Pressed) -> None:
+    """Choose another kernel for this machine."""
+    main.app.push_screen(KernelsWindow(main))
+
+
+def capture(main: MainScreen, pressed: Pressed) -> None:
+    """Ask for the file to record into from here on, or write what was begun up to here."""
+    if "capture" in main.worker.session.kept:
+        main.worker.ask(requests.command, "capture stop")
+    else:
+        main.open_prompt(":", f"capture {main.scene.info.get('name') or main.scene.title}-{main.scene.cycle}.rfs")
+
+
+def explain(main: MainScreen, pressed: Pressed) -> None:
+    """Say what the focused thing is, with the paper's section or our assumption."""
+    from rfview.learn import terms      # start-up: it gathers every docstring that explains a term
+
+    main.open_text(tuple(terms.at_focus(main.scene, main.app.size.width - 8)))
+
+
+def explain_term(main: MainScreen, word: str) -> None:
+    """Explain a term in a window, or say that nothing does."""
+    from rfview.engine.errors import InputError
+    from rfview.learn import terms      # start-up, as above
+
+    try:
+        main.open_text(tuple(terms.text_of(word, width=main.app.size.width - 8)))
+    except InputError as error:
+        main.say(str(error), "error")
+
+
+def show_help(main: MainScreen, pressed: Pressed) -> None:
+    """Open the help."""
+    main.app.push_screen(HelpScreen(main.scene, main.keys.own))
+
+
+HANDLERS: dict[str, Handler] = {
+    "why": why, "next_change": change(True), "last_change": change(False),
+    "diff": lambda main, pressed: main.worker.ask(requests.diff),
+    "diff_mark": lambda main, pressed: main.worker.ask(requests.diff, pressed.argument),
+    "statistics": statistics, "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
+    "every_hit": every_hit, "fork": fork, "compare": command("compare"), "overlay": overlay,
+    "swap_design": swap_design, "load_kernel": load_kernel,
+    "follow": command("follow"), "next_arrival": command("follow next"), "previous_arrival": command("follow back"),
+    "capture": capture, "search": lambda main, pressed: main.open_prompt("/"),
+    "search_next": lambda main, pressed: search.again(main, pressed.count or 1),
+    "search_previous": lambda main, pressed: search.again(main, -(pressed.count or 1)),
+    "explain": explain, "command": lambda main, pressed: main.open_prompt(":"), "help": show_help,
+}

@@ -1,0 +1,148 @@
+"""Which panel has the keys, alone or with others, what is chosen in it, and what a click on it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rfview.render import code, overview, pipeline, timeline, warps
+from rfview.render.layout import ALONE, PANELS, Place, is_tiny, layout, shown
+from rfview.screens import requests
+from rfview.screens.windows.popup import WhyWindow
+
+if TYPE_CHECKING:
+    from rfview.screens.main import MainScreen
+
+
+def give_keys(main: MainScreen, panel: str) -> None:
+    """Give a panel the keys; a hidden one comes out alone."""
+    size = main.app.size
+    is_shown = panel in shown(layout(size.width, size.height, panel))
+    if panel in ALONE and main.scene.panel not in ALONE:
+        main.back_to = main.scene.panel
+    tiny = is_tiny(size.width, size.height)
+    again = tiny or main.zoomed or panel in ALONE or main.scene.panel in ALONE
+    if not is_shown and not tiny:
+        main.zoomed = again = True
+    main.scene = main.scene.at(panel=panel)
+    if again:
+        main.lay_out()
+    else:
+        main.repaint_panels()
+
+
+def turn(main: MainScreen, by: int) -> None:
+    """Give the keys to the panel so many further in reading order."""
+    order = list(PANELS) if is_tiny(*main.app.size) or main.zoomed else shown(main.places)
+    order = [name for name in order if name not in ALONE or name == main.scene.panel or main.zoomed]
+    at = order.index(main.scene.panel) if main.scene.panel in order else 0
+    give_keys(main, order[(at + by) % len(order)])
+
+
+def toggle_alone(main: MainScreen, panel: str) -> None:
+    """Show a panel that takes the whole screen, or leave it."""
+    give_keys(main, main.back_to if main.scene.panel == panel else panel)
+
+
+def zoom(main: MainScreen) -> None:
+    """Show the focused panel alone, or all again."""
+    main.zoomed = not main.zoomed
+    main.lay_out()
+
+
+def leave_layer(main: MainScreen) -> bool:
+    """Leave the panel that is shown alone; return whether there was one."""
+    if main.scene.panel in ALONE:
+        give_keys(main, main.back_to)
+    elif main.zoomed:
+        zoom(main)
+    else:
+        return False
+    return True
+
+
+def choose_warp(main: MainScreen, warp: int) -> None:
+    """Focus a warp."""
+    count = main.scene.now.num_warps if main.scene.now else 1
+    main.change(warp=max(0, min(count - 1, warp)), scroll=0)
+
+
+def cursor_pc(main: MainScreen) -> int:
+    """Return the instruction that CODE's cursor is on: the focused warp's next one plus the scroll."""
+    scene = main.scene
+    assert scene.now is not None
+    count = len(scene.info.get("program", ()))
+    return max(0, min(count - 1, scene.now.pc[scene.warp] + scene.scroll))
+
+
+def focused_item(main: MainScreen) -> str:
+    """Return the focused thing as an expression."""
+    scene = main.scene
+    if scene.panel == "lens":
+        return f"bank[{scene.bank}].queue"
+    return f"w{scene.warp}." + {"registers": f"R{scene.reg}", "code": "pc"}.get(scene.panel, "state")
+
+
+def move(main: MainScreen, by: int) -> None:
+    """Move inside the focused panel."""
+    scene = main.scene
+    assert scene.now is not None
+    if scene.panel == "lens":
+        main.change(bank=max(0, min(scene.now.num_banks - 1, scene.bank + by)))
+    elif scene.panel == "code":
+        count = len(scene.info.get("program", ()))
+        pc = scene.now.pc[scene.warp]
+        main.change(scroll=max(-pc, min(count - 1 - pc, scene.scroll + by)))
+    elif scene.panel == "pipeline":
+        main.worker.ask(requests.event, "issue", by > 0, abs(by), scene.warp)
+    elif scene.panel == "registers":
+        main.change(reg=max(0, min(scene.now.registers - 1, scene.reg + by)))
+    else:       # down or up through even and then odd warps
+        count = scene.now.num_warps
+        order = [*range(0, count, 2), *range(1, count, 2)]
+        choose_warp(main, order[max(0, min(count - 1, order.index(scene.warp) + by))])
+
+
+def clicked(main: MainScreen, place: Place, x: int, y: int, double: bool) -> None:
+    """Focus what was clicked; twice: zoom, or in CODE a breakpoint. Panels over time go to the cycle."""
+    panel, scene = place.panel, main.scene
+    if panel == "event":
+        main.show_message()
+    elif panel == "overview":
+        cycle = overview.cycle_of(scene, x - overview.MARGIN, place.width - 2 * overview.MARGIN)
+        main.worker.ask(requests.goto, cycle)
+    elif panel not in shown(main.places):
+        return
+    elif panel in ("timeline", "pipeline"):
+        _clicked_in_time(main, place, x, y)
+    elif panel == "code" and double and (pc := code.pc_at(scene, place.height - 1, y)) is not None:
+        main.worker.ask(requests.toggle_breakpoint, pc)
+    else:
+        if panel == "warps":
+            warp = warps.warp_at(scene, place.width, place.height, x, y)
+            main.scene = scene if warp is None else scene.at(warp=warp, scroll=0)
+        elif panel == "lens" and 1 <= y <= (scene.now.num_banks if scene.now else 0):
+            main.scene = scene.at(bank=y - 1)
+        give_keys(main, panel)
+        if double and panel == "why":
+            main.app.push_screen(WhyWindow(main))
+        elif double and panel not in ("warps", "code"):
+            zoom(main)
+
+
+def _clicked_in_time(main: MainScreen, place: Place, x: int, y: int) -> None:
+    """Go to the cycle of a column of TIMELINE or PIPELINE, in TIMELINE also to the warp of the row."""
+    if place.panel == "timeline":
+        warp, cycle = timeline.warp_at(main.scene, place.height, y), timeline.cycle_at(main.scene, x)
+        if warp is not None:
+            choose_warp(main, warp)
+    else:
+        cycle = pipeline.cycle_at(main.scene, place.width, x)
+    if cycle is not None:
+        main.worker.ask(requests.goto, cycle)
+
+
+def brushed(main: MainScreen, start: int, end: int) -> None:
+    """Take the stretch between two columns of the overview."""
+    columns = main.app.size.width - 2 * overview.MARGIN
+    first, last = (overview.cycle_of(main.scene, x - overview.MARGIN, columns) for x in (start, end))
+    main.worker.ask_latest(requests.brush_to, first, last)

@@ -1,0 +1,116 @@
+"""What a line typed at the prompt does: what only the screen knows, else a command of the session's language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rfview.actions import ACTIONS
+from rfview.keys import Pressed
+from rfview.render.registers import FORMATS
+from rfview.screens import requests
+from rfview.screens.handlers import ask, focus, screen, search
+from rfview.screens.handlers.table import HANDLERS
+from rfview.sessions.commands.table import ALIASES
+
+if TYPE_CHECKING:
+    from rfview.screens.main import MainScreen
+
+NEED_A_LETTER = ("mark", "goto_mark")       # of the actions; their commands are of the session's language
+
+
+def choose_warp(main: MainScreen, rest: str) -> bool:
+    """warp 5, w w5: focus a warp."""
+    if not rest.lstrip("w").isdigit():
+        return False
+    focus.choose_warp(main, int(rest.lstrip("w")))
+    return True
+
+
+def step_issue(word: str) -> Callable[[MainScreen, str], bool]:
+    """stepi, rsi without a warp: of the focused warp."""
+
+    def handler(main: MainScreen, rest: str) -> bool:
+        if rest:
+            return False
+        main.worker.ask(requests.command, f"{word} {main.scene.warp}")
+        return True
+
+    return handler
+
+
+def change(forward: bool) -> Callable[[MainScreen, str], bool]:
+    """next, last without an item: of the focused thing."""
+
+    def handler(main: MainScreen, rest: str) -> bool:
+        if rest:
+            return False
+        main.worker.ask(requests.change, focus.focused_item(main), forward)
+        return True
+
+    return handler
+
+
+def with_rest(do: Callable[[MainScreen, str], None]) -> Callable[[MainScreen, str], bool]:
+    """Take whatever follows the word, where something does."""
+
+    def handler(main: MainScreen, rest: str) -> bool:
+        if rest:
+            do(main, rest)
+        return bool(rest)
+
+    return handler
+
+
+def number_format(main: MainScreen, rest: str) -> bool:
+    """format hex: how REGISTERS shows numbers."""
+    if rest in FORMATS:
+        main.change(number_format=rest)
+    return rest in FORMATS
+
+
+def panel(main: MainScreen, rest: str) -> bool:
+    """panel 3: give that panel the keys."""
+    if rest.isdigit():
+        screen.panel(main, Pressed("panel", None, rest))
+    return rest.isdigit()
+
+
+def _quit(main: MainScreen, rest: str) -> bool:
+    """quit: end the program."""
+    main.app.exit(0)
+    return True
+
+
+# word -> what takes the rest of the line; False: the line means something else
+WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
+    **dict.fromkeys(("q", "quit", "exit"), _quit),
+    **dict.fromkeys(("warp", "w"), choose_warp),
+    **{word: step_issue(word) for word in ("stepi", "si", "rsi", "reverse-stepi")},
+    **dict.fromkeys(("next", "nextchange"), change(True)), **dict.fromkeys(("last", "lastchange"), change(False)),
+    **dict.fromkeys(("find", "f"), with_rest(lambda main, rest: search.in_time(main, rest, 1))),
+    **dict.fromkeys(("reverse-find", "rf"), with_rest(lambda main, rest: search.in_time(main, rest, -1))),
+    "overlay": with_rest(lambda main, rest: main.overlay(rest)),
+    "explain": with_rest(ask.explain_term),
+    "screenshot": with_rest(screen.write_screenshot),
+    "range": with_rest(lambda main, rest: main.worker.ask(requests.brush, rest)),
+    "format": number_format, "panel": panel,
+}
+
+
+def entered(main: MainScreen, mode: str, text: str) -> None:
+    """Do what was typed. mode: / searches the program, : is a command."""
+    if mode == "/":
+        search.in_program(main, text)
+        return
+    main.say("")
+    if not text:
+        return
+    word, _, rest = text.partition(" ")
+    if word in WORDS and WORDS[word](main, rest):
+        return
+    action = next((one for one in ACTIONS if one.command and text in (one.command, one.name)), None)
+    if action is not None and action.name not in NEED_A_LETTER and word not in ALIASES:
+        HANDLERS[action.name](main, Pressed(action.name))
+    else:
+        main.worker.ask(requests.command, text)

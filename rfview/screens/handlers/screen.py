@@ -1,0 +1,147 @@
+"""What is on the screen: panels and their keys, numbers and source, layers, pictures, leaving."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rfview.keys import Pressed
+from rfview.render.frame import drawn
+from rfview.render.layout import PANELS, TITLES
+from rfview.render.registers import FORMATS
+from rfview.screens import requests
+from rfview.screens.handlers import focus
+from rfview.screens.windows.popup import WhyWindow
+
+if TYPE_CHECKING:
+    from rfview.screens.main import MainScreen
+
+Handler = Callable[["MainScreen", Pressed], None]
+
+
+def panel(main: MainScreen, pressed: Pressed) -> None:
+    """Give a panel the keys by its number; Alt+0 is the tenth."""
+    number = int(pressed.argument or "0") or 10
+    if 1 <= number <= len(PANELS):
+        focus.give_keys(main, PANELS[number - 1])
+        main.say(TITLES[PANELS[number - 1]])
+
+
+def move(by: int) -> Handler:
+    """Move down (by > 0) or up inside the focused panel."""
+    return lambda main, pressed: focus.move(main, by * (pressed.count or 1))
+
+
+def other_side(main: MainScreen, pressed: Pressed) -> None:
+    """Focus the warp beside this one; with a count, that warp."""
+    focus.choose_warp(main, pressed.count if pressed.count is not None else main.scene.warp ^ 1)
+
+
+def alone(name: str) -> Handler:
+    """Show a panel that takes the whole screen, or leave it."""
+    return lambda main, pressed: focus.toggle_alone(main, name)
+
+
+def open_focused(main: MainScreen, pressed: Pressed) -> None:
+    """Open what has the focus."""
+    if main.scene.panel == "overview":
+        focus.toggle_alone(main, "timeline")
+    elif main.scene.panel in ("warps", "timeline", "pipeline"):
+        focus.toggle_alone(main, "registers")
+    elif main.scene.panel == "why":
+        main.app.push_screen(WhyWindow(main))
+    else:
+        focus.zoom(main)
+
+
+def close(main: MainScreen, pressed: Pressed) -> None:
+    """Cancel a long move, else close one layer; never quits."""
+    if main.busy and main.worker.cancel():
+        main.say("cancelled")
+    elif focus.leave_layer(main):
+        return
+    elif main.scene.scroll:
+        main.change(scroll=0)
+    elif main.scene.brush is not None:
+        main.worker.ask(requests.brush, None)
+    else:
+        keys = " or ".join(filter(None, (main.scene.key("quit"), "Ctrl+q")))
+        main.say("" if main.scene.message else f"{keys} quits")
+
+
+def leave(main: MainScreen, pressed: Pressed) -> None:
+    """Close a layer, or end the program."""
+    if not focus.leave_layer(main):
+        main.leave()
+
+
+def lanes_right(main: MainScreen, pressed: Pressed) -> None:
+    """Show lanes further right."""
+    main.change(lane=min(31, main.scene.lane + 4 * (pressed.count or 1)))
+
+
+def lanes_left(main: MainScreen, pressed: Pressed) -> None:
+    """Show lanes further left."""
+    main.change(lane=max(0, min(main.scene.lane, 28) - 4 * (pressed.count or 1)))
+
+
+def number_format(main: MainScreen, pressed: Pressed) -> None:
+    """Turn through the number formats."""
+    main.change(number_format=FORMATS[(FORMATS.index(main.scene.number_format) + 1) % len(FORMATS)])
+
+
+def source(main: MainScreen, pressed: Pressed) -> None:
+    """Turn CODE between decoded instructions and PTX source."""
+    main.change(code_source=not main.scene.code_source)
+
+
+def zoom_time(by: int) -> Handler:
+    """Show a shorter (by > 0) or longer stretch of TIMELINE or PIPELINE where it is open, else of the overview."""
+    return lambda main, pressed: main.worker.ask(requests.zoom, by * (pressed.count or 1), main.scene.panel)
+
+
+def screenshot(main: MainScreen, pressed: Pressed) -> None:
+    """Write the screen into a file that is named by kernel, design and cycle."""
+    info = main.scene.info
+    name = f"{info.get('name') or main.scene.title}-{info.get('design', '')}-{main.scene.cycle}".replace("/", "_")
+    write_screenshot(main, f"{name}.svg")
+
+
+def write_screenshot(main: MainScreen, name: str) -> None:
+    """Write the screen as SVG, colours and all, or as plain text where the name ends in .txt."""
+    file = Path(name).expanduser()
+    if file.suffix not in (".svg", ".txt"):
+        main.say(f"screenshot {name}: expected a name that ends in .svg or .txt", "error")
+        return
+    main.say("")
+    try:
+        if file.suffix == ".txt":
+            rows = drawn([(place, main.views[place.panel].lines) for place in main.places], *main.app.size)
+            file.write_text(main.strips.palette.text("\n".join(rows)) + "\n", encoding="utf-8")
+        else:
+            file.write_text(main.app.export_screenshot(title=main.view_command()), encoding="utf-8")
+    except OSError as error:
+        main.say(f"screenshot {name}: cannot be written: {error.strerror or error}", "error")
+        return
+    main.say(f"written: {file}", "good")
+
+
+def copy(main: MainScreen, pressed: Pressed) -> None:
+    """Copy the command line that comes here, and show it."""
+    text = main.view_command()
+    main.app.copy_to_clipboard(text)
+    main.say(f"copied: {text}", "good")
+
+
+HANDLERS: dict[str, Handler] = {
+    "focus_next": lambda main, pressed: focus.turn(main, 1),
+    "focus_previous": lambda main, pressed: focus.turn(main, -1),
+    "panel": panel, "zoom": lambda main, pressed: focus.zoom(main), "down": move(1), "up": move(-1),
+    "other_side": other_side, "open": open_focused, "close": close,
+    "timeline": alone("timeline"), "pipeline": alone("pipeline"), "registers": alone("registers"),
+    "lanes_right": lanes_right, "lanes_left": lanes_left, "number_format": number_format, "source": source,
+    "zoom_in": zoom_time(1), "zoom_out": zoom_time(-1),
+    "palette": lambda main, pressed: main.app.action_command_palette(),
+    "screenshot": screenshot, "message": lambda main, pressed: main.show_message(), "copy": copy, "quit": leave,
+}

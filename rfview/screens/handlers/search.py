@@ -1,0 +1,50 @@
+"""Searching: a text in the program, or in time what `find` asked for; n and N go on with the one last used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rfview.screens import requests
+from rfview.screens.handlers import focus
+
+if TYPE_CHECKING:
+    from rfview.screens.main import MainScreen
+
+
+def in_program(main: MainScreen, text: str) -> None:
+    """Begin to search the program for a text, "" for the last one, at CODE's cursor."""
+    main.needle, main.sought = text or main.needle, ""
+    _to_instruction(main, 1, include_here=True)
+
+
+def in_time(main: MainScreen, condition: str, by: int) -> None:
+    """Go to the next cycle in which a condition holds, or the previous one where `by` is negative."""
+    main.sought = condition
+    main.worker.ask(requests.find, condition, by)
+
+
+def again(main: MainScreen, by: int) -> None:
+    """Go to the by-th next hit, or previous one where `by` is negative; in the program always to the nearest."""
+    if main.sought:
+        in_time(main, main.sought, by)
+    else:
+        _to_instruction(main, 1 if by > 0 else -1)
+
+
+def _to_instruction(main: MainScreen, by: int, include_here: bool = False) -> None:
+    """Move CODE's cursor to the next instruction that contains the text."""
+    if not main.needle:
+        main.say("nothing to search for yet: / asks for a text")
+        return
+    program = main.scene.info.get("program", ())
+    assert main.scene.now is not None
+    here = focus.cursor_pc(main)
+    for offset in range(0 if include_here else 1, len(program) + 1):
+        pc = (here + by * offset) % max(1, len(program))
+        entry = program[pc]
+        if main.needle.lower() in f"{entry['text']} line {entry['line']}".lower():
+            main.change(scroll=pc - main.scene.now.pc[main.scene.warp], panel="code",
+                        message=f"{main.needle}: {entry['text']}, line {entry['line']}; t runs to it",
+                        message_kind="info")
+            return
+    main.say(f"no instruction contains {main.needle!r}", "error")

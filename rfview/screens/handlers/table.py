@@ -1,0 +1,16 @@
+"""The handlers of all actions, by the action's name in rfview/actions.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rfview.keys import Pressed
+from rfview.screens.handlers import ask, screen, stop, time
+
+if TYPE_CHECKING:
+    from rfview.screens.main import MainScreen
+
+HANDLERS: dict[str, Callable[[MainScreen, Pressed], None]] = {
+    **time.HANDLERS, **stop.HANDLERS, **ask.HANDLERS, **screen.HANDLERS,
+}

@@ -1,0 +1,131 @@
+"""Moving in time: steps, events of a kind, places of the run, and playing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rfview.keys import Pressed
+from rfview.screens import requests
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from rfview.screens.main import MainScreen
+
+Handler = Callable[["MainScreen", Pressed], None]
+SPEEDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+          1_000_000)
+FRAME_S = 1 / 30
+
+
+def step(by: int) -> Handler:
+    """Go on by so many cycles, or back; a count repeats it."""
+    return lambda main, pressed: main.worker.ask(requests.step, by * (pressed.count or 1))
+
+
+def event(kind: str, forward: bool) -> Handler:
+    """Go to the next or previous event of a kind, of any warp; a count repeats it."""
+    return lambda main, pressed: main.worker.ask(requests.event, kind, forward, pressed.count or 1)
+
+
+def event_of_warp(kind: str, forward: bool) -> Handler:
+    """Go to the next or previous event of a kind of the focused warp."""
+    return lambda main, pressed: main.worker.ask(requests.event, kind, forward, pressed.count or 1, main.scene.warp)
+
+
+def start(main: MainScreen, pressed: Pressed) -> None:
+    """Go to the first cycle, or to the one counted."""
+    main.worker.ask(requests.goto, pressed.count if pressed.count is not None else "start")
+
+
+def end(main: MainScreen, pressed: Pressed) -> None:
+    """Go to the last cycle, or to the one counted."""
+    if pressed.count is not None:
+        main.worker.ask(requests.goto, pressed.count)
+    else:
+        main.worker.ask(requests.end)
+
+
+def percent(main: MainScreen, pressed: Pressed) -> None:
+    """Go to a share of the run: 50%."""
+    if pressed.count is None:
+        main.say("a number before it: 50% is the middle of the run")
+    else:
+        main.worker.ask(requests.goto, f"{pressed.count}%")
+
+
+class Playback:
+    """Plays the session at the scene's speed, frame by frame; waits while the last request is still served."""
+
+    def __init__(self, main: MainScreen):
+        self.main = main
+        self._timer: Timer | None = None
+        self._due = 0.0         # cycles, with the part of one that a frame left over
+        self._clock = 0.0
+
+    @property
+    def is_on(self) -> bool:
+        """Say whether the session is played."""
+        return self._timer is not None
+
+    def start(self) -> None:
+        """Begin to play."""
+        self._due, self._clock = 0.0, time.monotonic()
+        self._timer = self.main.set_interval(FRAME_S, self._frame)
+
+    def stop(self) -> None:
+        """Stop playing and show the badge of rest."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+            self.main.worker.ask(requests.refresh, self.main.scene.message)
+
+    def _frame(self) -> None:
+        """Ask for as many cycles as the speed makes due."""
+        now = time.monotonic()
+        passed, self._clock = min(0.25, now - self._clock), now
+        if not self.main.worker.is_idle:
+            return
+        self._due += passed * self.main.scene.speed
+        cycles = int(self._due)
+        if cycles:
+            self._due -= cycles
+            self.main.worker.ask(requests.play, cycles, self.main.scene.speed)
+
+
+def play(main: MainScreen, pressed: Pressed) -> None:
+    """Play, or pause."""
+    if main.playback.is_on:
+        main.playback.stop()
+    else:
+        main.playback.start()
+
+
+def speed(by: int) -> Handler:
+    """Play faster (by > 0) or slower; a count repeats it."""
+
+    def handler(main: MainScreen, pressed: Pressed) -> None:
+        at = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - main.scene.speed))
+        chosen = SPEEDS[max(0, min(len(SPEEDS) - 1, at + by * (pressed.count or 1)))]
+        main.change(speed=chosen, message=f"{chosen:,} cycles a second", message_kind="info")
+
+    return handler
+
+
+HANDLERS: dict[str, Handler] = {
+    "step": step(1), "back": step(-1), "step_10": step(10), "back_10": step(-10),
+    "step_100": step(100), "back_100": step(-100),
+    "next_issue": event_of_warp("issue", True), "previous_issue": event_of_warp("issue", False),
+    "next_stall": event_of_warp("stall", True), "previous_stall": event_of_warp("stall", False),
+    "next_conflict": event("conflict", True), "previous_conflict": event("conflict", False),
+    "next_rf": event("rf", True), "previous_rf": event("rf", False),
+    "next_refresh": event("refresh", True), "previous_refresh": event("refresh", False),
+    "next_shift": event("shift", True), "previous_shift": event("shift", False),
+    "next_transfer": event("transfer", True), "previous_transfer": event("transfer", False),
+    "next_flush": event("flush", True), "previous_flush": event("flush", False),
+    "next_mark": lambda main, pressed: main.worker.ask(requests.next_mark, 1),
+    "previous_mark": lambda main, pressed: main.worker.ask(requests.next_mark, -1),
+    "start": start, "end": end, "percent": percent, "play": play, "slower": speed(-1), "faster": speed(1),
+}

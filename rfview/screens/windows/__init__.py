@@ -1,0 +1,8 @@
+"""The windows that open over the main screen.
+
+    popup     their base; the chain of reasons, lines of text
+    breaks    breakpoints, watchpoints and marks
+    tables    statistics, past hits of a tracepoint
+    choose    another design or kernel
+    help      every key, state and command, searched with /
+"""
