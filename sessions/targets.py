@@ -24,16 +24,16 @@ def open_session(
     design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
     Raises InputError when the target is neither, or cannot be used.
     """
-    from rfview.sessions.timeline.opening import is_recording, open_recording
+    from rfview.sessions.timeline.opening import is_recording, open_recording   # start-up: what lists targets needs none
 
     path = Path(target)
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
         return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
-    from rfview.sessions.timeline import recipe
+    from rfview.sessions.timeline import recipe     # imports what writes recordings
 
     if recipe.is_recipe(path):
         return Session(recipe.live(recipe.open_recipe(path), progress))
-    from rfview.sessions.timeline.live import open_live
+    from rfview.sessions.timeline.live import open_live    # imports numba
 
     timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
                          max_cycles=max_cycles, progress=progress)  # fmt: skip

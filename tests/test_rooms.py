@@ -20,10 +20,6 @@ LONG = {
     "engine/designs/hcrf.py: _transfer", "engine/designs/racetrack.py: _tape",
     "sessions/why/warps.py: _fetch",
 }
-# Folders whose list of duties is not complete yet; one that is complete leaves this list.
-UNLISTED: set[str] = set()
-# Rooms in which modules import one another in a circle.
-CIRCLES: set[str] = set()
 OLD_NAMES = ("engine", "sessions")     # of the folders, which only a checkout has at the top
 
 
@@ -114,10 +110,7 @@ def unnamed(folder: Path) -> list[str]:
 
 def test_every_folder_names_its_modules_and_rooms() -> None:
     missing = {name_of(path.parent): unnamed(path.parent) for path in sources(*PACKAGES) if path.name == "__init__.py"}
-    wrong = [f"{folder}/__init__.py does not name {', '.join(names)}" for folder, names in missing.items()
-             if names and folder not in UNLISTED]
-    wrong += [f"{folder} is complete or gone: take it off UNLISTED" for folder in UNLISTED if not missing.get(folder)]
-    assert not wrong
+    assert not [f"{folder}/__init__.py does not name {', '.join(names)}" for folder, names in missing.items() if names]
 
 
 def test_functions_stay_short() -> None:
@@ -129,8 +122,8 @@ def test_functions_stay_short() -> None:
     assert not wrong
 
 
-def imported_at_once(node: ast.AST) -> Iterator[str]:
-    """Yield the modules that importing a file imports: not those inside functions, nor those for types alone."""
+def imported_at_once(node: ast.AST, in_functions: bool = False) -> Iterator[str]:
+    """Yield the modules that importing a file imports, or all that it ever does: not those for types alone."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names)
@@ -138,17 +131,17 @@ def imported_at_once(node: ast.AST) -> Iterator[str]:
             yield from (f"{child.module}.{alias.name}" for alias in child.names)
         elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
             for other in child.orelse:
-                yield from imported_at_once(other)
-        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from imported_at_once(child)
+                yield from imported_at_once(other, in_functions)
+        elif in_functions or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from imported_at_once(child, in_functions)
 
 
-def arrows() -> dict[str, set[str]]:
+def arrows(in_functions: bool = False) -> dict[str, set[str]]:
     """Return which modules of the packages each of them imports; a name out of a module stands for the module."""
     files = {module_name(path): path for path in sources(*PACKAGES)}
     found: dict[str, set[str]] = {}
     for module, path in files.items():
-        targets = (name if name in files else name.rpartition(".")[0] for name in imported_at_once(tree_of(path)))
+        targets = (name if name in files else name.rpartition(".")[0] for name in imported_at_once(tree_of(path), in_functions))
         found[module] = {name for name in targets if name in files and name != module}
     return found
 
@@ -191,11 +184,12 @@ def test_circles_are_found() -> None:
 def test_no_import_goes_in_a_circle() -> None:
     graph = arrows()
     assert len(graph) > 300 and graph["rfview.sessions.targets"]
-    found = {tuple(sorted(group)) for group in circles(graph)}
-    rooms = {group: {"/".join(name.split(".")[:-1]).removeprefix("rfview/") for name in group} for group in found}
-    wrong = [f"a circle: {', '.join(group)}" for group in found if not rooms[group] <= CIRCLES]
-    wrong += [f"{room} has no circle: take it off CIRCLES" for room in CIRCLES - set().union(*rooms.values())]
-    assert not wrong
+    assert not circles(graph)
+
+
+def test_no_import_in_a_function_hides_a_circle() -> None:
+    found = [" ".join(sorted(group)) for group in circles(arrows(in_functions=True))]
+    assert not found
 
 
 def test_the_compile_hash_covers_all_that_the_machine_and_the_designs_import() -> None:

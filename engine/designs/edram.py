@@ -665,4 +665,5 @@ DESIGN = Design(
     places=(("eDRAM", ("rf_reads",), ("rf_writes",)),),
     event="refresh",
     lens="edram",
+    is_lossy=True,
 )

@@ -13,6 +13,7 @@ nothing is tuned for one of them.
 
 from __future__ import annotations
 
+import importlib
 import math
 import tomllib
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ FILE = Path(__file__).parent / "claims.toml"
 PAPERS = {
     "hrf_dac15": "hrf", "rfc_isca11": "rfc", "hcrf": "hcrf", "edram_mdat16": "edram", "racetrack_jcst16": "racetrack",
 }
+COMPARED_WITH = {"stt": "hrf", "single_buffer": "hrf"}     # designs that another one's paper compares with
 HOLDS, FAILS, UNTESTED = "holds", "does not hold", "not tested here"
 EXACT, SIMULATED = "exact", "simulated"
 NEAR = 0.25          # of the paper's value: as near as other kernels on another machine may come and still agree
@@ -102,6 +104,11 @@ def load() -> dict[str, Claim]:
         assert claim.id not in found and claim.kind in (EXACT, SIMULATED), claim.id
         found[claim.id] = claim
     return found
+
+
+def module(design: str) -> Any:
+    """Return the module that checks the claims of a design's paper."""
+    return importlib.import_module(f"rfview.engine.papers.{design}")
 
 
 def value(claim: str) -> float:

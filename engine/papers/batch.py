@@ -132,10 +132,10 @@ def _mapping(job: Job) -> tuple[list[int], Result]:
 
 def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
     """Profile a racetrack run on plain tapes and return the optimised mapping as codes, with its predicted steps."""
-    from rfview.engine.tools import mapping, tlp    # imports numba: workers alone
+    from rfview.engine.tools import mapping, profiling, tlp    # imports numba: workers alone
 
     simulator = _machine(spec, job, **tlp.PLAIN_TAPES, **{"racetrack.profile": 1})
-    moves = mapping.profile(simulator)
+    moves = profiling.moves(simulator)
     found = mapping.optimise_banks(moves, mapping.rows_in_use(simulator), int(simulator.built.values["racetrack.ports"]))
     banks, rows = moves.shape[:2]
     codes = [found[slot % banks].positions[slot // banks] ^ (slot // banks) for slot in range(banks * rows)]

@@ -41,7 +41,8 @@ class Design:
     rows spec.first_row ... of the row array. events: (name, meaning), counted in sm.events[spec.first_event + k].
     stalls: foreign stall rows, codes from 32 on. settings: machine parameters that the paper's machine has otherwise
     ("sm.num_banks": 2). energy_pj: event name -> (pJ per event, source). technology: name -> (value, unit, source).
-    panels: plain dicts. takes_main: whether it is built over another main register file (rfc).
+    panels: plain dicts. takes_main: whether it is built over another main register file (rfc). is_lossy: whether values may
+    lose bits, so that a wrong result of a kernel is what it is about, not a failure.
 
     What views show of it: tracks: (name, expression, most it can be; 0: not said, -1: a count that grows) of TIMELINE;
     heights are shares of the most in the stretch that is shown. places: (name, events that read there, events that write
@@ -70,6 +71,7 @@ class Design:
     event: str = ""
     lens: str = ""
     takes_main: bool = False
+    is_lossy: bool = False
     paper_scheduler: str = "gto"
     paper_preset: str = "fermi"
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 MAX_GROUPS = 16
 MAX_SLOTS = 4096
-STEP_CYCLES = 16        # between two looks at the trace ring: at most 32 requests per cycle, 512 places
 
 
 def count_moves(trace: Iterable[int], num_registers: int) -> np.ndarray:
@@ -149,35 +148,6 @@ def optimise(moves: np.ndarray, num_ports: int, num_domains: int) -> Mapping:
     taken = set(chosen)
     rest = [position for position in range(num_domains) if position not in taken]
     return Mapping((*chosen, *rest[: num_domains - len(chosen)]), min(before, after), before)
-
-
-def profile(simulator: Simulator) -> np.ndarray:
-    """Run a simulator of racetrack[profile=1] to its end and return the moves: (banks, rows, rows) i8.
-
-    A move is from one request that a bank received to its next, reads as they are issued and results as the write
-    buffer takes them (rule B5.5); none leads from one launch to the next. Raises KernelFault.
-    """
-    from rfview.engine.designs import racetrack     # the design asks this file for what it maps: a circle otherwise
-
-    header = int(simulator.spec_record.first_row) + racetrack.TRACE_ROW
-    ring = simulator.rows.u[header + 1 : header + 1 + racetrack.TRACE_ROWS].reshape(-1)
-    parts: list[np.ndarray] = []
-    seen = 0
-    while not simulator.finished:
-        simulator.step(STEP_CYCLES)
-        now = int(simulator.rows.u[header, 0])
-        parts.append(ring[np.arange(seen, now) % racetrack.TRACE_ENTRIES])
-        seen = now
-    requests = np.concatenate(parts).astype(np.int64)
-    slots = requests & (racetrack.TRACE_IS_WRITE - 1)
-    banks, rows = int(simulator.config["sm.num_banks"]), int(simulator.config["sm.rows_per_bank"])
-    found = np.zeros((banks, rows, rows), np.int64)
-    for bank in range(banks):
-        of_bank = slots % banks == bank
-        order, launch = slots[of_bank] // banks, requests[of_bank] >> 16
-        same = launch[1:] == launch[:-1]
-        np.add.at(found[bank], (order[:-1][same], order[1:][same]), 1)
-    return found
 
 
 def rows_in_use(simulator: Simulator) -> list[int]:

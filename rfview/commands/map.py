@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     output = options.writable_file(args.output or f"{spec.name}.map.toml")
     with options.progress() as report:
         from rfview.engine.simulator import Simulator
-        from rfview.engine.tools import mapping
+        from rfview.engine.tools import mapping, profiling
 
         given = dict(machine.pop("settings"))
         ports = 0
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
         before = simulator(mapping="identity", profile=1)
         ports = int(before.spec_record.ports)
-        moves = mapping.profile(before)
+        moves = profiling.moves(before)
         try:
             tables = mapping.optimise_banks(moves, mapping.rows_in_use(before), ports)
         except ValueError as error:

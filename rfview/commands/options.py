@@ -251,3 +251,15 @@ def writable_folder(path: str) -> Path:
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path}: cannot be written: permission denied")
     return folder
+
+
+def bundled(text: str) -> list[str]:
+    """Return the named bundled kernels; raises InputError for others."""
+    from rfview.engine import kernels
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        kernels.path(name)
+    if not names:
+        raise InputError(f"--kernels {text!r}: expected names, see `rfview kernels`")
+    return names

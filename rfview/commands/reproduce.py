@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import argparse
 import functools
-import importlib
 import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import papers
 from rfview.engine.errors import InputError
 from rfview import __version__
 from rfview.commands import options
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from rfview.engine.papers import Direction, Finding, Number
     from rfview.engine.papers.lab import Lab
 
-PAPERS = ("hrf", "rfc", "hcrf", "edram", "racetrack")
-ALSO = {"stt": "hrf", "single_buffer": "hrf"}     # designs that another one's paper compares with
+PAPERS = tuple(papers.PAPERS.values())
+DESIGNS = ", ".join((*PAPERS, *papers.COMPARED_WITH))
 EPILOG = "exit codes: 0 done, whatever holds or does not; 2 bad input"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--design", metavar="D", help=f"only this design's paper: {', '.join((*PAPERS, *ALSO))}")
+    parser.add_argument("--design", metavar="D", help=f"only this design's paper: {DESIGNS}")
     parser.add_argument("--exact", action="store_true", help="only what follows from tables, without running kernels")
     parser.add_argument("--directions", action="store_true", help="only the directions promised of our kernels")
     parser.add_argument("--kernels", metavar="LIST", help="only these bundled kernels (default: all)")
@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check directions and claims, and print them."""
-    if args.design is not None and args.design not in (*PAPERS, *ALSO):
-        raise InputError(f"--design {args.design}: no paper's design; there are {', '.join((*PAPERS, *ALSO))}")
+    if args.design is not None and args.design not in (*PAPERS, *papers.COMPARED_WITH):
+        raise InputError(f"--design {args.design}: no paper's design; there are {DESIGNS}")
     if args.exact and args.directions:
         raise InputError("--exact and --directions: directions need runs; give one of them")
     if args.figure is not None or args.output is not None:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from rfview.engine.papers.batch import Runs
     from rfview.engine.papers.lab import Lab
 
-    kernels = kernels_of(args.kernels) if args.kernels else None
+    kernels = options.bundled(args.kernels) if args.kernels else None
     with options.progress() as report, Runs(report, args.workers) as runs:
         lab = Lab(runs, kernels)
         directions = [] if args.exact else directions_of(lab, args.design)
@@ -75,18 +75,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def kernels_of(text: str) -> list[str]:
-    """Return the named bundled kernels; raises InputError for others."""
-    from rfview.engine import kernels
-
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        kernels.path(name)
-    if not names:
-        raise InputError(f"--kernels {text!r}: expected names, see `rfview kernels`")
-    return names
-
-
 def rule() -> str:
     """Return the rule by which claims are judged, in words."""
     from rfview.engine.papers import RULE
@@ -94,15 +82,10 @@ def rule() -> str:
     return RULE
 
 
-def paper_module(name: str) -> Any:
-    """Return the module that checks the claims of a design's paper."""
-    return importlib.import_module(f"rfview.engine.papers.{name}")
-
-
 def directions_of(lab: Lab, design: str | None) -> list[Direction]:
     """Return the directions of one design, or of all."""
-    papers = [ALSO.get(design, design)] if design else PAPERS
-    found = [direction for paper in papers for direction in paper_module(paper).directions(lab)]
+    chosen = [papers.COMPARED_WITH.get(design, design)] if design else PAPERS
+    found = [direction for paper in chosen for direction in papers.module(paper).directions(lab)]
     return [direction for direction in found if design in (None, direction.design)]
 
 
@@ -114,7 +97,7 @@ def findings_of(lab: Lab, design: str | None, *, with_runs: bool) -> Iterable[Fi
         wanted = claim.paper_design if design in (None, *PAPERS) else claim.design.split("(")[0].split(",")[0]
         if design not in (None, wanted):
             continue
-        module = paper_module(claim.paper_design)
+        module = papers.module(claim.paper_design)
         exact, measured = module.EXACT.get(claim.id), module.MEASURED.get(claim.id)
         if exact is None and not with_runs and claim.kind != claims.EXACT:
             continue

@@ -35,8 +35,6 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--figure: one figure is chosen by its name; leave out --exact and --directions")
     if args.output is not None:
         options.writable_file(args.output)
-    from rfview.commands.reproduce import kernels_of
-
     known = drawable(args.design)
     if args.figure == LIST:
         rows = [f"{name:<26} {text}" for name, (text, _) in known.items()]
@@ -50,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     from rfview.engine.papers.lab import Lab
 
     with options.progress() as report, Runs(report, args.workers) as runs:
-        chart, data = known[args.figure][1](Lab(runs, kernels_of(args.kernels) if args.kernels else None))
+        chart, data = known[args.figure][1](Lab(runs, options.bundled(args.kernels) if args.kernels else None))
     print(json.dumps(data) if args.json else charts.text(chart))
     if args.output is not None:
         Path(args.output).write_text(charts.svg(chart), encoding="utf-8")
@@ -63,12 +61,11 @@ Figure = Callable[["Lab"], tuple[charts.Chart, dict[str, Any]]]
 def drawable(design: str | None) -> dict[str, tuple[str, Figure]]:
     """Return id -> (what it shows, how it is drawn) of every claim measured on kernels, of one paper's design or of all."""
     from rfview.engine import papers as claims
-    from rfview.commands.reproduce import ALSO, paper_module
 
     found: dict[str, tuple[str, Figure]] = {}
     for claim in claims.load().values():
-        measured = paper_module(claim.paper_design).MEASURED.get(claim.id)
-        if measured is not None and ALSO.get(design or "", design) in (None, claim.paper_design):
+        measured = claims.module(claim.paper_design).MEASURED.get(claim.id)
+        if measured is not None and claims.COMPARED_WITH.get(design or "", design) in (None, claim.paper_design):
             against = f" over {claim.baseline}" if claim.baseline not in ("-", "") else ""
             found[claim.id] = (f"{claim.quantity}, {claim.design}{against} ({claim.unit})", _drawer(claim, measured))
     return found

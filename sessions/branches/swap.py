@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rfview.engine import plugin as designs, state
+from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
 from rfview.sessions.branches.fork import Branch, Change, name_of, simulator_of
+from rfview.sessions.compare.issues import IssueLog
+from rfview.sessions.compare.report import ordinal
 from rfview.sessions.timeline.live import LiveTimeline, launch_path
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.session import Session
@@ -59,7 +63,7 @@ def load(session: Session, target: str) -> Session:
     if not isinstance(session.timeline, LiveTimeline):
         raise InputError(f"kernel {target}: a recording holds one run; `rfview debug {target}` runs another kernel live")
     from rfview.engine.launch import load_launch_file
-    from rfview.engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator       # imports numba
 
     base = session.timeline.simulator
     spec = load_launch_file(launch_path(Path(target).expanduser() if target.endswith(".toml") else target))
@@ -96,8 +100,7 @@ def design_text(info: Mapping[str, Any]) -> str:
 
 def _machine(base: Any, design: str, scheduler: str) -> Any:
     """Return a simulator at cycle 0 of the same launch and preset with the design and scheduler asked for."""
-    from rfview.engine import plugin as designs, state
-    from rfview.engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator       # imports numba
 
     variant = design or design_text(base.info)
     name, given = designs.parse_variant(variant)
@@ -114,9 +117,6 @@ def _machine(base: Any, design: str, scheduler: str) -> Any:
 
 def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings that the user chose, besides the parameters of those designs of `chain`."""
-    from rfview.engine import plugin as designs
-    from rfview.engine.config import load_preset
-
     usual = {**load_preset(base.config.preset).values(), **base.built.settings}
     chosen = {key: value for key, value in base.config.values().items() if value != usual.get(key)}
     for key, value in base.built.values.items():
@@ -147,9 +147,6 @@ def _free_name(session: Session, design: str, scheduler: str) -> str:
 
 def _follow(session: Session, made: Session, warp: int | None) -> tuple[int | None, str]:
     """Put the new session where the old one stands; return the warp's slot there, and how the place was found."""
-    from rfview.sessions.compare.issues import IssueLog
-    from rfview.sessions.compare.report import ordinal
-
     log = IssueLog(session.timeline)
     name = log.name(warp, session.cycle) if warp is not None else None
     count = (log.issued(name, session.cycle) or 0) if name is not None else 0

@@ -16,7 +16,7 @@
 
 Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty warp slots are 0.
 
-    compiler  nodes           text to nodes by way of `ast`; nodes give columns, and bounds by summaries alone
+    compiler  nodes           text to nodes by way of `ast`; nodes give columns, and bounds by zone maps alone
     names  operations         names of the machine's parts; what operators and functions do
     ptx_names  values         names of registers and kernels as in their source; values as people read them
     expression  registers     a compiled expression over one timeline; columns of registers and memory words

@@ -58,11 +58,11 @@ class Expression:
         """Return (high - low,) bool: in which chunks the value may differ from one cycle to the next."""
         known = self._node.bounds(low, high)
         found = np.ones(high - low, bool) if known is None else np.broadcast_to(~known.is_fixed, high - low).copy()
-        uses, summaries = self._uses, self.timeline.summaries
-        if not uses.timed and summaries is not None and found.any():
-            changing = summaries.words_change(self._words, low, high)
-            changing |= summaries.memory_changes(uses.memory, low, high)
-            changing |= summaries.registers_change(uses.registers, low, high)
+        uses, zone_maps = self._uses, self.timeline.zone_maps
+        if not uses.timed and zone_maps is not None and found.any():
+            changing = zone_maps.words_change(self._words, low, high)
+            changing |= zone_maps.memory_changes(uses.memory, low, high)
+            changing |= zone_maps.registers_change(uses.registers, low, high)
             found &= changing
         return found
 

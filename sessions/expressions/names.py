@@ -244,7 +244,7 @@ class Names(ABC):
             return values.astype(np.float64 if kind == "f" else np.int64)
 
         def bounds(low: int, high: int) -> Known:
-            known = None if timeline.summaries is None else timeline.summaries.bounds(found, low, high)
+            known = None if timeline.zone_maps is None else timeline.zone_maps.bounds(found, low, high)
             if known is None or not found.shape:
                 return known
             parts = (None if part is None else part.reshape(high - low, -1)[:, :width]

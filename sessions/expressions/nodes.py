@@ -1,4 +1,4 @@
-"""What a compiled expression is made of: nodes that give columns of values, and bounds of them by summaries alone."""
+"""What a compiled expression is made of: nodes that give columns of values, and bounds of them by zone maps alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_FIELDS = 3
 
 
 def nothing(low: int, high: int) -> Known:
-    """Return the bounds of what summaries do not tell."""
+    """Return the bounds of what zone maps do not tell."""
     return None
 
 
@@ -31,7 +31,7 @@ class Node:
 
     run(start, stop): values at cycles start..stop-1: () for constants, (n,) or, with `width`, (n, width).
     kind: 'i' whole numbers (i8), 'f' floats (f8), 'b' truth. over: what the width counts ('warps', 'lanes', ...).
-    bounds(low, high): what it may be in chunks low..high-1, by the timeline's summaries alone (see bounds.py).
+    bounds(low, high): what it may be in chunks low..high-1, by the timeline's zone maps alone (see bounds.py).
     given: works it out from values of `fields`, in their order, all of one cycle and one unit; None where that is not
     enough. fields: the stored fields that it reads, by path. register: where it is a register or a lane of one and no
     more, its log and the lanes.

@@ -42,7 +42,7 @@ class Timeline(ABC):
 
     first, last: first and last cycle whose state is known; `last` is the state after everything that ran so far.
     closed: nothing can follow `last`. info: the run's constants (Simulator.info). fault: why the kernel was stopped, or
-    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. summaries: what chunks
+    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. zone_maps: what chunks
     hold in short, or None where the file has no zone maps.
     """
 
@@ -53,7 +53,7 @@ class Timeline(ABC):
     layout: Layout
     fault: str | None
     warnings: list[str]
-    summaries: ZoneMaps | None = None
+    zone_maps: ZoneMaps | None = None
 
     def __init__(self, info: dict[str, Any], layout: Layout):
         self.info = info

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
 from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.engine.plugin import nodes, origin
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.timeline.base import Timeline
 
@@ -36,9 +38,6 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
 
     Raises InputError when the run's design is not installed here.
     """
-    from rfview.engine import plugin as designs
-    from rfview.engine.plugin import origin
-
     if not info.get("clock_mhz"):
         return None
     spec = info["design_spec"]
@@ -50,8 +49,6 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
 
 def node_of(info: Mapping[str, Any]) -> int | None:
     """Return the technology node in nm of a run's energies, None where it is not known."""
-    from rfview.engine.plugin import nodes
-
     spec = info["design_spec"]
     try:
         return nodes.node_nm(spec["chain"], spec["values"], str(info["preset"]))

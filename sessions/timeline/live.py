@@ -271,7 +271,7 @@ def launch_path(target: str | Path) -> Path:
     path = Path(target)
     if path.suffix == ".toml" or path.is_file() or len(path.parts) > 1:
         return path
-    from rfview.engine import kernels
+    from rfview.engine import kernels       # start-up
 
     return kernels.path(str(target))
 
@@ -283,7 +283,7 @@ def open_live(target: str | Path, **options: Any) -> LiveTimeline:
     """
     from rfview.engine.launch import load_launch_file
 
-    spec = load_launch_file(launch_path(target))
+    spec = load_launch_file(launch_path(target))        # before numba: what is wrong with the target is said at once
     from rfview.engine.simulator import Simulator
 
     return LiveTimeline(Simulator(spec, **options))

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import msgpack
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import origin
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.file.format import Damage
@@ -148,8 +149,6 @@ def describe(path: str | Path) -> dict[str, Any]:
 
     Raises InputError as `open_recording` does.
     """
-    from rfview.engine.plugin import origin
-
     timeline = open_recording(path, check=True)
     info, size = timeline.info, os.path.getsize(path)
     cycles = timeline.last - timeline.first

@@ -100,7 +100,7 @@ class Recipe:
 
     def spec(self) -> LaunchSpec:
         """Return the launch file with its arrays; raises InputError where they do not belong together."""
-        from rfview.engine.launch import Expect, launch_of_text
+        from rfview.engine.launch import Expect, launch_of_text     # start-up: reading what a recipe says needs none
 
         body, info = self.body, self.info
         try:
@@ -114,7 +114,7 @@ class Recipe:
 
     def simulator(self, progress: Callable[[float, str], None] | None = None) -> Any:
         """Return a simulator at cycle 0; imports numba. Raises InputError where this version lacks what the run needs."""
-        from rfview.sessions.timeline.simulate import simulator_like
+        from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 
         machine = simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
                                  max_cycles=self.info["max_cycles"], progress=progress)  # fmt: skip
@@ -345,7 +345,7 @@ def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
 
 def live(recipe: Recipe, compiling: Callable[[float, str], None] | None = None) -> LiveTimeline:
     """Return a live timeline of a recipe's run, with a warning where another version wrote it; imports numba."""
-    from rfview.sessions.timeline.live import LiveTimeline
+    from rfview.sessions.timeline.live import LiveTimeline      # imports numba
 
     machine = recipe.simulator(compiling)
     timeline = LiveTimeline(machine)

@@ -54,7 +54,7 @@ class RegisterLog:
 
     def may_change(self, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: in which of chunks low..high-1 the register may have entries."""
-        zone_maps = self.timeline.summaries
+        zone_maps = self.timeline.zone_maps
         return np.ones(high - low, bool) if zone_maps is None else zone_maps.registers_change(self.numbers, low, high)
 
     def entries(self, number: int) -> Entries:

@@ -54,7 +54,7 @@ class RecordedTimeline(Timeline):
         self._newest_read, self._backward = -1, 0       # the last chunk read, and how many in a row went backward
         self._lock = threading.RLock()      # a snapshot's memory is read when it is looked at, in whatever thread
         if index.zones:
-            self.summaries = ZoneMaps(self.layout, self._read_zone_map, self.totals)
+            self.zone_maps = ZoneMaps(self.layout, self._read_zone_map, self.totals)
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
@@ -201,7 +201,7 @@ class RecordedTimeline(Timeline):
 
     def _written(self, low: int, high: int) -> np.ndarray | None:
         """Return (rows, high - low) bool: which rows each chunk may write; None where no one zone map says."""
-        known = self.summaries if low // CHUNKS == (high - 1) // CHUNKS else None
+        known = self.zone_maps if low // CHUNKS == (high - 1) // CHUNKS else None
         return None if known is None else known.rows_written(low, high)
 
     def _log(self, number: int, level: int, rows: bool, read: Callable[[dict[str, streams.Stream]], Any]) -> Any:

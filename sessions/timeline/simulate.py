@@ -20,7 +20,7 @@ def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
     info, memory = timeline.info, timeline.header.memory
     if not info.get("launch_toml") or not info.get("ptx"):
         raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
-    from rfview.engine.launch import launch_of_text
+    from rfview.engine.launch import launch_of_text     # start-up: most sessions are never simulated again
 
     def arrays(part: str) -> dict[str, np.ndarray]:
         return {variable["name"]: _content(memory, variable) for variable in info[part]}
@@ -36,7 +36,7 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
     lacks the design or a parameter, or the design's file is not at hand.
     """
     from rfview.engine import ptx
-    from rfview.engine.simulator import Simulator
+    from rfview.engine.simulator import Simulator       # imports numba
 
     origin.require(info["design_spec"], for_what)
     source = info["ptx"][0]

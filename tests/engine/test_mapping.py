@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rfview.engine.config import load_preset
 from rfview.engine.designs import racetrack
 from rfview.engine.errors import InputError
-from rfview.engine.tools import mapping, tlp
+from rfview.engine.tools import mapping, profiling, tlp
 from rfview.cli import main
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine
@@ -187,7 +187,7 @@ def ping_pong(times: int) -> Assembly:
 
 def test_the_profile_counts_moves_in_the_order_in_which_banks_are_asked() -> None:
     machine = Machine(ping_pong(5), registers=60, design="racetrack[profile=1]")
-    moves = mapping.profile(machine.simulator)
+    moves = profiling.moves(machine.simulator)
     assert moves[0, 0, 3] == 5 and moves[0, 3, 0] == 4 and moves[0].sum() == 9
     assert moves[1, 0, 0] == 4 and moves[1].sum() == 4, "five results for R1, one after the other"
     assert moves[2:].sum() == 0
@@ -197,7 +197,7 @@ def test_the_profile_counts_moves_in_the_order_in_which_banks_are_asked() -> Non
 def test_the_profile_of_a_longer_run_matches_the_bank_accesses() -> None:
     program = ping_pong(3)
     machine = Machine(program, registers=60, warps=2, ctas=4, design="racetrack[profile=1]", scheduler="lrr")
-    moves = mapping.profile(machine.simulator)
+    moves = profiling.moves(machine.simulator)
     requests = machine.count("rf_reads") + machine.count("rf_writes")
     banks_used = sum(bool(bank.any()) for bank in moves)
     assert requests == 8 * 3 * 3 and moves.sum() == requests - banks_used
@@ -206,7 +206,7 @@ def test_the_profile_of_a_longer_run_matches_the_bank_accesses() -> None:
 def test_a_mapping_made_from_a_profile_saves_its_shifts() -> None:
     more = {"registers": 60, "settings": {"sm.max_ctas": 1}}
     simulator = Machine(ping_pong(6), design="racetrack[profile=1,preshift=0]", **more).simulator
-    found = mapping.optimise_banks(mapping.profile(simulator), mapping.rows_in_use(simulator), 8)
+    found = mapping.optimise_banks(profiling.moves(simulator), mapping.rows_in_use(simulator), 8)
     assert (found[0].identity_shifts, found[0].shifts) == (33, 0)
     assert simulator.counts()["shifts"] == 33
     codes = [found[slot % 16].positions[slot // 16] ^ (slot // 16) for slot in range(2048)]

@@ -110,8 +110,8 @@ def test_each_flipped_byte_is_reported_and_shows_no_wrong_state(
             except InputError as error:
                 reported = True
                 assert "flip.rfs" in str(error)
-        if timeline.summaries is not None:
-            timeline.summaries.words_change(np.arange(8), 0, len(starts))
+        if timeline.zone_maps is not None:
+            timeline.zone_maps.words_change(np.arange(8), 0, len(starts))
         reported |= bool(timeline.warnings)
         assert reported, place
         timeline.close()

@@ -29,13 +29,13 @@ CALM = ("issued", "finished", "no_cta")
 
 @pytest.fixture(scope="module")
 def timelines(file, tmp_path_factory: pytest.TempPathFactory) -> list[Timeline]:
-    """Return timelines that stay open: recorded, live, and recorded in 140 chunks, with three summaries and with none."""
+    """Return timelines that stay open: recorded, live, and recorded in 140 chunks, with three zone maps and with none."""
     live = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
     live.extend(CYCLES)
     path = tmp_path_factory.mktemp("stopping") / "fine.rfs"
     record(Double(CYCLES), path, chunk_cycles=5)
     fine, plain = open_recording(path), open_recording(path)
-    plain.summaries = None
+    plain.zone_maps = None
     return [open_recording(file), live, fine, plain]
 
 

@@ -29,8 +29,8 @@ CHUNK = 5
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a recording in 140 chunks with three summaries."""
-    path = tmp_path_factory.mktemp("summaries") / "fine.rfs"
+    """Return a recording in 140 chunks with three zone maps."""
+    path = tmp_path_factory.mktemp("zone_maps") / "fine.rfs"
     record(Double(CYCLES), path, chunk_cycles=CHUNK)
     return path
 
@@ -123,7 +123,7 @@ def test_chunks_in_which_nothing_can_be_are_not_decoded(
     path: Path, truth: list, condition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = open_recording(path)
-    plain.summaries = None
+    plain.zone_maps = None
     expected = Session(plain)
     expected.goto("end")
     session = Session(open_recording(path))
@@ -167,38 +167,38 @@ def test_breakpoints_say_where_they_may_stop(fine: RecordedTimeline) -> None:
 def test_a_summary_takes_every_width_of_field(fine: RecordedTimeline, truth: list) -> None:
     layout = fine.layout
     assert 0 < np.count_nonzero(WordKinds.of(layout).in_bytes) < layout.num_words
-    assert fine.summaries is not None
+    assert fine.zone_maps is not None
     for path in ("sm.warp[*].pc", "sm.warp[*].state_since_cycle", "sm.warp[*].reg_base", "sm.bank[*].queue", "sm.resident",
                  "rf.level[*]", "rf.clock", "sm.events[*]", "sm.state_count[*]", "sm.stall_total[*]",
                  "sm.warp[*].cta"):  # fmt: skip
         field = layout.field(path)
-        known = fine.summaries.bounds(field, 3, 130)
+        known = fine.zone_maps.bounds(field, 3, 130)
         assert known is not None, path
         for number in range(3, 130):
             values = fine.column(path, number * CHUNK, number * CHUNK + CHUNK + 1).astype(np.int64)
             assert (known.low[number - 3] <= values).all() and (values <= known.high[number - 3]).all(), path
             if field.dtype.itemsize != 2 and path not in ("rf.clock", "sm.warp[*].state_since_cycle"):
                 assert (known.low[number - 3] == values.min(axis=0)).all() or path == "rf.level[*]", path
-    assert fine.summaries.bounds(layout.field("sm.l1[*].line"), 0, 5) is None
+    assert fine.zone_maps.bounds(layout.field("sm.l1[*].line"), 0, 5) is None
 
 
 @pytest.mark.parametrize("low, high", ((2, 3), (3, 11), (64, 128), (130, 140)))
 def test_the_rows_that_chunks_write_are_known(fine: RecordedTimeline, low: int, high: int) -> None:
-    assert fine.summaries is not None
+    assert fine.zone_maps is not None
     chunks = [fine.decoded(number).chunk for number in range(low, high)]
-    rows = fine.summaries.rows_written(low, high)
+    rows = fine.zone_maps.rows_written(low, high)
     assert rows is not None and rows.any() and rows.shape[1] == len(chunks)
     for chunk, written in zip(chunks, rows.T, strict=True):
         assert np.flatnonzero(written).tolist() == np.unique(chunk.row_index).tolist()
 
 
-def test_a_recording_without_summaries_is_searched_all_the_same(path: Path, tmp_path: Path, truth: list) -> None:
+def test_a_recording_without_zone_maps_is_searched_all_the_same(path: Path, tmp_path: Path, truth: list) -> None:
     data = path.read_bytes()
     cut = tmp_path / "cut.rfs"
     last = data.rindex(format.ZONE)
     cut.write_bytes(data[: last - 1])
     timeline = open_recording(cut)
-    assert timeline.warnings and timeline.summaries is not None
+    assert timeline.warnings and timeline.zone_maps is not None
     session = Session(timeline)
     session.goto("end")
     pcs = [int(truth[cycle].sm["warp"][3]["pc"]) for cycle in range(timeline.last + 1)]
@@ -222,7 +222,7 @@ def test_registers_and_memory_of_700_chunks_come_back_at_any_cycle(tmp_path: Pat
     for summed in (True, False):
         timeline = open_recording(path)
         if not summed:
-            timeline.summaries = None
+            timeline.zone_maps = None
         for cycle in [CYCLES, 512, 511, 513, 64, *order.randint(0, CYCLES + 1, 60).tolist()]:
             kept[cycle] = timeline.at(cycle)
             assert (kept[cycle].rows == truth[cycle].rows).all(), cycle

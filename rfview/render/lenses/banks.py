@@ -163,7 +163,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     machine = scene.now
     if machine is None or height < 2:
         return []
-    slow = str(scene.info.get("design", "")).startswith("stt")
+    slow = _has_slow_writes(scene)
     if width < 54:
         return _narrow(scene, width, height, slow)
     grid, _ = places(machine)
@@ -204,6 +204,12 @@ def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
             _, row = scene.before.place(bank["owner_warp"], bank["owner_reg"])
             found.setdefault(which, set()).add(min(row, rows - 1) // per)
     return found
+
+
+def _has_slow_writes(scene: Scene) -> bool:
+    """Say whether a write takes more cycles than a read, as the parameter write_cycles of the run's design says."""
+    design = str(scene.info.get("design", "")).partition("+")[0].partition("[")[0]
+    return float(scene.info.get("parameters", {}).get(f"{design}.write_cycles", 1)) > 1
 
 
 def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
