@@ -423,10 +423,10 @@ def last_turn(sm, spec, place, interval):
     -1 if there was none yet. interval: a multiple of T0.
     """
     offset = place * retention(spec) // num_places(sm)
-    passed = launch_cycle(sm) - offset
-    if passed < 0:
+    elapsed = launch_cycle(sm) - offset
+    if elapsed < 0:
         return np.int64(-1)
-    return passed // interval * interval + offset
+    return elapsed // interval * interval + offset
 
 
 @device

@@ -13,7 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import STALLS
 from rfview.actions import BY_NAME, first_label
-from rfview.sessions.why import producers as holders
+from rfview.sessions.why import producers
 from rfview.sessions.reports.pipeline import Life
 from rfview.sessions.why.past import Past
 
@@ -227,11 +227,11 @@ class Machine:
     @cached_property
     def writers(self) -> dict[tuple[int, int], int]:
         """The in-flight entry that will write each (warp, register)."""
-        return holders.writers(self.inflight, self.info.get("program", ()))
+        return producers.writers(self.inflight, self.info.get("program", ()))
 
     def awaited(self, warp: int) -> int | None:
         """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none."""
-        return holders.awaited(self.sm, self.info.get("program", ()), warp, self.writers)
+        return producers.awaited(self.sm, self.info.get("program", ()), warp, self.writers)
 
     @cached_property
     def sb_write(self) -> list[int]:

@@ -27,7 +27,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      3   it missed L1; its line comes since 184,170
          back at 184,242 (in 29): DRAM, 100 cycles behind an L2 of 120
 
-    Each line is the cause of the one above; the glyph is the state it is booked as. The last line names the hardware
+    Each line is the cause of the one above; the glyph is the state it is counted under. The last line names the hardware
     that the chain ends at, and when it is over, where that is already known. Long sentences take the rows that
     are left, the last one's first.
     """

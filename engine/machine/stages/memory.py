@@ -193,7 +193,7 @@ def fixed_latency(sm, flight):
 
 @device
 def backlog(sm):
-    """Return for how many cycles the memory port is already booked."""
+    """Return for how many cycles the memory port is already reserved."""
     return np.int64(sm.dram_free_x256) // 256 - np.int64(sm.cycle)
 
 

@@ -71,8 +71,8 @@ class Rows:
         """Return (rows,) cycles since each lower half was written or refreshed, for rows flagged approximate."""
         restored = self.record["restored"][: self.count].astype(np.int64)
         if not self.parameters.get("never_refresh_low"):
-            passed = self.now - self.offsets
-            restored = np.maximum(restored, np.where(passed >= 0, passed // self.span * self.span + self.offsets, 0))
+            elapsed = self.now - self.offsets
+            restored = np.maximum(restored, np.where(elapsed >= 0, elapsed // self.span * self.span + self.offsets, 0))
         return self.now - restored
 
     def levels(self) -> np.ndarray:

@@ -111,10 +111,10 @@ class Worker:
         self._began = self._reported = 0.0
         self.thread = threading.Thread(target=self._main, name="compare", daemon=True)
 
-    def ask(self, deed: Callable[[Any], Any]) -> None:
+    def ask(self, request: Callable[[Any], Any]) -> None:
         """Queue something to do with the source; a source that it returns takes its place."""
         with self._wake:
-            self._todo.append(deed)
+            self._todo.append(request)
             self._wake.notify()
 
     def cancel(self) -> bool:
@@ -164,15 +164,15 @@ class Worker:
                 if self._closing:
                     return
                 self._working, self._cancel = True, False
-                deeds = list(self._todo)
+                requests = list(self._todo)
                 self._todo.clear()
-            self._serve(deeds)
+            self._serve(requests)
 
-    def _serve(self, deeds: list[Callable[[Any], Any]]) -> None:
+    def _serve(self, requests: list[Callable[[Any], Any]]) -> None:
         self._began, self._reported = time.monotonic(), 0.0
         try:
-            for deed in deeds:
-                found = deed(self.source)
+            for request in requests:
+                found = request(self.source)
                 if isinstance(found, CompareSource | MultiplesSource):
                     self.source = found
         except RfviewError as error:
