@@ -1,6 +1,7 @@
 """What happened: recordings, timelines, and all that one can ask of them; no terminal, and no numba to start a replay.
 
     session      a timeline with a cursor: moves, breakpoints, marks; targets: what a session can be opened on
+    bounds       what a value may have been within chunks, by zone maps alone
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back
     timeline/    a range of cycles with the state at each: live, replayed, simulated again

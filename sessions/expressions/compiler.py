@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.sessions.expressions import operations
-from rfview.sessions.file.bounds import Known
+from rfview.sessions.bounds import Known
 from rfview.sessions.expressions.expression import Expression
 from rfview.sessions.expressions.names import FUNCTIONS, Names
 from rfview.sessions.expressions.nodes import Node, apply, changed, fixed, is_plain, narrowed, reduced

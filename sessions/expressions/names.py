@@ -13,7 +13,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.sessions.expressions import operations
-from rfview.sessions.file.bounds import Bounds, Known
+from rfview.sessions.bounds import Bounds, Known
 from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
 from rfview.sessions.expressions.registers import memory_word, register_columns
 from rfview.sessions.codec.layout import suggest

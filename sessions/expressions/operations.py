@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rfview.sessions.file import bounds
-from rfview.sessions.file.bounds import Known
+from rfview.sessions import bounds
+from rfview.sessions.bounds import Known
 
 
 def unknown(*parts: Known) -> Known:

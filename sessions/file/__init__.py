@@ -4,6 +4,5 @@
     writer            a run into a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
     stored            a chunk of a file, decoded when it is asked for
     zone_maps         what chunks hold in short, as searches ask it; zone_map_writer: as it is made
-    bounds            what a value may have been within chunks, worked out from zone maps
     warm              compiles the recorder: a program beside the first recording
 """

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.file import bounds
-from rfview.sessions.file.bounds import Bounds
+from rfview.sessions import bounds
+from rfview.sessions.bounds import Bounds
 from rfview.sessions.codec import streams
 from rfview.sessions.codec.cache import ByteCache
 from rfview.sessions.codec.layout import Field, Layout, distinct
