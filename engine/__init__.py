@@ -10,6 +10,7 @@ On this floor: what every room may know.
                         silent
     config  presets/    every number, with unit and source
     stalls  events  errors  fault_codes  textures    the other tables
+    files               writes files so that nothing is lost
 
 The rooms, each with its own list of duties:
 

@@ -8,12 +8,12 @@ kind or out of range is as in a session opened for the first time; the view is n
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfview.engine.errors import RfviewError
+from rfview.engine import files
+from rfview.engine.errors import InputError, RfviewError
 from rfview.render.layout import PANELS
 from rfview.render.registers import FORMATS
 
@@ -161,12 +161,10 @@ class View:
         now = self._now()
         if now == self.opened:
             return
-        temporary = self.path.with_name(self.path.name + ".tmp")
         try:
-            temporary.write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
-            os.replace(temporary, self.path)
-        except OSError as error:
-            print(f"rfview: {self.path}: the view is not kept ({error.strerror or error})", file=sys.stderr)
+            files.write(self.path, json.dumps(now, indent=1) + "\n")
+        except InputError as error:
+            print(f"rfview: the view is not kept: {error}", file=sys.stderr)
 
 
 def _run(session: Session) -> list[Any]:

@@ -7,12 +7,11 @@ import csv
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview import charts
-from rfview.commands import options
 
 METRICS = {"ipc": "IPC", "cycles": "cycles", "energy": "register file energy", "stalls": "share of resident warp-cycles"}
 NO_WORK = ("finished", "no_cta")
@@ -32,7 +31,7 @@ def check(args: argparse.Namespace, variants: Sequence[str], schedulers: Sequenc
     """Raise InputError for files that cannot be written and a row that is not in the table, before anything runs."""
     for name in (args.csv, args.svg):
         if name and name != "-":
-            options.writable_file(name)
+            files.check_target(name)
     if args.open:
         row_of(args.open, variants, schedulers)
 
@@ -55,13 +54,13 @@ def write(args: argparse.Namespace, table: Mapping[str, Any]) -> None:
         if args.csv == "-":
             sys.stdout.write(content)
         else:
-            Path(args.csv).write_text(content, encoding="utf-8")
+            files.write(args.csv, content)
     if args.plot or args.svg:
         chart = chart_of(table, args.plot or "ipc")
         if args.plot and not args.json:
             print(f"\n{charts.text(chart)}")
         if args.svg:
-            Path(args.svg).write_text(charts.svg(chart), encoding="utf-8")
+            files.write(args.svg, charts.svg(chart))
 
 
 def csv_of(table: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rfview.engine import files
 from rfview.commands import options
 
 EPILOG = """examples:
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from rfview.sessions import export
 
     name = args.output or f"{Path(args.target).stem}{SUFFIX.get(args.to, '.out')}"
-    target = options.writable_file(name)
+    target = files.check_target(name)
     columns = [part.strip() for part in args.columns.split(";") if part.strip()]
     with options.open_target(args) as session:
         if not session.timeline.closed and args.last is None:

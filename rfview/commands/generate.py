@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import fields
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.commands import options
 
@@ -56,11 +57,12 @@ def run(args: argparse.Namespace) -> int:
     pattern = synthetic.Pattern(**{one.name: getattr(args, one.name) for one in fields(synthetic.Pattern)})
     folder = options.writable_folder(args.output or args.name)
     file = folder / f"{args.name}.toml"
-    (folder / f"{args.name}.ptx").write_text(synthetic.ptx(pattern, args.name), encoding="utf-8")
-    file.write_text(synthetic.launch(pattern, args.name, expected=False), encoding="utf-8")
+    files.write(folder / f"{args.name}.ptx", synthetic.ptx(pattern, args.name))
+    files.write(file, synthetic.launch(pattern, args.name, expected=False))
     data = load_launch_file(file).buffers["data"].array
-    np.save(folder / f"{args.name}_expected.npy", synthetic.expected(pattern, data))
-    file.write_text(synthetic.launch(pattern, args.name), encoding="utf-8")
+    with files.writing(folder / f"{args.name}_expected.npy") as out:
+        np.save(out, synthetic.expected(pattern, data))
+    files.write(file, synthetic.launch(pattern, args.name))
     same = {banks: synthetic.same_bank_share(folder / f"{args.name}.ptx", args.name, banks) for banks in (16, 2)}
     if args.json:
         made = {one.name: getattr(pattern, one.name) for one in fields(pattern)}

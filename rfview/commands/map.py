@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.commands import options
 
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Write and apply the mapping; return 0 when both runs verified or have nothing to verify, else 1."""
     machine = racetrack_machine(args, "map")
     spec = options.load_target(args.target)
-    output = options.writable_file(args.output or f"{spec.name}.map.toml")
+    output = files.check_target(args.output or f"{spec.name}.map.toml")
     with options.progress() as report:
         from rfview.engine.simulator import Simulator
         from rfview.engine.tools import mapping, profiling
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             tables = mapping.optimise_banks(moves, mapping.rows_in_use(before), ports)
         except ValueError as error:
             raise InputError(f"map: {error}") from None
-        output.write_text(mapping.table_text(tables, before.info["kernel"], ports), encoding="utf-8")
+        files.write(output, mapping.table_text(tables, before.info["kernel"], ports))
         after = simulator(mapping=str(output), profile=0)
         after.run()
     facts = {

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,13 +49,9 @@ def write(path: str) -> tuple[Path, str, list[str]]:
     called = ["::".join(cpp_name(kernel.name)) or kernel.name for kernel in kernels]
     called = [name if called.count(name) == 1 else kernel.name for name, kernel in zip(called, kernels, strict=True)]
     target = source.with_suffix(".toml")
-    try:
-        with open(target, "x", encoding="utf-8") as file:
-            file.write(text_of(kernels[0], called[0], source.name, target.name))
-    except FileExistsError:
-        raise InputError(f"--new {path}: {target} is there already; nothing was changed") from None
-    except OSError as error:
-        raise InputError(f"--new {path}: {target} cannot be written ({error.strerror})") from None
+    if target.exists():
+        raise InputError(f"--new {path}: {target} is there already; nothing was changed")
+    files.write(target, text_of(kernels[0], called[0], source.name, target.name), replaces=False)
     return target, called[0], called[1:]
 
 

@@ -229,18 +229,6 @@ def progress(patience_s: float = 0.0) -> Iterator[Progress]:
         bar.close()
 
 
-def writable_file(path: str) -> Path:
-    """Return the path of a file to write after making sure, now, that it can be written."""
-    file = Path(path)
-    if file.is_dir():
-        raise InputError(f"{path}: is a folder; expected the name of a file")
-    if not file.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {file.parent}")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise InputError(f"{path}: cannot be written: permission denied")
-    return file
-
-
 def writable_folder(path: str) -> Path:
     """Return a folder to write into, made if need be, after making sure that it can be written."""
     folder = Path(path)

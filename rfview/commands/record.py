@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import files
 from rfview.engine.errors import InputError, KernelFault
 from rfview.commands import options
 
@@ -110,7 +111,7 @@ def fill(args: argparse.Namespace) -> int:
 
 def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
     """Return the file to write; the two kinds are told apart by their names."""
-    output = options.writable_file(args.output or default)
+    output = files.check_target(args.output or default)
     if (output.suffix == ".rfr") != (suffix == ".rfr"):
         hint = "a recipe is written with --recipe; a recording's name ends in .rfs"
         raise InputError(f"-o {args.output}: {hint if suffix == '.rfs' else 'the name of a recipe ends in .rfr'}")

@@ -14,9 +14,9 @@ import difflib
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview import charts
 from rfview.commands import options
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if args.exact or args.directions:
         raise InputError("--figure: one figure is chosen by its name; leave out --exact and --directions")
     if args.output is not None:
-        options.writable_file(args.output)
+        files.check_target(args.output)
     known = drawable(args.design)
     if args.figure == LIST:
         rows = [f"{name:<26} {text}" for name, (text, _) in known.items()]
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         chart, data = known[args.figure][1](Lab(runs, options.bundled(args.kernels) if args.kernels else None))
     print(json.dumps(data) if args.json else charts.text(chart))
     if args.output is not None:
-        Path(args.output).write_text(charts.svg(chart), encoding="utf-8")
+        files.write(args.output, charts.svg(chart))
     return 0
 
 

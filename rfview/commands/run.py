@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import files
 from rfview.commands import options
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
     for prefix, arrays in (("", simulator.buffers()), ("sym_", simulator.symbols())):
         for name, array in arrays.items():
-            np.save(folder / f"{prefix}{name}.npy", array)
+            with files.writing(folder / f"{prefix}{name}.npy") as out:
+                np.save(out, array)
 
 
 def text_of(summary: dict[str, Any]) -> str:

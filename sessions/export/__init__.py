@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.sessions.export import csv, kanata, perfetto, sqlite, vcd
 from rfview.sessions.timeline.base import Timeline
@@ -47,15 +48,13 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
     timeline.check(stop)
     if stop <= start:
         raise InputError(f"export: cycles {start:,} to {stop:,} are none")
-    partial = target.with_name(target.name + ".partial")
+    inputs = [path] if (path := getattr(timeline, "path", None)) is not None else []
     if form == "sqlite":
-        sqlite.write(timeline, start, stop, partial)
-        partial.replace(target)
+        sqlite.write(timeline, start, stop, target, inputs)
         return start, stop
-    with partial.open("w", encoding="utf-8", newline="") as out:
+    with files.writing_text(target, inputs=inputs) as out:
         if columns:
             csv.write_columns(timeline, start, stop, out, columns)
         else:
             FORMATS[form][1](timeline, start, stop, out)
-    partial.replace(target)
     return start, stop

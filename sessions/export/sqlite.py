@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rfview.engine.errors import InputError
+from rfview.engine.files import ChangedMeanwhile, NewFile
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
 from rfview.sessions.timeline.invariants import event_names
 from rfview.sessions.export.instructions import NO_STAGE, events, windows
@@ -52,10 +54,28 @@ NO_WORK = ("issued", "finished", "no_cta", "not_selected")
 STAGES = ("collect", "execute", "memory", "write_back", "written")
 
 
-def write(timeline: Timeline, first: int, last: int, target: Path) -> None:
-    """Write what happened in cycles first..last - 1 into a new database file."""
-    target.unlink(missing_ok=True)
-    database = sqlite3.connect(target, isolation_level=None)
+def write(timeline: Timeline, first: int, last: int, target: Path, inputs: Sequence[Path] = ()) -> None:
+    """Write what happened in cycles first..last - 1 into a new database file; inputs: as of files.NewFile.
+
+    Raises InputError, naming the target, where it cannot be written.
+    """
+    made = NewFile(target, inputs=inputs)
+    try:
+        _fill(timeline, first, last, made.path)
+        made.commit()
+    except ChangedMeanwhile:
+        raise
+    except (OSError, sqlite3.Error) as error:
+        made.discard()
+        raise InputError(f"{target}: cannot be written: {error}") from None
+    except BaseException:
+        made.discard()
+        raise
+
+
+def _fill(timeline: Timeline, first: int, last: int, path: Path) -> None:
+    """Make a database of an empty file."""
+    database = sqlite3.connect(path, isolation_level=None)
     try:
         _script(database, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" + SCHEMA)
         _constants(database, timeline.info, first, last)

@@ -124,10 +124,15 @@ def write_frame(file: Any, tag: bytes, *payload: bytes | memoryview) -> tuple[in
     for part in payload:
         crc = zlib.crc32(part, crc)
     for part in (FRAME.pack(tag, length, crc), *payload):
-        left = memoryview(part)
-        while left:
-            left = left[file.write(left) :]
+        write_all(file, part)
     return offset, crc
+
+
+def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
+    """Write all of the bytes into a file that may be unbuffered, and then take fewer at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 class Frame(NamedTuple):
@@ -141,15 +146,18 @@ class Frame(NamedTuple):
 
 def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Frame:
     """Return the frame at an offset; raises Damage. No more is read than the file has."""
-    left = file.seek(0, os.SEEK_END) - offset - FRAME.size
-    if offset < 0 or left < 0:
-        raise Damage("cut short")
-    file.seek(offset)
-    head = file.read(FRAME.size)
-    tag, length, crc = FRAME.unpack(head)
-    if length > left:
-        raise Damage("cut short")
-    payload = file.read(length)
+    try:
+        left = file.seek(0, os.SEEK_END) - offset - FRAME.size
+        if offset < 0 or left < 0:
+            raise Damage("cut short")
+        file.seek(offset)
+        head = file.read(FRAME.size)
+        tag, length, crc = FRAME.unpack(head)
+        if length > left:
+            raise Damage("cut short")
+        payload = file.read(length)
+    except (OSError, struct.error) as error:     # struct.error: the file has become shorter
+        raise Damage(f"cannot be read: {error}") from None
     if len(payload) < length or zlib.crc32(payload, zlib.crc32(head[:12])) != crc:
         raise Damage("check sum wrong")
     if expected is not None and tag != expected:
@@ -197,15 +205,18 @@ class ChunkHead:
 
 def write_trailer(file: BinaryIO, index_offset: int) -> None:
     """Write the end of a finished file."""
-    file.write(TRAILER.pack(index_offset, zlib.crc32(struct.pack("<Q", index_offset)), END_MAGIC))
+    write_all(file, TRAILER.pack(index_offset, zlib.crc32(struct.pack("<Q", index_offset)), END_MAGIC))
 
 
 def read_trailer(file: BinaryIO, size: int) -> int:
     """Return the offset of INDX; raises Damage."""
     if size < TRAILER.size:
         raise Damage("cut short")
-    file.seek(size - TRAILER.size)
-    offset, crc, magic = TRAILER.unpack(file.read(TRAILER.size))
+    try:
+        file.seek(size - TRAILER.size)
+        offset, crc, magic = TRAILER.unpack(file.read(TRAILER.size))
+    except (OSError, struct.error) as error:     # struct.error: the file has become shorter
+        raise Damage(f"cannot be read: {error}") from None
     if magic != END_MAGIC or zlib.crc32(struct.pack("<Q", offset)) != crc:
         raise Damage("the end of the file is missing or damaged")
     return offset

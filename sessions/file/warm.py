@@ -7,9 +7,8 @@ compiled.
 from __future__ import annotations
 
 import gc
+import io
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from rfview.sessions.file.writer import Writer
 CYCLES = 2
 
 
-def code_some(folder: Path) -> None:
+def code_some() -> None:
     """Bring a chunk with a change, rows of each kind and a word through all that a recording does with it."""
     spec, module = smallest_run()
     simulator = Simulator(spec, module=module)
@@ -35,7 +34,7 @@ def code_some(folder: Path) -> None:
     kinds = np.array([UNIFORM, AFFINE, RAW], np.uint32)
     rows = Rows(3 * ends, np.zeros(3, np.uint32), kinds, np.arange(1 + 2 + 32, dtype=np.uint32))
     values = simulator.rows.u.copy(), simulator.arena.copy()
-    writer = Writer(folder / "warm.rfs", layout, simulator.info, CYCLES)
+    writer = Writer(io.BytesIO(), layout, simulator.info, CYCLES)
     writer.add(Chunk(0, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once,
                      Writes(ends, once, once, once, np.zeros(1, np.uint32), np.empty(0, np.uint32))))
     writer.finish({}, totals)
@@ -46,8 +45,7 @@ def main() -> int:
     gc.disable()    # as rfview.engine.compile.child does
     with alone("recorder"):
         if not is_ready():
-            with tempfile.TemporaryDirectory() as folder:
-                code_some(Path(folder))
+            code_some()
             try:
                 READY.touch()
             except OSError:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import glob
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgpack
 import numpy as np
 
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
+from rfview.engine.files import ChangedMeanwhile, NewFile
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.file.write_pipeline import WritePipeline
@@ -22,6 +23,9 @@ from rfview.sessions.codec.layout import Layout
 
 # what is a blob in a CHNK map
 BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
+
+# what the name of a recording ends in until it is whole
+PARTIAL = ".partial.rfs"
 
 # a tag, and what its payload is made of
 Frame = tuple[bytes, Any]
@@ -51,14 +55,14 @@ class Writer:
     `add` does it all; or a WritePipeline calls `code` for chunk after chunk, and `compress` and `write` for their frames.
     """
 
-    def __init__(self, path: Path, layout: Layout, info: dict[str, Any], chunk_cycles: int):
-        self.path = path
+    def __init__(self, file: BinaryIO, layout: Layout, info: dict[str, Any], chunk_cycles: int):
+        """file: unbuffered, at its begin."""
         self.layout = layout
         self.info = info
         self.chunk_cycles = chunk_cycles
         self.index = format.Index()
-        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 - lives as long as the writer
-        self._file.write(format.MAGIC)
+        self.file = file
+        format.write_all(file, format.MAGIC)
         self._coder: Any = None
         self._before = 0, 0     # chain and CRC of the chunk before
 
@@ -104,7 +108,7 @@ class Writer:
         """Write a frame that `compress` returned. Raises OSError."""
         tag, content = frame
         if tag != format.CHUNK:
-            offset, crc = format.write_frame(self._file, tag, content)
+            offset, crc = format.write_frame(self.file, tag, content)
             if tag == format.ZONE:
                 self.index.zones.append(offset)
             else:
@@ -112,30 +116,28 @@ class Writer:
             return
         num, first, chunk, packed = content
         head = format.ChunkHead.following(len(self.index.first), num, first, self._before)
-        offset, crc = format.write_frame(self._file, tag, head.pack(), packed)
+        offset, crc = format.write_frame(self.file, tag, head.pack(), packed)
         self._before = head.chain, crc
         self.index.add(head, chunk, offset)
 
     def finish(self, end: dict[str, Any], totals: np.ndarray) -> int:
-        """Write index and trailer; return the file's size in bytes. totals: stall totals behind the last chunk."""
+        """Write index and trailer; return the file's size in bytes. Raises OSError.
+
+        totals: stall totals behind the last chunk.
+        """
         if self._coder is not None:
             self.index.totals.append(totals.astype(np.int64))
             for frame in self._zone_map():
                 self.write(self.compress(frame))
         self.index.end = end
-        format.write_trailer(self._file, format.write_frame(self._file, format.INDEX, self.index.pack())[0])
-        size = self._file.tell()
-        self._file.close()
-        return size
-
-    def close(self) -> None:
-        """Close the file as it is; its whole chunks can be read."""
-        self._file.close()
+        format.write_trailer(self.file, format.write_frame(self.file, format.INDEX, self.index.pack())[0])
+        return self.file.tell()
 
 
-def partial_path(path: Path) -> Path:
-    """Return where a recording is written until it is whole; the name opens like any recording."""
-    return path.with_name(path.stem + ".partial.rfs")
+def partials(path: Path) -> list[Path]:
+    """Return what runs that did not end have left of a recording, the newest first; these files open like any recording."""
+    found = [one for one in path.parent.glob(f"{glob.escape(path.stem)}.??????{PARTIAL}") if one.is_file()]
+    return sorted(found, key=lambda one: one.stat().st_mtime_ns, reverse=True)
 
 
 def record(
@@ -150,36 +152,60 @@ def record(
     """Run `simulator` to its end, or for max_cycles, and write every cycle to `path`.
 
     progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while code
-    is prepared, a share of 1 and what it is. The file is written beside the target as NAME.partial.rfs and renamed when
-    whole, so a killed run leaves what it had, ready to open. A kernel fault ends the recording after the faulting cycle
-    and is kept in it. Raises InputError when the file cannot be written.
+    is prepared, a share of 1 and what it is. The file is written beside the target as NAME.XXXXXX.partial.rfs and renamed
+    when whole, so a killed run leaves what it had, ready to open (`partials`). A kernel fault ends the recording after the
+    faulting cycle and is kept in it. Raises InputError when the file cannot be written, or is no recording of before.
     """
     target = Path(path)
     started = time.perf_counter()
-    partial = partial_path(target)
     layout = Layout(simulator.sm_dtype, simulator.rf_dtype)
+    made = new_recording(target)
+    first, writer = simulator.cycle, None
     try:
-        writer = Writer(partial, layout, simulator.info, chunk_cycles)
-    except OSError as error:
-        raise InputError(f"{target}: cannot write the recording ({error.strerror})") from None
-    first = simulator.cycle
-    try:
+        writer = Writer(made.file, layout, simulator.info, chunk_cycles)
         cycles = _run(simulator, writer, chunk_cycles, progress, max_cycles, compiling)
         fault = None if simulator.fault is None else str(simulator.fault)
         finished = bool(simulator.finished)
         summary = simulator.summary() if finished and fault is None else None
         size = writer.finish({"finished": finished, "fault": fault, "summary": summary}, simulator.sm["stall_total"])
-        os.replace(partial, target)
+        made.commit()
     except OSError as error:
-        writer.close()
-        kept = f"{partial.name} has the cycles so far"
-        raise InputError(f"{target}: cannot write the recording ({error.strerror}); {kept}") from None
+        kept = _kept(made, writer)
+        raise InputError(f"{target}: cannot write the recording ({error.strerror or error}){kept}") from None
+    except ChangedMeanwhile:
+        raise
+    except InputError:      # the run turned out to be another one than it should be
+        made.discard()
+        raise
     except BaseException:
-        writer.close()
+        _kept(made, writer)
         raise
     chunks = len(writer.index.first)
     wall_s = time.perf_counter() - started
     return RecordResult(target, cycles - first, chunks, size, finished, fault, wall_s)
+
+
+def new_recording(target: Path, magic: bytes = format.MAGIC, suffix: str = PARTIAL) -> NewFile:
+    """Return the file that is to become a recording; raises InputError where it cannot, or would replace something else."""
+    try:
+        with open(target, "rb") as file:
+            begin = file.read(len(magic))
+    except OSError:
+        begin = b""         # none there, or check_target says what is wrong with it
+    if begin not in (b"", magic, format.OLD_MAGIC) and target.is_file():
+        raise InputError(f"{target}: is no recording, so it is not replaced by one; give another name")
+    return NewFile(target, suffix=suffix)
+
+
+def _kept(made: NewFile, writer: Writer | None) -> str:
+    """Close a file that did not become whole, take it away where nothing can be shown of it; return what is said of it."""
+    index = format.Index() if writer is None else writer.index
+    if not index.first:
+        made.discard()
+        return ""
+    with suppress(OSError):
+        made.file.close()
+    return f"; {made.path.name} has its first {index.last - index.first[0]:,} cycles"
 
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,

@@ -11,6 +11,7 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.sessions.codec.layout import suggest
 
@@ -87,10 +88,8 @@ class Marks:
         if self.path is None:
             return
         content = {"format": FORMAT, "marks": [asdict(mark) for mark in self]}
-        temporary = self.path.with_name(self.path.name + ".tmp")
         try:
-            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-            os.replace(temporary, self.path)
-        except OSError as error:
+            files.write(self.path, json.dumps(content, indent=1) + "\n")
+        except InputError as error:
             self.warnings.append(f"{self.path}: marks are not saved ({error})")
             self.path = None

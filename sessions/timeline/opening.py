@@ -13,6 +13,7 @@ from rfview.engine.plugin import origin
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.file.format import Damage
+from rfview.sessions.file.writer import partials
 from rfview.sessions.timeline.replay import RecordedTimeline, lost_zone_map
 
 # Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
@@ -32,18 +33,30 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
     """Open a session file; damage that leaves something to show becomes warnings of the timeline.
 
     check: read and check the whole file now; None = files up to 64 MiB. Raises InputError when the file is missing, is
-    no session file, has a newer format, or holds no whole chunk.
+    no session file, has a newer format, or holds no whole chunk. What a run that did not end has left opens by the name that
+    the recording should have got, with a warning.
     """
-    path = Path(path)
+    path, warnings = Path(path), []
     try:
         file = open(path, "rb")  # noqa: SIM115 - kept open by the timeline
     except OSError as error:
-        raise InputError(f"{path}: cannot open the recording ({error.strerror})") from None
+        left = partials(path) if isinstance(error, FileNotFoundError) else []
+        if not left:
+            raise InputError(f"{path}: cannot open the recording ({error.strerror})") from None
+        others = f"; older ones: {', '.join(one.name for one in left[1:])}" if left[1:] else ""
+        warnings.append(f"{path}: is not there; this is {left[0].name}, left by a run that did not end{others}")
+        path = left[0]
+        file = open(path, "rb")  # noqa: SIM115 - as above
     try:
-        return _open(path, file, check)
+        timeline = _open(path, file, check)
+    except OSError as error:
+        file.close()
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except BaseException:
         file.close()
         raise
+    timeline.warnings[:0] = warnings
+    return timeline
 
 
 def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:

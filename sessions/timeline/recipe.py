@@ -37,9 +37,10 @@ import numpy as np
 from rfview.engine.chunk import Chunk
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.files import NewFile
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
-from rfview.sessions.file.writer import RecordResult, partial_path, record
+from rfview.sessions.file.writer import RecordResult, new_recording, record
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
@@ -50,6 +51,7 @@ FORMAT = 1
 MAGIC = b"\x89RFR\r\n\x1a\n"
 RECIPE = b"RCPE"
 SUFFIX = ".rfr"
+PARTIAL = f".partial{SUFFIX}"
 INFO = ("name", "kernel", "launch_toml", "ptx", "design", "design_spec", "scheduler", "preset", "parameters", "seed",
         "engine_version", "source_hash")
 # A sum reads the whole state, about 1 GB/s: per MB of state one in 16,384 cycles, and fewer the longer the run is.
@@ -155,7 +157,8 @@ def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = N
     """Run a fresh simulator to its end and write its recipe.
 
     progress: called now and then with the cycle reached; return True to stop there. A fault ends the run and is kept. An
-    interrupted run leaves what it has as NAME.partial.rfr and raises. Raises InputError when the file cannot be written.
+    interrupted run leaves what it has as NAME.XXXXXX.partial.rfr and raises. Raises InputError when the file cannot be
+    written.
     """
     target = Path(path)
     began = time.perf_counter()
@@ -164,17 +167,22 @@ def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = N
     arrays = (first.sm, first.rf, first.rows, first.memory)
     sums = Sums(sum(array.nbytes for array in arrays))
     sums.add(first)
-    partial = target.with_name(f"{target.stem}.partial{SUFFIX}")
+    made = new_recording(target, MAGIC, PARTIAL)
     try:
         _run(simulator, sums, progress)
     except KeyboardInterrupt:
         # the machine may be anywhere within a step: what is known is the last state that was summed
-        _write(partial, partial, {**body, **_end(None), "cycles": sums.sums[-1][0], "sums": sums.sums})
+        _write(made, {**body, **_end(None), "cycles": sums.sums[-1][0], "sums": sums.sums})
+        made.file.close()
+        raise
+    except BaseException:
+        made.discard()
         raise
     if sums.sums[-1][0] != simulator.cycle:
         sums.sums.append([simulator.cycle, *sum_of(simulator.snapshot())])
     end = _end(simulator)
-    size = _write(partial, target, {**body, **end, "cycles": simulator.cycle, "sums": sums.sums})
+    size = _write(made, {**body, **end, "cycles": simulator.cycle, "sums": sums.sums})
+    _commit(made)
     return RecipeResult(target, simulator.cycle, len(sums.sums), size, end["finished"], end["fault"],
                         (end["summary"] or {}).get("verified"), time.perf_counter() - began)  # fmt: skip
 
@@ -225,19 +233,24 @@ def _array(stored: list[Any]) -> np.ndarray:
     return little.astype(little.dtype.newbyteorder("="))
 
 
-def _write(partial: Path, target: Path, body: dict[str, Any]) -> int:
-    """Write a recipe beside its target and rename it when whole; return its bytes."""
+def _write(made: NewFile, body: dict[str, Any]) -> int:
+    """Write a recipe into its file; return its bytes. Raises InputError, with the file taken away."""
     try:
-        with open(partial, "wb") as file:
-            file.write(MAGIC)
-            format.write_frame(file, RECIPE, msgpack.packb({"format": FORMAT, "body": streams.compress_map(body)}))
-            file.flush()
-            os.fsync(file.fileno())
-            size = file.tell()
-        os.replace(partial, target)
+        format.write_all(made.file, MAGIC)
+        format.write_frame(made.file, RECIPE, msgpack.packb({"format": FORMAT, "body": streams.compress_map(body)}))
+        return made.file.tell()
     except OSError as error:
-        raise InputError(f"{target}: cannot write the recipe ({error.strerror})") from None
-    return size
+        made.discard()
+        raise InputError(f"{made.target}: cannot write the recipe ({error.strerror or error})") from None
+
+
+def _commit(made: NewFile) -> None:
+    """Give a recipe its name; raises InputError."""
+    try:
+        made.commit()
+    except OSError as error:
+        made.discard()
+        raise InputError(f"{made.target}: cannot write the recipe ({error.strerror or error})") from None
 
 
 def is_recipe(path: str | Path) -> bool:
@@ -336,11 +349,7 @@ def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
     """
     target = Path(path)
     machine = _Checked(recipe.simulator(compiling), recipe)
-    try:
-        return record(machine, target, progress=progress, max_cycles=recipe.cycles, compiling=compiling)
-    except _Differs:
-        partial_path(target).unlink(missing_ok=True)
-        raise
+    return record(machine, target, progress=progress, max_cycles=recipe.cycles, compiling=compiling)
 
 
 def live(recipe: Recipe, compiling: Callable[[float, str], None] | None = None) -> LiveTimeline:

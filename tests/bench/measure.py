@@ -146,14 +146,14 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
         simulator = Simulator(spec)
         timed("plain", simulator.run)
         simulator = Simulator(spec)
-        writer = Writer(path, Layout(simulator.sm_dtype, simulator.rf_dtype), simulator.info, CHUNK_CYCLES)
+        writer = Writer(open(path, "wb", buffering=0), Layout(simulator.sm_dtype, simulator.rf_dtype), simulator.info, CHUNK_CYCLES)
         record_chunk = partial(simulator.record_chunk, lend=True)
         chunk = timed("capture", record_chunk)
         while chunk.num_cycles:
             for frame in timed("code", partial(writer.code, chunk)):
                 timed("write", lambda frame=frame: writer.write(writer.compress(frame)))
             chunk = timed("capture", partial(record_chunk, values=False))
-        writer.close()
+        writer.file.close()
         best = {part: min(1e6 * wall / simulator.cycle, best.get(part, float("inf"))) for part, wall in spent.items()}
     return {part: round(wall, 3) for part, wall in best.items()}
 

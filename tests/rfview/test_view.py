@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import json
 import shutil
 from collections.abc import Awaitable, Callable
@@ -142,10 +143,10 @@ def test_a_folder_that_cannot_be_written_to_is_told_and_no_more(
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "write_text", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
     open_view(recording, look_around)
     error = capsys.readouterr().err
-    assert "run.rfs.view.json: the view is not kept (Permission denied)" in error and len(error.splitlines()) == 1
+    assert "the view is not kept: " in error and "run.rfs.view.json: cannot be written: Permission denied" in error and len(error.splitlines()) == 1
 
 
 def test_a_breakpoint_of_the_start_up_file_is_not_doubled(recording: Path) -> None:

@@ -29,7 +29,7 @@ def written(session: Session, form: str, folder: Path, **options: object) -> str
     """Return what is exported."""
     target = folder / f"out.{form}"
     export(session.timeline, form, target, **options)  # type: ignore[arg-type]
-    assert not list(folder.glob("*.partial"))
+    assert not list(folder.glob("*.tmp"))
     return target.read_text(encoding="utf-8")
 
 

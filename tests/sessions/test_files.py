@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import re
 import subprocess
@@ -25,7 +26,7 @@ from rfview.sessions.codec.loops import BYTES, WHOLE
 from rfview.sessions.file import format
 from rfview.sessions.file.stored import StoredChunk
 from rfview.sessions.codec.layout import Layout
-from rfview.sessions.file.writer import Writer, partial_path, record
+from rfview.sessions.file.writer import Writer, partials, record
 from rfview.sessions.timeline.opening import describe, open_recording
 from rfview.sessions.file.zone_maps import STATES
 from tests.sessions.conftest import CHUNK, CYCLES
@@ -176,9 +177,14 @@ def test_a_killed_recording_leaves_a_file_that_opens(tmp_path: Path, truth: list
     with pytest.raises(Killed):
         record(Double(CYCLES), target, chunk_cycles=CHUNK, progress=kill)
     assert not target.exists()
-    timeline = open_recording(partial_path(target))
+    left, = partials(target)
+    timeline = open_recording(left)
     assert timeline.warnings and timeline.last == 200
     assert timeline.at(200).same_as(truth[200])
+    found = open_recording(target)      # by the name that it should have got
+    assert left.name in found.warnings[0] and found.last == 200
+    record(Double(CYCLES), target, chunk_cycles=CHUNK)
+    assert left.exists() and open_recording(target).warnings == [], "what was left is never overwritten"
 
 
 def test_a_recording_can_be_stopped_and_limited(tmp_path: Path) -> None:
@@ -198,7 +204,7 @@ def test_a_fault_is_kept_in_the_recording(tmp_path: Path, truth: list) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(InputError, match="there is no folder"):
         record(Double(10), tmp_path / "no" / "run.rfs")
 
 
@@ -454,9 +460,8 @@ def test_a_blob_that_says_it_is_huge_takes_no_memory(size: int | None, match: st
 
 def test_the_first_chunk_must_bring_values(tmp_path: Path) -> None:
     double = Double(10)
-    writer = Writer(tmp_path / "x.rfs", Layout(double.sm_dtype, double.rf_dtype), double.info, 1024)
+    writer = Writer(io.BytesIO(), Layout(double.sm_dtype, double.rf_dtype), double.info, 1024)
     chunk = double.record_chunk(5)
     chunk.key_rows = None
     with pytest.raises(ValueError, match="first chunk"):
         writer.add(chunk)
-    writer.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import msgpack
 import numpy as np
 import pytest
 
+from rfview.engine import files
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.sessions import open_session
@@ -53,7 +55,9 @@ def changed(path: Path, to: Path, change: Any) -> Path:
     """Write a recipe again with its body changed by `change(body)`."""
     body = recipe.open_recipe(path).body
     change(body)
-    recipe._write(to, to, body)
+    made = files.NewFile(to)
+    recipe._write(made, body)
+    made.commit()
     return to
 
 
@@ -146,13 +150,14 @@ def test_an_interrupted_run_leaves_what_it_has(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         recipe.write_recipe(simulator("bfs"), tmp_path / "run.rfr", interrupt(40_000))
-    assert [path.name for path in tmp_path.iterdir()] == ["run.partial.rfr"]
-    part = recipe.open_recipe(tmp_path / "run.partial.rfr")
+    left, = tmp_path.iterdir()
+    assert re.fullmatch(r"run\.[0-9a-f]{6}\.partial\.rfr", left.name)
+    part = recipe.open_recipe(left)
     assert (part.cycles, part.body["finished"], part.body["summary"]) == (49_152, False, None)
     with pytest.raises(KeyboardInterrupt):
         recipe.fill(part, tmp_path / "run.rfs", interrupt(20_000))
-    left = open_recording(tmp_path / "run.partial.rfs")
-    assert left.last >= 16_384 and left.warnings
+    kept = open_recording(tmp_path / "run.rfs")
+    assert kept.last >= 16_384 and kept.warnings
     assert not (tmp_path / "run.rfs").exists()
     result = recipe.fill(part, tmp_path / "run.rfs")
     assert (result.cycles, result.finished) == (49_152, False)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rfview.engine import files
+from rfview.engine.errors import InputError
 from rfview.keys import Pressed
 from rfview.render.frame import drawn
 from rfview.render.layout import PANELS, TITLES
@@ -118,11 +120,11 @@ def write_screenshot(main: MainScreen, name: str) -> None:
     try:
         if file.suffix == ".txt":
             rows = drawn([(place, main.views[place.panel].lines) for place in main.places], *main.app.size)
-            file.write_text(main.strips.palette.text("\n".join(rows)) + "\n", encoding="utf-8")
+            files.write(file, main.strips.palette.text("\n".join(rows)) + "\n")
         else:
-            file.write_text(main.app.export_screenshot(title=main.view_command()), encoding="utf-8")
-    except OSError as error:
-        main.say(f"screenshot {name}: cannot be written: {error.strerror or error}", "error")
+            files.write(file, main.app.export_screenshot(title=main.view_command()))
+    except InputError as error:
+        main.say(f"screenshot {error}", "error")
         return
     main.say(f"written: {file}", "good")
 

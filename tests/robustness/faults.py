@@ -1,0 +1,112 @@
+"""Fault injection as SQLite does it: of all calls that a recording makes of the system, one fails, each once in turn.
+
+`system(fails)` counts the calls of its kinds and has number `fails` raise. What must hold after any of them: one InputError
+that names the file, or nothing at all noticed; the file that was there before, whole; of a new one nothing, or what opens.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+KINDS = ("open", "write", "fsync", "replace", "read", "seek")
+
+
+class Counter:
+    """Counts calls, and raises EIO in the one that is to fail. calls: the kinds in order."""
+
+    def __init__(self, fails: int):
+        self.fails = fails
+        self.calls: list[str] = []
+
+    def call(self, kind: str) -> None:
+        """Note a call."""
+        self.calls.append(kind)
+        if len(self.calls) - 1 == self.fails:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def over(self, kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that is counted."""
+
+        def counted(*arguments: Any, **options: Any) -> Any:
+            self.call(kind)
+            return function(*arguments, **options)
+
+        return counted
+
+
+class Faulty(io.RawIOBase):
+    """A raw file whose calls are counted."""
+
+    def __init__(self, raw: Any, counter: Counter):
+        super().__init__()
+        self._raw, self._counter = raw, counter
+
+    def readable(self) -> bool:
+        return bool(self._raw.readable())
+
+    def writable(self) -> bool:
+        return bool(self._raw.writable())
+
+    def seekable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return int(self._raw.fileno())
+
+    def write(self, data: Any) -> int:
+        self._counter.call("write")
+        return int(self._raw.write(data))
+
+    def readinto(self, buffer: Any) -> int:
+        self._counter.call("read")
+        return int(self._raw.readinto(buffer))
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        self._counter.call("seek")
+        return int(self._raw.seek(place, whence))
+
+    def tell(self) -> int:
+        return int(self._raw.tell())
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+@contextmanager
+def writing(fails: int) -> Iterator[Counter]:
+    """Have one call fail of those that files.NewFile makes: open, write, fsync and replace."""
+    counter = Counter(fails)
+    make = os.fdopen
+
+    def opened(handle: int, *arguments: Any, **options: Any) -> Any:
+        return Faulty(make(handle, *arguments, **options), counter)
+
+    with (mock.patch("rfview.engine.files.os.open", counter.over("open", os.open)),
+          mock.patch("rfview.engine.files.os.fsync", counter.over("fsync", os.fsync)),
+          mock.patch("rfview.engine.files.os.replace", counter.over("replace", os.replace)),
+          mock.patch("rfview.engine.files.os.fdopen", opened)):  # fmt: skip
+        yield counter
+
+
+@contextmanager
+def reading(module: str, fails: int) -> Iterator[Counter]:
+    """Have one call fail of those that a module makes of the files that it opens to read: open, seek and read."""
+    counter = Counter(fails)
+    make = builtins.open
+
+    def opened(path: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        counter.call("open")
+        if "b" not in mode:
+            return make(path, mode, *arguments, **options)
+        return io.BufferedReader(Faulty(make(path, mode, buffering=0), counter))  # type: ignore[type-var]
+
+    with mock.patch(f"{module}.open", opened, create=True):
+        yield counter
