@@ -19,13 +19,15 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
     from rfview.render.footer import footer_hints
     from rfview.render import frame
     from rfview.screens.scenes.source import SceneSource
+    from rfview.sessions.guard import consistent
 
-    source = SceneSource(session)
-    source.columns = max(8, width - 2)
-    scene = source.scene()
-    resident = scene.now.resident if scene.now else 0
-    scene = scene.at(warp=(resident & -resident).bit_length() - 1 if resident else 0, panel="")
-    text = frame.as_text(scene, width, height, footer_hints("warps", width))
+    with consistent(session.timeline):
+        source = SceneSource(session)
+        source.columns = max(8, width - 2)
+        scene = source.scene()
+        resident = scene.now.resident if scene.now else 0
+        scene = scene.at(warp=(resident & -resident).bit_length() - 1 if resident else 0, panel="")
+        text = frame.as_text(scene, width, height, footer_hints("warps", width))
     return Palette("mono", ascii_only).text(text)
 
 

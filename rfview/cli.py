@@ -10,6 +10,7 @@ import difflib
 import gc
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -46,6 +47,9 @@ INTERNAL_ERROR = 70  # sysexits' EX_SOFTWARE
 
 class UsageError(RfviewError):
     """A command line that cannot be understood (exit 2)."""
+
+# commands that open recordings, which are read within a limit of memory
+READ_RECORDINGS = frozenset({"assert", "compare", "dap", "debug", "export", "info", "record", "replay", "script"})
 
 
 class Parser(argparse.ArgumentParser):
@@ -126,13 +130,30 @@ def _run(words: list[str]) -> int:
         epilog=getattr(module, "EPILOG", None), formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
+    if name in READ_RECORDINGS:
+        parser.add_argument("--limit", metavar="SIZE", help="memory that reading a recording may take: 2GB (default 256MB)")
     try:
         args, unknown = parser.parse_known_args(rest)
     except SystemExit as stop:   # --help has printed and wants to leave
         return int(stop.code or 0)
     if unknown:
         parser.refuse(unknown)
+    if getattr(args, "limit", None) is not None:
+        _set_limit(args.limit)
     return int(module.run(args))
+
+
+def _set_limit(text: str) -> None:
+    """Set how much memory reading a recording may take; raises UsageError."""
+    from rfview.sessions.codec.limits import Limit      # start-up
+
+    found = re.fullmatch(r"(\d+)\s*([KMG]?)i?B?", text, re.IGNORECASE)
+    try:
+        if found is None:
+            raise ValueError("expected a size such as 512MB or 2GB")
+        Limit.set(int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()])
+    except ValueError as error:
+        raise UsageError(f"--limit {text}: {error}") from None
 
 
 def overview() -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from rfview.engine.errors import InputError, RfviewError
 from rfview.render.operation import waits_for
 from rfview.render.scene import Machine, Scene
+from rfview.sessions.guard import consistent
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
@@ -253,13 +254,14 @@ def run(session: Session, *, warp: int = 0, stream: TextIO | None = None, first:
     if is_terminal:
         _history()
     linear = Linear(session, warp=warp)
-    linear.greet()
-    for line in first:
-        linear.command(line)
-    linear.repeat = ""
-    for line in lines_of(source, linear.prompt, is_terminal):
-        if not linear.command(line):
-            break
+    with consistent(session.timeline):
+        linear.greet()
+        for line in first:
+            linear.command(line)
+        linear.repeat = ""
+        for line in lines_of(source, linear.prompt, is_terminal):
+            if not linear.command(line):
+                break
     return 0 if is_terminal and linear.code == BAD_INPUT else linear.code
 
 

@@ -8,6 +8,8 @@ import os
 import shlex
 from typing import Any
 
+from rfview.engine.errors import InputError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
@@ -15,6 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-designs", metavar="DIR",
                         help="write the design files that it was run with as DIR/FILE.py, to be read and named in "
                              "RFVIEW_DESIGNS")
+    parser.add_argument("--verify", action="store_true", help="read everything, and compare the state at the end of each "
+                        "chunk with the start of the next; exit code 1 where something is wrong")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
@@ -25,9 +29,27 @@ def run(args: argparse.Namespace) -> int:
 
     if args.save_designs is not None:
         return save_designs(args.file, args.save_designs)
+    if args.verify and recipe.is_recipe(args.file):
+        raise InputError(f"{args.file}: --verify reads recordings; a recipe is checked when it is filled")
     facts = (recipe if recipe.is_recipe(args.file) else opening).describe(args.file)
+    if args.verify:
+        facts["verify"] = verified(args.file)
     print(json.dumps(facts) if args.json else text_of(facts))
-    return 0
+    return 1 if facts.get("verify") or (args.verify and facts["warnings"]) else 0
+
+
+def verified(file: str) -> list[str]:
+    """Return what reading all of a recording finds to be wrong, a sentence each."""
+    from rfview.commands import options
+    from rfview.sessions.timeline.opening import open_recording
+    from rfview.sessions.timeline.verify import verify
+
+    timeline = open_recording(file, check=True)
+    try:
+        with options.progress(1.0) as report:
+            return list(verify(timeline, lambda share: report(share, f"reading {file}")))
+    finally:
+        timeline.close()
 
 
 def save_designs(file: str, folder: str) -> int:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rfview.engine.chunk import AFFINE, LANES, NO_ROW, RAW, Writes
+from rfview.engine.chunk import AFFINE, CLEARED, LANES, NO_ROW, RAW, Writes
 from rfview.sessions.codec.streams import Stream, numbers, some_numbers, undeltas, unzigzag
 
 # the streams of each log, in order: see README.md
@@ -18,14 +18,18 @@ ALL = slice(None)
 
 
 class RowLog:
-    """Row writes in order. index: (k,) u4 row of each write. Raises ValueError or KeyError where streams do not fit."""
+    """Row writes in order. index: (k,) u4 row of each write, below num_rows.
 
-    def __init__(self, stored: dict[str, Stream]):
+    Raises ValueError or KeyError where streams do not fit.
+    """
+
+    def __init__(self, stored: dict[str, Stream], num_rows: int):
         self._stored = stored
         self.index = undeltas(numbers(stored["index"]))
         self._kind = numbers(stored["kind"], np.uint8)
         if len(self.index) != len(self._kind) or self._kind.max(initial=0) > RAW or stored["raw"][0] % len(LANES):
             raise ValueError("row streams do not fit together")
+        check_places(self.index, num_rows, "row")
 
     @cached_property
     def end(self) -> np.ndarray:
@@ -78,11 +82,19 @@ def prefix_counts(stored: Stream, most: int) -> np.ndarray:
     return end.astype(np.uint32)
 
 
-def read_memory(stored: dict[str, Stream]) -> tuple[np.ndarray, np.ndarray]:
-    """Return (k,) word numbers and their u4 values of a memory log."""
+def check_places(index: np.ndarray, size: int, what: str) -> None:
+    """Raise ValueError unless all places are below `size`."""
+    most = int(index.max(initial=0))
+    if len(index) and most >= size:
+        raise ValueError(f"it writes {what} {most}, of {size}")
+
+
+def read_memory(stored: dict[str, Stream], num_words: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (k,) word numbers, below num_words, and their u4 values of a memory log."""
     index, value = undeltas(numbers(stored["index"])), numbers(stored["value"])
     if len(index) != len(value):
         raise ValueError("memory streams do not fit together")
+    check_places(index, num_words, "word")
     return index, value
 
 
@@ -97,7 +109,11 @@ def read_writes(stored: dict[str, Stream], row_end: np.ndarray) -> Writes:
     row = np.where(row == 0, np.uint32(NO_ROW), before + row - np.uint32(1))
     if not (row[row != NO_ROW] < (row_end[-1] if len(row_end) else 0)).all():
         raise ValueError("a write names a row write that is not there")
+    check_places(warp, 1 << 6, "registers of warp slot")
+    check_places(register, 1 << 6, "register")
     order = np.argsort(warp, kind="stable")
     in_order = np.empty((3, len(warp)), np.uint32)
     in_order[:, order] = register, undeltas(pc), np.bitwise_xor.accumulate(lanes)
+    if np.count_nonzero((row == NO_ROW) & (in_order[1] != CLEARED)) > len(word) // len(LANES):
+        raise ValueError("a write has no value")
     return Writes(end, (warp << np.uint32(6)) | in_order[0], in_order[2], in_order[1], row, word)

@@ -18,14 +18,15 @@ import zstandard
 from zstandard import ZstdError
 
 from rfview.engine.errors import InputError
+from rfview.sessions.codec import limits
 
 # Level 1 with a small window and hash table, which stay in the nearest cache: byte planes repeat over short distances. That
 # saves a tenth of the time.
 FAST = zstandard.ZstdCompressionParameters.from_level(1, window_log=17, hash_log=12)
 PLANES = 4
 HEAD_BYTES = 8
-# no blob may be longer when it is decompressed, and no stream may hold more zeros that take no bytes
-MAX_BLOB, MAX_ZEROS = 1 << 28, 1 << 26
+# no stream may hold more zeros, which take no bytes
+MAX_ZEROS = 1 << 22
 # what a damaged or hostile blob can raise on its way through a reader; callers turn it into an InputError
 DAMAGE = (KeyError, TypeError, ValueError, IndexError, OverflowError, ZstdError, msgpack.UnpackException)
 
@@ -43,15 +44,21 @@ def compress(data: bytes | memoryview, level: int = 0) -> bytes:
     return kept[level].compress(data)
 
 
-def decompress(data: bytes | memoryview, most: int = MAX_BLOB) -> bytes:
-    """Return what `compress` stored; raises ValueError where that says it is longer than `most` bytes, ZstdError."""
+def size_of(data: bytes | memoryview) -> int:
+    """Return how many bytes a blob says that it has; raises ValueError, TypeError, ZstdError where it says nothing."""
     size = zstandard.frame_content_size(data)
-    if not 0 <= size <= most:
-        raise ValueError(f"a blob of {size} bytes, at most {most} are expected")
+    if size < 0:
+        raise ValueError("a blob of unknown size")
+    return int(size)
+
+
+def decompress(data: bytes | memoryview, share: int = limits.BLOB) -> bytes:
+    """Return what `compress` stored; raises ValueError where it is more than its share of the limit, ZstdError."""
+    size = limits.allow(size_of(data), share, "a blob")
     kept = _contexts.__dict__.get("decompressor")
     if kept is None:
         kept = _contexts.decompressor = zstandard.ZstdDecompressor()
-    return kept.decompress(data, max_output_size=most)
+    return kept.decompress(data, max_output_size=size)
 
 
 def compress_map(content: Any, level: int = 0) -> bytes:
@@ -59,10 +66,10 @@ def compress_map(content: Any, level: int = 0) -> bytes:
     return compress(msgpack.packb(content, default=plain), level)
 
 
-def decompress_map(data: bytes, what: str) -> Any:
+def decompress_map(data: bytes, what: str, share: int = limits.MAP) -> Any:
     """Return what `compress_map` stored; raises InputError naming `what` when it is damaged."""
     with naming(what):
-        return msgpack.unpackb(decompress(data), strict_map_key=False)
+        return limits.unpacked(decompress(data, share), "it", share)
 
 
 @contextmanager

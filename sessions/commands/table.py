@@ -9,6 +9,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.commands import move, breaks, look, capture, find, follow, branch, stop, why
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
 from rfview.sessions.codec.layout import suggest
+from rfview.sessions.guard import consistent
 from rfview.sessions.session import Session, Stop
 
 __all__ = ["ALIASES", "GROUPS", "VERBS", "Answer", "execute", "help_text"]
@@ -28,7 +29,8 @@ def execute(session: Session, line: str) -> Answer:
     name = ALIASES.get(word)
     if name is None:
         raise InputError(f"no command {word!r}{suggest(word, ALIASES) or '; `help` lists the commands'}")
-    result = VERBS[name].run(session, rest.strip())
+    with consistent(session.timeline):
+        result = VERBS[name].run(session, rest.strip())
     if isinstance(result, Stop):
         data = {"cycle": result.cycle, "reason": result.reason, "text": result.text}
         if result.breakpoint is not None:

@@ -16,6 +16,7 @@ from typing import Any
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.sessions.export import csv, kanata, perfetto, sqlite, vcd
+from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.base import Timeline
 
 Writer = Callable[[Timeline, int, int, Any], None]     # the last: an open text file, for sqlite a path
@@ -50,9 +51,10 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
         raise InputError(f"export: cycles {start:,} to {stop:,} are none")
     inputs = [path] if (path := getattr(timeline, "path", None)) is not None else []
     if form == "sqlite":
-        sqlite.write(timeline, start, stop, target, inputs)
+        with consistent(timeline):
+            sqlite.write(timeline, start, stop, target, inputs)
         return start, stop
-    with files.writing_text(target, inputs=inputs) as out:
+    with consistent(timeline), files.writing_text(target, inputs=inputs) as out:
         if columns:
             csv.write_columns(timeline, start, stop, out, columns)
         else:

@@ -66,8 +66,9 @@ import msgpack
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.codec import streams
+from rfview.sessions.codec import limits, streams
 from rfview.sessions.codec.layout import Layout
+from rfview.sessions.file import run_info
 
 FORMAT = 1
 # arrays of the header, each a blob of its own
@@ -82,8 +83,8 @@ CHUNK_HEAD = struct.Struct("<IIQI")
 TRAILER = struct.Struct("<QI8s")
 HEAD, CHUNK, ZONE, INDEX = b"HEAD", b"CHNK", b"ZONE", b"INDX"
 RADIX = 8
-# no chunk has more cycles, and no array of the header more bytes
-MAX_CYCLES, MAX_ARRAY = 1 << 16, 1 << 33
+# no chunk has more cycles; what a printed line takes in memory, beside its text
+MAX_CYCLES, LINE_BYTES = 1 << 16, 256
 
 
 class Damage(Exception):
@@ -155,7 +156,10 @@ def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Fr
         tag, length, crc = FRAME.unpack(head)
         if length > left:
             raise Damage("cut short")
+        limits.allow(length, limits.ARRAYS, "a frame")
         payload = file.read(length)
+    except ValueError as error:
+        raise Damage(str(error)) from None
     except (OSError, struct.error) as error:     # struct.error: the file has become shorter
         raise Damage(f"cannot be read: {error}") from None
     if len(payload) < length or zlib.crc32(payload, zlib.crc32(head[:12])) != crc:
@@ -254,16 +258,20 @@ class Header:
     def unpack(payload: bytes, path: Any) -> Header:
         """Read the HEAD payload; raises InputError for a newer format or a header that makes no sense."""
         try:
-            outer = msgpack.unpackb(payload, strict_map_key=False)
+            outer = limits.unpacked(payload, "the header", limits.ARRAYS)
             number = outer["format"]
             if number != FORMAT:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
             body = streams.decompress_map(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
-            values = {name: np.frombuffer(streams.decompress(outer[name], MAX_ARRAY), "<u4") for name in VALUES}
+            limits.allow(sum(streams.size_of(outer[name]) for name in VALUES), limits.ARRAYS, "state, memory and registers")
+            values = {name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4") for name in VALUES}
             if len(values["state"]) != layout.num_words:
                 raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
             values["rows"] = values["rows"].reshape(-1, 32)
+            run_info.check(body["info"], layout, len(values["rows"]), len(values["memory"]))
+            run_info.whole(0, 1 << 62)(body["first"], "its first cycle")
+            run_info.whole(1, MAX_CYCLES)(body["chunk_cycles"], "its cycles per chunk")
             return Header(layout, body["info"], body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
         except streams.DAMAGE as error:
             raise InputError(f"{path}: the header cannot be read ({error!r})") from None
@@ -306,6 +314,7 @@ class Index:
             getattr(self, name).append(int(chunk.get(name, 0)))
         self.offset.append(offset)
         self.totals.append(np.array(chunk["totals"], np.int64))
+        limits.allow(LINE_BYTES * (len(self.printed) + len(chunk["printed"])), limits.ARRAYS, "the lines that it printed")
         self.printed += [(int(cycle), str(text)) for cycle, text in chunk["printed"]]
 
     def check(self, number: int, head: ChunkHead) -> None:
@@ -333,7 +342,7 @@ class Index:
     def unpack(payload: bytes) -> Index:
         """Read the INDX payload; raises Damage when it makes no sense."""
         try:
-            outer = msgpack.unpackb(payload, strict_map_key=False)
+            outer = limits.unpacked(payload, "the index")
             body = streams.decompress_map(outer["body"], "the index")
             index = Index(*(streams.unpack(body[name], np.int64).tolist() for name in Index.LISTS))
             count = len(index.first)
@@ -345,6 +354,7 @@ class Index:
             index.zones = streams.unpack(body["zones"], np.int64).tolist()
             index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
             index.end = outer.get("end", {})
+            run_info.END(index.end, "its end")
         except (*streams.DAMAGE, InputError) as error:
             raise Damage(f"cannot be read ({error!r})") from None
         return index

@@ -17,14 +17,15 @@ from rfview.sessions.file import format
 class StoredChunk:
     """A chunk of a file with the fields of rfview.engine.chunk.Chunk, each part decoded when it is first asked for.
 
-    content: the chunk's map. base: (words,) u4 the header's state. what: names the chunk where it turns out to be damaged.
+    content: the chunk's map. header: of its file. what: names the chunk where it turns out to be damaged.
     """
 
     key_rows = None
     key_memory = None
 
-    def __init__(self, head: format.ChunkHead, content: dict[str, Any], base: np.ndarray, what: str):
-        self._content, self._base, self._what = content, base, what
+    def __init__(self, head: format.ChunkHead, content: dict[str, Any], header: format.Header, what: str):
+        self._content, self._base, self._what = content, header.state, what
+        self._num_rows, self._num_words = len(header.rows), len(header.memory)
         self.first_cycle, self.num_cycles = head.first, head.num
         # about what the changes take when they have been decoded
         self.state_bytes = 40 * len(content.get("state", b""))
@@ -55,7 +56,7 @@ class StoredChunk:
     def log(self) -> RowLog:
         """Return the row writes."""
         with streams.naming(self._what):
-            return RowLog(self._streams("rows", ROWS))
+            return RowLog(self._streams("rows", ROWS), self._num_rows)
 
     @cached_property
     def row_end(self) -> np.ndarray:
@@ -96,7 +97,7 @@ class StoredChunk:
     def _memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         with streams.naming(self._what):
             stored = self._streams("memory", MEMORY)
-            index, value = read_memory(stored)
+            index, value = read_memory(stored, self._num_words)
             return self._of_cycles(prefix_counts(stored["counts"], len(index))), index, value
 
     @cached_property

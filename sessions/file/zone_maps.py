@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.errors import InputError
+from rfview.engine.chunk import REGISTERS_OF_WARP
 from rfview.sessions import bounds
 from rfview.sessions.bounds import Bounds
 from rfview.sessions.codec import streams
@@ -98,13 +98,16 @@ class ZoneMaps:
     """Answers for ranges of chunks; chunks without a zone map may hold anything.
 
     read: gives the map of format.py for the zone map of a number, or None where there is none that can be read.
-    totals: gives the stall totals at a chunk's start. Raises InputError where a zone map makes no sense.
+    lost: is told of one that makes no sense, and of its number; it is then as if there were none. totals: gives the stall
+    totals at a chunk's start. chunks, rows: how many the file has.
     """
 
-    def __init__(self, layout: Layout, read: Callable[[int], dict[str, Any] | None],
-                 totals: Callable[[int], np.ndarray]):  # fmt: skip
+    def __init__(self, layout: Layout, read: Callable[[int], dict[str, Any] | None], lost: Callable[[int, Exception], None],
+                 totals: Callable[[int], np.ndarray], chunks: int, rows: int):  # fmt: skip
         self.layout = layout
-        self._read, self._totals = read, totals
+        self._read, self._lost, self._totals, self._chunks = read, lost, totals, chunks
+        slots = layout.field(STATES).shape[0]
+        self._sizes = {"rows": rows, "pages": PAGES, "registers": slots * REGISTERS_OF_WARP, "states": slots}
         self._cache: ByteCache[Any] = ByteCache(CACHE_BYTES)
 
     @cached_property
@@ -133,8 +136,11 @@ class ZoneMaps:
                     words = streams.unpack(found["words"], np.int64).tolist()
                     found["places"] = dict(zip(words, range(len(words))))
                     size += sum(map(len, found["parts"])) + 200 * len(words)
+                    if not min(CHUNKS, self._chunks - block * CHUNKS) <= int(found["num"]) <= CHUNKS:
+                        raise ValueError(f"it covers {found['num']} chunks")
                 except streams.DAMAGE as error:
-                    raise InputError(f"the zone map of chunks {block * CHUNKS}.. is damaged ({error!r})") from None
+                    self._lost(block, error)
+                    found = {}
             self._cache.put(block, found, size)
         return found or None
 
@@ -148,7 +154,9 @@ class ZoneMaps:
             try:
                 kept = expand(found, int(found["num"]))
             except streams.DAMAGE as error:
-                raise InputError(f"the zone map of chunks {block * CHUNKS}.. is damaged ({error!r})") from None
+                self._lost(block, error)
+                self._cache.put(block, {}, 1000)
+                return None
             arrays = (kept.changed, kept.low, kept.high) if isinstance(kept, Part) else (kept,)
             self._cache.put((block, name), kept, 200 + sum(array.nbytes for array in arrays if array is not None))
         return kept
@@ -165,6 +173,8 @@ class ZoneMaps:
             ranged = streams.unpack(found["ranged"], np.uint8)[place]
             split = len(words) * -(-count // 8)
             changed = _bits(data[:split], count)
+            if len(changed) != len(words):
+                raise ValueError(f"{len(changed)} words of {len(words)}")
             if not ranged:
                 return Part(changed, None, None)
             low, above = (_of_planes(half, "<u4", changed.shape) for half in np.split(data[split:], 2))
@@ -198,11 +208,19 @@ class ZoneMaps:
     def _flags(self, name: str, low: int, high: int) -> list[tuple[np.ndarray | None, slice]]:
         """Return (places, chunks) bool of what is written, piece by piece, with where each belongs; None = unknown."""
         pieces = []
+        def expand(found: dict[str, Any], count: int) -> np.ndarray:
+            return self._of_size(name, _bits(np.frombuffer(streams.decompress(found[name]), np.uint8), count))
+
         for block, inside, place in self._blocks(low, high):
-            flags = self._expanded(block, name, lambda found, count: _bits(
-                np.frombuffer(streams.decompress(found[name]), np.uint8), count))  # fmt: skip
+            flags = self._expanded(block, name, expand)
             pieces.append((None if flags is None else flags[:, inside], place))
         return pieces
+
+    def _of_size(self, name: str, found: np.ndarray) -> np.ndarray:
+        """Return an array if it has as many places as it must; raises ValueError."""
+        if len(found) != self._sizes[name]:
+            raise ValueError(f"{name} of {len(found)} places, not {self._sizes[name]}")
+        return found
 
     def rows_written(self, low: int, high: int) -> np.ndarray | None:
         """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one zone map, writes; None = unknown."""
@@ -248,9 +266,13 @@ class ZoneMaps:
         """Return the sets of states of warps."""
         warps = np.searchsorted(self.layout.field(STATES).offsets, field.offsets)
         values = np.zeros((high - low, len(warps)), np.uint64)
+
+        def expand(found: dict[str, Any], count: int) -> np.ndarray:
+            data = np.frombuffer(streams.decompress(found["states"]), np.uint8)
+            return self._of_size("states", _of_planes(data, "<u8", (-1, count)))
+
         for block, inside, place in self._blocks(low, high):
-            sets = self._expanded(block, "states", lambda found, count: _of_planes(
-                np.frombuffer(streams.decompress(found["states"]), np.uint8), "<u8", (-1, count)))  # fmt: skip
+            sets = self._expanded(block, "states", expand)
             if sets is None:
                 return None
             values[place] = sets[warps, inside].T

@@ -6,14 +6,13 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgpack
-
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin
-from rfview.sessions.codec import streams
+from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import format
 from rfview.sessions.file.format import Damage
 from rfview.sessions.file.writer import partials
+from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.replay import RecordedTimeline, lost_zone_map
 
 # Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
@@ -113,7 +112,7 @@ class Walk:
                 if tag == format.CHUNK:
                     head, content = format.ChunkHead.split(payload)
                     head.check(len(index.first), index.last if index.first else self.first, before)
-                    index.add(head, msgpack.unpackb(content, strict_map_key=False), offset)
+                    index.add(head, limits.unpacked(content, "a chunk", limits.ARRAYS), offset)
                     before = head.chain, crc
                 if tag == format.ZONE:
                     index.zones.append(offset)
@@ -148,9 +147,10 @@ class Walk:
             except Damage as error:
                 if tag == format.ZONE and offset == expected:
                     self.warnings.append(lost_zone_map(self.path, number, error))
-                    index.zones[number], offset = -1, known[place + 1][0]
+                    following = known[place + 1][0] if place + 1 < len(known) else expected
+                    index.zones[number], offset = -1, following
                     continue
-                number = min(chunk, len(index.offset) - 1)
+                number = max(0, min(chunk, len(index.offset) - 1))
                 index.cut(number)
                 self.warnings.append(f"{self.path}: chunk {number} is damaged ({error}); the session ends at cycle "
                                      f"{index.last:,}")  # fmt: skip
@@ -163,12 +163,21 @@ def describe(path: str | Path) -> dict[str, Any]:
     Raises InputError as `open_recording` does.
     """
     timeline = open_recording(path, check=True)
+    try:
+        with consistent(timeline):
+            return _facts(timeline, path)
+    finally:
+        timeline.close()
+
+
+def _facts(timeline: RecordedTimeline, path: str | Path) -> dict[str, Any]:
+    """Return what `describe` does, of a recording that is open."""
     info, size = timeline.info, os.path.getsize(path)
     cycles = timeline.last - timeline.first
     starts = timeline.chunk_starts()
     total = timeline.totals(len(starts)) - timeline.totals(0)
     summary = timeline.end.get("summary") or {}
-    facts = {
+    return {
         "file": str(path),
         "format": timeline.header.number,
         "bytes": size,
@@ -191,5 +200,3 @@ def describe(path: str | Path) -> dict[str, Any]:
         "fault": timeline.fault,
         "warnings": timeline.warnings,
     }
-    timeline.close()
-    return facts

@@ -38,7 +38,7 @@ from rfview.engine.chunk import Chunk
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.files import NewFile
-from rfview.sessions.codec import streams
+from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import format
 from rfview.sessions.file.writer import RecordResult, new_recording, record
 
@@ -277,11 +277,11 @@ def open_recipe(path: str | Path) -> Recipe:
     except format.Damage as error:
         raise InputError(f"{path}: the recipe is damaged or cut off ({error}); write it again") from None
     try:
-        outer = msgpack.unpackb(frame.payload, strict_map_key=False)
+        outer = limits.unpacked(frame.payload, "the recipe", limits.ARRAYS)
         number = outer["format"]
         if number > FORMAT:
             raise InputError(f"{path}: recipe format {number}, this rfview reads up to format {FORMAT}; update it")
-        body = streams.decompress_map(outer["body"], f"{path}: the recipe")
+        body = streams.decompress_map(outer["body"], f"{path}: the recipe", limits.ARRAYS)
         missing = [name for name in ("info", "buffers", "symbols", "expect", "cycles", "sums", "finished", "fault")
                    if name not in body]
         missing += [name for name in (*INFO, "max_cycles") if name not in body.get("info", {})]

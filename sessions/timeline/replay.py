@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgpack
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.codec import streams
+from rfview.sessions.codec import limits, streams
 from rfview.sessions.codec.cache import ByteCache
 from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.codec.logs import MEMORY, ROWS, RowLog, read_memory
@@ -54,7 +53,8 @@ class RecordedTimeline(Timeline):
         self._newest_read, self._backward = -1, 0       # the last chunk read, and how many in a row went backward
         self._lock = threading.RLock()      # a snapshot's memory is read when it is looked at, in whatever thread
         if index.zones:
-            self.zone_maps = ZoneMaps(self.layout, self._read_zone_map, self.totals)
+            self.zone_maps = ZoneMaps(self.layout, self._read_zone_map, self._lost_zone_map, self.totals,
+                                      len(index.first), len(header.rows))
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
@@ -77,19 +77,22 @@ class RecordedTimeline(Timeline):
         try:
             with self._lock:
                 payload = format.read_frame(self._file, self._index.zones[number], format.ZONE).payload
-            content = msgpack.unpackb(payload, strict_map_key=False)
+            content = limits.unpacked(payload, "a zone map")
             if content["first"] != number * CHUNKS:
                 raise Damage(f"holds chunks {content['first']}..")
         except (Damage, OSError, *streams.DAMAGE) as error:
-            self.warnings.append(lost_zone_map(self.path, number, error))
+            self._lost_zone_map(number, error)
             return None
         return content
+
+    def _lost_zone_map(self, number: int, error: Exception) -> None:
+        self.warnings.append(lost_zone_map(self.path, number, error))
 
     def decoded(self, number: int) -> DecodedChunk:
         """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
         part = self._decoded.get(number)
         if part is None:
-            chunk: Any = StoredChunk(*self._content(number), self.header.state, self._name(number))
+            chunk: Any = StoredChunk(*self._content(number), self.header, self._name(number))
             rows, memory = (partial(self._base, number, rows) for rows in (True, False))
             part = DecodedChunk(chunk, self.layout, rows, memory, partial(self._row, number))
             self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
@@ -108,7 +111,8 @@ class RecordedTimeline(Timeline):
                     payload = self._payload(number)
                     head, packed = format.ChunkHead.split(payload)
                     self._index.check(number, head)
-                    kept = head, msgpack.unpackb(packed, strict_map_key=False)
+                    kept = head, limits.unpacked(packed, "a chunk", limits.ARRAYS)
+                    kept[1].pop("printed", None)        # the index has them
                 except (Damage, OSError, *streams.DAMAGE) as error:
                     raise InputError(f"{self._name(number)} cannot be read: {error}") from None
                 self._frames.put(number, kept, len(payload))
@@ -159,12 +163,12 @@ class RecordedTimeline(Timeline):
             if not (sums if level else writes)[at if level else at - 1]:
                 pass
             elif not rows:
-                index, value = self._log(at, level, False, read_memory)
+                index, value = self._log(at, level, False, lambda stored: read_memory(stored, len(left)))
                 fresh = left[index]
                 array[index[fresh]] = value[fresh]
                 left[index] = False
             elif self._may_write_any(left, before, at):
-                index, value = self._log(at, level, True, lambda stored: RowLog(stored).newest(left))
+                index, value = self._log(at, level, True, lambda stored: RowLog(stored, len(left)).newest(left))
                 array[index] = value
                 left[index] = False
             at = before
@@ -172,7 +176,7 @@ class RecordedTimeline(Timeline):
 
     def _row(self, number: int, row: int, lanes: slice) -> np.ndarray:
         """Return (lanes,) u4 of one row at the start of a chunk."""
-        milestone = number - number % CHUNKS
+        milestone, size = number - number % CHUNKS, len(self.header.rows)
         at = number
         while at > milestone:
             kept = self._bases.get((True, at))
@@ -182,7 +186,7 @@ class RecordedTimeline(Timeline):
             before = at - format.RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(row, before, at):
-                value = (self._log(at, level, True, lambda stored: RowLog(stored).last(row, lanes)) if level
+                value = (self._log(at, level, True, lambda stored: RowLog(stored, size).last(row, lanes)) if level
                          else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])  # fmt: skip
                 if len(value):
                     return value[0]

@@ -15,11 +15,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.robustness import dap
+from tests.robustness import dap, recordings
 
 # name -> what tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
-TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = {"dap": dap.cases}
-GOOD = frozenset({"done", "refused", "ended"})
+TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = {
+    "dap": dap.cases, "recordings": recordings.cases,
+}
+GOOD = frozenset({"done", "refused", "ended", "warned"})
 SHOWN = 20          # bad cases of a target that are printed
 
 

@@ -60,13 +60,13 @@ def test_rows_of_every_kind_come_back() -> None:
     assert set(streams.numbers(stored["kind"]).tolist()) == {0, 1, 2}
     again = unpacked(stored)
     assert (again[0] == index).all() and (again[1] == value).all()
-    log, writes = RowLog(stored), np.arange(400)
+    log, writes = RowLog(stored, 1 << 16), np.arange(400)
     assert (log.values(writes) == value).all()
     for lanes in (slice(0, 1), slice(17, 18), slice(31, 32), slice(4, 20)):
         assert (log.values(writes[::3], lanes) == value[::3, lanes]).all()
     end = np.sort(random.randint(0, 401, 50)).astype(np.uint32)
     end[-1] = 400
-    log = RowLog(streams.split(bytes(rows_blob(Rows.of_values(end, index, value))), ROWS))
+    log = RowLog(streams.split(bytes(rows_blob(Rows.of_values(end, index, value))), ROWS), 1 << 16)
     assert (log.end == end).all() and (log.values(writes) == value).all()
 
 
@@ -76,7 +76,7 @@ def test_memory_writes_come_back() -> None:
     index, value = random.randint(0, 1 << 20, 300).astype(np.uint32), random.randint(0, 1 << 32, 300, np.uint32)
     end = np.array([0, 100, 100, 300], np.uint32)
     stored = streams.split(bytes(memory_blob(index, value, end)), MEMORY)
-    again = read_memory(stored)
+    again = read_memory(stored, 1 << 20)
     assert (again[0] == index).all() and (again[1] == value).all() and (prefix_counts(stored["counts"], 300) == end).all()
 
 
@@ -117,7 +117,7 @@ def test_some_writes_equal_all_writes(recorded: Any) -> None:
     every = logs(recorded)
     assert len(every) > CYCLES // CHUNK
     for stored, (index, value) in every:
-        log = RowLog(stored)
+        log = RowLog(stored, 1 << 16)
         assert (log.index == index).all()
         for size in (0, 1, len(index) // 2, len(index)):
             writes = np.sort(order.permutation(len(index))[:size])
@@ -134,9 +134,11 @@ def test_some_writes_equal_all_writes(recorded: Any) -> None:
 def test_streams_that_do_not_fit_are_refused(recorded: Any) -> None:
     stored, _ = logs(recorded)[0]
     with pytest.raises(ValueError, match="fit"):
-        RowLog({**stored, "kind": (3, 0, memoryview(b""))})
+        RowLog({**stored, "kind": (3, 0, memoryview(b""))}, 1 << 16)
     with pytest.raises(ValueError, match="fit"):
-        RowLog({**stored, "kind": (stored["kind"][0], 1, memoryview(bytes([5]) * stored["kind"][0]))})
+        RowLog({**stored, "kind": (stored["kind"][0], 1, memoryview(bytes([5]) * stored["kind"][0]))}, 1 << 16)
+    with pytest.raises(ValueError, match="writes row"):
+        RowLog(stored, 1)
 
 
 def test_a_row_is_what_the_machine_had(file: Path, recorded: Any, truth: list) -> None:
