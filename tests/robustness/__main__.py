@@ -15,13 +15,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.robustness import dap, recordings
+from tests.robustness import dap, kills, recordings
 
 # name -> what tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
 TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = {
-    "dap": dap.cases, "recordings": recordings.cases,
+    "dap": dap.cases, "kills": kills.cases, "recordings": recordings.cases,
 }
-GOOD = frozenset({"done", "refused", "ended", "warned"})
+GOOD = frozenset({"done", "refused", "ended", "warned", "nothing", "part", "whole"})
 SHOWN = 20          # bad cases of a target that are printed
 
 

@@ -1,0 +1,83 @@
+"""Recordings killed at any time (SIGKILL): what they leave opens, and shows true states up to where it ends.
+
+A case starts `rfview record`, kills it after a random part of the time that a whole run takes, and looks at the folder: a
+recording that is whole, or at most one that is not and opens with a warning, or nothing where no chunk was written yet.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from rfview.engine.errors import InputError
+from rfview.engine.snapshot import Snapshot
+from rfview.sessions.file.writer import partials
+from rfview.sessions.timeline.opening import open_recording
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+KERNEL = REPOSITORY / "tests" / "bench" / "workloads" / "vecadd_262144.toml"      # some 190,000 cycles
+SAMPLES = 40
+
+
+def command(path: Path) -> list[str]:
+    """Return the command that records the kernel."""
+    return [sys.executable, "-m", "rfview", "record", str(KERNEL), "-o", str(path)]
+
+
+@functools.cache
+def truth() -> tuple[float, dict[int, Snapshot]]:
+    """Return how long a whole run takes, and states of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.rfs"
+        for _ in range(2):      # the first may compile
+            began = time.monotonic()
+            subprocess.run(command(path), cwd=REPOSITORY, check=False, capture_output=True)
+            took = time.monotonic() - began
+        found = {}
+        with closing(open_recording(path)) as timeline:
+            for cycle in range(timeline.first, timeline.last + 1, max(1, timeline.last // SAMPLES)):
+                found[cycle] = timeline.at(cycle)
+                len(found[cycle].rows), len(found[cycle].memory)
+    return took, found
+
+
+def tried(folder: Path, chance: random.Random) -> tuple[str, str]:
+    """Kill a run; return what it left: nothing, part or whole, else what is wrong."""
+    took, states = truth()
+    target = folder / "run.rfs"
+    process = subprocess.Popen(command(target), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(took * chance.uniform(0.5, 1.05))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    left = partials(target)
+    if len(left) + target.exists() > 1 or {path.name for path in folder.iterdir()} - {"run.rfs", *(one.name for one in left)}:
+        return "litter", ", ".join(os.listdir(folder))
+    if not left and not target.exists():
+        return "nothing", ""
+    try:
+        timeline = open_recording(target)       # finds what was left by the name that it should have got
+    except InputError as error:
+        return ("nothing", "") if "no whole chunk" in str(error) or "header" in str(error) else ("unreadable", str(error))
+    with closing(timeline):
+        if left and not timeline.warnings:
+            return "silent", "a part of a run opens without a warning"
+        for cycle, state in states.items():
+            if cycle <= timeline.last and not timeline.at(cycle).same_as(state):
+                return "wrong", f"cycle {cycle}"
+    return ("part" if left else "whole"), ""
+
+
+def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
+    """Kill runs first..first + count - 1 of a seed; yield (number, outcome, detail)."""
+    for number in range(first, first + count):
+        with tempfile.TemporaryDirectory() as folder:
+            yield number, *tried(Path(folder), random.Random(f"kills {seed} {number}"))
