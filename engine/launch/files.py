@@ -22,6 +22,7 @@ from rfview.engine.textures import Texture
 MAX_THREADS_PER_CTA = 1024  # CUDA C++ Programming Guide, compute capability 2.0 and later
 MAX_BLOCK = (1024, 1024, 64)  # the same table, x y z
 MAX_GRID = (2**31 - 1, 65535, 65535)  # the same table, x y z
+MAX_CTAS = 2**32 - 1  # what the machine's counters hold: a legal grid may have more
 MAX_SHARED_BYTES = 227 * 1024  # the most of any GPU; the machine checks its own, smaller limit
 MAX_REGISTERS = 63  # R0..R62, the Fermi limit that the register allocator keeps
 
@@ -161,6 +162,8 @@ def _extent(table: Table, key: str, limits: tuple[int, int, int]) -> tuple[int, 
         if not 1 <= size <= limit:
             table.fail(key, f"expected {axis} in 1..{limit}, got {size}")
     x, y, z = value + [1] * (3 - len(value))
+    if x * y * z > MAX_CTAS:
+        table.fail(key, f"has {x * y * z:,} CTAs; at most {MAX_CTAS:,} can be run")
     return x, y, z
 
 

@@ -23,6 +23,7 @@ from rfview.engine.program import GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARA
 from rfview.engine.textures import HEADER_BYTES, header
 
 GAP = 512
+MAX_BYTES = 4 << 30       # of all that a run has in memory
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,10 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     param_word = shared_words
     local_word = param_word + PARAM_BYTES // 4
     global_word = local_word + int(config["sm.num_warps"]) * local_words * 32
+    size, local = 4 * global_word + end - GLOBAL_BASE, 4 * (global_word - local_word)
+    if size > MAX_BYTES:
+        raise InputError(f"{spec.path}: takes {size:,} bytes of memory, {local:,} of them local memory of the warps; "
+                         f"at most {MAX_BYTES:,} can be had")  # fmt: skip
     arena = np.zeros(global_word + (end - GLOBAL_BASE) // 4, np.uint32)
     variables = tuple(_moved(variable, global_word) for variable in variables)
     _fill(arena, variables, spec, module, symbols)

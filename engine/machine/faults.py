@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rfview.engine import state
 from rfview.engine.errors import KernelFault
-from rfview.engine.fault_codes import (ASSERTION, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED, PARAM_RANGE,
+from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED, PARAM_RANGE,
                                        READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES, TEXTURE, TRAP,
                                        UNMAPPED)  # fmt: skip
 
@@ -29,6 +29,7 @@ SENTENCES = {
     SPLITS_FULL: "diverged into more paths than the split table holds",
     PARAM_RANGE: "reads parameter space at offset 0x{address:x}, outside the kernel's parameters",
     CALL: "calls through a pointer that holds no function with these parameters",
+    BARRIER: "waits at barrier {address}; a CTA has barriers 0 to 15",
     SURFACE: "accesses a surface outside its extent",
     TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }

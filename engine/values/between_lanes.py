@@ -12,10 +12,11 @@ from rfview.engine.values.words import load, store
 
 
 @jit
-def shuffle_rows(rows, src, dst, aux):
+def shuffle_rows(rows, src, dst, mask, aux):
     """shfl: gives the mask of lanes whose source lane is in range; a lane that is out of range keeps its own value.
 
-    Source lanes that are not active have no value of this instruction: the row element is read as it stands.
+    A source lane that is not active has no value for this instruction, and PTX leaves open what is read: 0, with which
+    sums over part of a warp come out right.
     """
     mode, in_range = I64(aux), Z64
     for lane in range(32):
@@ -38,7 +39,10 @@ def shuffle_rows(rows, src, dst, aux):
             fits = source <= I64(bound)
         if fits:
             in_range |= ONE64 << place
-        store(rows, dst, lane, load(rows, src, source) if fits else load(rows, src, lane))
+        value = load(rows, src, lane)
+        if fits:
+            value = load(rows, src, source) if (U32(mask) >> U32(source)) & U32(1) else U32(0)
+        store(rows, dst, lane, value)
     return in_range
 
 

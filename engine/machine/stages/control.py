@@ -8,14 +8,14 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
-from rfview.engine.fault_codes import CALL, SURFACE, TRAP
+from rfview.engine.fault_codes import BARRIER, CALL, SURFACE, TRAP
 from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT,
                                OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)  # fmt: skip
 from rfview.engine.program import NO_REG
 from rfview.engine.machine.registers import touch_inflight
 from rfview.engine.machine.stages import barriers, splits
 from rfview.engine.machine.stages.inflight import allocate
-from rfview.engine.state import EXECUTE, NONE8
+from rfview.engine.state import EXECUTE, NONE8, NUM_BARRIERS
 
 
 @device
@@ -92,7 +92,10 @@ def branch(sm, warp, pc, inst, taken, active):
 def barrier(sm, rf, spec, rows, insts, warp, pc, lanes, active):
     """Arrive at a CTA barrier; bar.red holds its results in the scoreboard until the barrier opens."""
     inst = insts[pc]
-    number = operand(sm, rf, spec, rows, inst, warp, 0) & 15
+    number = operand(sm, rf, spec, rows, inst, warp, 0)
+    if number < 0 or number >= NUM_BARRIERS:
+        fault(sm, BARRIER, warp, ctz64(np.uint64(lanes)), pc, number, 0)
+        return splits.advance(sm, warp, pc + 1)
     count = operand(sm, rf, spec, rows, inst, warp, 2)
     kind = np.int64(inst.aux)
     predicate = np.int64(0)

@@ -149,6 +149,7 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
         inst.dst = [row for item in part for row in low.destination(item, bits)]
         if len(set(inst.dst)) != len(inst.dst):
             raise low.fail("the same register stands twice among the destinations")
+        inst.is_removable = False       # its address may be wrong, whoever reads the value
         if isinstance(base, Place) and base.space == "param":
             as_parameter(inst)
         insts.append(low.guard_of(inst, statement))

@@ -10,6 +10,7 @@ from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Function, Label, Register
 from rfview.engine.ptx.virtual import Variables
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
+MOST_DIGITS = 9     # of a register number
 
 
 @dataclass(slots=True)
@@ -118,7 +119,7 @@ class Names:
         if match is None:
             return None
         known = self.ranges.get(match.group(1))
-        if known is None or int(match.group(2)) >= known[0]:
+        if known is None or len(match.group(2)) > MOST_DIGITS or int(match.group(2)) >= known[0]:
             return None
         register = self.table[name] = self.new_register(name, known[1])
         return register

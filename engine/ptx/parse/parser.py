@@ -14,6 +14,11 @@ _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
 _TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve",
            ".abi_preserve_control"}  # fmt: skip
 _TUNING_FLAGS = {".noreturn", ".blocksareclusters", ".explicitcluster", ".unified"}
+_OPENING, _CLOSING = frozenset("{[("), frozenset("}])")
+MAX_DEPTH = 200
+# bytes that one array may take, in each space: what the largest GPUs have, and elsewhere more than a run here can use
+MAX_ARRAY = {"shared": 227 << 10, "local": 512 << 10, "param": 1 << 32}
+MAX_OTHER_ARRAY, MAX_INITIALISED = 2 << 30, 64 << 20
 _OPAQUE = {"texref", "samplerref", "surfref"}
 _BINARY = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
@@ -23,7 +28,12 @@ _BINARY = {
 
 def parse_module(source: Source) -> SyntaxModule:
     """Parse a whole module. Raises PtxError for anything that is not PTX."""
-    return _Parser(source).module()
+    parser = _Parser(source)
+    parser.check_nesting()
+    try:
+        return parser.module()
+    except RecursionError:      # signs, as in - - - 1
+        raise source.error(parser.line, "is nested deeper than a kernel needs") from None
 
 
 def take_parameters(function: Function, body: Scope) -> None:
@@ -44,6 +54,17 @@ class _Parser:
         tokens = Tokens(source)
         self.tokens, self.kinds, self.texts = tokens, tokens.kinds, tokens.texts
         self.at = 0
+
+    def check_nesting(self) -> None:
+        """Raise PtxError where brackets nest deeper than any kernel needs, before anything follows them down."""
+        depth = 0
+        for at, text in enumerate(self.texts):
+            if text in _OPENING:
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise self.source.error(self.tokens.line(at), f"brackets are nested more than {MAX_DEPTH} deep")
+            elif text in _CLOSING:
+                depth -= 1
 
     # -- small steps --------------------------------------------------------------------------------------------
 
@@ -277,10 +298,18 @@ class _Parser:
         while self.accept("["):
             variable.is_array = True
             extents.append(0 if self.texts[self.at] == "]" else self.integer("an array size"))
+            if extents[-1] < 0:
+                raise self.source.error(variable.line, f"'{variable.name}' has the array size {extents[-1]}")
             self.expect("]")
         variable.count = 1
         for extent in extents:
             variable.count *= extent
+        most = MAX_ARRAY.get(variable.space, MAX_OTHER_ARRAY)
+        if self.texts[self.at] == "=":
+            most = min(most, MAX_INITIALISED)
+        if (size := variable.count * variable.vector * TYPE_BYTES.get(variable.type, 0)) > most:
+            raise self.source.error(variable.line, f"'{variable.name}' takes {size:,} bytes; in .{variable.space} at most "
+                                                   f"{most:,} can be had")  # fmt: skip
         return extents
 
     def variables(self, is_extern: bool = False) -> list[Variable]:
@@ -336,6 +365,8 @@ class _Parser:
             line, name, count = self.line, self.word("a register name"), -1
             if self.accept("<"):
                 count = self.integer("a register count")
+                if count < 0:
+                    raise self.source.error(line, f"register '{name}' has the count {count}")
                 self.expect(">")
             key = name if count < 0 else f"{name}<>"
             if key in names:
@@ -531,7 +562,10 @@ class _Parser:
         kind, text = self.kinds[self.at], self.texts[self.at]
         self.at += 1
         if kind == NUMBER:
-            form, number = number_value(text)
+            try:
+                form, number = number_value(text)
+            except ValueError:      # more digits than Python reads
+                raise self.fail("a number of at most 64 bits", self.at - 1) from None
             return Number(form, self.in_64_bits(number))
         if kind == STRING:
             raise self.fail("a number", self.at - 1)

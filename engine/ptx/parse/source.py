@@ -29,4 +29,6 @@ class Source:
         shown = self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
         if len(shown) > 160:
             shown = shown[:157] + "..."
+        if len(message) > 300:      # a name or number of thousands of characters
+            message = f"{message[:200]} ... {message[-80:]}"
         return PtxError(f"{self.path}:{line}: {message}\n    {shown}")

@@ -223,10 +223,10 @@ def test_clean_up_propagates_copies_but_not_between_floats_and_integers():
     assert only(kernel, isa.OP_ADD32)["imm"][2] == 5
 
 
-def test_a_dead_atomic_stays_and_a_dead_load_goes():
+def test_dead_atomics_and_loads_stay():
     kernel = decode("ld.param.u64 %rd1, [a]; ld.global.u32 %r1, [%rd1]; atom.global.add.u32 %r2, [%rd1], 1; "
                     "ld.volatile.global.u32 %r3, [%rd1]; ret;")  # fmt: skip
-    assert list(kernel.insts["op"]) == [isa.OP_LDPARAM, isa.OP_ATOM, isa.OP_LD, isa.OP_EXIT]
+    assert list(kernel.insts["op"]) == [isa.OP_LDPARAM, isa.OP_LD, isa.OP_ATOM, isa.OP_LD, isa.OP_EXIT]
 
 
 def test_code_after_a_return_is_dropped_and_the_end_always_exits():
