@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ NAMES_OF_DTYPES = {
 }  # fmt: skip
 DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
 MAX_BUFFER_BYTES = 2**31  # assumed: more than any simulated kernel reads, less than a typing slip asks for
+# what NumPy raises where a .npy file's header is none, or says another size than the file has
+HEADER_ERRORS = (ArithmeticError, EOFError, MemoryError, RecursionError, SyntaxError, TokenError, TypeError, ValueError)
 FILL_KEYS = ("zeros", "value", "arange", "random")
 
 
@@ -70,7 +73,7 @@ def _load_npy(table: Table, file: Path) -> np.ndarray:
         table.fail("file", f"expected a .npy file, but there is no file {file}")
     except OSError as error:
         table.fail("file", f"{file} cannot be read: {error.strerror or error}")
-    except (ValueError, EOFError, MemoryError) as error:
+    except HEADER_ERRORS as error:
         table.fail("file", f"expected a .npy file, but {file} is none: {error}")
     array, native = np.ascontiguousarray(array), array.dtype.newbyteorder("=")
     if native.kind == "c":  # real and imaginary parts side by side, as float2 and double2 are

@@ -39,7 +39,11 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
               "registers_per_thread", "textures")
     folder = path.parent
     module_path = folder / top.text("module", f"{path.stem}.ptx")
-    if not module_path.is_file():
+    try:
+        is_there = module_path.is_file()
+    except (OSError, ValueError):       # too long a name, or one with a null byte
+        is_there = False
+    if not is_there:
         top.fail("module", f"expected a PTX file, but there is no file {module_path}")
     buffers, symbols = _load_memory(top, "buffers", folder), _load_memory(top, "symbols", folder)
     for name in symbols:

@@ -49,7 +49,7 @@ class Marks:
             for entry in content["marks"]:
                 mark = Mark(str(entry["name"]), int(entry["cycle"]), str(entry.get("note", "")))
                 self._marks[mark.name] = mark
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             self._marks.clear()
             bad = path.with_name(path.name + ".bad")
             self.warnings.append(f"{path}: cannot read the marks ({error}); kept as {bad.name}")

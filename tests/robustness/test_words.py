@@ -1,0 +1,19 @@
+"""A few of the changed PTX modules, launch files and texts, and those that were found to break something."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.robustness.__main__ import GOOD, tally
+
+
+@pytest.mark.parametrize(("target", "count"), [("ptx", 60), ("launch", 80), ("words", 400)])
+def test_changed_inputs_are_taken_or_refused(target: str, count: int) -> None:
+    outcomes, _ = tally(target, seed=3, first=0, count=count, minutes=None)
+    assert set(outcomes) <= GOOD and outcomes["refused"] and len(outcomes) > 1, outcomes
+
+
+@pytest.mark.parametrize(("target", "number"), [("launch", 58), ("launch", 178), ("words", 1270)])
+def test_what_was_found_stays_mended(target: str, number: int) -> None:
+    outcomes, _ = tally(target, seed=1, first=number, count=1, minutes=None)
+    assert set(outcomes) <= GOOD, outcomes
