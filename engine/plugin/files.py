@@ -16,6 +16,7 @@ from types import ModuleType
 from rfview.engine.plugin import host_functions as host, registry
 from rfview.engine.plugin.description import Design, Parameter
 from rfview.engine.errors import InputError
+from rfview.engine.files import write
 
 ENVIRONMENT = "RFVIEW_DESIGNS"
 TEMPLATE = Path(__file__).parents[1] / "designs" / "template.py"
@@ -84,7 +85,7 @@ def _load(path: Path, text: str) -> ModuleType:
     sys.modules[module.__name__] = module
     try:
         exec(compile(text, str(path), "exec"), module.__dict__)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"design file {path}: {_where(error, path)}{_unknown_part(error)}") from None
     found = getattr(module, "DESIGN", None)
     if not isinstance(found, Design):
@@ -114,7 +115,7 @@ def _former_import(text: str) -> str:
     return f"line {former[0][0]}: {former[0][1]} is called rfview.{former[0][1]} now" if former else ""
 
 
-def _where(error: Exception, path: Path) -> str:
+def _where(error: BaseException, path: Path) -> str:
     """Say what went wrong while a file ran, and in which of its lines."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
@@ -122,7 +123,7 @@ def _where(error: Exception, path: Path) -> str:
     return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {error}"
 
 
-def _unknown_part(error: Exception) -> str:
+def _unknown_part(error: BaseException) -> str:
     """Say what Design or Parameter takes, to one who gave it something else; "" for other errors."""
     found = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error))
     if not found:
@@ -144,11 +145,7 @@ def write_new(path: str | Path) -> str:
     text = f'"""`{name}`: slow bank writes behind a row latch, to be changed into a register file of your own.\n{rest}'
     text = text.replace('name="template"', f'name="{name}"').replace(" Not built in;", "")
     text = text.replace('"template.', f'"{name}.').replace("template__", f"{name}__")
-    try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(f"--new {path}: is there already; nothing was changed") from None
-    except OSError as error:
-        raise InputError(f"--new {path}: cannot be written ({error.strerror})") from None
+    if path.exists():
+        raise InputError(f"--new {path}: is there already; nothing was changed")
+    write(path, text, replaces=False)
     return name

@@ -42,7 +42,10 @@ def module(name: str) -> ModuleType:
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}; a design file is "
                              "given by its path, as ./my_rf.py, or named in RFVIEW_DESIGNS")  # fmt: skip
-        found = importlib.import_module(_installed()[name])
+        try:
+            found = importlib.import_module(_installed()[name])
+        except (Exception, SystemExit) as error:
+            raise InputError(f"design {name}: its package cannot be imported: {type(error).__name__}: {error}") from None
         registry.check(found)
     hooks.register(name, found)
     return found

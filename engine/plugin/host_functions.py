@@ -23,7 +23,7 @@ def call(found: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exce
         return getattr(found, name)(*arguments)
     except RfviewError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, passing):
             raise
         path = Path(str(found.__file__))

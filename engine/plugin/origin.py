@@ -8,6 +8,7 @@ written out (`save`) and read; nothing runs it out of a recording.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from typing import Any
 from rfview.engine import plugin as designs
 from rfview.engine.plugin import files
 from rfview.engine.errors import InputError
+from rfview.engine.files import write
+
+FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 
 
 def of_chain(chain: Iterable[str]) -> dict[str, Any]:
@@ -39,7 +43,7 @@ def missing(spec: Mapping[str, Any], for_what: str) -> str:
             if name not in spec.get("files", {}):
                 return f"{for_what} needs the design: {error}"
             file = spec["files"][name]["file"]
-            written = "; `rfview info FILE --save-designs .` writes it" if file in kept(spec) else ""
+            written = "; `rfview info FILE --save-designs DIR` writes it" if file in kept(spec) else ""
             return (f"{for_what} needs the design file {file}, with which this was run: "
                     f"name it, as in {files.ENVIRONMENT}=./{file}{written}")  # fmt: skip
     return ""
@@ -66,27 +70,30 @@ def kept(spec: Mapping[str, Any]) -> dict[str, str]:
 
 
 def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
-    """Write a run's design files into a folder, made where it is not there; return their paths. Nothing of them is run.
+    """Write a run's design files into a new or empty folder; return their paths. Nothing of them is run.
 
-    A file that is there already stays as it is. Raises InputError where the run has none, where another text stands in a
-    file's place, or where nothing can be written.
+    All or none are written. Raises InputError where the run has none, one has no name of a Python module, the folder holds
+    anything else than these very files, or nothing can be written.
     """
     if not kept(spec):
         own = ", ".join(entry["file"] for entry in spec.get("files", {}).values())
         raise InputError("--save-designs: it holds no design file; " + (
             f"it is from a version that did not keep {own}" if own
             else f"{'+'.join(spec.get('chain', ()))} came with rfview or with a package"))  # fmt: skip
-    paths = []
+    for name in kept(spec):
+        if not FILE_NAME.fullmatch(name):
+            raise InputError(f"--save-designs: it holds a file {name!r}, which is no name of a design file; nothing was "
+                             "written")  # fmt: skip
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        there = {path.name: path.is_file() and not path.is_symlink() and path.read_text("utf-8", "replace")
+                 for path in place.iterdir()}  # fmt: skip
+    except OSError as error:
+        raise InputError(f"--save-designs: {error.filename or place} cannot be used ({error.strerror or error})") from None
+    other = [name for name, text in there.items() if kept(spec).get(name) != text]
+    if other:
+        raise InputError(f"--save-designs: {place} holds {other[0]!r} already; name a new or an empty folder")
     for name, text in kept(spec).items():
-        path = Path(folder) / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.exists():
-                path.write_text(text, encoding="utf-8")
-            elif path.read_text(encoding="utf-8") != text:
-                raise InputError(f"--save-designs: {path} is there already, with another text; name another folder")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "what is there is no text"
-            raise InputError(f"--save-designs: {path} cannot be written ({reason})") from None
-        paths.append(path)
-    return paths
+        write(place / name, text)
+    return [place / name for name in kept(spec)]

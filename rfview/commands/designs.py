@@ -6,9 +6,17 @@ import argparse
 import json
 import os
 import shlex
+import subprocess
+import sys
 from typing import Any
 
+from rfview.engine import IMPORT_ROOT
+from rfview.engine.errors import InputError
+from rfview.commands import options
 from rfview.listing import columns
+
+PATIENCE_S = 900        # a check compiles a machine, and runs it twelve times
+INSIDE = "RFVIEW_CHECKING"      # set in the process that does it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--new", metavar="FILE.py", help="write a design file to begin from (`rfview help design`)")
     parser.add_argument("--check", action="store_true",
                         help="run three bundled kernels under every scheduler and compare with sram, bit for bit")
+    parser.add_argument("--seconds", type=options.positive, default=PATIENCE_S, metavar="S",
+                        help=f"stop a check that has not ended by then (default {PATIENCE_S})")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
@@ -31,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
               f"and: rfview debug vectoradd --design {shlex.quote(_as_path(args.new))}")
         return 0
     if args.check:
-        return check(args.name or "")
+        return check_apart(args.name or "", args.seconds)
     if args.name is None:
         rows = [facts_of(designs.design(name)) for name in designs.names()]
         print(json.dumps(rows) if args.json else list_text(rows))
@@ -48,14 +58,27 @@ def _as_path(text: str) -> str:
     return text if os.sep in text else f".{os.sep}{text}"
 
 
-def check(variant: str) -> int:
-    """Run the bundled kernels of the check with a design; print what each gave; return 1 where one went wrong."""
-    from rfview.engine.errors import InputError
-    from rfview.engine.plugin import check_design
-    from rfview.commands import options
-
+def check_apart(variant: str, seconds: int) -> int:
+    """Check a design in a process of its own, which is stopped where it does not end; return its exit code."""
     if not variant:
         raise InputError("designs --check: name a design or a design file, as in: rfview designs ./my_rf.py --check")
+    if os.environ.get(INSIDE):
+        return check(variant)
+    words = [sys.executable, "-m", "rfview", "designs", variant, "--check"]
+    before = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join(filter(None, (str(IMPORT_ROOT), before)))
+    try:
+        environment = {**os.environ, INSIDE: "1", "PYTHONPATH": path}
+        return subprocess.run(words, env=environment, timeout=seconds, check=False).returncode
+    except subprocess.TimeoutExpired:
+        raise InputError(f"designs --check: {variant} did not end within {seconds} s; if none of its loops runs for ever, "
+                         "--seconds S waits longer") from None
+
+
+def check(variant: str) -> int:
+    """Run the bundled kernels of the check with a design; print what each gave; return 1 where one went wrong."""
+    from rfview.engine.plugin import check_design
+
     wrong = 0
     with options.progress() as bar:
         for run in check_design.check(variant, progress=bar):

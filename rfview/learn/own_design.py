@@ -24,7 +24,7 @@ A register file is one Python file. Begin with one that works, change it, check 
 A path stands wherever a design's name does, with [key=value,...] behind it; RFVIEW_DESIGNS=FILE.py makes the name known
 everywhere, a package does so by an entry point `rfview.designs`. A recording shows all values and panels without the file,
 but its `why`, `energy` and `fork` need that, and so does a recipe: RFVIEW_DESIGNS=./my_rf.py rfview replay F.rfs
-Both hold the file's text: `rfview info F.rfs --save-designs .` writes it. Nothing runs it before you name it so.
+Both hold the file's text: `rfview info F.rfs --save-designs DIR` writes it. Nothing runs it before you name it so.
 
 DESIGN = Design(...) says what there is:
   parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME; low=1, high=12: what it may be;

@@ -189,7 +189,7 @@ def test_a_recording_keeps_the_design_files_text_and_gives_it_back(
     own.unlink()
     start_anew()
     session = open_session(str(tmp_path / "run.rfs"))
-    with pytest.raises(InputError, match=r"needs the design file my_rf\.py.*`rfview info FILE --save-designs \.` writes it"):
+    with pytest.raises(InputError, match=r"needs the design file my_rf\.py.*`rfview info FILE --save-designs DIR` writes it"):
         execute(session, "info accounts")
     assert "my_rf" not in registry.added(), "nothing ran what the recording holds"
     for kind in ("rfs", "rfr"):
@@ -201,7 +201,7 @@ def test_a_recording_keeps_the_design_files_text_and_gives_it_back(
     execute(session, "info accounts")
     (tmp_path / "rfs" / "my_rf.py").write_text("mine")
     assert cli.main(["info", str(tmp_path / "run.rfs"), "--save-designs", str(tmp_path / "rfs")]) == 2
-    assert "is there already, with another text" in capsys.readouterr().err
+    assert "holds 'my_rf.py' already; name a new or an empty folder" in capsys.readouterr().err
     assert (tmp_path / "rfs" / "my_rf.py").read_text() == "mine"
 
 
@@ -212,6 +212,54 @@ def test_what_holds_no_design_file_says_so(tmp_path: Path) -> None:
         origin.save({"chain": ["my_rf"], "files": {"my_rf": {"file": "my_rf.py", "code": "0"}}}, tmp_path)
     out = origin.save({"files": {"x": {"file": "../x.py", "text": "1"}}}, tmp_path / "in")
     assert out == [tmp_path / "in" / "x.py"], "never out of the folder"
+
+
+@pytest.mark.parametrize("name", [".envrc", "Makefile", "numpy.py.txt", "a b.py", "-x.py", "..", "x\x1b.py", ""])
+def test_only_names_of_modules_are_written_all_or_none(tmp_path: Path, name: str) -> None:
+    held = {"files": {"x": {"file": "x.py", "text": "1"}, "y": {"file": name, "text": "2"}}}
+    with pytest.raises(InputError, match="no name of a design file; nothing was written"):
+        origin.save(held, tmp_path / "in")
+    assert not (tmp_path / "in").exists()
+
+
+def test_design_files_are_written_into_new_or_empty_folders_alone(tmp_path: Path) -> None:
+    held = {"files": {"x": {"file": "x.py", "text": "1"}}}
+    (tmp_path / "other").write_text("precious")
+    with pytest.raises(InputError, match="holds 'other' already"):
+        origin.save(held, tmp_path)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "x.py").symlink_to(tmp_path / "nowhere.py")
+    with pytest.raises(InputError, match="holds 'x.py' already"):
+        origin.save(held, tmp_path / "links")
+    assert not (tmp_path / "nowhere.py").exists()
+    assert origin.save(held, tmp_path / "new") == origin.save(held, tmp_path / "new"), "twice is once"
+
+
+@pytest.mark.parametrize(("line", "says"), [
+    ("raise SystemExit(3)", "line 1: SystemExit: 3"), ("import sys; sys.exit('bye')", "line 1: SystemExit: bye"),
+    ("def f(): f()\nf()", "RecursionError"), ("import no_such_package", "line 1: ModuleNotFoundError"),
+    ("raise BaseExceptionGroup('x', [ValueError()])", "line 1: ExceptionGroup"), ("1/0", "line 1: ZeroDivisionError"),
+])
+def test_a_design_file_that_ends_itself_is_an_error_of_that_file(tmp_path: Path, line: str, says: str) -> None:
+    path = tmp_path / "my_rf.py"
+    path.write_text(line)
+    with pytest.raises(InputError) as error:
+        files.load(path)
+    assert f"design file {path}: " in str(error.value) and says in str(error.value)
+
+
+@pytest.mark.nojit
+def test_a_function_of_the_host_that_exits_is_an_error_of_the_design(own: Path) -> None:
+    own.write_text(own.read_text() + "\n\ndef energy(run):\n    raise SystemExit\n")
+    with pytest.raises(InputError, match=r"design my_rf, energy: SystemExit: .*\(my_rf\.py, line "):
+        run(str(own)).simulator.energy()
+
+
+def test_a_check_that_does_not_end_is_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my_rf.py"
+    path.write_text("while True:\n    pass\n")
+    assert cli.main(["designs", str(path), "--check", "--seconds", "2"]) == 2
+    assert "did not end within 2 s" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

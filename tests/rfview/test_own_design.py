@@ -13,6 +13,7 @@ from rfview.engine.compile import jit
 from rfview.engine.plugin import files
 from rfview.engine.plugin import check_design
 from rfview import cli
+from rfview.commands.designs import INSIDE
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,7 @@ def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(check_design, "CHECKED", ("hotspot",))
+    monkeypatch.setenv(INSIDE, "1")
     path = tmp_path / "my_rf.py"
     assert cli.main(["designs", "--new", str(path)]) == 0
     assert "--check" in capsys.readouterr().out
@@ -38,17 +40,17 @@ def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
     assert "no end after 1 times sram's cycles; the warps: " in capsys.readouterr().out
 
 
-def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my_rf.py"
     assert cli.main(["designs", "--new", str(path)]) == 0
     text = path.read_text()
     path.write_text(text.replace("(MAX_BANKS,)", "(2,)"))
     assert cli.main(["designs", str(path), "--check"]) == 2
-    said = capsys.readouterr().err
+    said = capfd.readouterr().err
     assert "run as plain Python: IndexError in write_back (my_rf.py, line " in said and "out of bounds" in said
     path.write_text(text.replace("return SLOW_WRITE", "return 45"))
     assert cli.main(["designs", str(path), "--check"]) == 2
-    assert "hook write_back: returns 45, which is no stall code" in capsys.readouterr().err
+    assert "hook write_back: returns 45, which is no stall code" in capfd.readouterr().err
 
 
 class Ended:
@@ -130,6 +132,7 @@ def test_the_check_wants_a_design_and_the_compiler(
 ) -> None:
     assert cli.main(["designs", "--check"]) == 2
     assert "name a design or a design file" in capsys.readouterr().err
+    monkeypatch.setenv(INSIDE, "1")
     monkeypatch.setattr(jit, "OFF", True)
     assert cli.main(["designs", "sram", "--check"]) == 2
     assert "takes hours without the compiler" in capsys.readouterr().err

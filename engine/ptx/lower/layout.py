@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rfview.engine.errors import PtxError
 from rfview.engine.program import GRID_WORKSPACE, GRID_WORKSPACE_BYTES, PARAM_BYTES, Param, Symbol
 from rfview.engine.ptx.lower.functions import calls_indirectly, function_address, taken_functions
@@ -23,6 +25,8 @@ def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
     for variable in function.params:
         if variable.is_array and variable.size == 0:
             raise source.error(variable.line, f"kernel parameter '{variable.name}' has no size")
+        if variable.type not in OPAQUE and not re.fullmatch(r"[bsuf](8|16|32|64|128)", variable.type):
+            raise source.error(variable.line, f"kernel parameter '{variable.name}' cannot be of type .{variable.type}")
         offset = align_up(offset, variable.alignment)
         found.append(Param(variable.name, variable.type, variable.size, variable.alignment, offset))
         offset += variable.size
