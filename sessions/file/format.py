@@ -264,6 +264,8 @@ class Header:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
             body = streams.decompress_map(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
+            if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:
+                raise ValueError("its states are not made of whole words")
             limits.allow(sum(streams.size_of(outer[name]) for name in VALUES), limits.ARRAYS, "state, memory and registers")
             values = {name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4") for name in VALUES}
             if len(values["state"]) != layout.num_words:

@@ -29,7 +29,7 @@ def test_changed_recordings_are_refused_or_shown_as_they_are() -> None:
     assert set(outcomes) <= GOOD and {"refused", "warned", "done"} <= set(outcomes), outcomes
 
 
-@pytest.mark.parametrize(("seed", "number"), [(1, 68), (1, 125), (1, 2686)])
+@pytest.mark.parametrize(("seed", "number"), [(1, 68), (1, 125), (1, 2686), (1, 11265), (1, 84979)])
 def test_what_was_found_stays_mended(seed: int, number: int) -> None:
     outcomes, _ = tally("recordings", seed, number, 1, None)
     assert set(outcomes) <= GOOD, outcomes

@@ -13,7 +13,7 @@ def test_changed_inputs_are_taken_or_refused(target: str, count: int) -> None:
     assert set(outcomes) <= GOOD and outcomes["refused"] and len(outcomes) > 1, outcomes
 
 
-@pytest.mark.parametrize(("target", "number"), [("launch", 58), ("launch", 178), ("words", 1270)])
+@pytest.mark.parametrize(("target", "number"), [("launch", 58), ("launch", 178), ("ptx", 17222), ("words", 1270)])
 def test_what_was_found_stays_mended(target: str, number: int) -> None:
     outcomes, _ = tally(target, seed=1, first=number, count=1, minutes=None)
     assert set(outcomes) <= GOOD, outcomes
