@@ -11,6 +11,7 @@ On this floor: what every room may know.
     config  presets/    every number, with unit and source
     stalls  events  errors  fault_codes  textures    the other tables
     files               writes files so that nothing is lost
+    escapes             text from files as text alone: control characters are shown, not obeyed
 
 The rooms, each with its own list of duties:
 

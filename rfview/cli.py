@@ -13,10 +13,11 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from rfview.engine.errors import RfviewError
-from rfview import __version__
+from rfview import __version__, streams
 
 # name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
 COMMANDS: dict[str, str] = {
@@ -81,6 +82,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     # modules and machine code make many objects that stay: to look among them for lost ones so often would slow each start
     gc.set_threshold(50_000, 10, 10)
     words = list(sys.argv[1:] if argv is None else argv)
+    with streams.guarded():
+        return _guarded(words)
+
+
+def _guarded(words: list[str]) -> int:
+    """Run one command; make of every error a line and an exit code."""
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -90,8 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", code=INTERRUPTED)
     except BrokenPipeError:
-        # What reads our output has gone: keep the interpreter's own flush at exit from complaining.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.give_up(sys.stdout)     # what reads our output has gone
         return BROKEN_PIPE
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
@@ -185,10 +191,10 @@ def _unknown(word: str) -> str:
 
 def _fail(*texts: str, code: int) -> int:
     """Print a line on stderr for each text and return `code`."""
-    try:
+    with suppress(RfviewError, OSError):
         sys.stdout.flush()
+    with suppress(RfviewError, OSError):
         for text in texts:
             print(f"rfview: error: {' '.join(text.split())}", file=sys.stderr)
-    except OSError:
-        pass
+        sys.stderr.flush()
     return code

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rfview.engine.errors import InputError
+from rfview import streams
 from rfview.commands import options, screen
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         if screen.is_terminal() and not args.json:
             from rfview.screens.compare.screen import run_compare
 
-            return run_compare(timelines, list(args.targets))
+            return run_compare(timelines, list(args.targets), ascii_only=streams.is_ascii())
         print(report(timelines, list(args.targets), as_json=args.json))
     return 0
 

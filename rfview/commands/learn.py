@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from rfview import listing
+from rfview import listing, streams
 from rfview.commands import screen
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("tour", nargs="?", metavar="TOUR", help="a tour, by its name or its design's (default: list all)")
     parser.add_argument("--plain", action="store_true", help="tell the tour as text; on a terminal it asks")
-    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    parser.add_argument("--ascii", action="store_true", default=streams.is_ascii(),
+                        help="draw with ASCII characters only, as in a locale that has no others")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -206,7 +206,8 @@ class Progress:
             if fraction is not None:
                 filled = round(BAR_WIDTH * min(max(fraction, 0.0), 1.0))
                 bar = "█" * filled + "░" * (BAR_WIDTH - filled) + f" {fraction:4.0%} "
-            sys.stderr.write(f"\r\x1b[2K{bar}{text}")
+            self._clear()
+            sys.stderr.write(f"{bar}{text}")
             self._open = True
         sys.stderr.flush()
 
@@ -214,9 +215,14 @@ class Progress:
         """Take the bar away; what is shown next is other work."""
         self._began_at = time.monotonic()
         if self._open:
-            sys.stderr.write("\r\x1b[2K")
+            self._clear()
             sys.stderr.flush()
             self._open = False
+
+    @staticmethod
+    def _clear() -> None:
+        """Begin the terminal's line anew."""
+        getattr(sys.stderr, "control", sys.stderr.write)("\r\x1b[2K")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rfview import startup
+from rfview import startup, streams
 from rfview.commands import options
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rfview.sessions import Session
 
 TEXT_SIZE = (120, 40)
+NO_SCREEN = ("", "dumb", "unknown")     # terminals, by TERM, that cannot draw
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warp", type=int, default=0, metavar="N", help="focus this warp")
     parser.add_argument("--overlay", metavar="B.rfs", help="underline what differs in this other run of the same kernel")
     parser.add_argument("--plain", action="store_true", help="sentences instead of a screen; see `rfview help plain`")
-    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    parser.add_argument("--ascii", action="store_true", default=streams.is_ascii(),
+                        help="draw with ASCII characters only, as in a locale that has no others")
     startup.add_arguments(parser)
 
 
@@ -38,7 +40,8 @@ def defaults(**given: object) -> argparse.Namespace:
 
 def is_terminal() -> bool:
     """Say whether a person can see and type."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    used = (sys.stdin, sys.stdout, sys.stderr)      # the screen is drawn on standard error
+    return all(stream.isatty() for stream in used) and os.environ.get("TERM", "") not in NO_SCREEN
 
 
 def show_recording(file: str, args: argparse.Namespace, view: View | None = None) -> int:

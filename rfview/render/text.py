@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rfview.engine.escapes import visible
+
 BARS = " ▁▂▃▄▅▆▇█"
 LEAVING = ("Esc", "q")     # keys of hints that are never left out
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
@@ -32,10 +34,12 @@ class Row:
         self._spans: list[tuple[str, str]] = []
 
     def add(self, text: str, role: str = "text") -> Row:
-        """Append text."""
-        room = self.width - self.x
+        """Append text; a tab is a blank, other control characters are escapes."""
+        room = max(0, self.width - self.x)
         if len(text) > room:
-            text = text[: max(0, room)]
+            text = text[:room]
+        if not text.isprintable():
+            text = visible(text.replace("\t", " "))[:room]
         if text:
             self._spans.append((text, role))
             self.x += len(text)

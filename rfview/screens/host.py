@@ -10,6 +10,7 @@ from textual.app import App
 from textual.screen import Screen
 from textual.theme import Theme
 
+from rfview.engine.escapes import visible
 from rfview.palette import Palette
 from rfview.screens.palette import ActionProvider
 from rfview.widgets.panel import StripCache
@@ -35,6 +36,10 @@ class HostApp(App[int]):
         if no_color is not None:
             os.environ["NO_COLOR"] = no_color
         self.strips = StripCache(palette)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text; what its data holds of control characters is copied as escapes."""
+        super().copy_to_clipboard(visible(text, "\n\t"))
 
     def on_mount(self) -> None:
         if self._by_terminal:

@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from rfview import recipe
 from rfview.actions import ACTIONS
+from rfview.engine.escapes import visible
 from rfview.keys import KeyReader, Pressed, token_of
 from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
 from rfview.render import frame, pipeline, timeline
@@ -322,7 +323,8 @@ class MainScreen(Screen[None]):
         app: Any = self.app
         rival = self.worker.rival if self.scene.over is not None else None
         over = f" --overlay {shlex.quote(str(rival.path))}" if rival is not None else ""
-        return recipe.command_line(app.target_command, self.worker.session, self.scene.cycle, self.scene.warp) + over
+        line = recipe.command_line(app.target_command, self.worker.session, self.scene.cycle, self.scene.warp)
+        return visible(line + over)
 
     def leave(self) -> None:
         """End the program."""

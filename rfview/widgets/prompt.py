@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.suggester import SuggestFromList
 from textual.widgets import Input
 
+from rfview.engine.escapes import visible
 
 # keys of a line -> Textual's action for it
 EDITING = {
@@ -49,7 +50,7 @@ class Prompt(Input):
         self.mode = mode
         self.is_open = True
         self.past_at = len(self.past)
-        self.value = text
+        self.value = text = visible(text)
         self.display = True
         self.can_focus = True
         self.focus()

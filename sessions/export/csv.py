@@ -8,7 +8,7 @@ from typing import IO
 
 import numpy as np
 
-from rfview.sessions.export.instructions import windows
+from rfview.sessions.export.instructions import constants, windows
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.timeline.base import Timeline
 
@@ -16,7 +16,7 @@ from rfview.sessions.timeline.base import Timeline
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write cycle c and the warps that were in each state in it, for c = first..last - 1; states never seen are left out."""
     totals = timeline.stall_totals(last) - timeline.stall_totals(first)
-    states = [entry for entry in timeline.info["stalls"] if totals[int(entry["code"])]]
+    states = [entry for entry in constants(timeline, "stalls")["stalls"] if totals[int(entry["code"])]]
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(["cycle", *(entry["name"] for entry in states)])
     codes = np.array([int(entry["code"]) for entry in states])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rfview.engine.escapes import visible_in
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
 from rfview.sessions.timeline.base import Timeline
 
@@ -23,6 +24,11 @@ class Event(NamedTuple):
     warp: int
     pc: int
     stage: str
+
+
+def constants(timeline: Timeline, *names: str) -> dict[str, Any]:
+    """Return what a writer takes of a run's constants, control characters in their texts as escapes; None: not there."""
+    return {name: visible_in(timeline.info.get(name)) for name in names}
 
 
 def windows(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import IO
 
-from rfview.sessions.export.instructions import events
+from rfview.sessions.export.instructions import constants, events
 from rfview.sessions.timeline.base import Timeline
 
 SHORT = {"issue": "Is", "collect": "Co", "execute": "Ex", "memory": "Me", "write_back": "Wb", "written": "Rt"}
@@ -16,7 +16,7 @@ SHORT = {"issue": "Is", "collect": "Co", "execute": "Ex", "memory": "Me", "write
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the instructions of cycles first..last - 1."""
-    program = timeline.info.get("program", [])
+    program = constants(timeline, "program")["program"] or []
     out.write(f"Kanata\t0004\nC=\t{first}\n")
     clock = first
     current: dict[int, str] = {}

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from rfview.sessions.export.instructions import events, windows
+from rfview.sessions.export.instructions import constants, events, windows
 from rfview.sessions.timeline.base import Timeline
 
 WARPS, INSTRUCTIONS = 0, 1
@@ -21,7 +21,7 @@ WARPS, INSTRUCTIONS = 0, 1
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the states and instructions of cycles first..last - 1."""
     info = timeline.info
-    about = {name: info.get(name) for name in ("kernel", "design", "scheduler", "preset", "seed", "source_hash")}
+    about = constants(timeline, "kernel", "design", "scheduler", "preset", "seed", "source_hash")
     out.write('{"displayTimeUnit":"ns","otherData":' + json.dumps({**about, "1 us": "1 cycle"}) + ',"traceEvents":[\n')
     separator = ""
     for entry in (*_names(info), *_states(timeline, first, last), *_instructions(timeline, first, last)):
@@ -39,7 +39,7 @@ def _names(info: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _states(timeline: Timeline, first: int, last: int) -> Iterator[dict[str, Any]]:
     """Yield a slice per run of a state; the state at c is what the warp did in cycle c - 1."""
-    names = {int(entry["code"]): entry["name"] for entry in timeline.info["stalls"]}
+    names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
     since: np.ndarray | None = None
     now: np.ndarray | None = None
     issued = -1
@@ -66,7 +66,7 @@ def _slice(names: dict[int, str], warp: int, code: int, start: int, stop: int) -
 
 
 def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[dict[str, Any]]:
-    program = timeline.info.get("program", [])
+    program = constants(timeline, "program")["program"] or []
     for event in events(timeline, first, last):
         text = program[event.pc]["text"] if event.pc < len(program) else "?"
         base = {"pid": INSTRUCTIONS, "tid": event.warp, "cat": "instruction", "id": event.seq, "name": text,

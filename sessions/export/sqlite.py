@@ -26,10 +26,11 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.escapes import visible_in
 from rfview.engine.files import ChangedMeanwhile, NewFile
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
 from rfview.sessions.timeline.invariants import event_names
-from rfview.sessions.export.instructions import NO_STAGE, events, windows
+from rfview.sessions.export.instructions import NO_STAGE, constants, events, windows
 from rfview.sessions.timeline.base import Timeline
 
 SCHEMA = """
@@ -78,7 +79,7 @@ def _fill(timeline: Timeline, first: int, last: int, path: Path) -> None:
     database = sqlite3.connect(path, isolation_level=None)
     try:
         _script(database, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" + SCHEMA)
-        _constants(database, timeline.info, first, last)
+        _constants(database, timeline, first, last)
         for start, stop in windows(timeline, first + 1, last):      # the state of c + 1 is what happened in c
             _states(database, timeline, start, stop)
             _counts(database, timeline, start, stop)
@@ -96,11 +97,12 @@ def _script(database: sqlite3.Connection, text: str) -> None:
         database.execute(statement)
 
 
-def _constants(database: sqlite3.Connection, info: dict[str, Any], first: int, last: int) -> None:
+def _constants(database: sqlite3.Connection, timeline: Timeline, first: int, last: int) -> None:
     """Write what the run is, and its program."""
     keys = ("kernel", "design", "scheduler", "preset", "seed", "engine_version", "source_hash", "num_warps", "num_banks",
             "num_schedulers", "clock_mhz", "registers_per_thread")  # fmt: skip
-    rows = [("first_cycle", first), ("last_cycle", last - 1), *((key, info.get(key)) for key in keys),
+    info = constants(timeline, *keys, "parameters", "program")
+    rows = [("first_cycle", first), ("last_cycle", last - 1), *((key, info[key]) for key in keys),
             *((name, value if isinstance(value, (int, float, str)) else json.dumps(value))
               for name, value in info["parameters"].items())]  # fmt: skip
     database.executemany("INSERT INTO run VALUES (?, ?)", rows)
@@ -110,7 +112,7 @@ def _constants(database: sqlite3.Connection, info: dict[str, Any], first: int, l
 
 def _states(database: sqlite3.Connection, timeline: Timeline, start: int, stop: int) -> None:
     """Write cycles and stalls of the states start..stop - 1."""
-    names = {int(entry["code"]): entry["name"] for entry in timeline.info["stalls"]}
+    names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
     states = timeline.states(start, stop)
     codes = np.array(sorted(names))
     counts = (states[:, :, None] == codes).sum(axis=1)
@@ -129,7 +131,7 @@ def _states(database: sqlite3.Connection, timeline: Timeline, start: int, stop: 
 
 def _counts(database: sqlite3.Connection, timeline: Timeline, start: int, stop: int) -> None:
     """Write how much each event counter grew in the cycles that states start..stop - 1 show."""
-    names = event_names(timeline.info)
+    names = visible_in(event_names(timeline.info))
     values = timeline.column("sm.events[*]", start - 1, stop)
     grown = np.diff(values.astype(np.int64), axis=0)
     rows, columns = np.nonzero(grown)
@@ -150,7 +152,7 @@ def _accesses(database: sqlite3.Connection, timeline: Timeline, start: int, stop
 
 def _waits(database: sqlite3.Connection, timeline: Timeline, first: int, last: int) -> None:
     """Write the stretches in which a warp slot was in one state."""
-    names = {int(entry["code"]): entry["name"] for entry in timeline.info["stalls"]}
+    names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
     before = timeline.states(first + 1, first + 2)[0]
     begun = np.full(len(before), first)
     found: list[tuple[int, str, int, int, int]] = []

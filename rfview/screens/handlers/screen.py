@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
+from rfview.engine.escapes import visible
 from rfview.keys import Pressed
 from rfview.render.frame import drawn
 from rfview.render.layout import PANELS, TITLES
@@ -107,6 +108,7 @@ def screenshot(main: MainScreen, pressed: Pressed) -> None:
     """Write the screen into a file that is named by kernel, design and cycle."""
     info = main.scene.info
     name = f"{info.get('name') or main.scene.title}-{info.get('design', '')}-{main.scene.cycle}".replace("/", "_")
+    name = visible(name)
     write_screenshot(main, f"{name}.svg")
 
 

@@ -1,0 +1,63 @@
+"""A recording with right check sums whose every text, its file's name too, holds what a terminal would obey or hide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from rfview.sessions.file import format
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202e\u2066[red]a[/red]"
+RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "first.rfs"
+# words that name a table's row, by which the program goes
+NAMES = frozenset({"design", "chain", "scheduler", "dtype", "kind", "field", "op", "unit", "engine_version", "source_hash",
+                   "glyph", "ascii", "family", "wait_class", "sm.mapping", "label"})  # fmt: skip
+
+
+def evil(data: Any) -> Any:
+    """Return the data with the evil text behind every text, but for names of tables."""
+    if isinstance(data, str):
+        return data + EVIL
+    if isinstance(data, dict):
+        return {key: value if key in NAMES else evil(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [evil(value) for value in data]
+    return data
+
+
+def clean(text: str) -> bool:
+    """Say whether a text holds nothing but printable characters, line ends and tabs."""
+    return all(char.isprintable() or char in "\n\t" for char in text)
+
+
+def recording(folder: Path, name: str = f"a{EVIL.replace('/', '')}.rfs") -> Path:
+    """Write the recording into a folder and return its path."""
+    target = folder / name
+    with open(RECORDED, "rb") as source, open(target, "wb", buffering=0) as out:
+        old = format.Index.unpack(format.read_frame(source, format.read_trailer(source, RECORDED.stat().st_size)).payload)
+        index, before, offset = format.Index(), (0, 0), len(format.MAGIC)
+        format.write_all(out, format.MAGIC)
+        while True:
+            frame = format.read_frame(source, offset)
+            offset = frame.end
+            if frame.tag == format.INDEX:
+                break
+            if frame.tag == format.HEAD:
+                header = format.Header.unpack(bytes(frame.payload), RECORDED)
+                header.info = evil(header.info)
+                before = 0, format.write_frame(out, format.HEAD, header.pack())[1]
+            elif frame.tag == format.CHUNK:
+                head, packed = format.ChunkHead.split(frame.payload)
+                chunk = msgpack.unpackb(packed, strict_map_key=False)
+                chunk["printed"] = [[head.first, "said " + EVIL]]
+                head = format.ChunkHead.following(head.number, head.num, head.first, before)
+                place, crc = format.write_frame(out, format.CHUNK, head.pack(), msgpack.packb(chunk))
+                before = head.chain, crc
+                index.add(head, chunk, place)
+            else:
+                index.zones.append(format.write_frame(out, frame.tag, bytes(frame.payload))[0])
+        index.totals, index.end = old.totals, evil(old.end)
+        format.write_trailer(out, format.write_frame(out, format.INDEX, index.pack())[0])
+    return target
