@@ -8,7 +8,7 @@
     plain  dap/                    sentences instead of a screen; the Debug Adapter Protocol
     learn/                         explanations, help topics and guided tours
     startup  recipe                commands done on opening; the command line that shows a view again
-    streams                        standard output and error, to which only text goes
+    streams  crash                 standard output and error, to which only text goes; what is said of our own defects
     charts  listing                bar charts; lists of the command line
     engine/  sessions/             installed here, beside this folder in a checkout: the machine; recordings and verbs
 """

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine.errors import RfviewError
 from rfview.palette import Palette, choose_theme
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
-OPEN_FAILED = 2
 
 
 def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_only: bool = False) -> str:
@@ -86,10 +86,12 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap, begin=begin,
                    command=command)
     try:
-        code = app.run()
+        code = app.run() or app.return_code
     finally:
         if callable(session) and app.worker.is_open:
             app.worker.session.close()
     if app.failure is not None:
-        return int(getattr(app.failure, "exit_code", OPEN_FAILED))
+        if not isinstance(app.failure, RfviewError):
+            raise app.failure
+        return app.failure.exit_code
     return int(code or 0)

@@ -111,8 +111,9 @@ def _guarded(words: list[str]) -> int:
         if package not in ("", "rfview"):
             return _fail(f"this Python ({sys.executable}) lacks the package {package}; pip install . in rfview's folder "
                          "brings all that it needs", code=2)  # fmt: skip
-        text = f"internal error: {type(error).__name__}: {error} (RFVIEW_TRACEBACK=1 shows where)"
-        return _fail(text, code=INTERNAL_ERROR)
+        from rfview import crash
+
+        return _fail(crash.sentence(error), code=INTERNAL_ERROR)
 
 
 def _run(words: list[str]) -> int:

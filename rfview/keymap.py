@@ -21,7 +21,7 @@ from rfview.engine.errors import InputError
 from rfview.actions import ACTIONS, BY_NAME, NAMED_KEYS, NO_ACTION, tokens_of
 
 MODIFIERS = ("ctrl", "alt", "shift")
-NEVER = ("ctrl+c", "ctrl+q")     # the way out must not be lost
+NEVER = ("ctrl+c", "ctrl+q", "ctrl+z")     # the way out must not be lost
 
 
 def path(environ: Mapping[str, str] | None = None) -> Path:

@@ -48,14 +48,16 @@ EXIT_CODES = """\
 1    the run ended, and a result is not the expected one
 2    bad input: a file, option, expression or session that cannot be used
 3    the kernel misbehaved: out-of-bounds or misaligned access, barrier deadlock, trap, cycle limit
-70   a defect of rfview itself (RFVIEW_TRACEBACK=1 shows where)
+70   a defect of rfview itself; a report is written, and named (RFVIEW_TRACEBACK=1 shows where at once)
+129, 143  ended by a hang-up or SIGTERM: 128 and the signal's number
 130  interrupted"""
 
 ENVIRONMENT = """\
 RFVIEW_THEME          dark, light, ansi16 (the terminal's own colours) or mono
 NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THEME=mono; RFVIEW_THEME goes first
-TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb: the screen once, as text
+TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: the screen once, as text
 XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`
+XDG_STATE_HOME        rfview/ in it takes reports of defects (default ~/.local/state)
 RFVIEW_DESIGNS        design files that are known by name, separated as in PATH; see `rfview help design`
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
 RFVIEW_TRACEBACK      set: internal errors show where they happened

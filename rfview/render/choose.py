@@ -1,4 +1,4 @@
-"""The lists to choose from for another run: register-file designs with a scheduler, and bundled kernels."""
+"""Lists to choose from: register-file designs with a scheduler and bundled kernels, for another run; every action."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rfview.render.text import Line, Row, cut, fill, hint_row, title
 
 NAME_CELLS = 16
+COMMAND_CELLS, KEY_CELLS = 18, 9
 
 
 def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: bool, follow: str, selected: int,
@@ -42,6 +43,28 @@ def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 2)
     lines.append(hint_row(width, (("Enter", "run"), ("f", "a launch file by name"), ("Esc", "close"))))
     return fill(lines, width, height)
+
+
+def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, width: int, height: int) -> list[Line]:
+    """Return the actions that what was typed leaves, (name, key, sentence) each, and the keys.
+
+    ▌EVERY ACTION  st▏
+      step               s         one cycle on
+     ▸reverse-step       S         one cycle back
+     letters narrow  ↑ ↓ choose  Enter does it  Esc
+    """
+    lines = [title(width, "EVERY ACTION", f"{needle}▏", focus=True, right=f"{len(rows)} ")]
+    room = height - 2
+    first = max(0, min(selected - room // 2, len(rows) - room))
+    for index, (name, key, sentence) in enumerate(rows[first : first + room], first):
+        chosen = index == selected
+        row = Row(width, "focus" if chosen else "").add("▸ " if chosen else "  ", "bold")
+        row.add(f"{name:<{COMMAND_CELLS}} ", "bold").add(f"{key:<{KEY_CELLS}} ", "key")
+        lines.append(row.add(cut(sentence, width - row.x - 1), "text").line())
+    if not rows:
+        lines.append(Row(width).add("  no action has these words", "dim").line())
+    hints = hint_row(width, (("a .. z", "narrow"), ("↑ ↓", "choose"), ("Enter", "do it"), ("Esc", "close")))
+    return [*fill(lines, width, height - 1), hints]
 
 
 def _rows(rows: Sequence[tuple[str, str, str]], selected: int, width: int, height: int) -> list[Line]:

@@ -1,8 +1,8 @@
 """The Textual screens and the thread behind them; what they show is painted in render/.
 
-    host      every program's app: look, command palette, the failure that ended it
+    host      every program's app: look, signals, defects, the failure that ended it
     main      opening     the main screen: layout, keys, mouse; what it begins with
-    handlers/ palette     what each action of rfview/actions.py does; all of them in the command palette
+    handlers/             what each action of rfview/actions.py does
     worker    requests    the thread that owns the session; what the screen can ask of it, one function each
     scenes/               gathers a frame's scene from the session, in that thread
     windows/  compare/    windows over the main screen; the screens of `rfview compare`

@@ -1,20 +1,24 @@
-"""The Textual app that every program of ours is: our look, our palette of actions, the failure that ended it."""
+"""The Textual app that every program of ours is: our look, signals, defects, and the failure that ended it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.app import App
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.theme import Theme
 
+from rfview import crash
 from rfview.engine.escapes import visible
 from rfview.palette import Palette
-from rfview.screens.palette import ActionProvider
 from rfview.widgets.panel import StripCache
 
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 
 
@@ -23,9 +27,10 @@ class HostApp(App[int]):
 
     CSS_PATH = STYLES
     TITLE = "rfview"
-    COMMANDS: ClassVar[set[Any]] = {ActionProvider}
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False      # ours is a window like the others
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", show=False, priority=True)]
     failure: Any = None
+    survived = 0        # defects that did not end the session
     main: Screen[Any]
 
     def __init__(self, palette: Palette):
@@ -48,10 +53,29 @@ class HostApp(App[int]):
             self.register_theme(theme_of(self.strips.palette))
             self.theme = "rfview"
         self.push_screen(self.main)
+        if not self.is_headless:
+            loop = asyncio.get_running_loop()
+            for number in ENDING:
+                loop.add_signal_handler(number, self.end_by_signal, number)
+
+    def end_by_signal(self, number: int) -> None:
+        """Give the terminal back and end with the exit code that shells report of a signal."""
+        self.exit(return_code=128 + number)
+
+    def survive(self, error: Exception) -> None:
+        """Say what a handler or painter raised, write its report, and go on."""
+        self.survived += 1
+        self.main.say(crash.sentence(error), "error")  # type: ignore[attr-defined]
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End the program on a defect that nothing survives; whoever ran it gets the exception, and the terminal no page."""
+        self.failure = self.failure or error
+        super()._handle_exception(error)
+        self._exit_renderables.clear()
 
 
 def theme_of(palette: Palette) -> Theme:
-    """Return the Textual theme for what is not painted by us: prompt, command palette, popups."""
+    """Return the Textual theme for what is not painted by us: prompt, popups."""
     text, ground = palette.page
     light = palette.theme == "light"
     return Theme(

@@ -11,7 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from rfview import recipe
+from rfview import crash, recipe
 from rfview.actions import ACTIONS
 from rfview.engine.escapes import visible
 from rfview.keys import KeyReader, Pressed, token_of
@@ -20,6 +20,7 @@ from rfview.render import frame, pipeline, timeline
 from rfview.render.footer import event_of, prompt_text
 from rfview.render.layout import Place, layout, shown
 from rfview.render.scene import Badge
+from rfview.render.text import Row, fill
 from rfview.screens import requests
 from rfview.screens.handlers import focus, prompt
 from rfview.screens.handlers.table import HANDLERS
@@ -30,6 +31,7 @@ from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.screens.worker import SessionWorker
 from rfview.sessions.commands.table import ALIASES, VERBS
 from rfview.widgets.footer import FooterView
+from rfview.widgets.guarded import Guarded
 from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
 from rfview.widgets.prompt import Prompt
@@ -37,7 +39,7 @@ from rfview.widgets.prompt import Prompt
 WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that mean something before there is a session
 
 
-class MainScreen(Screen[None]):
+class MainScreen(Guarded, Screen[None]):
     """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats.
 
     What the keys do is in handlers/, what is asked of the session in requests.py.
@@ -60,6 +62,7 @@ class MainScreen(Screen[None]):
         self.sought = ""            # what `find` looks for in time; n and N repeat it
         self.playback = Playback(self)
         self.busy = ""
+        self.defects: set[str] = set()      # of painters, as they were told
         self.overview_columns = self.span_columns = self.pipe_columns = 0
         self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
 
@@ -116,13 +119,28 @@ class MainScreen(Screen[None]):
             self.worker.ask_latest(requests.overlay_warp, scene.warp)
         if scene.pipes is not None and scene.pipes.warp != scene.warp:
             self.worker.ask_latest(requests.pipeline_warp, scene.warp)
-        width = self.app.size.width
         for place in self.places:
-            view = self.views[place.panel]
-            if isinstance(view, FooterView):
-                view.show_hints(hints(scene, width, self.keys.own, self.zoomed), width)
-            else:
-                view.show(frame.paint(scene, place))
+            try:
+                self._repaint(place)
+            except Exception as error:
+                self._not_drawn(place, error)
+
+    def _repaint(self, place: Place) -> None:
+        """Paint one panel."""
+        view, width = self.views[place.panel], self.app.size.width
+        if isinstance(view, FooterView):
+            view.show_hints(hints(self.scene, width, self.keys.own, self.zoomed), width)
+        else:
+            view.show(frame.paint(self.scene, place))
+
+    def _not_drawn(self, place: Place, error: Exception) -> None:
+        """Leave a panel blank whose painter has failed, and say so in the event row, once for each defect."""
+        text = crash.sentence(error)
+        row = Row(place.width).add(f" {text if place.panel == 'event' else 'cannot be drawn'}", "bad").line()
+        self.views[place.panel].show(fill([row], place.width, place.height))
+        if text not in self.defects:
+            self.defects.add(text)
+            self.app.survive(error)  # type: ignore[attr-defined]
 
     def change(self, **facts: object) -> None:
         """Replace some of the view's facts and paint."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rfview import crash
 from rfview.engine.errors import RfviewError
 from rfview.messages import Arrived, Busy, Failed, Said
 from rfview.render.scene import Badge
@@ -189,7 +190,11 @@ class SessionWorker:
     def _scan_once(self) -> bool:
         """Scan one chunk; report the new hits at the end of the scan."""
         before = len(self.source.hits)
-        more = self.source.scan()
+        try:
+            more = self.source.scan()
+        except Exception as error:      # a damaged chunk, or a defect: the thread must live on
+            self.post(Said(str(error) if isinstance(error, RfviewError) else crash.sentence(error), "error"))
+            return False
         if not more and self.source.hits_key != self._shown_hits:
             self._shown_hits = self.source.hits_key
             self.post(Arrived(self.source.scene()).keep())
@@ -205,7 +210,7 @@ class SessionWorker:
         except RfviewError as error:
             self._arrive_safely(str(error), "error")
         except Exception as error:      # the thread must live on: a defect of one request is told like any other mistake
-            self._arrive_safely(f"{type(error).__name__}: {error}", "error")
+            self._arrive_safely(crash.sentence(error), "error")
         if self._busy_shown:
             self.post(Busy(""))
 

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from rfview.messages import Clicked, Wheeled
 from rfview.palette import Palette
 from rfview.render.text import Line
+from rfview.widgets.guarded import Guarded
 
 MAX_STRIPS = 6_000
 
@@ -41,7 +42,7 @@ class StripCache:
         return found
 
 
-class PanelView(Widget):
+class PanelView(Guarded, Widget):
     """Shows the lines that a painter of render/ returns. panel: its name in render/layout.py and render/frame.py."""
 
     DEFAULT_CSS = """

@@ -10,6 +10,7 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input
 
 from rfview.engine.escapes import visible
+from rfview.widgets.guarded import Guarded
 
 # keys of a line -> Textual's action for it
 EDITING = {
@@ -20,7 +21,7 @@ EDITING = {
 }
 
 
-class Prompt(Input):
+class Prompt(Guarded, Input):
     """A one-row input; Enter sends it, Esc drops it, ↑ ↓ go through earlier lines, Tab or → completes."""
 
     DEFAULT_CSS = """

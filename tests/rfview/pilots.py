@@ -126,4 +126,6 @@ def drive(test: Callable[[Driven], Awaitable[None]], *, size: tuple[int, int] = 
             await test(driven)
         return app
 
-    return asyncio.run(go())
+    app = asyncio.run(go())
+    assert not app.survived, app.main.scene.message
+    return app

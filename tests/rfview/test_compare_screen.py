@@ -74,6 +74,7 @@ def show(paths: list[str], test: Callable[[Shown], Awaitable[None]], size: tuple
             shown = Shown(app, pilot)
             await shown.settle()
             await test(shown)
+        assert not app.survived
         return app
 
     return asyncio.run(go())

@@ -16,6 +16,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 
+from rfview import crash
 from rfview.engine.errors import RfviewError
 from rfview.keys import token_of
 from rfview.palette import Palette, choose_theme
@@ -24,6 +25,7 @@ from rfview.render import multiples as multiples_lines
 from rfview.render.text import Line, Row
 from rfview.screens.compare.source import CompareSource, MultiplesSource
 from rfview.screens.host import HostApp
+from rfview.widgets.guarded import Guarded
 from rfview.widgets.panel import PanelView, StripCache
 
 if TYPE_CHECKING:
@@ -184,7 +186,7 @@ class Worker:
             self._post(Working(str(error)))
 
 
-class RunsScreen(Screen[None]):
+class RunsScreen(Guarded, Screen[None]):
     """What both screens share: a worker, one view, a count before keys, a help that lies over the picture."""
 
     HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -236,13 +238,21 @@ class RunsScreen(Screen[None]):
         if self.picture is None:
             self.lines = [Row(width, "band").add(" rfview ", "title").add(self.busy, "tinfo").line()]
         else:
-            self.lines = self.draw(width, height)
+            try:
+                self.lines = self.draw(width, height)
+            except Exception as error:
+                self.lines = [Row(width, "band").add(f" {crash.sentence(error)}", "bad").line()]
         if self.helping:
             head = Row(width, "band").add("▌KEYS", "title").right(width - 1, "any key closes", "tinfo").line()
             parts = [part for line in self.KEYS for part in wrap(line, width - 2, subsequent_indent=" " * HELP_INDENT)]
             text = [Row(width, "popup").add(f" {part}", "text").line() for part in parts]
             self.lines[2 : 2 + len(text) + 1] = [head, *text]
         self.view.show(self.lines[:height])
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """Show a sentence where it says what goes on."""
+        self.busy = text
+        self.paint()
 
     def on_painted(self, message: Painted) -> None:
         message.stop()
@@ -422,7 +432,7 @@ def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: st
 def run_compare(timelines: list[Timeline], targets: list[str], *, ascii_only: bool = False) -> int:
     """Show the runs in the terminal until the user leaves; return the exit code. Raises what kept them from being shown."""
     app = make_compare_app(timelines, targets, ascii_only=ascii_only)
-    code = app.run()
+    code = app.run() or app.return_code
     if app.failure is not None:
         raise app.failure
     return int(code or 0)

@@ -15,6 +15,7 @@ from rfview.render.layout import PANELS, TITLES
 from rfview.render.registers import FORMATS
 from rfview.screens import requests
 from rfview.screens.handlers import focus
+from rfview.screens.windows.palette import PaletteWindow
 from rfview.screens.windows.popup import WhyWindow
 
 if TYPE_CHECKING:
@@ -146,6 +147,6 @@ HANDLERS: dict[str, Handler] = {
     "timeline": alone("timeline"), "pipeline": alone("pipeline"), "registers": alone("registers"),
     "lanes_right": lanes_right, "lanes_left": lanes_left, "number_format": number_format, "source": source,
     "zoom_in": zoom_time(1), "zoom_out": zoom_time(-1),
-    "palette": lambda main, pressed: main.app.action_command_palette(),
+    "palette": lambda main, pressed: main.app.push_screen(PaletteWindow(main)),
     "screenshot": screenshot, "message": lambda main, pressed: main.show_message(), "copy": copy, "quit": leave,
 }

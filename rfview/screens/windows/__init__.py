@@ -4,5 +4,6 @@
     breaks    breakpoints, watchpoints and marks
     tables    statistics, past hits of a tracepoint
     choose    another design or kernel
+    palette   every action by name
     help      every key, state and command, searched with /
 """

@@ -1,0 +1,55 @@
+"""Defects of rfview itself: what is said of one, and the report with the traceback that it names."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from rfview import __version__
+from rfview.engine import files
+from rfview.engine.errors import InputError
+from rfview.engine.escapes import visible
+
+# the report of each defect met, by its kind and place: one that comes again with every frame is written once
+_written: dict[tuple[str, str, int], Path | None] = {}
+
+
+def sentence(error: BaseException) -> str:
+    """Return what is said of a defect, in a line that names its report; writes that, the first time it is met."""
+    frames = traceback.extract_tb(error.__traceback__)
+    key = (type(error).__name__, frames[-1].filename, frames[-1].lineno or 0) if frames else (type(error).__name__, "", 0)
+    if key not in _written:
+        _written[key] = _write(error, len(_written))
+    report = _written[key]
+    text = " ".join(f"internal error: {type(error).__name__}: {error}".split())
+    return visible(f"{text[:200]}; report: {report}" if report else text[:200])
+
+
+def folders() -> Iterator[Path]:
+    """Yield the folders in which a report may lie: that of the program's state, then the one for temporary files."""
+    home = os.environ.get("XDG_STATE_HOME")
+    if home or os.environ.get("HOME"):
+        yield Path(home or Path(os.environ["HOME"]) / ".local" / "state") / "rfview"
+    yield Path(tempfile.gettempdir())
+
+
+def _write(error: BaseException, number: int) -> Path | None:
+    """Write a report and return its path, None where it can be written nowhere."""
+    lines = "".join(traceback.format_exception(error))
+    about = (f"rfview {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+             f"{' '.join(sys.argv)}\n\n")  # fmt: skip
+    for folder in folders():
+        path = folder / f"rfview-crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{number}.txt"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            files.write(path, visible(about + lines, "\n\t"))
+            return path
+        except (OSError, InputError):
+            continue
+    return None

@@ -1,0 +1,68 @@
+"""The palette: every action by name, narrowed as one types; Enter does the chosen one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from textual import events
+
+from rfview.actions import ACTIONS, Action, first_label
+from rfview.keys import token_of
+from rfview.messages import Chosen
+from rfview.render import choose
+from rfview.render.text import Line
+from rfview.screens.windows.popup import Popup
+
+# these need a letter after them, so they are left to their keys
+NEED_A_LETTER = frozenset({"mark", "goto_mark", "diff_mark", "panel", "palette"})
+PAGE = 10
+MOVES = {"down": 1, "ctrl+n": 1, "up": -1, "ctrl+p": -1, "pagedown": PAGE, "pageup": -PAGE}
+
+
+class PaletteWindow(Popup):
+    """The table of actions; letters narrow it, so only named keys move in it."""
+
+    def __init__(self, main: Any):
+        super().__init__(main, (96, 24))
+        self.needle = ""
+        self.found = self._found()
+
+    def _found(self) -> list[tuple[Action, str, str, str]]:
+        """Return (action, name, key, sentence) of the actions that hold every word typed, best first."""
+        rows = []
+        for action in ACTIONS:
+            name = action.command or action.name.replace("_", " ")
+            # of a pair's sentence only the half that this action is
+            text = re.sub(r" / [\w']+", "", action.sentence, count=1) if action.reverse else action.sentence
+            words = f"{name} {action.name} {text}".lower()
+            if action.name not in NEED_A_LETTER and all(word in words for word in self.needle.lower().split()):
+                rows.append((action, name, first_label(action, self.main.keys.own), text))
+        return sorted(rows, key=lambda row: not row[1].startswith(self.needle))
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the line typed and the actions that it leaves."""
+        return choose.palette([row[1:] for row in self.found], self.needle, self.selected, width, height)
+
+    def count(self) -> int:
+        """Return the actions left."""
+        return len(self.found)
+
+    async def on_key(self, event: events.Key) -> None:
+        event.stop()
+        event.prevent_default()
+        key = token_of(event.key, event.character)
+        if key in ("escape", "ctrl+c") or (key == "backspace" and not self.needle):
+            self.dismiss()
+        elif key == "enter":
+            self.dismiss()
+            if self.found:
+                self.main.post_message(Chosen(self.found[self.selected][0].name))
+        elif key in MOVES:
+            self.selected = max(0, min(self.count() - 1, self.selected + MOVES[key]))
+            self.paint()
+        elif key in ("backspace", "ctrl+u", "space") or len(key) == 1:
+            edited = {"backspace": self.needle[:-1], "ctrl+u": "", "space": self.needle + " "}
+            self.needle = edited.get(key, self.needle + key)
+            self.found, self.selected = self._found(), 0
+            self.paint()
