@@ -27,7 +27,7 @@ NEVER = ("ctrl+c", "ctrl+q", "ctrl+z")     # the way out must not be lost
 def path(environ: Mapping[str, str] | None = None) -> Path:
     """Return where the key file is looked for."""
     env = os.environ if environ is None else environ
-    home = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME") or Path.home()) / ".config")
+    home = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME") or os.path.expanduser("~")) / ".config")
     return Path(home) / "rfview" / "keys.toml"
 
 

@@ -6,10 +6,13 @@ whose dtype carries the hash of all sources compiled into it: an edit makes a ne
 
 from __future__ import annotations
 
+import atexit
+import errno
 import hashlib
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,10 +20,12 @@ from typing import Any
 import numba
 import numpy as np
 
+from rfview.engine.escapes import visible
+
 KEEP_FOLDERS = 8
 # where the source lies of what can go into the compiled step; a design's own file is added by plugin/variants.py
 COMPILED_ROOMS = ("compile", "machine", "values")
-HOST_ONLY = frozenset("__init__ config simulator info snapshot errors".split())
+HOST_ONLY = frozenset("__init__ config simulator info snapshot errors escapes files".split())
 
 
 def cache_root() -> Path:
@@ -28,9 +33,9 @@ def cache_root() -> Path:
     if given := os.environ.get("RFVIEW_CACHE_DIR"):
         return Path(given)
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "rfview"
+        return Path(os.path.expanduser("~")) / "Library" / "Caches" / "rfview"
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".cache") / "rfview"
+    return (Path(base) if base else Path(os.path.expanduser("~")) / ".cache") / "rfview"
 
 
 def source_hash(files: Iterable[Path]) -> str:
@@ -51,17 +56,32 @@ def engine_files(*, compiled: bool = True) -> list[Path]:
 def _prepared() -> Path:
     """Make this version's cache folder and drop all but the KEEP_FOLDERS that were used last; return it."""
     tag = source_hash(engine_files())
-    folder = cache_root() / f"numba-{numba.__version__}-numpy-{np.__version__}-{tag}"
+    root = cache_root()
+    folder = root / f"numba-{numba.__version__}-numpy-{np.__version__}-{tag}"
+    config: Any = numba.config
     try:
+        if root.parts[:1] == ("~",):
+            raise FileNotFoundError(errno.ENOENT, "there is no home folder")
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
+        tempfile.TemporaryFile(dir=folder).close()
         used = sorted(folder.parent.glob("numba-*"), key=lambda path: path.stat().st_mtime, reverse=True)
         for old in used[KEEP_FOLDERS:]:
             shutil.rmtree(old, ignore_errors=True)
-    except OSError:     # nowhere to keep it: numba then looks for a place itself
-        return folder
-    config: Any = numba.config
+    except OSError as error:
+        folder = _for_now(root, error, told=bool(config.DISABLE_JIT))
     config.CACHE_DIR = str(folder)
+    return folder
+
+
+def _for_now(root: Path, error: OSError, told: bool) -> Path:
+    """Return a temporary folder for the code of this run and the processes that it starts, and say once that it goes."""
+    folder = Path(tempfile.mkdtemp(prefix="rfview-code-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["RFVIEW_CACHE_DIR"] = str(folder)
+    if not told and sys.stderr is not None:
+        print(f"rfview: {visible(str(root))}: compiled code cannot be kept there ({error.strerror or error}); each run "
+              "compiles anew until RFVIEW_CACHE_DIR names a folder that can be written", file=sys.stderr)  # fmt: skip
     return folder
 
 

@@ -27,6 +27,6 @@ def run() -> int:
     path = bundled_recording()
     try:
         shown = str(path.relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, OSError):       # elsewhere, or in a folder that is no more
         shown = str(path)
     return screen.show_recording(shown, screen.defaults(goto=BEGIN))

@@ -6,6 +6,7 @@ What the user chose for the machine (--set) stays; what belongs to the old desig
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,7 @@ def load(session: Session, target: str) -> Session:
     from rfview.engine.simulator import Simulator       # imports numba
 
     base = session.timeline.simulator
-    spec = load_launch_file(launch_path(Path(target).expanduser() if target.endswith(".toml") else target))
+    spec = load_launch_file(launch_path(Path(os.path.expanduser(target)) if target.endswith(".toml") else target))
     machine = Simulator(spec, design=design_text(base.info), scheduler=base.scheduler, preset=base.config.preset,
                         settings=_chosen(base, base.built.chain), max_cycles=base.max_cycles, seed=base.seed,
                         progress=base._progress)  # fmt: skip

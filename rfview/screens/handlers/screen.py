@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,7 +116,7 @@ def screenshot(main: MainScreen, pressed: Pressed) -> None:
 
 def write_screenshot(main: MainScreen, name: str) -> None:
     """Write the screen as SVG, colours and all, or as plain text where the name ends in .txt."""
-    file = Path(name).expanduser()
+    file = Path(os.path.expanduser(name))
     if file.suffix not in (".svg", ".txt"):
         main.say(f"screenshot {name}: expected a name that ends in .svg or .txt", "error")
         return
