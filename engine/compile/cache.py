@@ -20,8 +20,6 @@ from typing import Any
 import numba
 import numpy as np
 
-from rfview.engine.escapes import visible
-
 KEEP_FOLDERS = 8
 # where the source lies of what can go into the compiled step; a design's own file is added by plugin/variants.py
 COMPILED_ROOMS = ("compile", "machine", "values")
@@ -80,7 +78,7 @@ def _for_now(root: Path, error: OSError, told: bool) -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["RFVIEW_CACHE_DIR"] = str(folder)
     if not told and sys.stderr is not None:
-        print(f"rfview: {visible(str(root))}: compiled code cannot be kept there ({error.strerror or error}); each run "
+        print(f"rfview: {root}: compiled code cannot be kept there ({error.strerror or error}); each run "
               "compiles anew until RFVIEW_CACHE_DIR names a folder that can be written", file=sys.stderr)  # fmt: skip
     return folder
 

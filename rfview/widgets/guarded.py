@@ -1,8 +1,12 @@
-"""A screen or widget whose defects do not end the session: a handler that raises is told of, and what follows goes on."""
+"""Screens and widgets whose defects do not end the session: a handler that raises is told of, and what follows goes on."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from textual import events
+from textual.await_complete import AwaitComplete
+from textual.screen import ModalScreen
 
 
 class Guarded:
@@ -19,3 +23,26 @@ class Guarded:
 
     def broken(self) -> None:
         """Do what has to be done after a defect: a window, for one, closes."""
+
+
+class Layer(Guarded, ModalScreen[None]):
+    """A screen over the main one. It closes once: keys that reach it later were typed for what lies below."""
+
+    is_closed = False
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close."""
+        if self.is_closed:
+            return AwaitComplete.nothing()
+        self.is_closed = True
+        return super().dismiss(result)
+
+    def broken(self) -> None:
+        """Close: what it shows cannot be shown."""
+        self.dismiss()
+
+    async def _dispatch_message(self, message: Any) -> None:
+        if self.is_closed and isinstance(message, events.Key):
+            self.app.main.key(message.key, message.character)
+        else:
+            await super()._dispatch_message(message)

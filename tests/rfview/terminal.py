@@ -26,7 +26,8 @@ UNSET = ("NO_COLOR", "COLUMNS", "LINES", "RFVIEW_THEME")
 class Terminal:
     """Runs a command in a pseudo-terminal of so many columns and rows and keeps what its screen shows."""
 
-    def __init__(self, words: list[str], columns: int = 120, rows: int = 40, environ: Mapping[str, str] | None = None):
+    def __init__(self, words: list[str], columns: int = 120, rows: int = 40, environ: Mapping[str, str] | None = None,
+                 folder: Path = REPOSITORY):  # fmt: skip
         self.columns, self.rows = columns, rows
         self.grid = [[" "] * columns for _ in range(rows)]
         self.x = self.y = 0
@@ -37,7 +38,7 @@ class Terminal:
         env = {key: value for key, value in os.environ.items() if key not in UNSET}
         env |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(REPOSITORY), **(environ or {})}
         self.process = subprocess.Popen([sys.executable, "-m", "rfview", *words], stdin=slave, stdout=slave, stderr=slave,
-                                        cwd=REPOSITORY, env=env, start_new_session=True)
+                                        cwd=folder, env=env, start_new_session=True)
         os.close(slave)
 
     def _size(self, handle: int) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from rfview.render import frame
 from rfview.render.scene import Scene
@@ -148,6 +149,22 @@ def test_the_palette_narrows_and_chooses() -> None:
         assert app.scene.panel == "registers"
         await app.press("ctrl+p", "backspace")
         assert app.app.screen is app.app.main
+
+    drive(test)
+
+
+@pytest.mark.parametrize("key", ["e", "?", "B", "ctrl+p", "v", "M"])
+def test_a_window_closes_once_however_fast_one_types(key: str) -> None:
+    async def test(app: Driven) -> None:
+        app.app.main.say("something to show")
+        await app.press(key)
+        window = app.app.screen
+        assert window is not app.app.main
+        for typed in ("escape", "escape", "escape"):
+            window.post_message(events.Key(typed, None))
+        window.post_message(events.Key("s", "s"))       # meant for what lies below
+        await app.settle()
+        assert app.app.screen is app.app.main and app.cycle == 151
 
     drive(test)
 

@@ -15,12 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.robustness import dap, kills, launch, ptx, recordings, words
+from tests.robustness import dap, keys, kills, launch, ptx, recordings, words
 
 # name -> what tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
 TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = {
-    "dap": dap.cases, "kills": kills.cases, "launch": launch.cases, "ptx": ptx.cases, "recordings": recordings.cases,
-    "words": words.cases,
+    "dap": dap.cases, "keys": keys.cases, "keys_live": keys.live_cases, "kills": kills.cases, "launch": launch.cases,
+    "ptx": ptx.cases, "recordings": recordings.cases, "words": words.cases,
 }
 GOOD = frozenset({"done", "refused", "ended", "warned", "nothing", "part", "whole", "loaded", "fault"})
 SHOWN = 20          # bad cases of a target that are printed

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 
 from textual import events
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 
 from rfview.actions import help_rows
 from rfview.keys import token_of
 from rfview.render import help as help_lines
 from rfview.render.scene import Scene
-from rfview.widgets.guarded import Guarded
+from rfview.widgets.guarded import Layer
 from rfview.widgets.window import WindowView
 
 
-class HelpScreen(Guarded, ModalScreen[None]):
+class HelpScreen(Layer):
     """Keys by intent, the states with their glyphs, the commands; typing after / narrows it."""
 
     def __init__(self, scene: Scene, own: Mapping[str, str] | None = None):
@@ -84,11 +83,6 @@ class HelpScreen(Guarded, ModalScreen[None]):
                     "end": 9999, "g": -9999, "G": 9999}.get(token, 0)
             self.scroll += step
         self.paint()
-
-    def broken(self) -> None:
-        """Close: what it shows cannot be shown."""
-        if self.app.screen is self:
-            self.dismiss()
 
     def _typed(self, key: str, token: str) -> None:
         """Edit the search."""

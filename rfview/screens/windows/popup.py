@@ -8,19 +8,18 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 
 from rfview.keys import token_of
 from rfview.render import why
 from rfview.render.chain import links_of
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
-from rfview.widgets.guarded import Guarded
+from rfview.widgets.guarded import Layer
 from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
 
-class Popup(Guarded, ModalScreen[None]):
+class Popup(Layer):
     """A window with rows to choose from; subclasses paint it and say what its keys do. EDGE: cells left free beside it."""
 
     EDGE: ClassVar[int] = 2
@@ -90,11 +89,6 @@ class Popup(Guarded, ModalScreen[None]):
     def pressed(self, token: str) -> bool:
         """Take any other key; return whether it meant something."""
         return False
-
-    def broken(self) -> None:
-        """Close: what it shows cannot be shown."""
-        if self.app.screen is self:
-            self.dismiss()
 
 
 class WhyWindow(Popup):
