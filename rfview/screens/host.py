@@ -70,6 +70,7 @@ class HostApp(App[int]):
     def _handle_exception(self, error: Exception) -> None:
         """End the program on a defect that nothing survives; whoever ran it gets the exception, and the terminal no page."""
         self.failure = self.failure or error
+        crash.sentence(error)       # the report is there even if the end takes long
         super()._handle_exception(error)
         self._exit_renderables.clear()
 

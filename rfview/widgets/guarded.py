@@ -31,8 +31,8 @@ class Layer(Guarded, ModalScreen[None]):
     is_closed = False
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Close."""
-        if self.is_closed:
+        """Close; what lies below another window stays."""
+        if self.is_closed or self.app.screen is not self:
             return AwaitComplete.nothing()
         self.is_closed = True
         return super().dismiss(result)
@@ -42,7 +42,7 @@ class Layer(Guarded, ModalScreen[None]):
         self.dismiss()
 
     async def _dispatch_message(self, message: Any) -> None:
-        if self.is_closed and isinstance(message, events.Key):
+        if self.is_closed and self.app.screen is not self and isinstance(message, events.Key):
             self.app.main.key(message.key, message.character)
         else:
             await super()._dispatch_message(message)

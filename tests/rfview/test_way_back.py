@@ -169,6 +169,23 @@ def test_a_window_closes_once_however_fast_one_types(key: str) -> None:
     drive(test)
 
 
+def test_a_key_for_a_window_below_another_leaves_both_as_they_are() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("e")
+        below = app.app.screen
+        app.app.main.open_text(("a line",))
+        await app.settle()
+        below.post_message(events.Key("escape", None))
+        await app.settle()
+        assert app.app.screen is not below and app.app.screen is not app.app.main
+        await app.press("escape")
+        assert app.app.screen is below
+        await app.press("escape", "s")
+        assert app.app.screen is app.app.main and app.cycle == 151
+
+    drive(test)
+
+
 def raised(*_: Any) -> Any:
     """Stand in for what has a defect."""
     raise ZeroDivisionError("by nothing\x1b[2J")
