@@ -114,7 +114,7 @@ def test_the_screen_is_written_as_svg_and_as_text(tmp_path: Path) -> None:
         rows = (tmp_path / "a.txt").read_text().splitlines()
         assert len(rows) == 40 and "WARPS" in rows[6]
         assert rows[:38] == [row.rstrip() for row in app.screen_text().splitlines()][:38]
-        for name, said in (("a.png", ".svg or .txt"), ("/nowhere/a.svg", "cannot be written")):
+        for name, said in (("a.png", ".svg or .txt"), ("/nowhere/a.svg", "there is no folder")):
             await app.press(":")
             await app.type(f"screenshot {name}")
             assert said in app.scene.message and app.scene.message_kind == "error"

@@ -5,7 +5,9 @@ A case is one launch file beside its kernel's files: it must load and be placed,
 
 from __future__ import annotations
 
+import copy
 import functools
+import math
 import random
 import shutil
 import tempfile
@@ -75,10 +77,21 @@ def changed(chance: random.Random, content: dict[str, Any]) -> dict[str, Any]:
         elif how < 0.5 and isinstance(parent[last], int) and not isinstance(parent[last], bool):
             parent[last] += chance.choice((-1, 1, 3, parent[last], -parent[last]))
         else:
-            parent[last] = chance.choice(VALUES)
+            parent[last] = copy.deepcopy(chance.choice(VALUES))      # a case must not change the next one's
         if not content:
             break
     return content
+
+
+def asks_gigabytes(content: Any) -> bool:
+    """Say whether a buffer is to be filled with more than 2^26 elements, but not more than may be."""
+    for part in ("buffers", "symbols"):
+        tables = content.get(part)
+        for table in tables.values() if isinstance(tables, dict) else ():
+            shape = table.get("shape") if isinstance(table, dict) else None
+            if isinstance(shape, list) and all(type(size) is int for size in shape) and 1 << 26 < math.prod(shape) <= 1 << 31:
+                return True
+    return False
 
 
 def changed_text(chance: random.Random, text: str) -> bytes:
@@ -143,6 +156,8 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
                 array.write_bytes(changed_array(chance, array.read_bytes()))
             else:
                 content = changed(chance, {"module": f"{source.name}.ptx", **tomllib.loads(text)})
+                while asks_gigabytes(content):      # legal, and takes its time
+                    content = changed(chance, {"module": f"{source.name}.ptx", **tomllib.loads(text)})
                 path.write_text("\n".join(f"{toml(str(key))} = {toml(value)}" for key, value in content.items()), encoding="utf-8")
             began = time.monotonic()
             outcome, detail = tried(path)
