@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from rfview.sessions.search.marks import Marks
 from tests.robustness.__main__ import GOOD, tally
 
 
@@ -13,7 +16,15 @@ def test_changed_inputs_are_taken_or_refused(target: str, count: int) -> None:
     assert set(outcomes) <= GOOD and outcomes["refused"] and len(outcomes) > 1, outcomes
 
 
-@pytest.mark.parametrize(("target", "number"), [("launch", 58), ("launch", 178), ("ptx", 17222), ("words", 1270)])
+@pytest.mark.parametrize(("target", "number"), [("launch", 58), ("launch", 178), ("ptx", 17222)])
 def test_what_was_found_stays_mended(target: str, number: int) -> None:
     outcomes, _ = tally(target, seed=1, first=number, count=1, minutes=None)
     assert set(outcomes) <= GOOD, outcomes
+
+
+@pytest.mark.parametrize("marks", ['[{"name": "a", "cycle": 1e999}]', "[3]", '{"a": 1}', '[{"name": [], "cycle": {}}]', "[" * 9000])
+def test_marks_that_cannot_be_are_set_aside(tmp_path: Path, marks: str) -> None:
+    file = tmp_path / "run.rfs.marks.json"
+    file.write_text(f'{{"format": 1, "marks": {marks}}}')
+    read = Marks(file)
+    assert not len(read) and "kept as run.rfs.marks.json.bad" in read.warnings[0]

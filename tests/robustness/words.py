@@ -1,4 +1,4 @@
-"""What people type and keep: expressions, debugger commands, key files, marks, --set values, changed letter by letter."""
+"""What people type and keep: expressions, commands, key files, marks, --set values, design files, changed letter by letter."""
 
 from __future__ import annotations
 
@@ -89,7 +89,30 @@ def setting(chance: random.Random, folder: Path) -> None:
         plugin.build(chance.choice(plugin.names()), {key: value}, "")
 
 
-TRIED: tuple[Callable[[random.Random, Path], None], ...] = (command, command, expression, expression, key_file, marks, setting)
+def design_file(chance: random.Random, folder: Path) -> None:
+    """Try a design file: the template with lines dropped, doubled or changed; its top level and its description run."""
+    lines = plugin.files.TEMPLATE.read_text(encoding="utf-8").replace('"template', '"my_rf').split("\n")
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        at = chance.randrange(len(lines))
+        how = chance.randrange(4)
+        if how == 0:
+            del lines[at]
+        elif how == 1:
+            lines.insert(chance.randrange(len(lines)), lines[at])
+        elif how == 2:
+            lines.insert(at, chance.choice(("raise SystemExit", "import nothing", "def f(: pass", "DESIGN = 3", "1 / 0", "\x00")))
+        else:
+            lines[at] = changed(chance, lines[at])
+    path = folder / "my_rf.py"
+    path.write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
+    try:
+        plugin.build(str(path), {}, "")
+    finally:
+        plugin.files.forget()
+
+
+TRIED: tuple[Callable[[random.Random, Path], None], ...] = (command, command, expression, expression, key_file, marks, setting,
+                                                            design_file)
 
 
 def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
