@@ -8,7 +8,7 @@ from pathlib import Path
 
 ENGINE = Path(__file__).parents[2] / "engine"
 # in functions, and why a circle is no harm there
-ALLOWED = {("tools.mapping", "designs.racetrack"): "what a racetrack leaves for its own tool, read by names of its file"}
+ALLOWED = {("tools.profiling", "designs.racetrack"): "what a racetrack leaves for its own tool, read by names of its file"}
 # rooms: the folders; what is on the floor stands for itself, but for these
 ROOM = {"hooks": "machine",                     # the interface of the machine's register files, and its defaults
         "plugin.check_design": "check_design"}  # a command: it runs the machine on a design

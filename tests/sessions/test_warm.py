@@ -24,7 +24,7 @@ def compiled() -> dict[str, list[Any]]:
 
 @pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
 def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
-    warm.code_some(tmp_path)
+    warm.code_some()
     before = compiled()
     record(Double(9 * 1024 + 5), tmp_path / "x.rfs")
     assert compiled() == before
