@@ -255,6 +255,7 @@ def test_a_function_of_the_host_that_exits_is_an_error_of_the_design(own: Path) 
         run(str(own)).simulator.energy()
 
 
+@pytest.mark.skipif(jit.OFF, reason="a check needs the compiler")
 def test_a_check_that_does_not_end_is_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my_rf.py"
     path.write_text("while True:\n    pass\n")
