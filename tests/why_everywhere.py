@@ -66,7 +66,7 @@ def schedulers(number: int, design: str) -> tuple[str, ...]:
 def main() -> int:
     """Examine what is asked for; print a line for each run; return 1 when a chain is lacking."""
     parser = argparse.ArgumentParser(prog="python -m tests.why_everywhere", description=__doc__)
-    parser.add_argument("--kernels", default=",".join(kernels.names()))
+    parser.add_argument("--kernels", default=",".join(kernels.CORE))
     parser.add_argument("--designs", default=",".join(DESIGNS))
     parser.add_argument("--cycles", type=int, default=40, help="sampled cycles of each run")
     parser.add_argument("--seed", default="1")

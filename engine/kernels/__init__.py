@@ -12,6 +12,10 @@ from pathlib import Path
 from rfview.engine.launch import LaunchError
 
 FOLDER = Path(__file__).parent
+# what is run under every design where many machines are tried: a range of programs that stays small
+CORE = ("2dconv", "atax", "bfs", "binomial", "btree", "fwt", "gemm", "gemm_double", "histogram", "hotspot", "montecarlo",
+        "mriq", "nw", "reduction", "scalarprod", "vectoradd")
+SIZES = ("small", "full")
 
 
 def names() -> tuple[str, ...]:
@@ -19,11 +23,16 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in FOLDER.glob("*/*.toml") if file.stem == file.parent.name))
 
 
-def path(name: str) -> Path:
-    """Return the launch file of a bundled kernel; LaunchError lists the names where there is none such."""
+def path(name: str, size: str = "small") -> Path:
+    """Return the launch file of a bundled kernel; LaunchError lists the names where there is none such.
+
+    size: "small" for a few thousand cycles, "full" for several waves of CTAs; a kernel of one size has that alone.
+    """
     known = names()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}? The" if near else "the"
         raise LaunchError(f"{name}: no bundled kernel has this name; {hint} kernels are {', '.join(known)}")
-    return FOLDER / name / f"{name}.toml"
+    assert size in SIZES, size
+    full = FOLDER / name / "full.toml"
+    return full if size == "full" and full.exists() else FOLDER / name / f"{name}.toml"

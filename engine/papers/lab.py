@@ -23,7 +23,7 @@ class Lab:
 
     def __init__(self, runs: Runs, only: Sequence[str] | None = None) -> None:
         self.runs = runs
-        self.kernels = tuple(only or kernels.names())
+        self.kernels = tuple(only or kernels.CORE)
 
     def of(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the named kernels that are there."""

@@ -206,7 +206,7 @@ def bundled(folder: Path) -> dict[str, float]:
     from rfview.sessions.file.writer import record
 
     path = folder / "bundled.rfs"
-    found = {name: record(Simulator(load_launch_file(kernels.path(name))), path).bytes_per_cycle for name in kernels.names()}
+    found = {name: record(Simulator(load_launch_file(kernels.path(name))), path).bytes_per_cycle for name in kernels.CORE}
     path.unlink()
     return {name: round(size, 2) for name, size in found.items()}
 

@@ -12,14 +12,23 @@ from rfview.engine import kernels
 from rfview.engine.kernels.make import expected, reference_module
 from rfview.engine.kernels.rounding import fma32, fma64
 from rfview.engine.launch import LaunchError, load_launch_file
+from rfview.engine.simulator import Simulator
+from tests.conftest import needs_jit
 
-NAMES = ("2dconv", "atax", "bfs", "binomial", "btree", "fwt", "gemm", "gemm_double", "histogram", "hotspot",
-         "montecarlo", "mriq", "nw", "reduction", "scalarprod", "vectoradd")
+NAMES = kernels.names()
 MAX_THREADS, MAX_CTAS = 1536, 8  # of one SM in the fermi preset
 
 
-def test_all_names_are_there():
-    assert kernels.names() == NAMES
+def test_the_core_is_bundled():
+    assert set(kernels.CORE) <= set(NAMES) and list(kernels.CORE) == sorted(kernels.CORE)
+
+
+@needs_jit
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in kernels.CORE])
+def test_kernels_beside_the_core_give_their_results(name):
+    simulator = Simulator(load_launch_file(kernels.path(name)))
+    simulator.run()
+    assert simulator.verify() == (True, [])
 
 
 def test_an_unknown_name_lists_the_kernels_and_the_nearest():
@@ -66,7 +75,7 @@ def test_inputs_are_seeded(name):
         assert key in spec.path.read_text()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", kernels.CORE)
 def test_the_first_launch_fills_every_cta_slot_twice(name):
     launch = load_launch_file(kernels.path(name)).launches[0]
     resident = min(MAX_CTAS, MAX_THREADS // launch.num_threads_per_cta)

@@ -31,7 +31,7 @@ def simulator(name: str, **more: Any) -> Simulator:
 @needs_jit
 @pytest.mark.parametrize("scheduler", ["lrr", "gto"])
 @pytest.mark.parametrize("design", ["sram", "stt", "stt[stall=bank]"])
-@pytest.mark.parametrize("name", kernels.names())
+@pytest.mark.parametrize("name", kernels.CORE)
 def test_bundled_kernel_is_right_and_its_account_balances(name: str, design: str, scheduler: str) -> None:
     run = simulator(name, design=design, scheduler=scheduler)
     run.run()

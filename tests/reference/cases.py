@@ -13,7 +13,7 @@ from rfview.engine.ptx import load_module
 from tests.reference.interpreter import run_launches
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
-BUNDLED = kernels.names()
+BUNDLED = kernels.CORE
 CASES = tuple(sorted(path.stem for path in CORPUS.glob("*/*.toml") if path.parent.name != "bad"))
 # Bundled kernels short enough for an interpreter that takes microseconds per thread and instruction.
 SHORT = ("histogram", "hotspot", "reduction", "vectoradd")

@@ -35,7 +35,7 @@ VALUES: tuple[Any, ...] = (
 @functools.cache
 def samples() -> tuple[tuple[str, Path], ...]:
     """Return the text and folder of every bundled launch file."""
-    return tuple((path.read_text(encoding="utf-8"), path.parent) for path in map(kernels.path, kernels.names()))
+    return tuple((path.read_text(encoding="utf-8"), path.parent) for path in map(kernels.path, kernels.CORE))
 
 
 def toml(value: Any) -> str:

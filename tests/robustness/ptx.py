@@ -39,7 +39,7 @@ STATEMENTS = ("bar.sync 0;", "bar.sync 17;", "ret;", "exit;", "trap;", "brkpt;",
 @functools.cache
 def samples() -> tuple[tuple[LaunchSpec, str], ...]:
     """Return the launch files and texts of the bundled kernels."""
-    found = [load_launch_file(kernels.path(name)) for name in kernels.names()]
+    found = [load_launch_file(kernels.path(name)) for name in kernels.CORE]
     return tuple((spec, spec.module_path.read_text(encoding="utf-8")) for spec in found)
 
 

@@ -15,7 +15,7 @@ from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 
 pytestmark = pytest.mark.slow
-CASES = [(name, "sram") for name in kernels.names()] + [("histogram", "stt[stall=bank]"), ("vectoradd", "stt")]
+CASES = [(name, "sram") for name in kernels.CORE] + [("histogram", "stt[stall=bank]"), ("vectoradd", "stt")]
 
 
 def simulator(name: str, design: str) -> Any:

@@ -672,7 +672,7 @@ def test_a_recording_replays_as_it_ran(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", kernels.names())
+@pytest.mark.parametrize("name", kernels.CORE)
 def test_bundled_kernels_end_as_they_should(name: str) -> None:
     simulator = Simulator(load_launch_file(kernels.path(name)), design="racetrack", scheduler="lrr")
     simulator.run()
