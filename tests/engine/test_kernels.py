@@ -13,7 +13,6 @@ from rfview.engine.kernels.make import expected, reference_module
 from rfview.engine.kernels.rounding import fma32, fma64
 from rfview.engine.launch import LaunchError, load_launch_file
 from rfview.engine.simulator import Simulator
-from tests.conftest import needs_jit
 
 NAMES = kernels.names()
 MAX_THREADS, MAX_CTAS = 1536, 8  # of one SM in the fermi preset
@@ -23,7 +22,6 @@ def test_the_core_is_bundled():
     assert set(kernels.CORE) <= set(NAMES) and list(kernels.CORE) == sorted(kernels.CORE)
 
 
-@needs_jit
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in kernels.CORE])
 def test_kernels_beside_the_core_give_their_results(name):
     simulator = Simulator(load_launch_file(kernels.path(name)))
