@@ -51,14 +51,18 @@ def note_ready(spec_dtype: np.dtype) -> None:
 def compile_in_child(design: str, progress: Progress) -> bool:
     """Compile a design in a child process, reporting progress (estimated from the time it usually takes).
 
-    Return whether the child succeeded; where it did not, the caller compiles itself.
+    Return whether the child succeeded; where it did not, the caller compiles itself. What `progress` raises ends the child.
     """
     text = f"compiling the machine for {design} (first run only)"
     progress(0.0, text)
     command = [sys.executable, "-m", "rfview.engine.compile.child", design]
     try:
         with subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
-            succeeded = watch(child, lambda part: progress(part, text)) == 0
+            try:
+                succeeded = watch(child, lambda part: progress(part, text)) == 0
+            except BaseException:
+                child.kill()
+                raise
     except OSError:
         succeeded = False
     progress(1.0, text)

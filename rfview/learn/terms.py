@@ -18,6 +18,7 @@ from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
 
 WIDTH = 96
+LEAST = 20          # columns to wrap to
 RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # says nothing to a reader of the screen
 
 
@@ -31,7 +32,8 @@ class Term:
     source: str
 
     def lines(self, width: int = WIDTH) -> list[str]:
-        """Return the explanation wrapped to `width` columns."""
+        """Return the explanation wrapped to `width` columns, or to LEAST where there are fewer."""
+        width = max(width, LEAST)
         out = [f"{self.name}   ({self.kind})"]
         for paragraph in paragraphs(self.text):
             out += ([f"  {line}" for line in paragraph.splitlines()] if paragraph.startswith(" ") else

@@ -108,6 +108,9 @@ def term_lines(width: int, terms: Sequence[tuple[str, str]]) -> list[Line]:
     return lines
 
 
+NARROWEST = 16      # in narrower windows the lines are cut off
+
+
 def columns_for(width: int) -> int:
     """Return how many columns the help has."""
     return 3 if width >= 118 else 2 if width >= 96 else 1
@@ -124,6 +127,7 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], ow
     A search keeps the rows that contain the text: keys, words, states and commands; below them stand the terms that it
     finds, each with its source. own: the user's keys.
     """
+    width = max(width, NARROWEST)
     count = columns_for(width)
     cell = (width - 2 * (count - 1)) // count
     groups: list[list[Line]] = [[] for _ in range(count)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rfview import crash
-from rfview.engine.errors import RfviewError
+from rfview.engine.errors import InputError, RfviewError
 from rfview.messages import Arrived, Busy, Failed, Said
 from rfview.render.scene import Badge
 from rfview.screens import requests
@@ -159,9 +159,11 @@ class SessionWorker:
         self.post(Busy(f"opening {share:.0%}" if share is not None else "opening", text))
 
     def _compiling(self, share: float, text: str) -> None:
-        """Report how far compiling is that a request needs: a recording's machine, another design."""
+        """Report how far compiling is that a request needs: a recording's machine, another design. Esc raises InputError."""
+        if self._cancel.is_set():
+            raise InputError("stopped while compiling; it begins anew when it is needed again")
         self._busy_shown = True
-        self.post(Busy(f"compiling {share:.0%}", text))
+        self.post(Busy(f"compiling {share:.0%}", f"{text}; Esc cancels"))
 
     def _next(self) -> Request | None:
         """Return the next request with equal ones behind it joined; look for breakpoint hits while there is none."""

@@ -26,6 +26,7 @@ from rfview.sessions.timeline.base import Timeline
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
 STEP_CYCLES = 4096
+MOST_BRANCHES = 32      # a branch of a small machine keeps about 5 MB, a large one up to 130
 ENTRY_CYCLES = ("latency", "initiation")
 # What the machine looks up each time it is needed; anything else decides how state, rows or memory are laid out.
 MACHINE = {
@@ -64,6 +65,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
         raise InputError(f"fork {name}: expected a name of letters, digits, _ . -")
     if name in session.family:
         raise InputError(f"fork {name}: there is a branch of this name already: {', '.join(session.family)}")
+    check_room(session, f"fork {name}")
     timeline, cycle = session.timeline, session.cycle
     settings, pokes = sorted_changes(timeline.info, changes or {})
     if cycle == timeline.last and timeline.closed:
@@ -76,10 +78,36 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
     branch = Session(LiveTimeline(simulator), session.marks)
     given = "".join(f" {key}={value}" for key, value in (changes or {}).items())
     branch.branch = Branch(name, name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
-    branch.family = session.family
-    branch.progress, branch.compiling = session.progress, session.compiling
-    session.family[name] = branch
+    join(session, name, branch)
     return branch
+
+
+def check_room(session: Session, what: str) -> None:
+    """Raise InputError where a family has as many branches as it may: each keeps a machine."""
+    if len(session.family) >= MOST_BRANCHES:
+        raise InputError(f"{what}: there are {len(session.family)} branches, the most there may be; `drop NAME` forgets one")
+
+
+def join(session: Session, name: str, made: Session) -> None:
+    """Take a new session into the family of the one it was made from; the others give back what can be made again."""
+    for member in session.family.values():
+        if isinstance(member.timeline, LiveTimeline):
+            member.timeline.rest()
+    made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
+    session.family[name] = made
+
+
+def drop(session: Session, name: str) -> None:
+    """Forget a branch; raises InputError for one that is not there, the one looked at, and one that others come from."""
+    if name not in session.family or name == MAIN:
+        names = [one for one in session.family if one != MAIN]
+        raise InputError(f"drop {name}: no branch has this name; there are {', '.join(names) or 'none'}")
+    if session.family[name] is session:
+        raise InputError(f"drop {name}: this is the branch you are on; `branch NAME` goes to another one")
+    young = [one for one, member in session.family.items() if member.branch is not None and member.branch.parent == name]
+    if young:
+        raise InputError(f"drop {name}: {', '.join(young)} came from it; drop what came from it first")
+    del session.family[name]
 
 
 def way_to(session: Session) -> list[str]:

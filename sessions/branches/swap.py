@@ -15,7 +15,7 @@ from typing import Any
 from rfview.engine import plugin as designs, state
 from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
-from rfview.sessions.branches.fork import Branch, Change, name_of, simulator_of
+from rfview.sessions.branches.fork import Branch, Change, check_room, join, name_of, simulator_of
 from rfview.sessions.compare.issues import IssueLog
 from rfview.sessions.compare.report import ordinal
 from rfview.sessions.timeline.live import LiveTimeline, launch_path
@@ -42,6 +42,7 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
     instructions; None: at the same cycle. Raises InputError for unknown names, where nothing would be different, where a
     recording cannot be simulated, and when session.progress asks to stop.
     """
+    check_room(session, "swap")
     base = _base(session)
     machine = _machine(base, design, scheduler)
     changes = _changes(base.info, machine.info)
@@ -50,9 +51,9 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
     made = Session(LiveTimeline(machine), session.marks)
     name = _free_name(session, machine.info["design"].replace("+", "."), machine.scheduler)
     made.branch = Branch(name, name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")
-    made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
+    made.progress, made.compiling = session.progress, session.compiling
     slot, text = _follow(session, made, warp)
-    session.family[name] = made
+    join(session, name, made)
     return Swapped(made, slot, text)
 
 

@@ -109,6 +109,8 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     lost = compile_expression("event.bits_lost", timeline)
     cycle = session.cycle
     while cycle > timeline.first:
+        if session.interrupted(cycle):
+            raise InputError(f"follow: stopped at cycle {cycle:,}, where the last lost bit was looked for")
         low = max(timeline.first, timeline.window(cycle)[0] - 1)
         values = lost.column(low, cycle + 1)
         found = np.flatnonzero(np.diff(values))
@@ -163,7 +165,7 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
     twin = LiveTimeline(machine)
     for one in (timeline, twin):
         _run_to_end(one, session.progress)
-    parted = _parting(timeline, twin, cycle)
+    parted = _parting(timeline, twin, cycle, session.progress)
     found = _Comparison(timeline, twin, cycle, parted, session.progress)
     arrivals = [*losses, *found.arrivals]
     faults = [text for text in (timeline.fault, twin.fault) if text]
@@ -178,10 +180,12 @@ def _run_to_end(timeline: Timeline, progress: Callable[[int], bool | None] | Non
             raise InputError(f"follow: stopped at cycle {timeline.last:,}")
 
 
-def _parting(timeline: Timeline, twin: Timeline, begin: int) -> int | None:
+def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Callable[[int], bool | None] | None) -> int | None:
     """Return the first cycle that shows a warp in another state or at another instruction, None where there is none."""
     cycle, end = begin, min(timeline.last, twin.last)
     while cycle <= end:
+        if progress is not None and progress(cycle):
+            raise InputError(f"follow: stopped at cycle {cycle:,}")
         stop = min(end + 1, timeline.window(cycle)[1], twin.window(cycle)[1])
         differs = np.zeros(stop - cycle, bool)
         for path in ("sm.warp[*].state", "sm.warp[*].pc"):

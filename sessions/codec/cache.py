@@ -40,6 +40,11 @@ class ByteCache(Generic[Value]):
         if entry is not None:
             self.num_bytes -= entry[1]
 
+    def clear(self) -> None:
+        """Forget all entries."""
+        self._entries.clear()
+        self.num_bytes = 0
+
     def keys(self) -> list[Hashable]:
         """Return the keys, used longest ago first."""
         return list(self._entries)

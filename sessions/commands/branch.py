@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rfview.sessions.branches.fork import fork
+from rfview.sessions.branches.fork import drop, fork
 from rfview.engine.errors import InputError
 from rfview.sessions.compare import Comparison, report
 from rfview.sessions.branches.fork import MAIN, changeable
 from rfview.sessions.session import Session
 from rfview.sessions.branches.swap import design_text, load, swap
+from rfview.sessions.commands.arguments import needed
 from rfview.sessions.commands.verb import Answer, verb
 
 
@@ -80,6 +81,12 @@ def _branch(session: Session, text: str) -> Answer:
         lines.append(f"{'*' if name == here else ' '} {told}; its cursor is at cycle {member.cycle:,}")
         listed.append({"branch": name, "parent": member.branch.parent if member.branch else None, "cycle": member.cycle})
     return Answer("\n".join(lines), {"branches": listed, "here": here})
+
+
+@verb("drop", signature="NAME", help="forget a branch that nothing else came from, and its machine")
+def _drop(session: Session, text: str) -> Answer:
+    drop(session, needed(text, "drop"))
+    return Answer(f"branch {text} is forgotten; {len(session.family)} left", {"dropped": text, "left": list(session.family)})
 
 
 @verb("compare", signature="[NAME]", help="run this branch and another (default: its parent) to the end and compare them")

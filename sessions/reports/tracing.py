@@ -14,6 +14,7 @@ from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
 MOST_HITS = 100_000
+MOST_VALUES = 2_000_000       # of all expressions together: about 100 MB
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, 
             # only the stretch with hits is evaluated
             low, end = int(hits[0]), int(hits[-1]) + 1
             columns = [expression.column(low, end)[hits - low] for expression in compiled]
+            limit = min(limit, max(1, MOST_VALUES // sum(column[0].size for column in columns)))
             cycles += hits.tolist()
             rows += zip(*(column.tolist() for column in columns), strict=True)
         if len(cycles) > limit or interrupted(stop):

@@ -215,6 +215,11 @@ class LiveTimeline(Timeline):
         self._rewind(cycle)
         return self.simulator.checkpoint()
 
+    def rest(self) -> None:
+        """Forget what can be simulated again: for a branch that is not looked at."""
+        self._decoded.clear()
+        self._rungs.clear()
+
     def _rewind(self, cycle: int) -> None:
         """Bring the machine to a cycle in first..last from the nearest copy at or before it; leave rungs on the way."""
         simulator = self.simulator

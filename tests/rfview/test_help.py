@@ -108,3 +108,13 @@ def test_every_hint_of_the_footer_does_its_action_when_clicked() -> None:
         assert done[-1] == "back"
 
     drive(test)
+
+
+@pytest.mark.parametrize("keys", ["?", "K", "E", "M", "V", "v", "#", "'"])
+def test_windows_open_in_a_terminal_of_any_size(keys: str) -> None:
+    """Found by random keys: the help was wrapped to a negative width in a terminal of one column."""
+    async def test(app: Driven) -> None:
+        await app.press(keys)
+        assert app.app.return_code is None and app.app.is_running
+
+    drive(test, size=(1, 1))

@@ -81,8 +81,7 @@ class Talk:
             shutil.copy(RECORDED / "refresh.rfs", self.folder)
             target = ["replay", "refresh.rfs"]
         home = {name: str(self.folder / name.lower()) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
-        # without the compiler a fork or another design begins at once, and shows how far it is
-        environ = {**home, "NUMBA_DISABLE_JIT": "1", "RFVIEW_TRACEBACK": ""}
+        environ = {**home, "RFVIEW_TRACEBACK": ""}
         self.terminal = Terminal(target, *SIZE, environ, self.folder)
         self.terminal.wait(lambda text: " cycle " in text.partition("\n")[0], 60)
         self.asked = 100
@@ -127,7 +126,7 @@ class Talk:
     def reports(self) -> list[str]:
         """Return the defects reported since the last call: the end of each report."""
         found = sorted((self.folder / "xdg_state_home" / "rfview").glob("rfview-crash-*"))
-        texts = [path.read_text()[-1200:] for path in found]
+        texts = [path.read_text()[-3000:] for path in found]
         for path in found:
             path.unlink()
         return texts
@@ -168,7 +167,7 @@ def cases(seed: int, first: int, count: int, live: bool = False) -> Iterator[tup
             outcome = wrong or ("internal error" if defects else "done")
             for number in range(start, start + len(burst) - 1):
                 yield number, "done", ""
-            yield start + len(burst) - 1, outcome, "".join(defects)[-1500:] + f" <- {burst!r}" if outcome != "done" else ""
+            yield start + len(burst) - 1, outcome, "".join(defects)[-6000:] + f" <- {burst!r}" if outcome != "done" else ""
         after = talk.memory()
         print(f"keys{'_live' if live else ''}: memory {before / 1024:.0f} MiB at the start, {after / 1024:.0f} MiB at the end",
               file=sys.stderr)  # fmt: skip

@@ -118,3 +118,22 @@ def test_mistakes_say_what_to_do(session_of: Callable[..., Session], horner: Ses
     horner.goto(3)
     with pytest.raises(InputError, match="no bit is lost up to cycle 3"):
         follow(horner)
+
+
+@pytest.mark.parametrize("patience", range(2))
+def test_a_follow_can_be_stopped_wherever_it_is(horner: Session, patience: int) -> None:
+    """The search for the loss and the comparison both report how far they are."""
+    horner.goto(horner.timeline.last)
+    left = patience
+
+    def stop(cycle: int) -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    horner.progress = stop
+    try:
+        with pytest.raises(InputError, match="follow: stopped at cycle|fork: stopped"):
+            follow(horner)
+    finally:
+        horner.progress = None

@@ -20,6 +20,7 @@ from rfview.sessions.branches.fork import changeable
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
 from rfview.sessions.commands.script import run_lines, run_script
+from rfview.sessions.commands.table import execute
 from rfview.sessions.timeline.base import Timeline
 
 # designs with a parameter that can change in mid-run
@@ -292,3 +293,24 @@ def test_branches_of_recordings_tell_how_far_compiling_is(small: Path, tmp_path:
     session.goto(100)
     branch = fork(session, "b1")
     assert set(told) == {(0.5, "compiling sram")} and branch.compiling is session.compiling
+
+
+def test_branches_are_bounded_and_can_be_dropped(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfview.sessions.branches import fork as module
+
+    monkeypatch.setattr(module, "MOST_BRANCHES", 3)
+    session = open_session(small)
+    session.goto(20)
+    child = fork(session, "a", {"w0.R1": 1})
+    child.goto(30)
+    fork(child, "b", {"w0.R1": 2})
+    with pytest.raises(InputError, match="fork c: there are 3 branches, the most there may be; `drop NAME` forgets one"):
+        fork(session, "c")
+    with pytest.raises(InputError, match="drop a: b came from it"):
+        module.drop(session, "a")
+    with pytest.raises(InputError, match="drop main: no branch has this name; there are a, b"):
+        module.drop(session, "main")
+    with pytest.raises(InputError, match="drop b: this is the branch you are on"):
+        module.drop(session.family["b"], "b")
+    assert execute(session, "drop b").data["left"] == ["main", "a"]
+    fork(session, "c")

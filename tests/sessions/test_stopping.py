@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rfview.sessions.reports import tracing
 from rfview.sessions.reports.tracing import trace
 from rfview.sessions.reports.statistics import stats
 from rfview.engine import plugin as designs, stalls
@@ -17,6 +18,7 @@ from rfview.sessions.timeline import invariants as accounts
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
+from rfview.sessions import open_session
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
@@ -297,3 +299,11 @@ def test_a_watch_says_what_the_item_was_and_is(session: Session) -> None:
     old, new = (session.value("w3.R1", cycle) for cycle in (stop.cycle - 1, stop.cycle))
     lane = int((old != new).argmax())
     assert f": lane {lane}: {old[lane]}" in stop.text and "→" in stop.text
+
+
+def test_a_trace_is_bounded_by_its_values_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "MOST_VALUES", 320)
+    session = open_session("vectoradd")
+    session.goto(600)
+    found = tracing.trace(session, "w0.R1", "cycle >= 0 and cycle % 2 == 0")
+    assert len(found.cycles) == 10 and found.more and found.reached < 600

@@ -244,7 +244,8 @@ class RunsScreen(Guarded, Screen[None]):
                 self.lines = [Row(width, "band").add(f" {crash.sentence(error)}", "bad").line()]
         if self.helping:
             head = Row(width, "band").add("▌KEYS", "title").right(width - 1, "any key closes", "tinfo").line()
-            parts = [part for line in self.KEYS for part in wrap(line, width - 2, subsequent_indent=" " * HELP_INDENT)]
+            room = max(2 * HELP_INDENT, width - 2)
+            parts = [part for line in self.KEYS for part in wrap(line, room, subsequent_indent=" " * HELP_INDENT)]
             text = [Row(width, "popup").add(f" {part}", "text").line() for part in parts]
             self.lines[2 : 2 + len(text) + 1] = [head, *text]
         self.view.show(self.lines[:height])
