@@ -51,10 +51,13 @@ def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, st
 
 
 def drawn(panels: Sequence[tuple[Place, Sequence[Line]]], width: int, height: int) -> list[str]:
-    """Return the rows of a screen on which panels' lines stand in their places, without trailing blanks."""
+    """Return the rows of a screen on which panels' lines stand in their places, without trailing blanks.
+
+    Places may reach over the edge, as they do between a resize and the layout for it.
+    """
     grid = [[" "] * width for _ in range(height)]
     for place, lines in panels:
-        for offset, line in enumerate(lines[: place.height]):
-            text = line.plain[: place.width]
+        for offset, line in enumerate(lines[: min(place.height, max(0, height - place.y))]):
+            text = line.plain[: max(0, min(place.width, width - place.x))]
             grid[place.y + offset][place.x : place.x + len(text)] = list(text)
     return ["".join(row).rstrip() for row in grid]

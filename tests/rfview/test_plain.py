@@ -12,6 +12,9 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview import plain
 from rfview.plain import Linear, census, listed, sentences
+from rfview.render.frame import drawn
+from rfview.render.layout import Place
+from rfview.render.text import Line
 from rfview.sessions import open_session
 from rfview.sessions.session import Session
 
@@ -102,3 +105,11 @@ def test_lines_come_from_a_pipe() -> None:
 
 def test_a_stream_without_lines_ends_at_once(session: Session) -> None:
     assert plain.run(session, stream=io.StringIO("")) == 0
+
+
+@pytest.mark.parametrize("width,height", [(1, 1), (5, 2), (8, 30), (40, 10)])
+def test_panels_laid_out_for_a_larger_screen_are_cut_off(width: int, height: int) -> None:
+    """Found by random keys: a screenshot between a resize and the layout for it."""
+    lines = [Line((("abcdef", ""),))] * 6
+    rows = drawn([(Place("why", 3, 4, 6, 6), lines), (Place("code", 60, 20, 9, 9), lines)], width, height)
+    assert len(rows) == height and all(len(row) <= width for row in rows)
