@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections import deque
@@ -150,7 +151,13 @@ class SessionWorker:
             source.spans.columns, source.spans.zoom = before.spans.columns, before.spans.zoom
             source.pipes.columns, source.pipes.zoom = before.pipes.columns, before.pipes.zoom
             source.pipes.warp = before.pipes.warp
-        self._session, self._source = session, source
+        old, self._session, self._source = self._session, session, source
+        for member in session.family.values():
+            if member is not session:
+                member.timeline.rest()
+        if old is not None and old.family is not session.family:
+            del old, before
+            gc.collect()        # another kernel's branches refer to each other, and hold machines
 
     def _opening(self, *facts: Any) -> None:
         """Report how far opening is: (share, text) or (text,)."""

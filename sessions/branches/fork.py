@@ -89,10 +89,7 @@ def check_room(session: Session, what: str) -> None:
 
 
 def join(session: Session, name: str, made: Session) -> None:
-    """Take a new session into the family of the one it was made from; the others give back what can be made again."""
-    for member in session.family.values():
-        if isinstance(member.timeline, LiveTimeline):
-            member.timeline.rest()
+    """Take a new session into the family of the one it was made from."""
     made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
     session.family[name] = made
 

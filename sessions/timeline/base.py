@@ -89,6 +89,9 @@ class Timeline(ABC):
         """Simulate at least `cycles` more cycles if possible; return how many were added (0 on a closed timeline)."""
         return 0
 
+    def rest(self) -> None:  # noqa: B027 - most timelines hold little
+        """Give back memory that can be had again: for a branch that is not looked at."""
+
     def close(self) -> None:  # noqa: B027 - most timelines hold nothing
         """Let go of files and caches."""
 

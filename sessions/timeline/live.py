@@ -216,7 +216,7 @@ class LiveTimeline(Timeline):
         return self.simulator.checkpoint()
 
     def rest(self) -> None:
-        """Forget what can be simulated again: for a branch that is not looked at."""
+        """Forget chunks and copies that can be simulated again."""
         self._decoded.clear()
         self._rungs.clear()
 
