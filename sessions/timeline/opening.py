@@ -51,6 +51,11 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
     except OSError as error:
         file.close()
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except InputError as error:
+        file.close()
+        if path.name in str(error):
+            raise
+        raise InputError(f"{path}: {error}") from None      # from where fields are looked up, which knows no file
     except BaseException:
         file.close()
         raise

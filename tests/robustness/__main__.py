@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from tests.robustness import dap, keys, kills, launch, ptx, recordings, words
+from tests.robustness.found import GOOD, Keeping
 
 # name -> what tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
 TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = {
     "dap": dap.cases, "keys": keys.cases, "keys_live": keys.live_cases, "kills": kills.cases, "launch": launch.cases,
     "ptx": ptx.cases, "recordings": recordings.cases, "words": words.cases,
 }
-GOOD = frozenset({"done", "refused", "ended", "warned", "nothing", "part", "whole", "loaded", "fault"})
 SHOWN = 20          # bad cases of a target that are printed
 
 
@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, metavar="M", help="stop each target after this time")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="what all cases are made from (default 1)")
     parser.add_argument("--from", type=int, default=0, metavar="N", dest="first", help="the first case (default 0)")
+    parser.add_argument("--keep", action="store_true", help="write bad recordings, modules and launch files to found/")
     args = parser.parse_args(arguments)
+    Keeping.on = args.keep
     bad = 0
     for name in [args.only] if args.only else sorted(TARGETS):
         outcomes, following = tally(name, args.seed, args.first, args.count, args.minutes)

@@ -22,6 +22,7 @@ from rfview.engine import kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
+from tests.robustness.found import keep
 
 SLOW_S = 10.0
 VALUES: tuple[Any, ...] = (
@@ -163,6 +164,8 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
             outcome, detail = tried(path)
             if time.monotonic() - began > SLOW_S:
                 outcome, detail = "slow", f"{source.name}: {time.monotonic() - began:.1f} s {detail}"
+            if array is None:
+                keep(outcome, f"launch.{source.name}.{seed}-{number}.toml", path.read_bytes())
             if array is not None:
                 shutil.copy(source / array.name, array)
             yield number, outcome, detail

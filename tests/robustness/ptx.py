@@ -21,6 +21,7 @@ from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.ptx import decode_module
 from rfview.engine.simulator import Simulator
+from tests.robustness.found import keep
 
 SLOW_S, MOST_MB, CYCLES = 10.0, 2048, 300
 TOKEN = re.compile(r"//[^\n]*|\s+|[%$\w][\w$.%]*|\.[\w.]+|-?\d[\w.]*|[^\s\w]")
@@ -126,4 +127,5 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         if grown > MOST_MB:
             outcome, detail = "memory", f"{spec.name}: {grown:.0f} MB more {detail}"
+        keep(outcome, f"ptx.{spec.name}.{seed}-{number}.ptx", text)
         yield number, outcome, detail

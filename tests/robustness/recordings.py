@@ -29,6 +29,7 @@ from rfview.sessions.commands.table import execute
 from rfview.sessions.file import format
 from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.opening import describe, open_recording
+from tests.robustness.found import keep
 
 SHORT = Path(__file__).resolve().parents[1] / "sessions" / "golden" / "format1.rfs"
 SHIPPED = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
@@ -295,6 +296,8 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
                 outcome, detail = "traceback", f"{kind}: {type(error).__name__}: {error} {_where(error)}"
             if time.monotonic() - began > SLOW_S:
                 outcome, detail = "slow", f"{kind}: {time.monotonic() - began:.1f} s; {detail}"
+            if path.exists():
+                keep(outcome, f"recordings.{kind}.{seed}-{number}.rfs", path.read_bytes())
             yield number, outcome, detail
 
 
