@@ -16,12 +16,13 @@ from rfview.engine.errors import InputError
 PRESETS = Path(__file__).parent / "presets"
 LATENCY_CLASSES = (
     "int_add", "int_max", "int_mul", "int_mad", "int_div", "shfl", "fp_add", "fp_max", "fp_mul", "fp_mad", "fp_div",
-    "dp_add", "dp_max", "dp_mul", "dp_mad", "dp_div", "sfu",
+    "dp_add", "dp_max", "dp_mul", "dp_mad", "dp_div", "sfu", "fp_div_approx", "fp_root", "dp_root",
 )  # fmt: skip
 MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
 PARITIES = ("off", "prefer", "strict")
 SUSPENDS = ("pending", "marked")
+HASHES = ("none", "fermi")     # line to set: the remainder, or with higher bits folded in
 MAXIMA = {
     "sm.num_warps": state.MAX_WARPS,
     "sm.max_ctas": state.MAX_CTAS,
@@ -32,12 +33,15 @@ MAXIMA = {
     "sm.result_buses": state.MAX_ACCEPTED // 4 - 1,    # of up to 4 rows each, beside one of memory
     "memory.mshrs": state.MAX_MSHRS,
     "memory.l1_enabled": 2,
+    "memory.l2_warm": 1,
 }
+# sets and ways of the caches, with the lines that there is room for
+CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES}
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
-           "scheduler.suspend": SUSPENDS}
+           "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
-    "memory.dram_cycles",
+    "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.l2_warm",
 }  # fmt: skip
 
 
@@ -74,6 +78,17 @@ class Config:
         """Return the plain values by name, for info and summaries."""
         return {name: number.value for name, number in self.numbers.items()}
 
+    def check(self) -> None:
+        """Raise InputError where numbers that are each in range do not go together."""
+        for name, most in CACHES.items():
+            sets, ways = self[f"memory.{name}_sets"], self[f"memory.{name}_ways"]
+            if sets * ways > most:
+                raise InputError(f"--set memory.{name}_sets={sets}: with memory.{name}_ways={ways} these are "
+                                 f"{sets * ways:,} lines; there is room for {most:,}")
+            if name != "icache" and self[f"memory.{name}_hash"] == "fermi" and sets not in (32, 64):
+                raise InputError(f"--set memory.{name}_hash=fermi: it is made for 32 or 64 sets, "
+                                 f"memory.{name}_sets is {sets}")
+
     def fill(self, record: Any, scheduler: str) -> None:
         """Write the counts in force into the state's config record."""
         get = self.numbers
@@ -83,6 +98,8 @@ class Config:
                     setattr(record, name, int(get[f"{section}.{name}"].value))
         record.bytes_per_cycle_x256 = round(float(self["memory.bytes_per_cycle"]) * 256)
         record.mapping = MAPPINGS.index(self["sm.mapping"])
+        record.l1_hash = HASHES.index(self["memory.l1_hash"])
+        record.l2_hash = HASHES.index(self["memory.l2_hash"])
         record.scheduler = state.SCHEDULERS.index(scheduler)
         record.active_set = int(self["scheduler.active_set"])
         record.inner_policy = INNER_POLICIES.index(self["scheduler.inner"])

@@ -22,6 +22,7 @@ from rfview.engine.plugin.compiler_errors import explain
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.host_calls import HostCalls
 from rfview.engine.machine.stages.dispatch import dispatch
+from rfview.engine.machine.stages.memory import warm_l2
 from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.info import describe
@@ -108,6 +109,7 @@ class Simulator:
         for key, value in {**self.built.settings, **settings}.items():
             if key not in own:
                 config = config.with_setting(key, value)
+        config.check()
         self.config = config
         self._load()
         self._allocate()
@@ -195,7 +197,12 @@ class Simulator:
         sm.host_call = state.NONE8
         sm.l1["line"] = -1
         sm.l2["line"] = -1
+        sm.icache["line"] = -1
         sm.mshr["line"] = -1
+        if self.config["memory.l2_warm"]:
+            buffers = [variable for variable in self.placement.variables
+                       if variable.kind == "buffer" and self.spec.buffers[variable.name].array.any()]
+            warm_l2(sm, ((one.address, one.size) for one in buffers))
 
     @property
     def cycle(self) -> int:

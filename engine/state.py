@@ -38,7 +38,8 @@ MAX_MSHRS = 128
 MAX_PIPES = 8
 MAX_SPLITS = 64
 MAX_L1_LINES = 512
-MAX_L2_LINES = 1024
+MAX_L2_LINES = 8192
+MAX_ICACHE_LINES = 64
 NUM_BARRIERS = 16
 MAX_EVENTS = 64
 WHEEL_SIZE = 4096
@@ -261,7 +262,7 @@ CONFIG = np.dtype(
             "sp_queue sfu_queue ldst_queue "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
             "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles const_cycles param_cycles "
-            "line_bytes shared_words spin_limit "
+            "line_bytes shared_words spin_limit l1_hash l2_hash flit_bytes icache_sets icache_ways icache_instructions "
             "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"
         ).split()
     ]
@@ -284,6 +285,7 @@ HOT = [
     ("freeze_code", "u1"),                        # stall code of a frozen pipeline in the last cycle
     ("dispatch_age", "u4"),
     ("dram_free_x256", "i8"),                     # memory port is free from (cycle x 256)
+    ("port_free_cycle", "i8"),                    # the SM's port to the interconnect is free from this cycle on
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
     ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
     ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue
@@ -309,6 +311,7 @@ COLD = [
     ("mshr", MSHR, (MAX_MSHRS,)),
     ("l1", L1_LINE, (MAX_L1_LINES,)),
     ("l2", L2_LINE, (MAX_L2_LINES,)),
+    ("icache", L1_LINE, (MAX_ICACHE_LINES,)),     # line: first instruction / instructions per line, -1 = empty
     ("launch", LAUNCH),
     ("config", CONFIG),
 ]

@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "designs": "list the register-file designs and their parameters",
     "map": "write and apply a register mapping for racetrack memory",
     "tlp": "find the number of CTAs per SM that runs fastest on racetrack memory",
+    "calibrate": "print what each operation takes on a preset, beside its numbers and another machine's",
     "warm": "compile the designs ahead of their first run",
     "help": "explain a topic or any term of the screens, with its source",
 }

@@ -93,7 +93,16 @@ def _mshrs_full(trail: Trail, moment: Moment) -> None:
 
 
 def _port(trail: Trail, moment: Moment) -> None:
-    """The memory port is booked for longer than LD/ST may queue."""
+    """A port on the way to memory is booked for longer than LD/ST may queue."""
+    flits, flit = int(moment.sm["port_free_cycle"]) - moment.ran, moment.config["flit_bytes"]
+    if flit and flits > int(moment.sm["dram_free_x256"]) // 256 - moment.ran:
+        trail.add(
+            f"the port to the interconnect is booked for {plural(flits, 'cycle')}",
+            f"LD/ST waits beyond {moment.config['queue_cycles']:,}",
+            until=moment.ran + flits,
+        )
+        trail.end("interconnect", f"port to the interconnect, a flit of {flit} bytes per cycle", memory__flit_bytes=0)
+        return
     ahead = int(moment.sm["dram_free_x256"]) // 256 - moment.ran
     rate = moment.config["bytes_per_cycle_x256"] / 256
     trail.add(

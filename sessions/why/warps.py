@@ -256,6 +256,8 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
             )
             return
     earlier = trail.past.at(moment.ran) or moment
+    if _missing_code(trail, earlier, warp, pc):
+        return
     waiting = [
         other
         for other in range(moment.num_warps)
@@ -279,6 +281,28 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
         f"fetch slot of scheduler {scheduler}, one warp and {plural(width, 'instruction')} per cycle",
         **({"sm.fetch_width": 16, "sm.ibuffer_entries": 16} if runs_dry else {"sm.num_schedulers": 4}),
     )
+
+
+def _missing_code(trail: Trail, earlier: Moment, warp: int, pc: int) -> bool:
+    """Explain a warp whose next instruction is not in the instruction cache; return whether that is so."""
+    config = earlier.config
+    sets, ways = config["icache_sets"], config["icache_ways"]
+    if not sets:
+        return False
+    size = config["icache_instructions"]
+    lines = earlier.sm["icache"][pc // size % sets * ways :][:ways]
+    found = next((entry for entry in lines if int(entry["line"]) == pc // size), None)
+    if found is not None and int(found["fill_cycle"]) < earlier.cycle:
+        return False
+    where = f"PC {pc // size * size} to {pc // size * size + size - 1}"
+    if found is None:
+        trail.add(f"the instruction cache does not hold {where}", "one miss per cycle and scheduler goes out", warp=warp)
+    else:
+        until = int(found["fill_cycle"])
+        trail.add(f"the instruction cache awaits {where}", f"back in cycle {until:,}", warp=warp, until=until)
+    trail.end("instruction cache", f"instruction cache, {sets} sets of {plural(ways, 'way')} of {size} instructions",
+              memory__icache_sets=0)
+    return True
 
 
 def _sleeps(trail: Trail, moment: Moment, warp: int) -> None:

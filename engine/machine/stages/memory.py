@@ -8,6 +8,9 @@ global load (a simplification: GPUs have a texture unit and keep textures in til
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from rfview.engine.values import access, texel
@@ -24,6 +27,7 @@ from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.control import fault
 from rfview.engine.state import BLOCK, COLD_OFFSET, FOREVER, L1_LINE, L2_LINE, MEMORY, MSHR, NONE8, PIPE_LDST, SM
 
+LINE_BYTES = access.LINE_BYTES
 L1_BLOCK = (SM.fields["l1"][1] - COLD_OFFSET) // BLOCK
 L2_BLOCK = (SM.fields["l2"][1] - COLD_OFFSET) // BLOCK
 MSHR_BLOCK = (SM.fields["mshr"][1] - COLD_OFFSET) // BLOCK
@@ -33,6 +37,7 @@ LOAD, STORE, ATOMIC, REDUCTION = 1, 2, 3, 4
 IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
 WAITING_MSHR, WAITING_SET, WAITING_QUEUE = 1, 2, 3
 SECTOR_BYTES = 32
+HEADER_BYTES = 8           # of a packet in the interconnect
 
 
 @device
@@ -193,8 +198,8 @@ def fixed_latency(sm, flight):
 
 @device
 def backlog(sm):
-    """Return for how many cycles the memory port is already reserved."""
-    return np.int64(sm.dram_free_x256) // 256 - np.int64(sm.cycle)
+    """Return for how many cycles DRAM's or the interconnect's port is already reserved."""
+    return max(np.int64(sm.dram_free_x256) // 256, np.int64(sm.port_free_cycle)) - np.int64(sm.cycle)
 
 
 @device
@@ -207,10 +212,22 @@ def store_bytes(sm, inst, flight):
 
 
 @device
+def set_of(line, sets, hashed):
+    """Return the set of a line. hashed: Fermi's L1 as GPGPU-Sim has it, bits 6-8, 10 and 12 (14 with 64 sets) folded in."""
+    if hashed == 0:
+        return np.int64(line) % np.int64(sets)
+    number = np.int64(line)
+    high = (number >> 6) & 7 | ((number >> 10) & 1) << 3 | ((number >> 12) & 1) << 4
+    if sets == 64:
+        high |= ((number >> 14) & 1) << 5
+    return (number & (np.int64(sets) - 1)) ^ high
+
+
+@device
 def find_l1(sm, line):
     """Return the L1 entry that holds (or awaits) a line, or -1."""
     ways = np.int64(sm.config.l1_ways)
-    first = np.int64(line) % np.int64(sm.config.l1_sets) * ways
+    first = set_of(line, sm.config.l1_sets, sm.config.l1_hash) * ways
     for way in range(first, first + ways):
         if sm.l1[way].line == line:
             return way
@@ -290,7 +307,7 @@ def free_mshr(sm):
 def victim(sm, line):
     """Return the least recently used way of a line's L1 set that is not itself awaited, or -1."""
     ways = np.int64(sm.config.l1_ways)
-    first = np.int64(line) % np.int64(sm.config.l1_sets) * ways
+    first = set_of(line, sm.config.l1_sets, sm.config.l1_hash) * ways
     best = np.int64(-1)
     best_cycle = FOREVER
     for way in range(first, first + ways):
@@ -307,7 +324,7 @@ def victim(sm, line):
 def request(sm, line, size, is_store):
     """Send a line to L2 and, on a miss, to DRAM behind a port of limited bandwidth; return when its data is back."""
     ways = np.int64(sm.config.l2_ways)
-    first = np.int64(line) % np.int64(sm.config.l2_sets) * ways
+    first = set_of(line, sm.config.l2_sets, sm.config.l2_hash) * ways
     oldest = first
     found = np.int64(-1)
     for way in range(first, first + ways):
@@ -320,13 +337,43 @@ def request(sm, line, size, is_store):
     sm.l2[way].line = line
     sm.l2[way].used_cycle = sm.cycle
     mark_cold(sm, L2_BLOCK + way * L2_BYTES // BLOCK)
+    port = through_port(sm, size, is_store)
     if found >= 0 and not is_store:
         sm.events[L2_HITS] += 1
-        return np.int64(sm.cycle) + np.int64(sm.config.l2_hit_cycles)
+        return port + np.int64(sm.config.l2_hit_cycles)
     if not is_store:
         sm.events[L2_MISSES] += 1
     begin_x256 = max(np.int64(sm.cycle) * 256, np.int64(sm.dram_free_x256))
     sm.dram_free_x256 = begin_x256 + np.int64(size) * 65536 // np.int64(sm.config.bytes_per_cycle_x256)
     sm.events[DRAM_BYTES] += size
     wait = np.int64(sm.config.l2_hit_cycles) + np.int64(sm.config.dram_cycles)
-    return begin_x256 // 256 + wait
+    return max(begin_x256 // 256, port) + wait
+
+
+@device
+def through_port(sm, size, is_store):
+    """Reserve the SM's port to the interconnect for a request and its reply; return the cycle in which it is free.
+
+    A flit passes per cycle; a packet has 8 bytes of header. A store's data go out with it and nothing comes back.
+    """
+    flit = np.int64(sm.config.flit_bytes)
+    if flit == 0:
+        return np.int64(sm.cycle)
+    begin = max(np.int64(sm.cycle), np.int64(sm.port_free_cycle))
+    data = -(-(np.int64(size) + HEADER_BYTES) // flit)
+    request = np.int64(0) if is_store else -(-HEADER_BYTES // flit)
+    sm.port_free_cycle = begin + data + request
+    return begin
+
+
+def warm_l2(sm: Any, buffers: Iterable[tuple[int, int]]) -> None:
+    """Put the lines of buffers, (address, bytes) in the order of their copies, into L2 as those leave them."""
+    sets, ways = int(sm.config.l2_sets), int(sm.config.l2_ways)
+    place = getattr(set_of, "py_func", set_of)
+    spans = [range(address // LINE_BYTES, (address + size - 1) // LINE_BYTES + 1) for address, size in buffers if size]
+    lines = [line for span in spans for line in span[-sets * ways :]]
+    for age, line in enumerate(lines, -len(lines)):
+        first = int(place(line, sets, int(sm.config.l2_hash))) * ways
+        held = sm.l2[first : first + ways]
+        way = int(np.lexsort((held["used_cycle"], held["line"] != -1))[0])
+        held["line"][way], held["used_cycle"][way] = line, age

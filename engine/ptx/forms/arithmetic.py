@@ -15,9 +15,10 @@ from rfview.engine.isa import (CARRY_ADD, CARRY_MAD_HI, CARRY_MAD_LO, CARRY_SUB,
                                OP_MUL_HI_S32, OP_MUL_HI_U32, OP_MUL_LO32, OP_MUL_LO64, OP_MUL_WIDE_S32,
                                OP_MUL_WIDE_U32, OP_NEG32, OP_NEG64, OP_SFU, OP_SUB32, OP_SUB64, SFU_DIV,
                                SFU_DIV_FULL, TYPE_BITS, TYPE_CODES)  # fmt: skip
-from rfview.engine.program import (LAT_DP_ADD, LAT_DP_DIV, LAT_DP_MAD, LAT_DP_MAX, LAT_DP_MUL, LAT_FP_ADD,
-                                   LAT_FP_DIV, LAT_FP_MAD, LAT_FP_MAX, LAT_FP_MUL, LAT_INT_ADD, LAT_INT_DIV,
-                                   LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, LAT_SFU, UNIT_SFU, UNIT_SP)  # fmt: skip
+from rfview.engine.program import (LAT_DP_ADD, LAT_DP_DIV, LAT_DP_MAD, LAT_DP_MAX, LAT_DP_MUL, LAT_DP_ROOT, LAT_FP_ADD,
+                                   LAT_FP_DIV, LAT_FP_DIV_APPROX, LAT_FP_MAD, LAT_FP_MAX, LAT_FP_MUL, LAT_FP_ROOT,
+                                   LAT_INT_ADD, LAT_INT_DIV, LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, UNIT_SFU,
+                                   UNIT_SP)  # fmt: skip
 from rfview.engine.ptx.forms.form import (FLOATS, INTS, Form, OpInfo, Refused, float_flags, general_int, is_signed,
                                           op_info, widened)  # fmt: skip
 
@@ -30,8 +31,8 @@ _FLOAT_FAST = {
 }
 _FLOAT_LATENCY = {
     FP_ADD: (LAT_FP_ADD, LAT_DP_ADD), FP_SUB: (LAT_FP_ADD, LAT_DP_ADD), FP_MUL: (LAT_FP_MUL, LAT_DP_MUL),
-    FP_FMA: (LAT_FP_MAD, LAT_DP_MAD), FP_DIV: (LAT_FP_DIV, LAT_DP_DIV), FP_RCP: (LAT_FP_DIV, LAT_DP_DIV),
-    FP_SQRT: (LAT_FP_DIV, LAT_DP_DIV), FP_MIN: (LAT_FP_MAX, LAT_DP_MAX), FP_MAX: (LAT_FP_MAX, LAT_DP_MAX),
+    FP_FMA: (LAT_FP_MAD, LAT_DP_MAD), FP_DIV: (LAT_FP_DIV, LAT_DP_DIV), FP_RCP: (LAT_FP_ROOT, LAT_DP_ROOT),
+    FP_SQRT: (LAT_FP_ROOT, LAT_DP_ROOT), FP_MIN: (LAT_FP_MAX, LAT_DP_MAX), FP_MAX: (LAT_FP_MAX, LAT_DP_MAX),
     FP_NEG: (LAT_FP_ADD, LAT_DP_ADD), FP_ABS: (LAT_FP_ADD, LAT_DP_ADD),
 }
 
@@ -50,7 +51,7 @@ def float_op(sub: int, kind: str, count: int, flags: int) -> OpInfo:
         if flags & FLAG_ROUND_MASK:
             raise Refused
         return op_info(OP_HALF, src, kind, latency, UNIT_SP, flags, sub | TYPE_CODES[kind] << 8)
-    unit = UNIT_SFU if latency == LAT_FP_DIV else UNIT_SP
+    unit = UNIT_SFU if latency in (LAT_FP_DIV, LAT_FP_ROOT) else UNIT_SP
     plain, flushed, _ = _FLOAT_FAST[sub]
     if flags == 0:
         return op_info(plain, src, kind, latency, unit, is_float=True)
@@ -180,8 +181,8 @@ def div(form: Form) -> OpInfo:
             full = form.take("full")
             flags = FLAG_FTZ if bare else float_flags(form, False)
             form.done()
-            return op_info(OP_SFU, (kind, kind), kind, LAT_SFU, UNIT_SFU, flags, SFU_DIV_FULL if full else SFU_DIV,
-                           is_float=True)
+            return op_info(OP_SFU, (kind, kind), kind, LAT_FP_DIV_APPROX, UNIT_SFU, flags,
+                           SFU_DIV_FULL if full else SFU_DIV, is_float=True)
         info = float_op(FP_DIV, kind, 2, float_flags(form, True))
         form.done()
         return info

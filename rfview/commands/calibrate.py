@@ -1,0 +1,88 @@
+"""`rfview calibrate`: what each operation takes on a preset, in cycles, beside the preset's own numbers and a reference."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rfview.commands import options
+
+if TYPE_CHECKING:
+    from rfview.engine.tools.calibration import Cost
+
+EPILOG = """each point is a loop over a chain of one operation; what it takes is the difference of two lengths
+a reference is CSV with the columns point and cycles: what the same operations take in another simulator or on a GPU"""
+# the number of a preset that has the largest part in a point, where its name is another one
+SOURCES = {"shared": "memory.shared_cycles", "shared_conflict": "memory.shared_cycles", "l1": "memory.l1_hit_cycles",
+           "l2": "memory.l2_hit_cycles", "dram": "memory.dram_cycles", "loop": "sm.branch_cycles",
+           "independent": "sm.num_schedulers", "independent_1": "sm.ibuffer_entries"}  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--preset", metavar="NAME", help="a machine (default: all)")
+    parser.add_argument("--points", metavar="NAME,...", help="these points alone (default: all)")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+                        help="set a number of the machine, as for run; may be repeated")
+    parser.add_argument("--reference", metavar="FILE.csv", help="cycles of another machine to print beside")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure every point on every preset asked for and print them."""
+    from rfview.engine.config import load_preset, preset_names
+    from rfview.engine.tools import calibration
+
+    presets = [args.preset] if args.preset else preset_names()
+    settings = options.settings_of(args.settings)
+    for preset in presets:
+        for key, value in settings.items():
+            load_preset(preset).with_setting(key, value)
+    chosen = calibration.chosen(args.points)
+    reference = calibration.read_reference(Path(args.reference)) if args.reference else {}
+    found: dict[str, list[Cost]] = {}
+    with options.progress() as report:
+        for index, preset in enumerate(presets):
+            found[preset] = []
+            for number, point in enumerate(chosen):
+                report((index + number / len(chosen)) / len(presets), f"{point.name} on {preset}")
+                cycles = calibration.measure(point, preset, settings)
+                found[preset].append(calibration.Cost(point, cycles, reference.get(point.name)))
+    texts = (text_of(preset, costs) for preset, costs in found.items())
+    print(json.dumps(data_of(found)) if args.json else "\n\n".join(texts))
+    return 0
+
+
+def source_of(preset: str, name: str) -> tuple[str, Any, str]:
+    """Return (name, value, source) of the preset's number that has the largest part in a point; empty for none alone."""
+    from rfview.engine.config import load_preset
+
+    numbers = load_preset(preset).numbers
+    key = SOURCES.get(name, f"latency.{name}")
+    return (key, numbers[key].value, numbers[key].source) if key in numbers else ("", "", "")
+
+
+def data_of(found: dict[str, list[Cost]]) -> dict[str, Any]:
+    """Return everything as JSON knows it."""
+    return {preset: [{"point": cost.point.name, "what": cost.point.what, "cycles": round(cost.cycles, 3),
+                      "reference": cost.reference, "parameter": source_of(preset, cost.point.name)[0]} for cost in costs]
+            for preset, costs in found.items()}  # fmt: skip
+
+
+def text_of(preset: str, costs: Sequence[Cost]) -> str:
+    """Return a row per point."""
+    with_reference = any(cost.reference is not None for cost in costs)
+    head = f"{'cycles per operation':<18}{preset:>10}" + (f"{'reference':>11}{'':>8}" if with_reference else "")
+    lines = [f"{head}   the preset's number and its source"]
+    for cost in costs:
+        key, value, source = source_of(preset, cost.point.name)
+        beside = ""
+        if with_reference:
+            beside = f"{cost.reference:>11.2f}{100 * cost.difference:>+7.1f}%" if cost.reference is not None else " " * 19
+        told = f"{key} = {value}: {source}" if key else ""
+        lines.append(f"{cost.point.name:<20}{cost.cycles:>8.2f}{beside}   {told}".rstrip())
+        lines.append(f"  {cost.point.what}")
+    return "\n".join(lines)
