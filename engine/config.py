@@ -41,7 +41,7 @@ CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
-    "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.l2_warm",
+    "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.l2_warm", "sm.fetch_ports",
 }  # fmt: skip
 
 

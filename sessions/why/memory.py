@@ -94,8 +94,9 @@ def _mshrs_full(trail: Trail, moment: Moment) -> None:
 
 def _port(trail: Trail, moment: Moment) -> None:
     """A port on the way to memory is booked for longer than LD/ST may queue."""
-    flits, flit = int(moment.sm["port_free_cycle"]) - moment.ran, moment.config["flit_bytes"]
-    if flit and flits > int(moment.sm["dram_free_x256"]) // 256 - moment.ran:
+    flit = moment.config.get("flit_bytes", 0)      # recordings of earlier machines have no such number
+    flits = int(moment.sm["port_free_cycle"]) - moment.ran if flit else 0
+    if flits > int(moment.sm["dram_free_x256"]) // 256 - moment.ran:
         trail.add(
             f"the port to the interconnect is booked for {plural(flits, 'cycle')}",
             f"LD/ST waits beyond {moment.config['queue_cycles']:,}",
@@ -232,6 +233,13 @@ def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: 
     queued = took - config["l2_hit_cycles"] - config["dram_cycles"]
     if took <= config["l2_hit_cycles"] and config["dram_cycles"]:
         trail.end("L2", f"L2 cache, {plural(config['l2_hit_cycles'], 'cycle')}", memory__l2_hit_cycles=1)
+    elif config.get("flit_bytes") and queued > 0:
+        trail.end(
+            "interconnect",
+            f"port to the interconnect, a flit of {config['flit_bytes']} bytes per cycle: "
+            f"{plural(queued, 'cycle')} of traffic before it",
+            memory__flit_bytes=0,
+        )
     elif queued > config["dram_cycles"]:
         trail.end(
             "memory port",

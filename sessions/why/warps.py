@@ -286,9 +286,9 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
 def _missing_code(trail: Trail, earlier: Moment, warp: int, pc: int) -> bool:
     """Explain a warp whose next instruction is not in the instruction cache; return whether that is so."""
     config = earlier.config
-    sets, ways = config["icache_sets"], config["icache_ways"]
-    if not sets:
+    if not config.get("icache_sets"):      # recordings of earlier machines have no such number
         return False
+    sets, ways = config["icache_sets"], config["icache_ways"]
     size = config["icache_instructions"]
     lines = earlier.sm["icache"][pc // size % sets * ways :][:ways]
     found = next((entry for entry in lines if int(entry["line"]) == pc // size), None)

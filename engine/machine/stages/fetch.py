@@ -1,4 +1,4 @@
-"""Fetch: each scheduler refills the I-buffer of one warp per cycle, round robin; usable from the next cycle on."""
+"""Fetch: each scheduler refills one warp's I-buffer per cycle, or all share fewer ports; usable from the next cycle on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ def fetch(sm):
     if sm.need_fetch == 0:
         return 0
     width = min(np.int64(sm.config.fetch_width), np.int64(sm.config.ibuffer_entries))
-    for scheduler in range(sm.config.num_schedulers):
+    number = np.int64(sm.config.num_schedulers)
+    ports = np.int64(sm.config.fetch_ports) if sm.config.fetch_ports > 0 else number
+    for turn in range(number):
+        if ports == 0:
+            return 0
+        scheduler = (np.int64(sm.cycle) + turn) % number
         waiting = np.uint64(sm.need_fetch) & np.uint64(sm.scheduler_mask[scheduler])
         if sm.config.icache_sets != 0:
             waiting = in_cache(sm, waiting, np.int64(sm.scheduler[scheduler].fetch_pointer))
@@ -35,6 +40,7 @@ def fetch(sm):
         if jumped and sm.config.branch_cycles > 0 and entry.last_issue_cycle + sm.config.branch_cycles > sm.cycle:
             continue
         entry.ibuffer = width
+        ports -= 1
         sm.need_fetch = np.uint64(sm.need_fetch) & ~bit64(warp)
         sm.scheduler[scheduler].fetch_pointer = (warp + 1) & 63
     return 0
