@@ -4,5 +4,6 @@ Besides those:
 
     options  screen        options that several commands share; how a session is shown
     first                  plain `rfview`
+    fair                   what all machines of a comparison share
     compare_output  compare_recordings  reproduce_figure  new_launch    parts of compare, reproduce and kernels
 """

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
-from rfview.commands import compare_output, compare_recordings, options
+from rfview.commands import compare_output, compare_recordings, fair, options
 
 if TYPE_CHECKING:
     from rfview.engine.papers.batch import Job
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 DEFAULT_DESIGNS = ",".join(BUILT_IN)
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
 exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved"""
-# What belongs to the whole machine: a paper's own value goes for all designs of the table (B0.9, B5.2).
-SHARED = {"sm.num_schedulers": "number of schedulers", "sm.max_banks_per_cycle": "banks served per cycle"}
 NO_WORK = ("finished", "no_cta")
 MIN_SHARE = 0.005     # of the warp-cycles: stall reasons below it are left out of the text
 
@@ -66,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--preset paper: a comparison needs one machine for all designs: fermi or gebhart")
     from rfview.engine.papers.batch import Runs, simulator_of
 
-    shared, notes = shared_settings(variants, args.preset, given)
+    shared, notes = fair.shared_settings(variants, args.preset, given)
     jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles)
     for job in {*jobs.values()}:
         simulator_of(job)     # whatever is wrong with the input is said before anything compiles
@@ -101,28 +99,6 @@ def split_list(text: str) -> list[str]:
     if not found:
         raise InputError(f"{text!r}: expected a list such as 'sram,stt[stall=bank]'")
     return found
-
-
-def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings that some design's paper wants and all designs get, and a note for each."""
-    from rfview.engine import plugin as designs
-    from rfview.engine.config import load_preset
-
-    config = load_preset(preset)
-    found: dict[str, Any] = {}
-    notes: list[str] = []
-    for name, meaning in SHARED.items():
-        wanted = {}
-        for variant in variants:
-            value = designs.build(variant, {}, "").settings.get(name)
-            if value:
-                wanted[variant] = int(value)
-        if wanted and name not in given:
-            variant = min(wanted, key=lambda key: wanted[key])
-            found[name] = wanted[variant]
-            if found[name] != config[name]:
-                notes.append(f"every design runs with {name} = {found[name]} ({meaning}), because {variant} does")
-    return found, notes
 
 
 def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], preset: str, settings: Mapping[str, Any],
@@ -212,7 +188,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
     eda = power_gain * relative_ipc * area_gain if power_gain and relative_ipc and area_gain else None
     over = energy["total"] / base_energy if base_energy else None
     own = {key: value for name in reversed(chain) for key, value in designs.design(name).settings.items()
-           if key not in SHARED and machine.get(key) == value}
+           if key not in fair.SHARED and machine.get(key) == value}
     return {
         "design": variant, "scheduler": scheduler, "cycles": result["cycles"], "ipc": result["ipc"],
         "ipc_over_sram": relative_ipc, "num_schedulers": machine["sm.num_schedulers"],

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview import streams
-from rfview.commands import options, screen
+from rfview.commands import fair, options, screen
 
 if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline
@@ -30,7 +31,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{args.targets[0]}: name a second run to compare it with: another session file, or "
                          "KERNEL@DESIGN to run it now")  # fmt: skip
     with ExitStack() as stack:
-        timelines = [open_run(target, args, stack) for target in args.targets]
+        shared = fair_settings(args)
+        timelines = [open_run(target, args, stack, shared) for target in args.targets]
         if screen.is_terminal() and not args.json:
             from rfview.screens.compare.screen import run_compare
 
@@ -55,7 +57,19 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
     return json.dumps(data) if as_json else report.compare_text(data, timelines[0].info)
 
 
-def open_run(target: str, args: argparse.Namespace, stack: ExitStack) -> Timeline:
+def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what all runs that are made now share, as in the table of designs (B0.9), and say it."""
+    designs = [target.rpartition("@")[2].partition(":")[0] if "@" in target else "sram"
+               for target in args.targets if not options.is_session(target)]  # fmt: skip
+    if not designs:
+        return {}
+    shared, notes = fair.shared_settings([design or "sram" for design in designs], args.preset,
+                                         options.settings_of(args.settings))
+    options.warn(notes)
+    return shared
+
+
+def open_run(target: str, args: argparse.Namespace, stack: ExitStack, shared: Mapping[str, Any]) -> Timeline:
     """Open a session file, or run KERNEL@DESIGN or KERNEL@DESIGN:SCHEDULER into one that is removed at the end."""
     from rfview.sessions.timeline.opening import open_recording
 
@@ -63,14 +77,14 @@ def open_run(target: str, args: argparse.Namespace, stack: ExitStack) -> Timelin
         path = Path(target)
     else:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rfview-compare-"))
-        path = record_now(target, args, Path(folder) / "run.rfs")
+        path = record_now(target, args, Path(folder) / "run.rfs", shared)
     timeline = open_recording(path)
     stack.callback(timeline.close)
     options.warn(timeline.warnings)
     return timeline
 
 
-def record_now(target: str, args: argparse.Namespace, path: Path) -> Path:
+def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mapping[str, Any]) -> Path:
     """Run a kernel under the design that the target names and record it; raises InputError for what cannot be run."""
     name, at, machine = target.rpartition("@")
     if not at:
@@ -88,7 +102,8 @@ def record_now(target: str, args: argparse.Namespace, path: Path) -> Path:
 
     chain = set(build(given["design"], {}, "").chain)
     sections = {key.split(".")[0] for key in load_preset(given["preset"]).numbers} | chain
-    settings = {key: value for key, value in options.settings_of(args.settings).items() if key.split(".")[0] in sections}
+    given_settings = options.settings_of(args.settings)
+    settings = {**shared, **{key: value for key, value in given_settings.items() if key.split(".")[0] in sections}}
     with options.progress() as show:
         simulator = Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
         record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"),

@@ -3,6 +3,7 @@
     issues        when each warp issued its n-th instruction
     comparison    first divergence, lead and lag, one run's place for a place of the other
     values        where the runs come to hold different data
+    machines      in what the machines differ beside their register files
     report        all of that as plain data and as text
 """
 

@@ -15,6 +15,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.timeline.invariants import counts_of, energy_at, node_of
+from rfview.sessions.compare import machines
 from rfview.sessions.compare.comparison import Comparison, Divergence, Split
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference
@@ -148,6 +149,7 @@ def compare_data(comparison: Comparison, targets: tuple[str, str] = ("A", "B"), 
     a, b = comparison.a, comparison.b
     return {
         "runs": [run_data(a, targets[0], "A"), run_data(b, targets[1], "B")],
+        "machines_differ_in": machines.differences([a.info, b.info]),
         "parameters": parameter_differences(a.info, b.info),
         "memory_equal": comparison.memory_equal(),
         "first_divergence": divergence_data(comparison, comparison.first_divergence()),
@@ -166,6 +168,8 @@ def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
     kernel = kernel_name(a["kernel"])
     lines = [f"{kernel}   A  {a['design']} {a['scheduler']}  {a['target']}   B  {b['design']} {b['scheduler']}  "
              f"{b['target']}", ""]  # fmt: skip
+    said = machines.sentence(data["machines_differ_in"])
+    lines[1:1] = [said] if said else []
     lines += [totals_text(data["runs"]), ""]
     lines += _divergence_lines(data, info)
     if data["parameters"]:
@@ -196,6 +200,8 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
                      f"{found['instruction']}")  # fmt: skip
         lines.append(f"                   {_cycles(found['a'], found['b'])}; in {found['late']} it waits: "
                      f"{found['cause']['text']}")  # fmt: skip
+        if data["machines_differ_in"]:
+            lines.append("                   the machines differ in more than the register file, which may be its cause")
         lines += [f"                   {text}" for text in found["cause"]["chain"]]
     split = data["first_path_difference"]
     if split is not None:
@@ -280,6 +286,7 @@ def multiples_data(timelines: list[Timeline], targets: list[str], points: int = 
     return {
         "runs": [run_data(timeline, target, LETTERS[index % 26]) for index, (timeline, target)
                  in enumerate(zip(timelines, targets, strict=True))],
+        "machines_differ_in": machines.differences([timeline.info for timeline in timelines]),
         "common_instructions": common,
         "lead": [{"instructions": count, "cycles": [log.cycle_of(count) for log in logs]} for count in counts],
     }  # fmt: skip
@@ -292,7 +299,8 @@ def multiples_text(data: dict[str, Any]) -> str:
     rows = [[run["run"], run["design"], run["scheduler"], f"{run['cycles']:,}", _ratio(first["cycles"], run["cycles"]),
              f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.4g}", _main(run),
              run["target"]] for run in runs]  # fmt: skip
-    lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", "",
+    said = machines.sentence(data["machines_differ_in"])
+    lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", *([said] if said else []), "",
              reports.table(["run", "design", "scheduler", "cycles", "×A", "IPC", "RF µJ", "mostly", "target"], rows), "",
              totals_text(runs), "", "the cycle in which so many instructions have issued: A, and how much later the others"]
     lead = [[f"{entry['instructions']:,}", f"{entry['cycles'][0]:,}",

@@ -9,7 +9,7 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview import cli
-from rfview.commands import compare
+from rfview.commands import compare, fair
 
 BAD = Path(__file__).resolve().parent.parent / "corpus" / "bad"
 
@@ -29,10 +29,10 @@ def test_commas_inside_brackets_do_not_split() -> None:
 
 
 def test_hrf_in_the_list_means_one_scheduler_for_all() -> None:
-    shared, notes = compare.shared_settings(["sram", "hrf[power_gating=true]"], "fermi", {})
+    shared, notes = fair.shared_settings(["sram", "hrf[power_gating=true]"], "fermi", {})
     assert shared == {"sm.num_schedulers": 1} and "because hrf[power_gating=true] does" in notes[0]
-    assert compare.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [])
-    assert compare.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [])
+    assert fair.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [])
+    assert fair.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [])
 
 
 def test_two_designs_over_a_small_kernel(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,3 +81,11 @@ def test_bad_lists_are_one_line(words: list[str], part: str, capsys: pytest.Capt
     assert cli.main(["compare", *words]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and len(captured.err.splitlines()) == 1 and part in captured.err
+
+
+def test_two_runs_made_now_have_the_table_s_machine(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", f"{small}@sram", f"{small}@hrf", "--json"]) == 0
+    told = capsys.readouterr()
+    differing = json.loads(told.out)["machines_differ_in"]
+    assert "every design runs with sm.num_schedulers = 1" in told.err
+    assert "sm.num_schedulers" not in differing and differing["sm.num_banks"] == [16, 2]

@@ -14,6 +14,7 @@ from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import LONG_SCOREBOARD
 from rfview.sessions.compare import Comparison, WarpName, report
+from rfview.sessions.compare import machines
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
@@ -248,3 +249,15 @@ def test_energies_of_different_technologies_get_no_ratio() -> None:
     assert next(line for line in lines if "technology" in line).split() == ["technology", "32", "nm", "11", "nm"]
     runs[1]["node_nm"] = 32
     assert "×0.003" in report.totals_text(runs) and "technology" not in report.totals_text(runs)
+
+
+def test_what_the_machines_differ_in_is_said_first() -> None:
+    """A machine with one scheduler beside one with two is no comparison of register files, unless it says so."""
+    base = {"scheduler": "gto", "parameters": {"sm.num_schedulers": 2, "latency.sfu": 8, "hrf.entries": 4}}
+    other = {"scheduler": "lrr", "parameters": {"sm.num_schedulers": 1, "latency.sfu": 8, "stt.write_cycles": 9}}
+    assert machines.differences([base, base]) == {} and machines.sentence({}) == ""
+    found = machines.differences([base, other, base])
+    assert found == {"scheduler": ["gto", "lrr", "gto"], "sm.num_schedulers": [2, 1, 2]}, "a design's own numbers are the design"
+    assert machines.sentence(found) == "the machines differ in: scheduler gto | lrr | gto, sm.num_schedulers 2 | 1 | 2"
+    many = {f"sm.n{index}": [0, None] for index in range(7)}
+    assert machines.sentence(many).endswith("sm.n3 0 | – and 3 more")

@@ -12,7 +12,7 @@ from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instructio
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
 from rfview.sessions.timeline.invariants import node_of
-from rfview.sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, report
+from rfview.sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, machines, report
 from rfview.sessions.expressions.ptx_names import kernel_name
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
@@ -39,7 +39,8 @@ class CompareSource:
         self.columns = 110
         self.lock = INSTRUCTION
         self.page = 0
-        self.message, self.kind = "; ".join(self.comparison.notes), "info"
+        different = machines.sentence(machines.differences([timeline.info for timeline in timelines]))
+        self.message, self.kind = "; ".join(filter(None, [different, *self.comparison.notes])), "info"
         self.cycles = [timeline.first for timeline in timelines]
         self.name, self.n = WarpName(0, 0), 1
         self._prepare()
@@ -364,7 +365,8 @@ class MultiplesSource:
         self.cycle = 0
         self.lock = INSTRUCTION
         self.selected = 0
-        self.message, self.kind = "", "info"
+        self.message = machines.sentence(machines.differences([timeline.info for timeline in timelines]))
+        self.kind = "info"
         self._fixed = [self._band(log) for log in self.logs]
 
     def _band(self, log: IssueLog) -> tuple[tuple[float, ...], tuple[int, ...], float, float | None]:

@@ -1,0 +1,30 @@
+"""What all machines of a comparison share: numbers that a paper gives its whole machine go for every design (B0.9, B5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+SHARED = {"sm.num_schedulers": "number of schedulers", "sm.max_banks_per_cycle": "banks served per cycle"}
+
+
+def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings that some design's paper wants and all designs get, and a note for each."""
+    from rfview.engine import plugin as designs
+    from rfview.engine.config import load_preset
+
+    config = load_preset(preset)
+    found: dict[str, Any] = {}
+    notes: list[str] = []
+    for name, meaning in SHARED.items():
+        wanted = {}
+        for variant in variants:
+            value = designs.build(variant, {}, "").settings.get(name)
+            if value:
+                wanted[variant] = int(value)
+        if wanted and name not in given:
+            variant = min(wanted, key=lambda key: wanted[key])
+            found[name] = wanted[variant]
+            if found[name] != config[name]:
+                notes.append(f"every design runs with {name} = {found[name]} ({meaning}), because {variant} does")
+    return found, notes

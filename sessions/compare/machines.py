@@ -1,0 +1,35 @@
+"""In what the machines of compared runs differ beside their register files: else a comparison credits the wrong thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+SECTIONS = ("sm", "memory", "scheduler", "latency", "initiation", "kernel")     # of a preset; others are designs'
+MOST_SAID = 4
+
+
+def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return name -> each run's value, of the scheduler and the presets' numbers that are not the same in all runs.
+
+    None stands for a number that a run's machine did not have.
+    """
+    found = {}
+    if len({info["scheduler"] for info in infos}) > 1:
+        found["scheduler"] = [info["scheduler"] for info in infos]
+    names = {name for info in infos for name in info["parameters"] if name.split(".")[0] in SECTIONS}
+    for name in sorted(names, key=lambda name: (SECTIONS.index(name.split(".")[0]), name)):
+        values = [info["parameters"].get(name) for info in infos]
+        if any(value != values[0] for value in values):
+            found[name] = values
+    return found
+
+
+def sentence(found: dict[str, list[Any]]) -> str:
+    """Return "the machines differ in: sm.num_schedulers 2 | 1, ...", "" where they do not."""
+    if not found:
+        return ""
+    parts = [f"{name} {' | '.join('–' if value is None else str(value) for value in values)}"
+             for name, values in list(found.items())[:MOST_SAID]]  # fmt: skip
+    more = f" and {len(found) - MOST_SAID} more" if len(found) > MOST_SAID else ""
+    return f"the machines differ in: {', '.join(parts)}{more}"
