@@ -88,7 +88,7 @@ def record_now(target: str, args: argparse.Namespace, path: Path) -> Path:
 
     chain = set(build(given["design"], {}, "").chain)
     sections = {key.split(".")[0] for key in load_preset(given["preset"]).numbers} | chain
-    settings = {key: value for key, value in options.settings_of(args.settings).items() if key.split(".")[0] in sections}
+    settings = {key: value for key, value in options.given_settings(args).items() if key.split(".")[0] in sections}
     with options.progress() as show:
         simulator = Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
         record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"),

@@ -1,0 +1,121 @@
+"""Options of compilation: how they are written, who carries them, and that results stay right under each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rfview.engine import compilation, kernels
+from rfview.engine.config import load_preset, preset_names
+from rfview.engine.errors import InputError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.launch.files import launch_of_text
+from tests.compile_options import SETS, outcome
+
+ALL = SETS[-1]
+
+
+def parameters_of(words: str) -> dict[str, object]:
+    config = load_preset("fermi")
+    for name, value in compilation.settings_of(words).items():
+        config = config.with_setting(name, value)
+    return config.values()
+
+
+@pytest.mark.parametrize("words", SETS[1:])
+def test_words_are_read_back_as_they_were_written(words: str) -> None:
+    assert compilation.words_of_run(parameters_of(words)) == words
+
+
+def test_all_options_are_off_in_every_preset_and_in_recordings_that_know_none() -> None:
+    assert all(compilation.words_of_run(load_preset(name).values()) == "" for name in preset_names())
+    assert compilation.words_of_run({}) == "" and compilation.words_of_run(parameters_of("off")) == ""
+
+
+def test_off_sets_every_option_to_what_it_is_without() -> None:
+    usual = load_preset("fermi").values()
+    assert {name: str(usual[name]) for name in compilation.settings_of("off")} == compilation.settings_of("off")
+    assert len(compilation.settings_of("off")) == len(compilation.OPTIONS)
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ("shedule", ["--compile shedule", "did you mean schedule?", "or off"]),
+    ("schedule=2", ["schedule", "one of off, on", "'2'"]),
+    ("", ["expected some of schedule"]),
+    ("schedule,,", ["expected some of schedule"]),
+])
+def test_words_that_mean_nothing_are_one_error(words: str, said: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        compilation.settings_of(words)
+    assert all(part in str(caught.value) for part in said)
+
+
+def launch_with(tmp_path: Path, table: str) -> Path:
+    """Write vectoradd's launch file with a [compile] table into a folder; return its path."""
+    source = kernels.path("vectoradd")
+    for file in source.parent.glob("*.npy"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "vectoradd.ptx").write_bytes(source.with_suffix(".ptx").read_bytes())
+    path = tmp_path / "vectoradd.toml"
+    path.write_text(f"{source.read_text()}\n[compile]\n{table}\n")
+    return path
+
+
+def test_a_launch_file_chooses_and_the_command_line_chooses_otherwise(tmp_path: Path) -> None:
+    from rfview.engine.simulator import Simulator
+
+    spec = load_launch_file(launch_with(tmp_path, "schedule = true"))
+    assert compilation.words_of_run(Simulator(spec).info["parameters"]) == "schedule"
+    other = Simulator(spec, settings=compilation.settings_of("off"))
+    assert compilation.words_of_run(other.info["parameters"]) == ""
+    assert [entry["text"] for entry in other.info["program"]] != [
+        entry["text"] for entry in Simulator(spec).info["program"]]
+
+
+@pytest.mark.parametrize(("table", "said"), [
+    ("shedule = true", "compile.shedule: unknown key (did you mean 'schedule'?)"),
+    ("schedule = 3", "compile.schedule: expected one of off, on, got '3'"),
+    ("schedule = 1.5", "compile.schedule: expected one of off, on, got 1.5"),
+])
+def test_a_launch_files_table_is_checked(tmp_path: Path, table: str, said: str) -> None:
+    with pytest.raises(InputError, match="vectoradd.toml: ") as caught:
+        load_launch_file(launch_with(tmp_path, table))
+    assert said in str(caught.value)
+
+
+def test_a_launch_files_text_in_a_recording_keeps_its_options() -> None:
+    text = 'module = "k.ptx"\n[compile]\nschedule = true\n[[launch]]\ngrid = [1]\nblock = [32]\n'
+    assert launch_of_text(text, "k", {}, {}).compile == {"kernel.schedule": "on"}
+
+
+@pytest.mark.parametrize("name", ["hotspot", "histogram", "nw"])
+@pytest.mark.parametrize("words", SETS[1:])
+def test_results_stay_right(name: str, words: str) -> None:
+    assert outcome(kernels.path(name), words)[2] == []
+
+
+def test_a_recording_and_a_recipe_are_simulated_again_with_their_options(tmp_path: Path) -> None:
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.file.writer import record
+    from rfview.sessions.timeline import opening, recipe
+    from rfview.sessions.timeline.simulate import simulator_of
+
+    def machine() -> Simulator:
+        spec = load_launch_file(kernels.path("vectoradd"))
+        return Simulator(spec, max_cycles=300, settings=compilation.settings_of(ALL))
+
+    first = machine()
+    texts = [entry["text"] for entry in first.info["program"]]
+    file = tmp_path / "x.rfs"
+    record(first, file, max_cycles=300)
+    assert opening.describe(file)["compilation"] == ALL
+    timeline = opening.open_recording(file)
+    again = simulator_of(timeline)
+    timeline.close()
+    assert [entry["text"] for entry in again.info["program"]] == texts
+    other = machine()
+    recipe.write_recipe(other, tmp_path / "x.rfr")
+    assert recipe.describe(tmp_path / "x.rfr")["compilation"] == ALL
+    assert [entry["text"] for entry in recipe.open_recipe(tmp_path / "x.rfr").simulator().info["program"]] == texts
+    assert [entry["text"] for entry in other.twin().info["program"]] == texts
