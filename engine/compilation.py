@@ -36,6 +36,9 @@ OPTIONS: dict[str, Option] = {
     "schedule": Option(
         "kernel.schedule", OFF, (OFF, "on"), "on", "off: in the order of the PTX",
         "instructions of a basic block ordered by the preset's latencies"),
+    "registers": Option(
+        "kernel.aim_registers", 0, (), "", "registers per thread, 0 = as few as can be",
+        "registers per thread to aim at: values beyond are spilled, values below spread over all"),
 }  # fmt: skip
 
 
@@ -55,12 +58,21 @@ class Latencies:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What the PTX front end does beyond lowering, clean-up and allocation. max_registers: per thread before spilling."""
+    """What the PTX front end does beyond lowering, clean-up and allocation.
+
+    max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as can be.
+    """
 
     max_registers: int = MAX_REGS
     optimize: bool = True
     schedule: bool = False
     latencies: Latencies = field(default_factory=Latencies)
+    registers: int = 0
+
+    @property
+    def limit(self) -> int:
+        """Return the registers per thread beyond which values are spilled."""
+        return min(self.max_registers, self.registers or self.max_registers)
 
 
 def words_of(get: Callable[[str], Any]) -> str:

@@ -101,8 +101,8 @@ class Config:
             (*classes, *[1] * (program.NUM_LATENCY_CLASSES - len(classes))), int(self["memory.shared_cycles"]),
             int(self["memory.const_cycles"]), int(self["memory.param_cycles"]), memory)  # fmt: skip
         return compilation.Compilation(
-            max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS),
-            schedule=self["kernel.schedule"] == "on", latencies=latencies)  # fmt: skip
+            max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), latencies=latencies,
+            schedule=self["kernel.schedule"] == "on", registers=int(self["kernel.aim_registers"]))  # fmt: skip
 
     def fill(self, record: Any, scheduler: str) -> None:
         """Write the counts in force into the state's config record."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rfview.engine.compilation import Compilation
 from rfview.engine.program import Kernel
-from rfview.engine.ptx.allocate.colouring import Colouring, colour_predicates
+from rfview.engine.ptx.allocate.colouring import Colouring, colour_predicates, spread
 from rfview.engine.ptx.emit.instructions import drop_identity_moves, emit
 from rfview.engine.ptx.optimise.cleanup import clean_up
 from rfview.engine.ptx.optimise.schedule import schedule
@@ -64,7 +64,9 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Co
 def allocate(program: VirtualProgram, how: Compilation) -> Allocated:
     """Give the variables registers, spilling where these are too few. Raises TooFewRegisters."""
     graph = fit_predicates(program, interference(program), NUM_PREDICATES)
-    graph, data = allocate_data(program, graph, how.max_registers)
+    graph, data = allocate_data(program, graph, how.limit)
+    if how.registers:
+        data = spread(graph, data, program.variables.words, how.limit)
     return Allocated(program, data, colour_predicates(graph, program.variables.words))
 
 
@@ -73,7 +75,7 @@ def allocate_scheduled(program: VirtualProgram, how: Compilation) -> Allocated:
     best = allocate(program.copy(), how)
     for share in _PRESSURES:
         trial = program.copy()
-        schedule(trial, how.latencies, int(how.max_registers * share))
+        schedule(trial, how.latencies, int(how.limit * share))
         try:
             found = allocate(trial, how)
         except TooFewRegisters:

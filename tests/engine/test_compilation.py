@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import statistics
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +14,11 @@ from rfview.engine.config import load_preset, preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.files import launch_of_text
+from rfview.engine.ptx import load_module
 from tests.compile_options import SETS, outcome
 
 ALL = SETS[-1]
+REPOSITORY = Path(__file__).parents[2]
 
 
 def parameters_of(words: str) -> dict[str, object]:
@@ -42,6 +47,10 @@ def test_off_sets_every_option_to_what_it_is_without() -> None:
 @pytest.mark.parametrize(("words", "said"), [
     ("shedule", ["--compile shedule", "did you mean schedule?", "or off"]),
     ("schedule=2", ["schedule", "one of off, on", "'2'"]),
+    ("registers", ["registers needs a value", "registers=N"]),
+    ("registers=64", ["whole number of 0..63", "'64'"]),
+    ("registers=-1", ["whole number of 0..63", "'-1'"]),
+    ("registers=many", ["whole number of 0..63", "'many'"]),
     ("", ["expected some of schedule"]),
     ("schedule,,", ["expected some of schedule"]),
 ])
@@ -76,6 +85,8 @@ def test_a_launch_file_chooses_and_the_command_line_chooses_otherwise(tmp_path: 
 @pytest.mark.parametrize(("table", "said"), [
     ("shedule = true", "compile.shedule: unknown key (did you mean 'schedule'?)"),
     ("schedule = 3", "compile.schedule: expected one of off, on, got '3'"),
+    ("registers = 64", "compile.registers: expected a whole number of 0..63, 0 = off, got '64'"),
+    ("registers = [3]", "compile.registers: expected a whole number of 0..63, 0 = off, got [3]"),
     ("schedule = 1.5", "compile.schedule: expected one of off, on, got 1.5"),
 ])
 def test_a_launch_files_table_is_checked(tmp_path: Path, table: str, said: str) -> None:
@@ -93,6 +104,34 @@ def test_a_launch_files_text_in_a_recording_keeps_its_options() -> None:
 @pytest.mark.parametrize("words", SETS[1:])
 def test_results_stay_right(name: str, words: str) -> None:
     assert outcome(kernels.path(name), words)[2] == []
+
+
+# registers per thread of ptxas 13.0 -arch=sm_75 for the same PTX, as the corpus's table has them
+PTXAS = {
+    (file, name): count
+    for file, found in json.loads((REPOSITORY / "tests/corpus/ptxas_registers.json").read_text()).items()
+    for name, count in found.items() if file.split("/")[2:3] and file.split("/")[2] in kernels.CORE
+}  # fmt: skip
+
+
+def share_of_ptxas(words: Callable[[int], str]) -> float:
+    """Return the median of registers per thread over those of ptxas. words: the options, for a count of ptxas."""
+    shares = []
+    for (file, name), count in PTXAS.items():
+        config = load_preset("fermi")
+        for setting, value in compilation.settings_of(words(count)).items():
+            config = config.with_setting(setting, value)
+        kernel = load_module(REPOSITORY / file, how=config.compilation()).kernels[name]
+        shares.append(kernel.registers / count)
+    return statistics.median(shares)
+
+
+def test_registers_per_thread_come_near_those_of_ptxas() -> None:
+    # ptxas -v: 30 for 2dconv, 54 for gemm, 12 for vectoradd; ours are 11, 27 and 6 in the order of the text
+    assert len(PTXAS) >= 20
+    assert 0.65 < share_of_ptxas(lambda _: "off") < 0.7
+    assert 0.77 < share_of_ptxas(lambda _: "schedule") < 0.82
+    assert share_of_ptxas(lambda count: f"schedule,registers={min(count, 63)}") > 0.99
 
 
 def test_a_recording_and_a_recipe_are_simulated_again_with_their_options(tmp_path: Path) -> None:

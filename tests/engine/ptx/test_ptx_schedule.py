@@ -42,6 +42,26 @@ def test_scheduled_code_leaves_the_same_memory(text, limit, optimize):
     assert memory_after(run(physical_steps(kernel), PARAMS, 0xDEADBEEF)) == of_text(text)
 
 
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(kernels(), st.sampled_from([62, 24, 15, 8]), st.booleans())
+def test_code_for_a_count_of_registers_leaves_the_same_memory(text, count, is_scheduled):
+    how = Compilation(schedule=is_scheduled, latencies=LATENCIES, registers=count)
+    kernel = decode_module(text, "k.ptx", how=how).kernels["k"]
+    assert kernel.registers <= count and registers_in_range(kernel, kernel.registers)
+    assert memory_after(run(physical_steps(kernel), PARAMS, 0xDEADBEEF)) == of_text(text)
+
+
+def test_a_count_of_registers_is_used_whole_and_not_exceeded() -> None:
+    body = HEAD + ADDRESSES + "".join(f"add.u32 %r{k + 1}, %r{k}, %r50;\n" for k in range(1, 40)).replace("%r1,", "%r50,") + \
+        "st.global.u32 [%rd0], %r40;\nret;\n}\n"
+    plain = decode_module(body, "k.ptx").kernels["k"]
+    found = {count: decode_module(body, "k.ptx", how=Compilation(registers=count)).kernels["k"] for count in (6, 16, 31)}
+    assert plain.registers < 16
+    assert {count: kernel.registers for count, kernel in found.items()} == {6: 6, 16: 16, 31: 31}
+    assert not any(kernel.spilled_words for kernel in found.values())
+    assert len({int(dst) for dst in found[31].insts["dst"][:, 0] if dst != 255}) == 31
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 14, 10, 8]))
 def test_a_schedule_spills_no_more_than_the_text_does(text, limit):
