@@ -36,6 +36,9 @@ OPTIONS: dict[str, Option] = {
     "schedule": Option(
         "kernel.schedule", OFF, (OFF, "on"), "on", "off: in the order of the PTX",
         "instructions of a basic block ordered by the preset's latencies"),
+    "numbering": Option(
+        "kernel.numbering", "lowest", ("lowest", "banks"), "", "lowest: the first that is free",
+        "banks: registers numbered so that the sources of an instruction lie in different banks"),
     "registers": Option(
         "kernel.aim_registers", 0, (), "", "registers per thread, 0 = as few as can be",
         "registers per thread to aim at: values beyond are spilled, values below spread over all"),
@@ -60,7 +63,8 @@ class Latencies:
 class Compilation:
     """What the PTX front end does beyond lowering, clean-up and allocation.
 
-    max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as can be.
+    max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as can be. banks: of the
+    register file, by which registers are numbered, 0 for the lowest numbers.
     """
 
     max_registers: int = MAX_REGS
@@ -68,6 +72,7 @@ class Compilation:
     schedule: bool = False
     latencies: Latencies = field(default_factory=Latencies)
     registers: int = 0
+    banks: int = 0
 
     @property
     def limit(self) -> int:
@@ -149,4 +154,5 @@ def expected(option: Option) -> str:
 
 def usage() -> list[str]:
     """Return how each option is written."""
-    return [name if option.bare == "on" else f"{name}={option.bare or 'N'}" for name, option in OPTIONS.items()]
+    return [name if option.bare else f"{name}={option.choices[-1] if option.choices else 'N'}"
+            for name, option in OPTIONS.items()]

@@ -102,7 +102,8 @@ class Config:
             int(self["memory.const_cycles"]), int(self["memory.param_cycles"]), memory)  # fmt: skip
         return compilation.Compilation(
             max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), latencies=latencies,
-            schedule=self["kernel.schedule"] == "on", registers=int(self["kernel.aim_registers"]))  # fmt: skip
+            schedule=self["kernel.schedule"] == "on", registers=int(self["kernel.aim_registers"]),
+            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)  # fmt: skip
 
     def fill(self, record: Any, scheduler: str) -> None:
         """Write the counts in force into the state's config record."""

@@ -11,6 +11,7 @@ from rfview.engine.ptx.emit.instructions import drop_identity_moves, emit
 from rfview.engine.ptx.optimise.cleanup import clean_up
 from rfview.engine.ptx.optimise.schedule import schedule
 from rfview.engine.ptx.allocate.interference import interference
+from rfview.engine.ptx.allocate.numbering import numbered_for_banks
 from rfview.engine.ptx.lower.layout import kernel_params
 from rfview.engine.ptx.lower.kernel import define_all, lower_kernel
 from rfview.engine.ptx.allocate.predicates import fit_predicates
@@ -67,6 +68,8 @@ def allocate(program: VirtualProgram, how: Compilation) -> Allocated:
     graph, data = allocate_data(program, graph, how.limit)
     if how.registers:
         data = spread(graph, data, program.variables.words, how.limit)
+    if how.banks:
+        data = numbered_for_banks(program, data, how.banks)
     return Allocated(program, data, colour_predicates(graph, program.variables.words))
 
 

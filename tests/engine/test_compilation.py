@@ -47,6 +47,8 @@ def test_off_sets_every_option_to_what_it_is_without() -> None:
 @pytest.mark.parametrize(("words", "said"), [
     ("shedule", ["--compile shedule", "did you mean schedule?", "or off"]),
     ("schedule=2", ["schedule", "one of off, on", "'2'"]),
+    ("numbering", ["numbering needs a value", "numbering=banks"]),
+    ("numbering=bank", ["numbering: expected one of lowest, banks", "'bank'"]),
     ("registers", ["registers needs a value", "registers=N"]),
     ("registers=64", ["whole number of 0..63", "'64'"]),
     ("registers=-1", ["whole number of 0..63", "'-1'"]),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rfview.engine.compilation import Compilation, Latencies
-from rfview.engine.program import NUM_LATENCY_CLASSES
-from rfview.engine.ptx import decode_module
+from rfview.engine.program import NO_REG, NUM_LATENCY_CLASSES, Kernel
+from rfview.engine import kernels as kernels_of_ours
+from rfview.engine.ptx import decode_module, load_module
 from rfview.engine.ptx.lower.kernel import lower_kernel
 from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source
@@ -60,6 +64,47 @@ def test_a_count_of_registers_is_used_whole_and_not_exceeded() -> None:
     assert {count: kernel.registers for count, kernel in found.items()} == {6: 6, 16: 16, 31: 31}
     assert not any(kernel.spilled_words for kernel in found.values())
     assert len({int(dst) for dst in found[31].insts["dst"][:, 0] if dst != 255}) == 31
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(kernels(), st.sampled_from([2, 4, 5]), st.sampled_from([0, 0, 40]))
+def test_code_numbered_for_banks_leaves_the_same_memory_in_as_many_registers(text, banks, count):
+    how = Compilation(registers=count, banks=banks)
+    kernel = decode_module(text, "k.ptx", how=how).kernels["k"]
+    plain = decode_module(text, "k.ptx", how=replace(how, banks=0)).kernels["k"]
+    assert kernel.registers == plain.registers and registers_in_range(kernel, kernel.registers)
+    assert memory_after(run(physical_steps(kernel), PARAMS, 0xDEADBEEF)) == of_text(text)
+    assert in_one_bank(kernel, banks) <= in_one_bank(plain, banks) or has_loops(text)
+
+
+def in_one_bank(kernel: Kernel, banks: int) -> int:
+    """Count the pairs of different sources of an instruction that lie in one bank."""
+    read = [{int(reg) for reg in src if reg != NO_REG} for src in kernel.insts["src"]]
+    return sum(one % banks == other % banks for sources in read for one, other in combinations(sorted(sources), 2))
+
+
+def has_loops(text: str) -> bool:
+    return "LOOP" in text
+
+
+def test_registers_of_a_fused_multiply_add_are_brought_into_different_banks() -> None:
+    names = [f"%r{10 + k}" for k in range(9)]
+    body = HEAD + ADDRESSES + "".join(f"ld.global.f32 {name}, [%rd0+{4 * k}];\n" for k, name in enumerate(names)) + "".join(
+        f"fma.rn.f32 {names[k]}, {names[k]}, {names[(k + 4) % 9]}, {names[(k + 8) % 9]};\n" for k in range(9)) + "".join(
+        f"st.global.f32 [%rd0+{4 * k}], {name};\n" for k, name in enumerate(names)) + "ret;\n}\n"
+    plain, better = (decode_module(body, "k.ptx", how=Compilation(banks=banks)).kernels["k"] for banks in (0, 4))
+    assert in_one_bank(plain, 4) >= 12 and in_one_bank(better, 4) <= 5
+
+
+@pytest.mark.parametrize("banks", [2, 4, 16])
+def test_numbering_for_banks_keeps_64_bit_values_in_even_pairs(banks):
+    path = kernels_of_ours.path("gemm").with_suffix(".ptx")
+    for how in (Compilation(banks=banks), Compilation(schedule=True, latencies=LATENCIES, registers=40, banks=banks)):
+        kernel = load_module(path, how=how).kernels["gemm"]
+        wide = [(first, words) for _, _, _, first, words in kernel.virtual if words == 2]
+        assert wide and all(first % 2 == 0 for first, _ in wide)
+        addresses = kernel.insts[kernel.insts["is_memory"] > 0]["src"][:, :2].astype(int)
+        assert all(high == low + 1 for low, high in addresses if high != NO_REG)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
