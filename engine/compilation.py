@@ -36,6 +36,9 @@ OPTIONS: dict[str, Option] = {
     "schedule": Option(
         "kernel.schedule", OFF, (OFF, "on"), "on", "off: in the order of the PTX",
         "instructions of a basic block ordered by the preset's latencies"),
+    "addresses": Option(
+        "kernel.addresses", "64", ("64", "32"), "", "64: as the PTX has them",
+        "32: addresses of global memory in one register instead of two, where nothing asks for more"),
     "numbering": Option(
         "kernel.numbering", "lowest", ("lowest", "banks"), "", "lowest: the first that is free",
         "banks: registers numbered so that the sources of an instruction lie in different banks"),
@@ -64,7 +67,8 @@ class Compilation:
     """What the PTX front end does beyond lowering, clean-up and allocation.
 
     max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as can be. banks: of the
-    register file, by which registers are numbered, 0 for the lowest numbers.
+    register file, by which registers are numbered, 0 for the lowest numbers. addresses_32: whether addresses of global
+    memory take one register where that is enough.
     """
 
     max_registers: int = MAX_REGS
@@ -73,6 +77,7 @@ class Compilation:
     latencies: Latencies = field(default_factory=Latencies)
     registers: int = 0
     banks: int = 0
+    addresses_32: bool = False
 
     @property
     def limit(self) -> int:

@@ -103,6 +103,7 @@ class Config:
         return compilation.Compilation(
             max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), latencies=latencies,
             schedule=self["kernel.schedule"] == "on", registers=int(self["kernel.aim_registers"]),
+            addresses_32=self["kernel.addresses"] == "32",
             banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)  # fmt: skip
 
     def fill(self, record: Any, scheduler: str) -> None:

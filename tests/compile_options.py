@@ -20,7 +20,8 @@ from rfview.engine.simulator import Simulator
 from tests.reference.cases import CASES, path_of
 
 # what `--compile` takes; the last has all of them
-SETS = ("off", "schedule", "numbering=banks", "registers=14", "registers=32", "schedule,numbering=banks,registers=32")
+SETS = ("off", "schedule", "addresses=32", "numbering=banks", "registers=14", "registers=32",
+        "schedule,addresses=32,numbering=banks,registers=32")
 
 
 def outcome(path: Path, words: str, design: str = "sram", scheduler: str = "gto") -> tuple[int, int, list[str]]:

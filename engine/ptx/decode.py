@@ -8,6 +8,7 @@ from rfview.engine.compilation import Compilation
 from rfview.engine.program import Kernel
 from rfview.engine.ptx.allocate.colouring import Colouring, colour_predicates, spread
 from rfview.engine.ptx.emit.instructions import drop_identity_moves, emit
+from rfview.engine.ptx.optimise.addresses import narrow_addresses
 from rfview.engine.ptx.optimise.cleanup import clean_up
 from rfview.engine.ptx.optimise.schedule import schedule
 from rfview.engine.ptx.allocate.interference import interference
@@ -41,6 +42,10 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Co
     if how.optimize:
         clean_up(program)
         define_all(program, entry.line)     # where all that a variable is read before was a result that nobody reads
+    note = narrow_addresses(program) if how.addresses_32 else ""
+    if how.addresses_32 and how.optimize:
+        clean_up(program)
+        define_all(program, entry.line)
     try:
         found = allocate_scheduled(program, how) if how.schedule else allocate(program, how)
     except TooFewRegisters as problem:
@@ -58,7 +63,7 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Co
         registers=max(data.count, 1), predicates=predicates.count, shared_bytes=shared_bytes,
         local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
         max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
-        stack_bytes=stack_bytes,
+        stack_bytes=stack_bytes, notes=(note,) if note else (),
     )  # fmt: skip
 
 

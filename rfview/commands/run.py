@@ -78,6 +78,7 @@ def text_of(summary: dict[str, Any]) -> str:
         f"{summary['launches']} launch{'es' if summary['launches'] != 1 else ''}, "
         f"{summary['registers_per_thread']} registers per thread",
         *([f"  compiled with          {words}"] if (words := compilation.words_of_run(summary["parameters"])) else []),
+        *(f"    {note}" for note in summary["compile_notes"]),
         f"  cycles                 {summary['cycles']:>15,}",
         f"  warp instructions      {summary['warp_instructions']:>15,}   IPC {summary['ipc']:.2f}",
         f"  thread instructions    {summary['thread_instructions']:>15,}",

@@ -194,6 +194,7 @@ def _facts(timeline: RecordedTimeline, path: str | Path) -> dict[str, Any]:
         "scheduler": info.get("scheduler"),
         "preset": info.get("preset"),
         "compilation": words_of_run(info.get("parameters", {})) or "off",
+        "compilation_notes": list(info.get("compile_notes", [])),
         "seed": info.get("seed"),
         "engine_version": info.get("engine_version"),
         "first_cycle": timeline.first,

@@ -14,7 +14,9 @@ from rfview.engine.config import load_preset, preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.files import launch_of_text
+from rfview.engine.launch import placement
 from rfview.engine.ptx import load_module
+from rfview.engine.simulator import Simulator
 from tests.compile_options import SETS, outcome
 
 ALL = SETS[-1]
@@ -47,6 +49,7 @@ def test_off_sets_every_option_to_what_it_is_without() -> None:
 @pytest.mark.parametrize(("words", "said"), [
     ("shedule", ["--compile shedule", "did you mean schedule?", "or off"]),
     ("schedule=2", ["schedule", "one of off, on", "'2'"]),
+    ("addresses=16", ["addresses: expected one of 64, 32", "'16'"]),
     ("numbering", ["numbering needs a value", "numbering=banks"]),
     ("numbering=bank", ["numbering: expected one of lowest, banks", "'bank'"]),
     ("registers", ["registers needs a value", "registers=N"]),
@@ -74,8 +77,6 @@ def launch_with(tmp_path: Path, table: str) -> Path:
 
 
 def test_a_launch_file_chooses_and_the_command_line_chooses_otherwise(tmp_path: Path) -> None:
-    from rfview.engine.simulator import Simulator
-
     spec = load_launch_file(launch_with(tmp_path, "schedule = true"))
     assert compilation.words_of_run(Simulator(spec).info["parameters"]) == "schedule"
     other = Simulator(spec, settings=compilation.settings_of("off"))
@@ -134,10 +135,74 @@ def test_registers_per_thread_come_near_those_of_ptxas() -> None:
     assert 0.65 < share_of_ptxas(lambda _: "off") < 0.7
     assert 0.77 < share_of_ptxas(lambda _: "schedule") < 0.82
     assert share_of_ptxas(lambda count: f"schedule,registers={min(count, 63)}") > 0.99
+    # which has 64-bit addresses itself: what 32-bit code takes is less
+    assert 0.5 < share_of_ptxas(lambda _: "addresses=32") < 0.6
+
+
+POINTERS = """.version 9.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 data, .param .u64 out)
+{
+.reg .b32 %r<9>;
+.reg .b64 %rd<9>;
+.reg .pred %p<3>;
+ld.param.u64 %rd1, [data];
+ld.param.u64 %rd2, [out];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd3, %r1, 4;
+sub.s64 %rd4, %rd3, 4096;
+add.s64 %rd4, %rd1, %rd4;
+ld.global.u32 %r2, [%rd4+4096];
+add.s64 %rd5, %rd2, %rd3;
+MORE
+st.global.u32 [%rd5], %r2;
+ret;
+}
+"""
+
+
+def run_pointers(tmp_path: Path, more: str = "") -> Simulator:
+    """Run a kernel that copies 32 words through an address before the first buffer, compiled for 32-bit addresses."""
+    (tmp_path / "k.ptx").write_text(POINTERS.replace("MORE", more))
+    (tmp_path / "k.toml").write_text(
+        '[[launch]]\ngrid = [1]\nblock = [32]\nargs = [{buffer = "data"}, {buffer = "out"}]\n'
+        '[buffers.data]\nshape = [32]\ndtype = "uint32"\narange = true\n'
+        '[buffers.out]\nshape = [64]\ndtype = "uint32"\nzeros = true\n')
+    machine = Simulator(load_launch_file(tmp_path / "k.toml"), settings=compilation.settings_of("addresses=32"))
+    machine.run()
+    assert machine.buffers()["out"][:32].tolist() == list(range(32))
+    return machine
+
+
+def test_an_address_may_pass_below_the_first_buffer_on_its_way(tmp_path: Path) -> None:
+    machine = run_pointers(tmp_path)
+    assert machine.info["compile_notes"] == [] and machine.info["registers_per_thread"] <= 4
+    assert not any("64" in entry["text"] or "wide" in entry["text"] for entry in machine.info["program"])
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    ("setp.eq.s64 %p1, %rd5, 0;\n@%p1 trap;", "1 of 2 accesses keep a 64-bit address; that of line 19, since setp.eq.s64 of "
+     "line 17 asks for the upper word"),
+    ("st.global.u64 [%rd2+128], %rd5;", "2 of 3 accesses keep a 64-bit address; that of line 17, since st.global.u64 of line 17 "
+     "asks for the upper word"),
+    ("st.u32 [%rd5], %r2;", "st.u32 of line 17 is generic"),
+])
+def test_a_pointer_that_escapes_stays_a_pair_and_the_run_says_so(tmp_path: Path, more: str, said: str) -> None:
+    from rfview.commands.run import text_of
+
+    machine = run_pointers(tmp_path, more)
+    assert len(machine.info["compile_notes"]) == 1 and said in machine.info["compile_notes"][0]
+    assert said in text_of({**machine.summary(), "wall_s": 1.0, "node_nm": None})
+
+
+def test_what_32_bit_addresses_do_not_reach_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "ADDRESS_ROOM", 512)
+    with pytest.raises(InputError, match=r"take 2,048 bytes; .* reach 1,024: leave out --compile addresses=32"):
+        run_pointers(tmp_path)
 
 
 def test_a_recording_and_a_recipe_are_simulated_again_with_their_options(tmp_path: Path) -> None:
-    from rfview.engine.simulator import Simulator
     from rfview.sessions.file.writer import record
     from rfview.sessions.timeline import opening, recipe
     from rfview.sessions.timeline.simulate import simulator_of

@@ -67,6 +67,21 @@ def test_a_count_of_registers_is_used_whole_and_not_exceeded() -> None:
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(kernels(), st.sampled_from([63, 14, 10, 8]), st.booleans())
+def test_code_with_32_bit_addresses_leaves_the_same_memory(text, limit, optimize):
+    # what is added to an address, and what is cut off a sum, has a low word alone
+    text = text.replace("\nret;", "\nadd.s64 %t98, %rd1, %rd1;\nand.b64 %t98, %t98, 1020;\n"
+                        "add.s64 %t98, %rd0, %t98;\nst.global.u32 [%t98+1024], %r0;\nret;")
+    placed = pack_params([0x7000_4000_1000, 0x123456789])
+    source = Source(text, "k.ptx")
+    module = parse_module(source)
+    wanted = memory_after(run(virtual_steps(lower_kernel(source, module, module.functions["k"])[0]), placed, 0))
+    kernel = decode_module(text, "k.ptx", how=Compilation(limit, optimize, addresses_32=True)).kernels["k"]
+    assert kernel.registers <= limit and registers_in_range(kernel, kernel.registers) and not kernel.notes
+    assert memory_after(run(physical_steps(kernel), placed, 0xDEADBEEF)) == wanted
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([2, 4, 5]), st.sampled_from([0, 0, 40]))
 def test_code_numbered_for_banks_leaves_the_same_memory_in_as_many_registers(text, banks, count):
     how = Compilation(registers=count, banks=banks)
