@@ -85,6 +85,19 @@ def test_a_launch_file_chooses_and_the_command_line_chooses_otherwise(tmp_path: 
         entry["text"] for entry in Simulator(spec).info["program"]]
 
 
+def test_a_swapped_run_keeps_what_was_chosen_over_the_launch_file(tmp_path: Path) -> None:
+    from rfview.sessions import open_session
+    from rfview.sessions.branches.swap import swap
+
+    path = str(launch_with(tmp_path, "schedule = true"))
+    for settings, words in (({}, "schedule"), (compilation.settings_of("off"), "")):
+        session = open_session(path, settings=settings, max_cycles=200)
+        assert compilation.words_of_run(session.info["parameters"]) == words
+        session.goto(100)
+        swap(session, "stt")
+        assert all(compilation.words_of_run(member.info["parameters"]) == words for member in session.family.values())
+
+
 @pytest.mark.parametrize(("table", "said"), [
     ("shedule = true", "compile.shedule: unknown key (did you mean 'schedule'?)"),
     ("schedule = 3", "compile.schedule: expected one of off, on, got '3'"),

@@ -6,13 +6,18 @@ make more values live than the limit, one goes that makes the fewest. Nothing mo
 
 from __future__ import annotations
 
+from bisect import insort
+
 from rfview.engine import isa
 from rfview.engine.compilation import Latencies
 from rfview.engine.program import SPACE_CONST, SPACE_PARAM, SPACE_SHARED
 from rfview.engine.ptx.optimise.bitsets import members
 from rfview.engine.ptx.optimise.dependences import Delay, Dependences
 from rfview.engine.ptx.optimise.liveness import live_sets
-from rfview.engine.ptx.virtual import Block, VirtualInst, VirtualProgram
+from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
+
+# The time that this takes goes with the square: a longer block is put in order stretch by stretch.
+LONGEST = 1000
 
 
 def delays(latencies: Latencies) -> Delay:
@@ -33,22 +38,39 @@ def schedule(program: VirtualProgram, latencies: Latencies, limit: int) -> None:
     """Put the instructions of every block in a better order. limit: words of data that may be live at once."""
     delay = delays(latencies)
     words = program.variables.words
-    live_in, live_out = live_sets(program.blocks, len(words))
-    for block, before, after in zip(program.blocks, live_in, live_out, strict=True):
-        if len(block.insts) > 2:
-            block.insts = _BlockScheduler(block, words, before, after, delay, limit).run()
+    _, live_out = live_sets(program.blocks, len(words))
+    for block, after in zip(program.blocks, live_out, strict=True):
+        parts = [_Stretch(insts, before, behind, words, delay, limit).run()
+                 for insts, before, behind in stretches(block.insts, {*members(after)})]  # fmt: skip
+        block.insts = [inst for part in parts for inst in part]
 
 
-class _BlockScheduler:
-    """One block being put in order: what may come next, when its operands are there, and what is live."""
+def stretches(insts: list[VirtualInst], live: set[int]) -> list[tuple[list[VirtualInst], set[int], set[int]]]:
+    """Cut a block into stretches; give the instructions of each, and what is live before and behind it.
 
-    def __init__(self, block: Block, words: list[int], live_in: int, live_out: int, delay: Delay, limit: int) -> None:
-        self.insts, self.words, self.limit = block.insts, words, limit
-        self.graph = Dependences(block.insts, delay)
+    live: the variables that are live behind the block.
+    """
+    found = []
+    for start in reversed(range(0, len(insts), LONGEST)):
+        part, behind = insts[start : start + LONGEST], set(live)
+        for inst in reversed(part):
+            if inst.kills:
+                live.difference_update(inst.writes())
+            live.update(inst.reads())
+        found.append((part, set(live), behind))
+    return found[::-1]
+
+
+class _Stretch:
+    """Instructions being put in order: what may come next, when its operands are there, and what is live."""
+
+    def __init__(self, insts: list[VirtualInst], live_in: set[int], live_out: set[int], words: list[int], delay: Delay,
+                 limit: int) -> None:  # fmt: skip
+        self.insts, self.words, self.limit = insts, words, limit
+        self.graph = Dependences(insts, delay)
         self.priority = self._priorities(delay)
         self.earliest = [0] * len(self.insts)
-        self.live_out = {*members(live_out)}
-        self.live = {*members(live_in)}
+        self.live, self.live_out = set(live_in), live_out
         self.pressure = sum(words[var] for var in self.live)
         self.reads = [{*inst.reads()} for inst in self.insts]
         self.writes = [{*inst.writes()} for inst in self.insts]
@@ -58,7 +80,7 @@ class _BlockScheduler:
                 self.readers[var] = self.readers.get(var, 0) + 1
 
     def _priorities(self, delay: Delay) -> list[int]:
-        """Give the cycles from each instruction to the end of the block, along the longest way."""
+        """Give the cycles from each instruction to the end, along the longest way."""
         found = [0] * len(self.insts)
         for place in range(len(self.insts) - 1, -1, -1):
             ways = [cycles + found[later] for later, cycles in self.graph.after[place].items()]
@@ -68,12 +90,12 @@ class _BlockScheduler:
     def run(self) -> list[VirtualInst]:
         """Return the instructions in their new order."""
         waiting = list(self.graph.num_before)
-        ready = [place for place, count in enumerate(waiting) if not count]
+        ready = sorted((-self.priority[place], place) for place, count in enumerate(waiting) if not count)
         order: list[VirtualInst] = []
         now = 0
         while ready:
-            place = self._best(ready, now)
-            ready.remove(place)
+            _, place = chosen = self._best(ready, now)
+            ready.remove(chosen)
             now = max(now, self.earliest[place])
             order.append(self.insts[place])
             self._take(place)
@@ -81,19 +103,23 @@ class _BlockScheduler:
                 self.earliest[later] = max(self.earliest[later], now + cycles)
                 waiting[later] -= 1
                 if not waiting[later]:
-                    ready.append(later)
+                    insort(ready, (-self.priority[later], later))
             now += 1
         return order
 
-    def _best(self, ready: list[int], now: int) -> int:
-        """Choose among those that may come next."""
-        growth = {place: self._growth(place) for place in ready}
-        fitting = [place for place in ready if growth[place] <= 0 or self.pressure + growth[place] <= self.limit]
-        if not fitting:
-            return min(ready, key=lambda place: (growth[place], place))
-        start = max(now, min(self.earliest[place] for place in fitting))
-        return min((place for place in fitting if self.earliest[place] <= start),
-                   key=lambda place: (-self.priority[place], place))  # fmt: skip
+    def _best(self, ready: list[tuple[int, int]], now: int) -> tuple[int, int]:
+        """Choose among those that may come next, most urgent first."""
+        first: tuple[int, int] | None = None     # of those that fit and whose operands come first
+        for entry in ready:
+            place = entry[1]
+            growth = self._growth(place)
+            if growth > 0 and self.pressure + growth > self.limit:
+                continue
+            if self.earliest[place] <= now:
+                return entry
+            if first is None or self.earliest[place] < self.earliest[first[1]]:
+                first = entry
+        return first or min(ready, key=lambda entry: (self._growth(entry[1]), entry[1]))
 
     def _growth(self, place: int) -> int:
         """Give by how many words more or fewer are live after an instruction."""
@@ -102,7 +128,7 @@ class _BlockScheduler:
 
     def _ended(self, place: int) -> list[int]:
         """List the variables that nobody reads after an instruction, and that do not outlive the block."""
-        return [var for var in self.reads[place] - self.writes[place]
+        return [var for var in (self.reads[place] - self.writes[place]) & self.live
                 if self.readers[var] == 1 and var not in self.live_out]  # fmt: skip
 
     def _take(self, place: int) -> None:
@@ -110,6 +136,7 @@ class _BlockScheduler:
         ended = self._ended(place)
         for var in self.reads[place]:
             self.readers[var] -= 1
+        born = {var for var in self.writes[place] - self.live if self.readers.get(var) or var in self.live_out}
         self.live.difference_update(ended)
-        self.live |= {var for var in self.writes[place] if self.readers.get(var) or var in self.live_out}
-        self.pressure = sum(self.words[var] for var in self.live)
+        self.live |= born
+        self.pressure += sum(self.words[var] for var in born) - sum(self.words[var] for var in ended)

@@ -13,6 +13,7 @@ from rfview.engine.compilation import Compilation, Latencies
 from rfview.engine.program import NO_REG, NUM_LATENCY_CLASSES, Kernel
 from rfview.engine import kernels as kernels_of_ours
 from rfview.engine.ptx import decode_module, load_module
+from rfview.engine.ptx.optimise.schedule import LONGEST
 from rfview.engine.ptx.lower.kernel import lower_kernel
 from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source
@@ -186,6 +187,16 @@ def test_a_load_passes(what: str) -> None:
 def test_a_load_of_what_nobody_writes_passes_stores() -> None:
     texts = texts_of(CHAIN + "st.global.u32 [%rd1], %r9;\n" + LONG_LOAD.format("%rd0+64").replace("ld.global", "ld.global.nc"))
     assert place(texts, "ld.global.nc") < place(texts, "st."), texts
+
+
+def test_a_block_longer_than_a_stretch_is_put_in_order_part_by_part() -> None:
+    count = LONGEST // 2
+    step = "ld.global.u32 %r8, [%rd0+64];\nadd.u32 %r9, %r9, %r8;\nxor.b32 %r9, %r9, %r50;\n"
+    body = f"mov.u32 %r9, 1;\n{step * count}st.global.u32 [%rd0], %r9;"
+    text = HEAD + ADDRESSES + body + "\nret;\n}\n"
+    kernel = decode_module(text, "k.ptx", how=SCHEDULED).kernels["k"]
+    assert len(kernel.insts) > LONGEST
+    assert memory_after(run(physical_steps(kernel), PARAMS, 0xDEADBEEF)) == of_text(text)
 
 
 def test_loads_go_before_what_waits_for_them_and_no_further_than_the_registers_reach() -> None:
