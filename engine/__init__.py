@@ -9,6 +9,7 @@ On this floor: what every room may know.
     hooks               the interface of a register-file design, with its defaults; RULES.md: what ours do where papers are
                         silent
     config  presets/    every number, with unit and source
+    compilation         the options with which PTX is compiled, as settings and as words
     stalls  events  errors  fault_codes  textures    the other tables
     files               writes files so that nothing is lost
     escapes             text from files as text alone: control characters are shown, not obeyed

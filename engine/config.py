@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rfview.engine import program, state
+from rfview.engine import compilation, program, state
 from rfview.engine.errors import InputError
 
 PRESETS = Path(__file__).parent / "presets"
@@ -34,14 +34,17 @@ MAXIMA = {
     "memory.mshrs": state.MAX_MSHRS,
     "memory.l1_enabled": 2,
     "memory.l2_warm": 1,
+    **{option.setting: program.MAX_REGS for option in compilation.OPTIONS.values() if not option.choices},
 }
 # sets and ways of the caches, with the lines that there is room for
 CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES}
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
-           "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES}
+           "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
+           **{option.setting: option.choices for option in compilation.OPTIONS.values() if option.choices}}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.l2_warm", "sm.fetch_ports",
+    *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
 }  # fmt: skip
 
 
@@ -88,6 +91,20 @@ class Config:
             if name != "icache" and self[f"memory.{name}_hash"] == "fermi" and sets not in (32, 64):
                 raise InputError(f"--set memory.{name}_hash=fermi: it is made for 32 or 64 sets, "
                                  f"memory.{name}_sets is {sets}")
+
+    def compilation(self) -> compilation.Compilation:
+        """Return how PTX is compiled for this machine."""
+        classes = [int(self[f"latency.{name}"]) for name in LATENCY_CLASSES]
+        missed = int(self["memory.l2_hit_cycles"]) + int(self["memory.dram_cycles"])
+        memory = int(self["memory.fixed_memory_cycles"]) or missed
+        latencies = compilation.Latencies(
+            (*classes, *[1] * (program.NUM_LATENCY_CLASSES - len(classes))), int(self["memory.shared_cycles"]),
+            int(self["memory.const_cycles"]), int(self["memory.param_cycles"]), memory)  # fmt: skip
+        return compilation.Compilation(
+            max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), latencies=latencies,
+            schedule=self["kernel.schedule"] == "on", registers=int(self["kernel.aim_registers"]),
+            addresses_32=self["kernel.addresses"] == "32",
+            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)  # fmt: skip
 
     def fill(self, record: Any, scheduler: str) -> None:
         """Write the counts in force into the state's config record."""
@@ -144,5 +161,7 @@ def load_preset(name: str) -> Config:
     for section, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
         for key, (value, unit, source) in entries.items():
             numbers[f"{section}.{key}"] = Number(value, unit, source)
+    for option in compilation.OPTIONS.values():     # of every preset alike: they are no part of a machine
+        numbers.setdefault(option.setting, Number(option.usual, option.unit, f"option: {option.what}"))
     assert len(LATENCY_CLASSES) <= program.NUM_LATENCY_CLASSES
     return Config(name, numbers)

@@ -43,6 +43,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "scheduler": simulator.scheduler,
         "preset": simulator.config.preset,
         "parameters": {**simulator.config.values(), **simulator.built.values},
+        "compile_notes": [f"{kernel.name}: {note}" for kernel, _ in placement.kernels for note in kernel.notes],
         "seed": simulator.seed,
         "engine_version": __version__,
         "source_hash": cache.source_hash(cache.engine_files(compiled=False)),

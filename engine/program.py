@@ -27,6 +27,7 @@ MAX_REGS = 63
 MAX_PREDS = 32
 NO_PC = 0xFFFFFFFF
 GLOBAL_BASE = 0x7000_0000_0000          # the first address of global memory
+ADDRESS_ROOM = 1 << 30                  # with 32-bit addresses, what is left free at either end of what low words reach
 PARAM_BYTES = 4096                      # PTX manual, kernel function parameters
 GRID_WORKSPACE = "%grid_workspace"      # the symbol in which cooperative groups keep the barrier of the whole grid
 GRID_WORKSPACE_BYTES = 64
@@ -148,6 +149,7 @@ class Kernel:
     required_threads: tuple[int, int, int] = (0, 0, 0)
     spilled_words: int = 0
     stack_bytes: int = 0         # of local_bytes, what recursive functions have as their stack
+    notes: tuple[str, ...] = ()  # what an option of compilation could not do, a sentence each
 
 
 @dataclass(frozen=True)

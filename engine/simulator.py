@@ -67,8 +67,8 @@ class Simulator:
 
     spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
     progress(fraction, text) is called while a long module is loaded, and while compiled code is prepared; a fraction of None
-    says that nobody knows how far it is, 1.0 that it is done. module: decoded already, instead of the launch file's. Raises
-    InputError for anything that cannot run.
+    says that nobody knows how far it is, 1.0 that it is done. module: decoded already, source: (PTX text, its path), each
+    instead of the launch file's module. Raises InputError for anything that cannot run.
     """
 
     def __init__(
@@ -83,9 +83,10 @@ class Simulator:
         seed: int = 0,
         progress: Progress | None = None,
         module: Module | None = None,
+        source: tuple[str, str] | None = None,
     ) -> None:
         self.spec = spec
-        self._given_module = module
+        self._given_module, self._source = module, source
         self._variant = designs.files.absolute(design)
         self._prepared = self._after_first = False
         self.max_cycles = max_cycles
@@ -106,7 +107,7 @@ class Simulator:
         for key in own:
             if key not in self.built.values:
                 raise InputError(f"--set {key}: neither the preset nor the design {design} has such a parameter")
-        for key, value in {**self.built.settings, **settings}.items():
+        for key, value in {**spec.compile, **self.built.settings, **settings}.items():
             if key not in own:
                 config = config.with_setting(key, value)
         config.check()
@@ -123,8 +124,13 @@ class Simulator:
 
     def _load(self) -> None:
         """Decode the module and lay everything out."""
-        limit = int(self.config["kernel.max_registers"])
-        self.module = self._given_module or ptx.load_module(self.spec.module_path, max_registers=limit)
+        how = self.config.compilation()
+        if self._given_module is not None:
+            self.module = self._given_module
+        elif self._source is not None:
+            self.module = ptx.decode_module(*self._source, how=how)
+        else:
+            self.module = ptx.load_module(self.spec.module_path, how=how)
         self.main_rows = int(self.config["sm.num_banks"]) * int(self.config["sm.rows_per_bank"])
         lines = self.module.text.count("\n")
         is_long = self._given_module is None and lines > LONG_MODULE
@@ -508,7 +514,7 @@ class Simulator:
         return {
             "kernel": self.info["kernel"], "design": self.info["design"], "scheduler": self.scheduler,
             "preset": self.config.preset, "parameters": self.info["parameters"], "seed": self.seed,
-            "launches": len(self.placement.launches),
+            "compile_notes": self.info["compile_notes"], "launches": len(self.placement.launches),
             "registers_per_thread": max(placed.registers for placed in self.placement.launches),
             "cycles": cycles, "warp_instructions": instructions,
             "thread_instructions": int(self.sm.events[events.THREAD_INSTRUCTIONS]),

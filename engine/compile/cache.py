@@ -23,7 +23,7 @@ import numpy as np
 KEEP_FOLDERS = 8
 # where the source lies of what can go into the compiled step; a design's own file is added by plugin/variants.py
 COMPILED_ROOMS = ("compile", "machine", "values")
-HOST_ONLY = frozenset("__init__ config simulator info snapshot errors escapes files".split())
+HOST_ONLY = frozenset("__init__ compilation config simulator info snapshot errors escapes files".split())
 
 
 def cache_root() -> Path:

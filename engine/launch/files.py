@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import compilation
 from rfview.engine.launch.arrays import load_array
 from rfview.engine.launch.pointers import load_pointers
 from rfview.engine.launch.repeats import written_out
@@ -36,7 +37,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     path = Path(path)
     top = Table(str(path), "", _read_toml(path))
     top.allow("module", "launch", "buffers", "symbols", "expect", "order_dependent", "metric", "description",
-              "registers_per_thread", "textures")
+              "registers_per_thread", "textures", "compile")
     folder = path.parent
     module_path = folder / top.text("module", f"{path.stem}.ptx")
     try:
@@ -63,6 +64,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
         order_dependent=top.take("order_dependent", (bool,), "true or false", False),
         description=top.take("description", (str,), "a string", ""),
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
+        compile=_load_compile(top),
     )
 
 
@@ -89,6 +91,7 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
         metric=top.text("metric", "rmse"),
         order_dependent=top.take("order_dependent", (bool,), "true or false", False), description="",
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
+        compile=_load_compile(top),
     )
 
 
@@ -106,6 +109,12 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise LaunchError(f"{path}: expected TOML: {error or 'nested too deeply'}") from None
     except ValueError as error:  # a NUL in the path, an integer of thousands of digits
         raise LaunchError(f"{path}: cannot be read: {error}") from None
+
+
+def _load_compile(top: Table) -> dict[str, str]:
+    """Return the settings that the [compile] table means."""
+    table = Table(top.file, "compile", top.take("compile", (dict,), "a table of compilation options", {}))
+    return compilation.settings_of_table(table.values, table.fail)
 
 
 def _load_textures(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer]) -> dict[str, Texture]:

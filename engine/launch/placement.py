@@ -1,7 +1,8 @@
 """Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
 
 Addresses: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
-0x7000_0000_0000 with at least 512 unmapped bytes between; they are the same in every run, design and machine.
+0x7000_0000_0000 with at least 512 unmapped bytes between; they are the same in every run, design and machine. Where
+kernels are compiled for 32-bit addresses (rfview.engine.compilation), the first lies 1 GB further, and all within 2 GB.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.launch import Launch, LaunchSpec
 from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
-from rfview.engine.program import GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module
+from rfview.engine.program import ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module
 from rfview.engine.textures import HEADER_BYTES, header
 
 GAP = 512
@@ -80,7 +81,12 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
             kernels[kernel.name] = (kernel, next_pc)
             next_pc += len(kernel.insts)
         chosen.append((kernel, launch))
-    variables, end = _variables(spec, module)
+    is_short = config["kernel.addresses"] == "32"
+    first = GLOBAL_BASE + ADDRESS_ROOM * is_short
+    variables, end = _variables(spec, module, first)
+    if is_short and end - first > 2 * ADDRESS_ROOM:
+        raise InputError(f"{spec.path}: buffers and symbols take {end - first:,} bytes; kernels compiled for 32-bit "
+                         f"addresses reach {2 * ADDRESS_ROOM:,}: leave out --compile addresses=32")  # fmt: skip
     addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
     symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
@@ -94,12 +100,12 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     param_word = shared_words
     local_word = param_word + PARAM_BYTES // 4
     global_word = local_word + int(config["sm.num_warps"]) * local_words * 32
-    size, local = 4 * global_word + end - GLOBAL_BASE, 4 * (global_word - local_word)
+    size, local = 4 * global_word + end - first, 4 * (global_word - local_word)
     if size > MAX_BYTES:
         raise InputError(f"{spec.path}: takes {size:,} bytes of memory, {local:,} of them local memory of the warps; "
                          f"at most {MAX_BYTES:,} can be had")  # fmt: skip
-    arena = np.zeros(global_word + (end - GLOBAL_BASE) // 4, np.uint32)
-    variables = tuple(_moved(variable, global_word) for variable in variables)
+    arena = np.zeros(global_word + (end - first) // 4, np.uint32)
+    variables = tuple(_moved(variable, global_word, first) for variable in variables)
     _fill(arena, variables, spec, module, symbols)
     _point(arena, variables, spec, {**symbols, **addresses}, width)
     insts = _link(kernels.values(), symbols)
@@ -160,10 +166,10 @@ def cpp_name(mangled: str) -> list[str]:
     return parts
 
 
-def _variables(spec: LaunchSpec, module: Module) -> tuple[tuple[Variable, ...], int]:
-    """Give every buffer and symbol its address; return them and the end of the last one's gap."""
+def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Variable, ...], int]:
+    """Give every buffer and symbol its address, from `first` on; return them and the end of the last one's gap."""
     found: list[Variable] = []
-    at = GLOBAL_BASE
+    at = first
     for name, buffer in spec.buffers.items():
         array = buffer.array
         found.append(Variable(name, "buffer", at, 0, array.nbytes, array.dtype, array.shape))
@@ -201,9 +207,9 @@ def _after(at: int, size: int) -> int:
     return at + -(-(size + GAP) // GAP) * GAP
 
 
-def _moved(variable: Variable, global_word: int) -> Variable:
-    """Fill in the arena word of a variable."""
-    word = global_word + (variable.address - GLOBAL_BASE) // 4
+def _moved(variable: Variable, global_word: int, first: int) -> Variable:
+    """Fill in the arena word of a variable; first: the address that lies at global_word."""
+    word = global_word + (variable.address - first) // 4
     return Variable(variable.name, variable.kind, variable.address, word, variable.size, variable.dtype, variable.shape)
 
 

@@ -70,7 +70,7 @@ class Expect:
 
 @dataclass(frozen=True, eq=False)
 class LaunchSpec:
-    """A whole launch file. buffers and symbols keep file order and share one namespace."""
+    """A whole launch file. buffers and symbols keep file order and share one namespace; compile: settings of [kernel]."""
 
     path: Path
     name: str
@@ -84,3 +84,4 @@ class LaunchSpec:
     description: str
     registers_per_thread: int | None
     textures: dict[str, Texture] = field(default_factory=dict)
+    compile: dict[str, str] = field(default_factory=dict)

@@ -4,7 +4,8 @@ In the order in which a module passes them:
 
     parse/            text to a syntax tree
     lower/  forms/    the tree to virtual instructions (virtual.py) in basic blocks; which opcode an instruction form is
-    optimise/         copies and constants propagated, dead results dropped; what each pass asks about the program
+    optimise/         copies and constants propagated, dead results dropped; what each pass asks about the program; by
+                      option (rfview.engine.compilation) instructions put in a better order
     allocate/         virtual variables to registers
     emit/             INST arrays, and the texts and live ranges that views show
     decode            calls all of these for one kernel
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
 from rfview.engine.program import MAX_REGS, Kernel, Module
 from rfview.engine.ptx.decode import decode_kernel
@@ -30,9 +32,8 @@ from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 class Kernels(Mapping[str, Kernel]):
     """The kernels of a module by name, each decoded when first asked for, so that one bad kernel spoils no other."""
 
-    def __init__(self, source: Source, syntax: SyntaxModule, max_registers: int, optimize: bool) -> None:
-        self._source, self._syntax = source, syntax
-        self._max_registers, self._optimize = max_registers, optimize
+    def __init__(self, source: Source, syntax: SyntaxModule, how: Compilation) -> None:
+        self._source, self._syntax, self._how = source, syntax, how
         self._entries: dict[str, Function] = {
             name: function for name, function in syntax.functions.items() if function.is_entry and function.body
         }
@@ -40,8 +41,7 @@ class Kernels(Mapping[str, Kernel]):
 
     def __getitem__(self, name: str) -> Kernel:
         if name not in self._decoded:
-            self._decoded[name] = decode_kernel(
-                self._source, self._syntax, self._entries[name], self._max_registers, self._optimize)  # fmt: skip
+            self._decoded[name] = decode_kernel(self._source, self._syntax, self._entries[name], self._how)
         return self._decoded[name]
 
     def __contains__(self, name: object) -> bool:
@@ -54,20 +54,23 @@ class Kernels(Mapping[str, Kernel]):
         return len(self._entries)
 
 
-def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimize: bool = True) -> Module:
+def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimize: bool = True,
+                  how: Compilation | None = None) -> Module:  # fmt: skip
     """Parse PTX text and give its module; kernels are decoded when first looked up.
 
     path: shown in errors. max_registers: registers per thread before spilling (at most 63). optimize: run the clean-up
-    passes (copies and constants propagated, dead results dropped). Raises PtxError naming file, line and text.
+    passes (copies and constants propagated, dead results dropped). how: all options, in place of these two. Raises PtxError
+    naming file, line and text.
     """
     source = Source(text, path)
     syntax = parse_module(source)
     declare_heap(syntax)
-    kernels: Any = Kernels(source, syntax, min(max_registers, MAX_REGS), optimize)
+    kernels: Any = Kernels(source, syntax, how or Compilation(min(max_registers, MAX_REGS), optimize))
     return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))
 
 
-def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True) -> Module:
+def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True,
+                how: Compilation | None = None) -> Module:  # fmt: skip
     """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or holds no PTX."""
     try:
         raw = Path(path).read_bytes()
@@ -80,4 +83,4 @@ def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bo
     text = raw.rstrip(b"\0").decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".version" not in text:
         raise PtxError(f"{path}: expected '.version', with which PTX modules begin; nvcc -ptx makes PTX of CUDA source")
-    return decode_module(text, str(path), max_registers=max_registers, optimize=optimize)
+    return decode_module(text, str(path), max_registers=max_registers, optimize=optimize, how=how)

@@ -1,12 +1,18 @@
-"""A kernel from its syntax tree to INST arrays: lower, clean up, allocate registers, emit."""
+"""A kernel from its syntax tree to INST arrays: lower, clean up, schedule if asked to, allocate registers, emit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from rfview.engine.compilation import Compilation
 from rfview.engine.program import Kernel
-from rfview.engine.ptx.allocate.colouring import colour_predicates
+from rfview.engine.ptx.allocate.colouring import Colouring, colour_predicates, spread
 from rfview.engine.ptx.emit.instructions import drop_identity_moves, emit
+from rfview.engine.ptx.optimise.addresses import narrow_addresses
 from rfview.engine.ptx.optimise.cleanup import clean_up
+from rfview.engine.ptx.optimise.schedule import schedule
 from rfview.engine.ptx.allocate.interference import interference
+from rfview.engine.ptx.allocate.numbering import numbered_for_banks
 from rfview.engine.ptx.lower.layout import kernel_params
 from rfview.engine.ptx.lower.kernel import define_all, lower_kernel
 from rfview.engine.ptx.allocate.predicates import fit_predicates
@@ -17,27 +23,39 @@ from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 from rfview.engine.ptx.virtual import VirtualProgram, align_up
 
 NUM_PREDICATES = 32
+_PRESSURES = (1.0, 0.85, 0.7, 0.5)      # of the registers: how many values a scheduled block may keep, until nothing spills
 STACK_BYTES = 8192  # assumed: per thread; cudaLimitStackSize is 1024 at first and kernels that recurse raise it
 
 
-def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_registers: int, optimize: bool) -> Kernel:
+@dataclass
+class Allocated:
+    """A program whose variables have registers."""
+
+    program: VirtualProgram
+    data: Colouring
+    predicates: Colouring
+
+
+def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Kernel:
     """Decode one entry point. Raises PtxError for what is broken or unsupported."""
     program, shared_bytes = lower_kernel(source, module, entry)
-    if optimize:
+    if how.optimize:
         clean_up(program)
         define_all(program, entry.line)     # where all that a variable is read before was a result that nobody reads
-    graph = fit_predicates(program, interference(program), NUM_PREDICATES)
+    note = narrow_addresses(program) if how.addresses_32 else ""
+    if how.addresses_32 and how.optimize:
+        clean_up(program)
+        define_all(program, entry.line)
     try:
-        graph, data = allocate_data(program, graph, max_registers)
+        found = allocate_scheduled(program, how) if how.schedule else allocate(program, how)
     except TooFewRegisters as problem:
         raise source.error(entry.line, f"kernel '{entry.name}' {problem}") from None
+    program, data, predicates = found.program, found.data, found.predicates
     stack_bytes = place_stack(program)
-    words = program.variables.words
-    predicates = colour_predicates(graph, words)
     if predicates.count > NUM_PREDICATES:
         raise source.error(entry.line, f"kernel '{entry.name}' needs {predicates.count} predicate registers at once, "
                                        f"the machine has {NUM_PREDICATES}")  # fmt: skip
-    if optimize:
+    if how.optimize:
         drop_identity_moves(program, data.registers)
     emitted = emit(program, data.registers, predicates.registers)
     return Kernel(
@@ -45,8 +63,34 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, max_reg
         registers=max(data.count, 1), predicates=predicates.count, shared_bytes=shared_bytes,
         local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
         max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
-        stack_bytes=stack_bytes,
+        stack_bytes=stack_bytes, notes=(note,) if note else (),
     )  # fmt: skip
+
+
+def allocate(program: VirtualProgram, how: Compilation) -> Allocated:
+    """Give the variables registers, spilling where these are too few. Raises TooFewRegisters."""
+    graph = fit_predicates(program, interference(program), NUM_PREDICATES)
+    graph, data = allocate_data(program, graph, how.limit)
+    if how.registers:
+        data = spread(graph, data, program.variables.words, how.limit)
+    if how.banks:
+        data = numbered_for_banks(program, data, how.banks)
+    return Allocated(program, data, colour_predicates(graph, program.variables.words))
+
+
+def allocate_scheduled(program: VirtualProgram, how: Compilation) -> Allocated:
+    """Put instructions in a better order, one that spills no more than the order of the text does, and allocate."""
+    best = allocate(program.copy(), how)
+    for share in _PRESSURES:
+        trial = program.copy()
+        schedule(trial, how.latencies, int(how.limit * share))
+        try:
+            found = allocate(trial, how)
+        except TooFewRegisters:
+            continue
+        if found.program.spilled_words <= best.program.spilled_words and found.predicates.count <= NUM_PREDICATES:
+            return found
+    return best
 
 
 def place_stack(program: VirtualProgram) -> int:

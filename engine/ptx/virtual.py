@@ -20,7 +20,7 @@ class VirtualInst:
         "op", "flags", "aux", "unit", "latency_class", "wait_class", "is_float", "mnemonic", "form", "line",
         "src", "imm", "imm_mask", "dst", "guard", "guard_negate", "psrc", "psrc_negate", "pdst",
         "space", "width", "count", "signed", "reg_bits", "is_memory", "offset", "target", "types", "relocs",
-        "is_removable", "kills_when_guarded", "note",
+        "is_removable", "is_ordered", "kills_when_guarded", "note",
     )  # fmt: skip
 
     def __init__(self, op: int, mnemonic: str, line: int) -> None:
@@ -43,6 +43,7 @@ class VirtualInst:
         self.types: tuple[str, ...] = ()
         self.relocs: list[tuple[int, str, int, bool]] = []
         self.is_removable = True
+        self.is_ordered = False
         self.kills_when_guarded = False
         self.note = ""
 
@@ -56,6 +57,14 @@ class VirtualInst:
         self.src[slot] = NONE
         self.imm[slot] = value & 0xFFFFFFFF
         self.imm_mask |= 1 << slot
+
+    def copy(self) -> VirtualInst:
+        """Copy an instruction, its lists included."""
+        made = VirtualInst(self.op, self.mnemonic, self.line)
+        for name in VirtualInst.__slots__:
+            value = getattr(self, name)
+            setattr(made, name, list(value) if isinstance(value, list) else value)
+        return made
 
     def set_guard(self, guard: int, negate: bool) -> VirtualInst:
         self.guard, self.guard_negate = guard, negate
@@ -115,6 +124,14 @@ class VirtualProgram:
     local_bytes: int = 0
     spilled_words: int = 0
     stack_starts: list[VirtualInst] = field(default_factory=list)  # the moves that set the stack pointer
+
+    def copy(self) -> VirtualProgram:
+        """Return a copy that passes may change without touching this program."""
+        made = {id(inst): inst.copy() for block in self.blocks for inst in block.insts}
+        variables = Variables(list(self.variables.names), list(self.variables.bits), list(self.variables.words))
+        blocks = [Block([made[id(inst)] for inst in block.insts], list(block.successors)) for block in self.blocks]
+        starts = [made[id(inst)] for inst in self.stack_starts if id(inst) in made]
+        return VirtualProgram(blocks, variables, self.local_bytes, self.spilled_words, starts)
 
 
 def align_up(offset: int, align: int) -> int:

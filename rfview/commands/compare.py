@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", default="fermi", metavar="P", help="fermi or gebhart (default fermi)")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                         help="change a number of the machine, or of a design in the list")
+    options.add_compile(parser)
     parser.add_argument("--max-cycles", type=options.positive, default=options.DEFAULT_MAX_CYCLES, metavar="N",
                         help=f"end a run after this many cycles (default {options.DEFAULT_MAX_CYCLES:,})")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         return compare_recordings.run(args)
     variants = split_list(args.designs)
     schedulers = split_list(args.schedulers)
-    given = options.settings_of(args.settings)
+    given = options.given_settings(args)
     path = str(options.launch_path(args.targets[0]).resolve())
     compare_output.check(args, variants, schedulers)
     if args.preset == "paper":

@@ -102,7 +102,7 @@ def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mappin
 
     chain = set(build(given["design"], {}, "").chain)
     sections = {key.split(".")[0] for key in load_preset(given["preset"]).numbers} | chain
-    given_settings = options.settings_of(args.settings)
+    given_settings = options.given_settings(args)
     settings = {**shared, **{key: value for key, value in given_settings.items() if key.split(".")[0] in sections}}
     with options.progress() as show:
         simulator = Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)

@@ -37,6 +37,8 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   channels = 1                    # 1, 2 or 4;  filter = "point" or "linear";  read = "element" or "normalized_float"
   address = ["clamp", "wrap"]     # per dimension: clamp, border, wrap, mirror;  border = [0, 0, 0, 0]
   normalized = false              # coordinates in 0..1
+  [compile]                       # how the PTX is compiled; `rfview help compile`
+  schedule = true
   [expect.y]                      # a buffer or symbol after the last launch; what `rfview run` verifies
   file = "y_expected.npy"
   rtol = 1e-6
@@ -132,6 +134,26 @@ def found_text(word: str) -> str:
         hint = f"did you mean {close[0]!r}?" if close[0] else f"topics are {', '.join(TOPICS)}"
         raise InputError(f"help {word}: no such topic; {hint}")
     return "\n".join(hits)
+
+
+def compile_text() -> str:
+    """Return how PTX is compiled, and the options for it."""
+    from rfview.engine import compilation
+    from rfview.learn import rules
+
+    lines = ["PTX is compiled when a run begins: names become registers, calls are inlined, copies and dead results",
+             "dropped. Beyond that nothing is moved, and as few registers as can be are used. Options, off by default:", ""]
+    lines += [f"  {written:<18} {option.what}"
+              for written, option in zip(compilation.usage(), compilation.OPTIONS.values(), strict=True)]
+    every = ",".join(compilation.usage()).replace("=N", "=24")
+    table = "\n".join(f"  {word.replace('=', ' = ') if '=' in word else f'{word} = true'}".replace("banks", '"banks"')
+                      for word in every.split(","))
+    settings = ", ".join(option.setting for option in compilation.OPTIONS.values())
+    lines += ["", f"On the command line:  --compile {every}", f"In a launch file:\n  [compile]\n{table}",
+              f"As settings of a run: {settings}",
+              "--compile and --set go before the launch file's table; --compile off: none. Recordings, recipes and forks",
+              "keep the options; the CODE panel, `rfview run` and `rfview info` show them.", ""]
+    return "\n".join([*lines, *filter(None, (rules.rule(f"B6.{number}") for number in range(1, 10)))])
 
 
 def stalls_text() -> str:
@@ -252,6 +274,7 @@ def rules_text() -> str:
 
 TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
+    "compile": compile_text,
     "design": design_text,
     "rules": rules_text,
     "keys": keys_text,

@@ -40,8 +40,16 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
                        help="fermi, gebhart, or paper for the design's own (default fermi)")
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                        help="change a number of sm, latency, initiation, memory, scheduler, kernel or the design")
+    add_compile(group)
     group.add_argument("--max-cycles", type=positive, default=DEFAULT_MAX_CYCLES, metavar="N",
                        help=f"stop with exit 3 after this many cycles (default {DEFAULT_MAX_CYCLES:,})")
+
+
+def add_compile(parser: Any) -> None:
+    """Declare --compile."""
+    parser.add_argument("--compile", default=None, metavar="OPTIONS",
+                        help="how PTX is compiled, as in schedule,registers=24; off: as it stands, whatever the launch file "
+                             "says (`rfview help compile`)")
 
 
 def positive(text: str) -> int:
@@ -67,11 +75,21 @@ def settings_of(pairs: list[str]) -> dict[str, str]:
     return found
 
 
+def given_settings(args: argparse.Namespace) -> dict[str, str]:
+    """Return the settings that --compile and --set mean; raises InputError for what is no option or no setting."""
+    given = settings_of(args.settings)
+    if args.compile is None:
+        return given
+    from rfview.engine import compilation       # start-up: imports NumPy
+
+    return {**compilation.settings_of(args.compile), **given}
+
+
 def machine_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return the parsed machine options as keyword arguments of Simulator and sessions.open_session."""
     return {
         "design": args.design, "scheduler": args.scheduler, "preset": args.preset,
-        "settings": settings_of(args.settings), "max_cycles": args.max_cycles,
+        "settings": given_settings(args), "max_cycles": args.max_cycles,
     }
 
 
@@ -91,6 +109,8 @@ def command_of(name: str, args: argparse.Namespace) -> str:
     for option, default in (("design", "sram"), ("scheduler", "gto"), ("preset", "fermi")):
         if getattr(args, option) != default:
             words += [f"--{option}", getattr(args, option)]
+    if args.compile is not None:
+        words += ["--compile", args.compile]
     for pair in args.settings:
         words += ["--set", pair]
     return shlex.join(words)

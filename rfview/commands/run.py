@@ -68,6 +68,7 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, where the warp-cycles went, and whether it verified."""
+    from rfview.engine import compilation
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     warp_cycles = max(summary["warp_cycles"], 1)
@@ -76,6 +77,8 @@ def text_of(summary: dict[str, Any]) -> str:
         f"{kernel_name(summary['kernel'])}  {summary['design']} {summary['scheduler']} · {summary['preset']}  "
         f"{summary['launches']} launch{'es' if summary['launches'] != 1 else ''}, "
         f"{summary['registers_per_thread']} registers per thread",
+        *([f"  compiled with          {words}"] if (words := compilation.words_of_run(summary["parameters"])) else []),
+        *(f"    {note}" for note in summary["compile_notes"]),
         f"  cycles                 {summary['cycles']:>15,}",
         f"  warp instructions      {summary['warp_instructions']:>15,}   IPC {summary['ipc']:.2f}",
         f"  thread instructions    {summary['thread_instructions']:>15,}",

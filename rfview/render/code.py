@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.engine.compilation import words_of_run
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, fill, title
@@ -98,12 +99,15 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
       118 fma   R15 R16 R5 R13   ●
 
     ▸ the focused warp's next instruction with its PTX line, ● breakpoints, "3w" how many other warps stand there. `p`
-    turns between decoded instructions with physical registers and the PTX source.
+    turns between decoded instructions with physical registers and the PTX source. The title names the options with which
+    the PTX was compiled, if any (`rfview help compile`).
     """
     focus = scene.panel == "code"
     files = scene.info.get("ptx", ())
     path = str(files[0]["path"]).rsplit("/", 1)[-1] if files else ""
     info = f"{path} source" if scene.code_source else path
+    if words := words_of_run(scene.info.get("parameters", {})):
+        info = f"{info}  {words}"
     lines = [title(width, f"CODE w{scene.warp}", info, focus=focus)]
     if scene.now is not None and scene.warp < scene.now.num_warps and scene.info.get("program"):
         painter = source_lines if scene.code_source else decoded_lines

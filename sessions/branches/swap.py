@@ -119,7 +119,7 @@ def _machine(base: Any, design: str, scheduler: str) -> Any:
 
 def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings that the user chose, besides the parameters of those designs of `chain`."""
-    usual = {**load_preset(base.config.preset).values(), **base.built.settings}
+    usual = {**load_preset(base.config.preset).values(), **base.spec.compile, **base.built.settings}
     chosen = {key: value for key, value in base.config.values().items() if value != usual.get(key)}
     for key, value in base.built.values.items():
         owner, _, name = key.partition(".")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rfview.engine.compilation import words_of_run
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin
 from rfview.sessions.codec import limits, streams
@@ -192,6 +193,8 @@ def _facts(timeline: RecordedTimeline, path: str | Path) -> dict[str, Any]:
         "design_files": list(origin.kept(info.get("design_spec", {}))),
         "scheduler": info.get("scheduler"),
         "preset": info.get("preset"),
+        "compilation": words_of_run(info.get("parameters", {})) or "off",
+        "compilation_notes": list(info.get("compile_notes", [])),
         "seed": info.get("seed"),
         "engine_version": info.get("engine_version"),
         "first_cycle": timeline.first,

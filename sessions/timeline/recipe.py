@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import msgpack
 import numpy as np
 
+from rfview.engine.compilation import words_of_run
 from rfview.engine.chunk import Chunk
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError, KernelFault
@@ -375,6 +376,7 @@ def describe(path: str | Path) -> dict[str, Any]:
         "recipe_format": FORMAT,
         "bytes": os.path.getsize(path),
         **{name: info[name] for name in INFO if isinstance(info[name], (str, int)) and name not in ("name", "launch_toml")},
+        "compilation": words_of_run(info["parameters"]) or "off",
         "design_files": list(design_origin.kept(info["design_spec"])),
         "cycles": recipe.cycles,
         "keyframe_sums": len(recipe.sums),

@@ -35,17 +35,15 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
     for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
     lacks the design or a parameter, or the design's file is not at hand.
     """
-    from rfview.engine import ptx
     from rfview.engine.simulator import Simulator       # imports numba
 
     origin.require(info["design_spec"], for_what)
     source = info["ptx"][0]
-    module = ptx.decode_module(source["text"], source["path"],
-                               max_registers=int(info["parameters"]["kernel.max_registers"]))  # fmt: skip
     chain = info["design_spec"]["chain"]
     design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
     return Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
-                     settings=info["parameters"], seed=info["seed"], module=module, **more)  # fmt: skip
+                     settings=info["parameters"], seed=info["seed"],
+                     source=(source["text"], source["path"]), **more)  # fmt: skip
 
 
 def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:

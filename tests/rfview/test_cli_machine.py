@@ -89,6 +89,24 @@ def test_variants_schedulers_and_settings_reach_the_machine(small: Path, capsys:
     assert summary["parameters"]["stt.write_cycles"] == 9 and summary["parameters"]["sm.num_collectors"] == 4
 
 
+def test_options_of_compilation_reach_the_machine_and_are_said(small: Path, tmp_path: Path,
+                                                               capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    words = "schedule,addresses=32,numbering=banks,registers=12"
+    summary = summary_of(capsys, str(small), "--compile", words, "--set", "kernel.aim_registers=11")
+    assert summary["parameters"]["kernel.addresses"] == "32" and summary["parameters"]["kernel.schedule"] == "on"
+    assert summary["parameters"]["kernel.aim_registers"] == 11      # --set is the more exact
+    assert cli.main(["run", str(small), "--compile", words]) == 0
+    assert f"compiled with          {words}" in capsys.readouterr().out
+    assert cli.main(["record", str(small), "--compile", words, "-o", str(tmp_path / "x.rfs")]) == 0
+    capsys.readouterr()
+    assert cli.main(["info", str(tmp_path / "x.rfs"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["compilation"] == words
+    assert cli.main(["compare", str(small), "--designs", "sram", "--compile", words, "--json", "--workers", "1"]) == 0
+    capsys.readouterr()
+    assert cli.main(["run", str(small), "--compile", "registers=99"]) == 2
+    assert "expected a whole number of 0..63" in capsys.readouterr().err
+
+
 def test_buffers_are_saved_as_numpy_files(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", str(small), "--save-buffers", str(tmp_path / "new" / "folder")]) == 0
     saved = np.load(tmp_path / "new" / "folder" / "data.npy")

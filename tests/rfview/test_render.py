@@ -336,6 +336,16 @@ def test_code_shows_the_warps_next_instruction_and_turns_to_source(scene: Scene)
     assert scene.info["program"][pc]["mnemonic"] in here.plain
 
 
+def test_code_names_the_options_with_which_the_kernel_was_compiled() -> None:
+    session = make_session()
+    session.goto(150)
+    found = SceneSource(session).scene()
+    assert "schedule" not in code.render(found, 60, 7)[0].plain
+    found.info["parameters"] = {**found.info["parameters"], "kernel.schedule": "on", "kernel.aim_registers": 24}
+    assert code.render(found, 60, 7)[0].plain.rstrip().endswith("schedule,registers=24")
+    assert "source  schedule,registers=24" in code.render(found.at(code_source=True), 60, 7)[0].plain
+
+
 def test_stalls_rows_stay_and_add_up(scene: Scene) -> None:
     said = text(stall_lines.render(scene, 39, 7))
     assert "last 150 cycles" in said and "issued" in said and "others" in said

@@ -35,14 +35,24 @@ def colour(graph: Interference, words: list[int]) -> Colouring:
     return best
 
 
+def spread(graph: Interference, found: Colouring, words: list[int], aim: int) -> Colouring:
+    """Colour anew with each value in the register whose turn it is, of `aim` in a circle, so that all of them are used.
+
+    Gives `found`, a colouring within `aim`, where turns leave no pair free for one more value.
+    """
+    made = _colour_in_order(graph, [var for var in graph.order if words[var]], words, aim)
+    return made if made.count <= aim else found
+
+
 def _pairs_first(graph: Interference, live: list[int], words: list[int]) -> list[int]:
     return [var for var in live if words[var] == 2] + [var for var in live if words[var] == 1]
 
 
-def _colour_in_order(graph: Interference, order: list[int], words: list[int]) -> Colouring:
+def _colour_in_order(graph: Interference, order: list[int], words: list[int], aim: int = 0) -> Colouring:
+    """Give each variable in turn a register. aim: how many are used in a circle, 0 for the lowest that is free."""
     occupied = [0] * len(words)
     registers = [-1] * len(words)
-    top = 0
+    top = turn = 0
     for var in order:
         taken = 0
         for other in graph.neighbours[var].tolist():
@@ -53,6 +63,9 @@ def _colour_in_order(graph: Interference, order: list[int], words: list[int]) ->
             elif registers[other] & 1 and registers[other] >= 0:
                 taken |= 1 << registers[other]  # would be the pair's high word
         register = _hinted(graph, var, words[var], taken, registers)
+        if register < 0 and aim:
+            register = _in_turn(taken, words[var], turn, aim)
+            turn = register + words[var]
         if register < 0:
             register = _lowest_pair(taken) if words[var] == 2 else _lowest_single(taken, top)
         registers[var] = register
@@ -68,6 +81,17 @@ def _hinted(graph: Interference, var: int, words: int, taken: int, registers: li
         if register >= 0 and not taken >> register & (3 if words == 2 else 1):
             if words == 1 or register % 2 == 0:
                 return register
+    return -1
+
+
+def _in_turn(taken: int, words: int, turn: int, aim: int) -> int:
+    """Give the first free register, or even pair, from `turn` on and round; -1 where none of the `aim` is free."""
+    for step in range(aim):
+        register = (turn + step) % aim
+        if words == 1 and not taken >> register & 1:
+            return register
+        if words == 2 and register % 2 == 0 and register + 1 < aim and not taken >> register & 3:
+            return register
     return -1
 
 

@@ -35,7 +35,8 @@ def allocate_data(program: VirtualProgram, graph: Interference, limit: int) -> t
         if not chosen:
             chosen = choose_uncoloured(program, graph, found, limit, kept)
         if not chosen or rounds > MAX_ROUNDS:
-            raise TooFewRegisters(f"needs more than {limit} registers for a single instruction; raise max_registers")
+            raise TooFewRegisters(f"needs more than {limit} registers for a single instruction; raise max_registers "
+                                  "or the registers to aim at")
         spill(program, chosen, kept)
         graph = interference(program)
         found = colour(graph, program.variables.words)
@@ -227,7 +228,7 @@ def _reload(inst: VirtualInst, var: int, temp: int, homes: dict[int, int], remad
             words: int) -> VirtualInst:  # fmt: skip
     rows = [2 * temp + word for word in range(words)]
     if var in remade:
-        made = copy_of(remade[var])
+        made = remade[var].copy()
         made.line = inst.line
         made.dst = rows
         return made
@@ -240,13 +241,4 @@ def _store(inst: VirtualInst, home: int, temp: int, words: int) -> VirtualInst:
     made = _local(inst, isa.OP_ST, home, words, 2)
     for word in range(words):
         made.set_row(2 + word, 2 * temp + word)
-    return made
-
-
-def copy_of(inst: VirtualInst) -> VirtualInst:
-    """Copy an instruction, its lists included."""
-    made = VirtualInst(inst.op, inst.mnemonic, inst.line)
-    for name in VirtualInst.__slots__:
-        value = getattr(inst, name)
-        setattr(made, name, list(value) if isinstance(value, list) else value)
     return made

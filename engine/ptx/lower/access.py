@@ -43,6 +43,7 @@ def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int
     inst.wait_class = WAIT_LONG if access.space in _LONG else WAIT_SHORT
     inst.reg_bits = max(8 * access.width, 16)
     inst.is_removable = kind == 1 and not access.is_ordered
+    inst.is_ordered = access.is_ordered
     return inst
 
 

@@ -1,0 +1,163 @@
+"""How a kernel's PTX is compiled: the options beside nvcc's, as settings of a run, and as words for people.
+
+Options are numbers of the section [kernel] of every preset, so that recordings, recipes, forks and sweeps carry them as they
+carry all parameters. A launch file's [compile] table and `--compile` are other ways to write them. All are off by default.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.engine.program import MAX_REGS, NUM_LATENCY_CLASSES
+
+OFF = "off"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option. setting: of the preset; usual: its value where the option is off; choices: the words, () = a number.
+
+    bare: the value that the option's name alone means, "" where a value must be given.
+    """
+
+    setting: str
+    usual: Any
+    choices: tuple[str, ...]
+    bare: str
+    unit: str
+    what: str
+
+
+OPTIONS: dict[str, Option] = {
+    "schedule": Option(
+        "kernel.schedule", OFF, (OFF, "on"), "on", "off: in the order of the PTX",
+        "instructions of a basic block ordered by the preset's latencies"),
+    "addresses": Option(
+        "kernel.addresses", "64", ("64", "32"), "", "64: as the PTX has them",
+        "32: addresses of global memory in one register instead of two, where nothing asks for more"),
+    "numbering": Option(
+        "kernel.numbering", "lowest", ("lowest", "banks"), "", "lowest: the first that is free",
+        "banks: registers numbered so that the sources of an instruction lie in different banks"),
+    "registers": Option(
+        "kernel.aim_registers", 0, (), "", "registers per thread, 0 = as few as can be",
+        "registers per thread to aim at: values beyond are spilled, values below spread over all"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Cycles from issue to result, as the scheduler takes them.
+
+    classes: by latency class of rfview.engine.program; memory: a global, local or texture access that no cache serves.
+    """
+
+    classes: tuple[int, ...] = (1,) * NUM_LATENCY_CLASSES
+    shared: int = 1
+    const: int = 1
+    param: int = 1
+    memory: int = 1
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What the PTX front end does beyond lowering, clean-up and allocation.
+
+    max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as can be. banks: of the
+    register file, by which registers are numbered, 0 for the lowest numbers. addresses_32: whether addresses of global
+    memory take one register where that is enough.
+    """
+
+    max_registers: int = MAX_REGS
+    optimize: bool = True
+    schedule: bool = False
+    latencies: Latencies = field(default_factory=Latencies)
+    registers: int = 0
+    banks: int = 0
+    addresses_32: bool = False
+
+    @property
+    def limit(self) -> int:
+        """Return the registers per thread beyond which values are spilled."""
+        return min(self.max_registers, self.registers or self.max_registers)
+
+
+def words_of(get: Callable[[str], Any]) -> str:
+    """Return the options in force as `--compile` takes them, "" where all are off. get: a setting's value by its name."""
+    words = []
+    for name, option in OPTIONS.items():
+        value = str(get(option.setting))
+        if value != str(option.usual):
+            words.append(name if value == option.bare else f"{name}={value}")
+    return ",".join(words)
+
+
+def words_of_run(parameters: Mapping[str, Any]) -> str:
+    """Return the options that a run's parameters hold; those of a recording made before there were any are off."""
+    return words_of(lambda name: parameters.get(name, next(o.usual for o in OPTIONS.values() if o.setting == name)))
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """Return the settings that the words of `--compile` mean, as in "schedule,addresses=32"; "off" sets all as usual.
+
+    Raises InputError for a word that is no option, or a value that it does not take.
+    """
+    where = f"--compile {text}"
+    if text.strip() == OFF:
+        return {option.setting: str(option.usual) for option in OPTIONS.values()}
+    found: dict[str, str] = {}
+    for word in text.split(","):
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if name not in OPTIONS:
+            near = difflib.get_close_matches(name, OPTIONS, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise InputError(f"{where}: expected some of {', '.join(usage())}, or off{hint}")
+        option = OPTIONS[name]
+        if not equals and not option.bare:
+            raise InputError(f"{where}: {name} needs a value, for example {usage()[list(OPTIONS).index(name)]}")
+        found[option.setting] = checked(where, name, value if equals else option.bare)
+    return found
+
+
+def settings_of_table(values: Mapping[str, Any], fail: Callable[[str, str], Any]) -> dict[str, str]:
+    """Return the settings that a launch file's [compile] table means. fail(key, problem) raises its error."""
+    found: dict[str, str] = {}
+    for name, value in values.items():
+        if name not in OPTIONS:
+            near = difflib.get_close_matches(name, OPTIONS, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            fail(name, f"unknown key{hint}; expected one of {', '.join(OPTIONS)}")
+        option = OPTIONS[name]
+        if isinstance(value, bool) and option.choices[:1] == (OFF,):
+            value = option.choices[int(value)]
+        try:
+            if type(value) not in (str, int):
+                raise InputError(f": expected {expected(option)}, got {value!r}")
+            found[option.setting] = checked("", name, str(value))
+        except InputError as problem:
+            fail(name, str(problem).partition(": ")[2])
+    return found
+
+
+def checked(where: str, name: str, value: str) -> str:
+    """Return a value that the option takes; raises InputError, which begins with `where`."""
+    option = OPTIONS[name]
+    is_number = not option.choices and value.isascii() and value.isdigit() and 0 <= int(value) <= MAX_REGS
+    if value not in option.choices and not is_number:
+        raise InputError(f"{where}: {name}: expected {expected(option)}, got {value!r}" if where else
+                         f": expected {expected(option)}, got {value!r}")
+    return value
+
+
+def expected(option: Option) -> str:
+    """Say which values an option takes."""
+    return f"one of {', '.join(option.choices)}" if option.choices else f"a whole number of 0..{MAX_REGS}, 0 = off"
+
+
+def usage() -> list[str]:
+    """Return how each option is written."""
+    return [name if option.bare else f"{name}={option.choices[-1] if option.choices else 'N'}"
+            for name, option in OPTIONS.items()]
