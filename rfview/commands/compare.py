@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all of ours)")
     parser.add_argument("--schedulers", default="gto", metavar="LIST",
                         help="lrr, gto, two_level, switch_on_stall, or paper for each design's own (default gto)")
-    parser.add_argument("--preset", default="fermi", metavar="P", help="fermi or gebhart (default fermi)")
+    parser.add_argument("--preset", default="fermi", metavar="P", help="fermi, gebhart or gtx480 (default fermi)")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                         help="change a number of the machine, or of a design in the list")
     options.add_compile(parser)
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     path = str(options.launch_path(args.targets[0]).resolve())
     compare_output.check(args, variants, schedulers)
     if args.preset == "paper":
-        raise InputError("--preset paper: a comparison needs one machine for all designs: fermi or gebhart")
+        raise InputError("--preset paper: a comparison needs one machine for all designs: fermi, gebhart or gtx480")
     from rfview.engine.papers.batch import Runs, simulator_of
 
     shared, notes = fair.shared_settings(variants, args.preset, given)

@@ -37,7 +37,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--scheduler", default="gto", metavar="S",
                        help="lrr, gto, two_level, switch_on_stall, or paper for the design's own (default gto)")
     group.add_argument("--preset", default="fermi", metavar="P",
-                       help="fermi, gebhart, or paper for the design's own (default fermi)")
+                       help="fermi, gebhart, gtx480, or paper for the design's own (default fermi)")
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                        help="change a number of sm, latency, initiation, memory, scheduler, kernel or the design")
     add_compile(group)
