@@ -91,8 +91,8 @@ POINTS = (
 )  # fmt: skip
 
 
-def ptx_of(point: Point, rounds: int) -> str:
-    """Return the PTX of a point whose loop goes round so often."""
+def _begin(point: Point) -> str:
+    """Return the PTX before the loop: registers, a word of the buffer for each thread, ones and zeros."""
     return f""".version 7.0
 .target sm_75
 .address_size 64
@@ -131,12 +131,12 @@ mov.u64 %far, {CHAIN * 32 * LINE};
 {chr(10).join(f"mov.u32 %r{index}, %y;" for index in range(8))}
 mov.u32 %n, 0;
 bar.sync 0;
-AGAIN:
-{point.body}
-add.u32 %n, %n, 1;
-setp.lt.u32 %p, %n, {rounds};
-@%p bra AGAIN;
-add.u32 %x, %x, %y;
+"""
+
+
+def _end() -> str:
+    """Return the PTX behind the loop: whatever was computed is used."""
+    return f"""add.u32 %x, %x, %y;
 add.u32 %x, %x, %n;
 add.u32 %x, %x, %z;
 add.u32 %x, %x, %k;
@@ -151,6 +151,16 @@ st.global.u32 [%b], %x;
 ret;
 }}
 """
+
+
+def ptx_of(point: Point, rounds: int) -> str:
+    """Return the PTX of a point whose loop goes round so often."""
+    return f"""{_begin(point)}AGAIN:
+{point.body}
+add.u32 %n, %n, 1;
+setp.lt.u32 %p, %n, {rounds};
+@%p bra AGAIN;
+{_end()}"""
 
 
 def spec_of(point: Point) -> LaunchSpec:

@@ -5,6 +5,7 @@
 line here.
 
     lrr  gto                   loose round robin; greedy then oldest
+    round_robin                the next warp of a mask in turn
     two_level  active_set      the inner policy over a few active warps; which warps are active
 """
 

@@ -15,7 +15,7 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.machine.registers import wake
 from rfview.engine.machine.stages.control import waits_for_memory
-from rfview.engine.machine.stages.fetch import next_from
+from rfview.engine.machine.schedulers.round_robin import next_from
 from rfview.engine.state import NONE8, SWITCH_ON_STALL
 
 OUTSIDE, ACTIVE, LEAVING = 0, 1, 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.device import device
-from rfview.engine.machine.stages.fetch import next_from
+from rfview.engine.machine.schedulers.round_robin import next_from
 from rfview.engine.state import NONE8
 
 

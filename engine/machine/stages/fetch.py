@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
 from rfview.engine.events import ICACHE_MISSES
 from rfview.engine.machine.registers import mark_cold
+from rfview.engine.machine.schedulers.round_robin import next_from
 from rfview.engine.machine.stages import memory
 from rfview.engine.state import BLOCK, COLD_OFFSET, L1_LINE, SM
 
@@ -107,10 +108,3 @@ def oldest_line(sm, line):
         if entry.fill_cycle <= sm.cycle and (best < 0 or entry.used_cycle < sm.icache[best].used_cycle):
             best = np.int64(way)
     return best
-
-
-@device
-def next_from(mask, pointer):
-    """Return the first set bit of `mask` at or after `pointer`, wrapping around."""
-    high = mask & ~(bit64(pointer) - np.uint64(1))
-    return ctz64(high) if high != 0 else ctz64(mask)
