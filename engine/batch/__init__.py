@@ -6,6 +6,7 @@ before a machine runs.
     jobs        one run as data, and doing it
     pools       where jobs run: here, in a few processes, on a Dask cluster
     sharing     batches of items to workers and their outcomes back; what a killed worker had is done again
+    keys        what a run depends on, as a hash
     runs        results kept in memory
     compiling   designs compiled ahead
 """

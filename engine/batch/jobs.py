@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Result = dict[str, Any]
 MAX_CYCLES = 100_000_000
+KEPT_LAUNCHES = 128
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Job:
 
 def simulator_of(job: Job, **changes: Any) -> Simulator:
     """Return the machine of a job, ready to run. Raises InputError for anything that cannot run."""
-    return _machine(_spec(job.path), job, **changes)
+    return _machine(loaded(job.path), job, **changes)
 
 
 def _machine(spec: LaunchSpec, job: Job, **changes: Any) -> Simulator:
@@ -69,8 +70,8 @@ def _machine(spec: LaunchSpec, job: Job, **changes: Any) -> Simulator:
                      settings={**settings, **changes}, max_cycles=job.max_cycles)
 
 
-@lru_cache(maxsize=64)
-def _spec(path: str) -> Any:
+@lru_cache(maxsize=KEPT_LAUNCHES)
+def loaded(path: str) -> LaunchSpec:
     """Read a launch file once per process."""
     from rfview.engine.launch import load_launch_file   # start-up, as all in this file: workers alone run machines
 
@@ -123,7 +124,7 @@ def outputs_of(simulator: Simulator) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _mapping(job: Job) -> tuple[list[int], Result]:
     """Return the mapping for a job's kernel."""
-    return mapping_of(_spec(job.path), job)
+    return mapping_of(loaded(job.path), job)
 
 
 def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
@@ -143,7 +144,7 @@ def _tlp(job: Job) -> Result:
     """Return the points (CTAs per SM, P_cache, P_ideal, P_RM, P) of the TLP search and the best number."""
     from rfview.engine.tools import tlp     # imports numba: workers alone
 
-    points = tlp.curve(_spec(job.path), design=job.design, scheduler=job.scheduler, preset=job.preset,
+    points = tlp.curve(loaded(job.path), design=job.design, scheduler=job.scheduler, preset=job.preset,
                        settings=dict(job.settings), max_cycles=job.max_cycles)
     return {"points": [(p.ctas, p.cache_ipc, p.ideal_ipc, p.racetrack_ipc, p.ipc) for p in points],
             "best_ctas": tlp.best(points).ctas, "misbehaved": None}

@@ -27,12 +27,13 @@ class Pool:
     """A number of executors, of which one is at work at a time; a context manager, which ends the work of an error's.
 
     broken: what the future of a task raises whose worker was killed. shares_fate: whether all tasks are lost with it.
-    retries: whether the pool itself gives such a task to other workers first.
+    retries: whether the pool itself gives such a task to other workers first. is_elsewhere: on other machines, perhaps.
     """
 
     broken: tuple[type[BaseException], ...] = (BrokenExecutor,)
     shares_fate = True
     retries = False
+    is_elsewhere = False
 
     def __init__(self) -> None:
         self._executor: Executor | None = None
@@ -64,6 +65,15 @@ class Pool:
         if self._executor is not None:
             self._executor.shutdown(wait=not kill, cancel_futures=True)
         self._executor = None
+
+    def result_of(self, future: Future[Any]) -> Any:
+        """Return a finished task's result; raises one of `broken`, InputError where the pool is of no use, or the error."""
+        try:
+            return future.result()
+        except self.broken:
+            raise
+        except BaseException as error:
+            raise self.explain(error) or error from None
 
     def explain(self, error: BaseException) -> InputError | None:
         """Return what the user can do about an error that is the pool's, not a job's; None for any other."""
@@ -139,6 +149,7 @@ class Cluster(Pool):
 
     shares_fate = False
     retries = True
+    is_elsewhere = True
 
     def __init__(self, address: str) -> None:
         super().__init__()

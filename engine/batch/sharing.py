@@ -137,12 +137,10 @@ class _Sharing:
         """Add the outcomes of a finished batch, or add it to those that were lost with their worker."""
         batch = self._given.pop(future)
         try:
-            found = future.result()
+            found = self._pool.result_of(future)
         except self._pool.broken:
             lost.append(batch)
             return
-        except BaseException as error:
-            raise self._pool.explain(error) or error from None
         for one in found:
             like = self._like(one.item)
             self._seconds[like] = (self._seconds.get(like, one.seconds) + one.seconds) / 2
