@@ -5,6 +5,7 @@ A pool whose worker processes were killed is made anew. Processes end with the o
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -159,10 +160,12 @@ class Cluster(Pool):
             raise InputError("--cluster needs dask.distributed; pip install 'rfview[cluster]' brings it") from None
         self.address = address
         self.broken = (KilledWorker,)
+        # of a scheduler that is gone we say a sentence, where Dask's client logs tracebacks
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
         try:
             self._client = Client(**where, timeout=CONNECT_SECONDS)
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except Exception as error:      # any address or file may be given
             reason = str(error).partition("\n")[0] or type(error).__name__
             raise InputError(f"--cluster {address}: no Dask scheduler answers there ({reason}); expected an address such as "
                              "tcp://host:8786, or the path of a scheduler file") from None
@@ -179,8 +182,8 @@ class Cluster(Pool):
         return self._width
 
     def close(self, *, kill: bool) -> None:
-        """Cancel what is left and leave the cluster, which goes on running."""
-        super().close(kill=kill)
+        """Leave the cluster, which goes on running; it forgets the tasks that nobody waits for."""
+        self._executor = None
         with suppress(Exception):       # of a cluster that is gone
             self._client.close(timeout=5)
 

@@ -90,10 +90,11 @@ class _Sharing:
         return bool(self._waiting or self._suspects or self._given)
 
     def give_away(self) -> None:
-        """Give workers enough to do; a suspect runs with nothing beside it, where that would share its fate."""
+        """Give workers enough to do; a suspect runs with nothing beside it, which would be suspected as well."""
         width = max(1, self._pool.width())
         while self._waiting or self._suspects:
-            if len(self._given) >= (1 if self._suspects and self._pool.shares_fate else AHEAD * width):
+            is_alone = bool(self._suspects) or any(self._strikes[batch[0]] for batch in self._given.values())
+            if len(self._given) >= (1 if is_alone else AHEAD * width):
                 return
             batch = [self._suspects.popleft()] if self._suspects else self._next(width)
             try:
@@ -150,7 +151,8 @@ class _Sharing:
         """Note that a batch's worker was killed; return the failures of items that were in such batches too often."""
         failed = []
         for index in batch:
-            self._strikes[index] += STRIKES if self._pool.retries and len(batch) == 1 else 1
+            # a pool that retries has had a suspect, which ran alone, kill several workers
+            self._strikes[index] += STRIKES if self._pool.retries and self._strikes[index] else 1
             if self._strikes[index] < STRIKES:
                 self._suspects.append(index)
             else:

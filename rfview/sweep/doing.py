@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from typing import Any
 
 from rfview.engine.batch import Pool, compile_designs, share_out
@@ -75,7 +76,8 @@ def compile_on(pool: Pool, designs: Sequence[str], say: Say) -> None:
             running.add(pool.submit(_compile, waiting.pop(0)))
         finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in finished:
-            pool.result_of(future)
+            with suppress(*pool.broken):        # a job of the design will say what is wrong
+                pool.result_of(future)
         number = len(designs) - len(waiting) - len(running)
         text = "waiting for workers" if not pool.width() else f"workers compile {len(designs)} designs (first run only)"
         say(number / len(designs) if number < len(designs) else None, text)

@@ -62,7 +62,7 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
     labels = [" ".join(filter(None, (_label(x, pair[0]), _label(by, pair[1])))) for pair in order]
     means = [sum(sums[pair]) / len(sums[pair]) for pair in order]
     averaged = f", mean of {total:,} runs" if total > len(sums) else ""
-    whole = all(mean == int(mean) for mean in means)
+    whole = max(means) >= 1000 or all(mean == int(mean) for mean in means)
     return charts.of(f"{y} over {x}{f' and {by}' if by else ''}{averaged}", labels, means, form=",.0f" if whole else ",.4g")
 
 

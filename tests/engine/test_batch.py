@@ -64,6 +64,20 @@ def test_an_item_that_kills_each_worker_fails_alone(two: Pool, tmp_path: Path) -
     assert found["killer"].is_input and "killed 3 times" in found["killer"].error
 
 
+def test_a_suspect_runs_alone_until_it_is_done(tmp_path: Path) -> None:
+    with pool_of(1) as pool:
+        shared = sharing._Sharing(pool, do, [Item(f"n{number}", number=number) for number in range(9)], lambda item: item.what)
+        shared._waiting.popleft()
+        assert shared._suspect([0]) == [] and list(shared._suspects) == [0]
+        shared.give_away()
+        assert list(shared._given.values()) == [[0]]        # the last suspect, and work that waits
+        shared.give_away()
+        assert len(shared._given) == 1
+        assert [done.value() for done in shared.arrived()] == [0]
+        shared.give_away()
+        assert len(shared._given) == sharing.AHEAD
+
+
 def test_batches_grow_until_they_take_a_second() -> None:
     with pool_of(1) as pool:
         shared = sharing._Sharing(pool, do, [Item(f"n{number}", "quick") for number in range(4000)], lambda item: item.what)
