@@ -21,6 +21,7 @@ AHEAD = 2               # batches given away per worker, so that none waits
 MOST = 512              # items in a batch
 POLL_SECONDS = 0.25
 STRIKES = 3
+DEATHS = 15             # of workers, with no outcome between them: no item's fault, or every item's
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def share_out(pool: Pool, function: Callable[[Any], Any], items: Sequence[Any],
     """Do all items and yield the outcomes as they arrive: an empty list several times a second where none has.
 
     function: of a module, as workers import it. like: items for which it is equal are taken to last equally long.
-    Raises InputError where the pool is lost. Whoever stops listening has what was not begun cancelled.
+    Raises InputError where the pool is lost, or no worker lives. Whoever stops listening has what was not begun cancelled.
     """
     sharing = _Sharing(pool, function, items, like)
     try:
@@ -84,6 +85,7 @@ class _Sharing:
         self._suspects: deque[int] = deque()
         self._given: dict[Future[list[Done]], list[int]] = {}
         self._strikes: Counter[int] = Counter()
+        self._deaths = 0
         self._seconds: dict[Hashable, float] = {}
 
     def is_left(self) -> bool:
@@ -130,6 +132,10 @@ class _Sharing:
             for future in wait(self._given).done:
                 self._collect(future, outcomes, lost)
             self._pool.renew()
+        self._deaths = 0 if outcomes else self._deaths + bool(lost)
+        if self._deaths >= DEATHS:
+            raise InputError(f"workers were killed {DEATHS} times one after another, whatever they ran: is there enough "
+                             "memory for as many at once? What is finished is kept")
         for batch in lost:
             outcomes += self._suspect(batch)
         return outcomes

@@ -32,7 +32,8 @@ EPILOG = f"""a sweep file:
 The folder holds part-NNNNNN.parquet files, which pandas.read_parquet("results") and, in DuckDB,
 read_parquet('results/*.parquet') read as one table, while the sweep runs too. A job that has a row is not run again: started
 again, a sweep goes on where it was stopped or killed, and takes in what has been added to its file. A job that fails has a
-row, too; take its part file away to have it tried again. Columns:
+row, too; take its part file away to have it tried again. A map's value is settings['sm.num_collectors'] in DuckDB; pandas
+gives a map as a list of pairs: dict(row.settings)['sm.num_collectors']. Columns:
 {columns.documentation()}
 
 --plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows where a folder is given

@@ -43,7 +43,7 @@ COLUMNS = (
     Column("verified", "bool", "whether the results are the expected ones; null where none are given"),
     Column("stalls", "counts", "warp-cycles by the reason why the warp did not issue (rfview help stalls)"),
     Column("counts", "counts", "events by name, of the machine and of the design"),
-    Column("seconds", "float", "processor time of one worker, loading included"),
+    Column("seconds", "float", "time that a worker took, loading included"),
     Column("engine", "text", "hash over the engine's sources"),
     Column("version", "text", "version of rfview"),
     Column("finished", "time", "when the row arrived, UTC"),

@@ -64,6 +64,15 @@ def test_an_item_that_kills_each_worker_fails_alone(two: Pool, tmp_path: Path) -
     assert found["killer"].is_input and "killed 3 times" in found["killer"].error
 
 
+def test_where_no_worker_lives_not_every_item_is_called_a_failure(two: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "DEATHS", 4)
+    failed = []
+    with pytest.raises(InputError, match="killed 4 times one after another"):
+        for arrived in share_out(two, do, [Item(f"n{number}", "kill") for number in range(50)]):
+            failed += arrived
+    assert failed == []
+
+
 def test_a_suspect_runs_alone_until_it_is_done(tmp_path: Path) -> None:
     with pool_of(1) as pool:
         shared = sharing._Sharing(pool, do, [Item(f"n{number}", number=number) for number in range(9)], lambda item: item.what)
