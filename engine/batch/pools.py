@@ -67,6 +67,10 @@ class Pool:
             self._executor.shutdown(wait=not kill, cancel_futures=True)
         self._executor = None
 
+    def cancel(self, future: Future[Any]) -> None:
+        """Cancel a task that nobody waits for any more."""
+        future.cancel()
+
     def result_of(self, future: Future[Any]) -> Any:
         """Return a finished task's result; raises one of `broken`, InputError where the pool is of no use, or the error."""
         try:
@@ -119,10 +123,13 @@ class Processes(Pool):
     def close(self, *, kill: bool) -> None:
         """End the processes; kill: at once, whatever they are doing."""
         if kill and self._executor is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
             for child in set(multiprocessing.active_children()) - self._others:
                 child.terminate()
+            self._executor.shutdown(wait=True)
         super().close(kill=False)
+
+    def cancel(self, future: Future[Any]) -> None:
+        """Leave it to `close`: the executor stumbles over cancelled tasks when its processes are killed."""
 
     def _start(self) -> Executor:
         self._others = set(multiprocessing.active_children())

@@ -169,4 +169,4 @@ class _Sharing:
     def cancel(self) -> None:
         """Cancel what nobody has begun."""
         for future in self._given:
-            future.cancel()
+            self._pool.cancel(future)
