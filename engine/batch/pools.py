@@ -120,6 +120,16 @@ class Processes(Pool):
         """Return the number of processes."""
         return self._workers
 
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Give a task to the processes; one that is started for it never sees a Ctrl-C, which is the parent's."""
+        if not hasattr(signal, "pthread_sigmask"):
+            return super().submit(function, *arguments)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})      # a child has its parent's mask
+        try:
+            return super().submit(function, *arguments)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
     def close(self, *, kill: bool) -> None:
         """End the processes; kill: at once, whatever they are doing."""
         if kill and self._executor is not None:
