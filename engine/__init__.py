@@ -25,6 +25,7 @@ The rooms, each with its own list of duties:
     launch/     launch files, and where everything lies in memory
     kernels/    the bundled kernels
     papers/     the papers' claims, measured again
+    batch/      many runs: shared out among processes or a cluster
     tools/      programs around designs: mappings, synthetic kernels, the TLP search
 """
 

@@ -65,16 +65,18 @@ class ChangedMeanwhile(InputError):
 class NewFile:
     """A file that is being written, under a name of its own in the target's folder.
 
-    file: unbuffered, for bytes. path: its name for now, TARGET with six letters and `suffix`. Leaves the target as it was
-    until `commit`; `discard` takes it away; whoever does neither leaves it there, for others to find.
+    file: unbuffered, for bytes. path: its name for now, TARGET with six letters and `suffix`, after a dot where it is
+    hidden. Leaves the target as it was until `commit`; `discard` takes it away; whoever does neither leaves it there, for
+    others to find.
     """
 
-    def __init__(self, target: str | Path, *, inputs: Iterable[str | Path] = (), suffix: str = ".tmp"):
+    def __init__(self, target: str | Path, *, inputs: Iterable[str | Path] = (), suffix: str = ".tmp", hidden: bool = False):
         """Raises InputError where the target cannot be written."""
         self.target = check_target(target, inputs)
         self._before = identity(self.target)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         stem = self.target.stem if self.target.suffix and suffix.endswith(self.target.suffix) else self.target.name
+        stem = f".{stem}" if hidden else stem
         while True:
             self.path = self.target.with_name(f"{stem}.{secrets.token_hex(3)}{suffix}")
             try:
@@ -128,12 +130,13 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def writing(target: str | Path, *, inputs: Iterable[str | Path] = (), replaces: bool = True) -> Iterator[IO[bytes]]:
+def writing(target: str | Path, *, inputs: Iterable[str | Path] = (), replaces: bool = True,
+            hidden: bool = False) -> Iterator[IO[bytes]]:
     """Yield a buffered binary file that becomes `target` when all is written; if anything fails the target stays as it was.
 
-    Raises InputError, naming the target, where it cannot be written, on a full disk too.
+    replaces, hidden: as of NewFile. Raises InputError, naming the target, where it cannot be written, on a full disk too.
     """
-    made = NewFile(target, inputs=inputs)
+    made = NewFile(target, inputs=inputs, hidden=hidden)
     try:
         with open(made.file.fileno(), "wb", closefd=False) as file:
             yield file

@@ -10,6 +10,7 @@
     startup  recipe                commands done on opening; the command line that shows a view again
     streams  crash                 standard output and error, to which only text goes; what is said of our own defects
     charts  listing                bar charts; lists of the command line
+    sweep/                         sweep files, and the datasets that they fill
     engine/  sessions/             installed here, beside this folder in a checkout: the machine; recordings and verbs
 """
 

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "replay": "open a recorded session in the terminal",
     "run": "run a kernel to its end, verify it and print a summary",
     "compare": "run a kernel under many designs and schedulers, in one table",
+    "sweep": "run many kernels on many machines, into one Parquet dataset that grows",
     "reproduce": "check what the papers claim against tables and runs of the bundled kernels",
     "record": "run a kernel and write a session file",
     "script": "run debugger commands over a kernel or session, without a terminal",

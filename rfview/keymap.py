@@ -44,7 +44,7 @@ def load(file: Path | None = None) -> dict[str, str]:
 
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:       # TOML's own, and a number of thousands of digits
         raise InputError(f"{where}: {error}") from None
     keys = content.pop("keys", {})
     if content or not isinstance(keys, dict):

@@ -16,7 +16,7 @@ from rfview.engine.launch.pointers import load_pointers
 from rfview.engine.launch.repeats import written_out
 from rfview.engine.launch.results import METRICS
 from rfview.engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
-from rfview.engine.launch.table import LaunchError, Table, did_you_mean, shown
+from rfview.engine.launch.table import LaunchError, Table, did_you_mean, read_toml, shown
 from rfview.engine.launch.textures import load_texture
 from rfview.engine.textures import Texture
 
@@ -35,7 +35,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     Raises LaunchError, naming file, key and expectation, for everything wrong with the file or the files it names.
     """
     path = Path(path)
-    top = Table(str(path), "", _read_toml(path))
+    top = Table(str(path), "", read_toml(path, "launch file"))
     top.allow("module", "launch", "buffers", "symbols", "expect", "order_dependent", "metric", "description",
               "registers_per_thread", "textures", "compile")
     folder = path.parent
@@ -77,7 +77,7 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
     file = f"{name}.toml"
     try:
         top = Table(file, "", tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:       # TOML's own, and a number of thousands of digits
         raise LaunchError(f"{file}: expected TOML: {error}") from None
     given = ({key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}
              for part, arrays in (("buffers", buffers), ("symbols", symbols)))
@@ -93,22 +93,6 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
         compile=_load_compile(top),
     )
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    """Return the parsed TOML of `path`; every way that can fail is a LaunchError."""
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
-    except FileNotFoundError:
-        raise LaunchError(f"{path}: no such launch file") from None
-    except OSError as error:
-        raise LaunchError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise LaunchError(f"{path}: expected TOML in UTF-8: {error.reason} at byte {error.start}") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise LaunchError(f"{path}: expected TOML: {error or 'nested too deeply'}") from None
-    except ValueError as error:  # a NUL in the path, an integer of thousands of digits
-        raise LaunchError(f"{path}: cannot be read: {error}") from None
 
 
 def _load_compile(top: Table) -> dict[str, str]:

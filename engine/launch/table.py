@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from rfview.engine.errors import InputError
@@ -97,6 +99,22 @@ class Table:
             if not NAME_PATTERN.match(name):
                 outer.fail(name, "expected a name of letters, digits, _ $ % . - that does not begin with . or -")
         return {name: Table(self.file, f"{key}.{name}", value) for name, value in outer.values.items()}
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """Return the parsed TOML of a file, which is a `what`; every way that can fail is a LaunchError."""
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise LaunchError(f"{path}: no such {what}") from None
+    except OSError as error:
+        raise LaunchError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"{path}: expected TOML in UTF-8: {error.reason} at byte {error.start}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise LaunchError(f"{path}: expected TOML: {error or 'nested too deeply'}") from None
+    except ValueError as error:  # a NUL in the path, an integer of thousands of digits
+        raise LaunchError(f"{path}: cannot be read: {error}") from None
 
 
 def did_you_mean(word: str, known: Sequence[str] | Mapping[str, Any]) -> str:

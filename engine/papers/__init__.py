@@ -6,7 +6,7 @@ number; UNTESTED, why not; and DIRECTIONS, what the project promises of its own 
 nothing is tuned for one of them.
 
     baselines  places   each paper's own baseline; where a design keeps values, and which events read and write there
-    lab  batch          bundled kernels under any machine; many runs, each done once, by a few processes
+    lab                 bundled kernels under any machine, and how their numbers are put together
     samples             what only stepping through a run shows
     figures             measured figures that explain a difference from a paper
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rfview.engine.papers.lab import Each, Lab, count, geomean, mean, over
-from rfview.engine.papers.batch import Result
+from rfview.engine.batch import Result
 
 NO_WORK = ("no_cta", "finished")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rfview.engine import kernels
 from rfview.engine.papers import Number
-from rfview.engine.papers.batch import Job, Result, Runs
+from rfview.engine.batch import Job, Result, Runs
 
 Each = dict[str, float]
 # the kernels of ours that a paper used too

@@ -15,7 +15,7 @@ from typing import Any
 from rfview.engine import plugin as designs
 from rfview.engine.papers import Direction, Number, load, value
 from rfview.engine.papers.baselines import baseline_of
-from rfview.engine.papers.batch import Result
+from rfview.engine.batch import Result
 from rfview.engine.papers.lab import RACETRACK_KERNELS, Each, Lab, average, count, mean, over, ratio, speed
 from rfview.engine.config import load_preset
 from rfview.engine.tools import mapping

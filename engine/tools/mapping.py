@@ -187,7 +187,7 @@ def load_table(path: Path) -> list[list[int]]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"expected 'identity' or a mapping table of `rfview map`: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:       # TOML's, UTF-8's, and a number of thousands of digits
         raise ValueError(f"not a mapping table: {error}") from None
     if data.get("format") != FORMAT:
         raise ValueError(f"mapping table of format {data.get('format')!r}, expected {FORMAT}")

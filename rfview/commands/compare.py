@@ -22,7 +22,7 @@ from rfview.engine.plugin import BUILT_IN
 from rfview.commands import compare_output, compare_recordings, fair, options
 
 if TYPE_CHECKING:
-    from rfview.engine.papers.batch import Job
+    from rfview.engine.batch import Job
 
 DEFAULT_DESIGNS = ",".join(BUILT_IN)
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     compare_output.check(args, variants, schedulers)
     if args.preset == "paper":
         raise InputError("--preset paper: a comparison needs one machine for all designs: fermi, gebhart or gtx480")
-    from rfview.engine.papers.batch import Runs, simulator_of
+    from rfview.engine.batch import Runs, simulator_of
 
     shared, notes = fair.shared_settings(variants, args.preset, given)
     jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles)
@@ -106,7 +106,7 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
             max_cycles: int) -> dict[tuple[str, str], Job]:
     """Return the run of every variant and scheduler, with `sram` for each scheduler as the reference."""
     from rfview.engine import plugin as designs
-    from rfview.engine.papers.batch import Job
+    from rfview.engine.batch import Job
     from rfview.engine.config import load_preset
 
     sections = {name.split(".")[0] for name in load_preset(preset).numbers}
@@ -206,7 +206,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
 
 def output_of(result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return how far the results are from those of sram: the worst array's error; None where one run misbehaved."""
-    from rfview.engine.papers.batch import fingerprint
+    from rfview.engine.batch import fingerprint
     from rfview.engine.launch import quality
 
     if result["misbehaved"] or sram["misbehaved"]:

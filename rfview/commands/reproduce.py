@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         from rfview.commands import reproduce_figure
 
         return reproduce_figure.run(args)
-    from rfview.engine.papers.batch import Runs
+    from rfview.engine.batch import Runs
     from rfview.engine.papers.lab import Lab
 
     kernels = options.bundled(args.kernels) if args.kernels else None

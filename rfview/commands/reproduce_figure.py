@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         near = difflib.get_close_matches(args.figure, known, 2)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; `rfview reproduce --figure list` says which there are"
         raise InputError(f"--figure {args.figure}: no such figure{hint}")
-    from rfview.engine.papers.batch import Runs
+    from rfview.engine.batch import Runs
     from rfview.engine.papers.lab import Lab
 
     with options.progress() as report, Runs(report, args.workers) as runs:

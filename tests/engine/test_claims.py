@@ -11,7 +11,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from rfview.engine import papers as claims, plugin as designs
-from rfview.engine.papers import Claim, Number, baselines, batch, lab, places, samples
+from rfview.engine import batch
+from rfview.engine.papers import Claim, Number, baselines, lab, places, samples
 from rfview.engine.plugin import nodes
 from rfview import cli
 

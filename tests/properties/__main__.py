@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from typing import Any
 
 from rfview.engine import kernels
-from rfview.engine.papers.batch import compile_designs
+from rfview.engine.batch import Pool, compile_designs, pool_of, share_out
 from tests.properties.runs import DESIGNS, MAPPED, SCHEDULERS, Case, Outcome, is_exact, run
 
 REFERENCE = "sram"
@@ -73,8 +71,7 @@ def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str
     variants = dict.fromkeys([REFERENCE, *designs])
     compile_designs((variant.removesuffix(MAPPED) for variant in variants), workers, lambda share, text: say(text))
     early, late = SMALL_WINDOWS if small else FULL_WINDOWS
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) if workers > 1 else None
-    try:
+    with pool_of(workers) as pool:
         plain = [Case(name, REFERENCE, scheduler, ((0, early),), small) for name in names for scheduler in schedulers]
         first = done(pool, plain, say)
         lengths = {(one.case.kernel, one.case.scheduler): one.cycles for one in first}
@@ -86,9 +83,6 @@ def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str
             for design in designs if design != REFERENCE for scheduler in schedulers for name in names
         ]
         return (first if REFERENCE in designs else []) + done(pool, cases, say)
-    finally:
-        if pool is not None:
-            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def compare(outcome: Outcome, memory: str) -> None:
@@ -99,14 +93,15 @@ def compare(outcome: Outcome, memory: str) -> None:
         outcome.wrong.append("final memory differs between schedulers")
 
 
-def done(pool: ProcessPoolExecutor | None, cases: Sequence[Case], say: Callable[[str], None]) -> list[Outcome]:
+def done(pool: Pool, cases: Sequence[Case], say: Callable[[str], None]) -> list[Outcome]:
     """Run cases and return their outcomes in order."""
-    outcomes = []
-    for number, outcome in enumerate(pool.map(run, cases) if pool else map(run, cases)):
-        outcomes.append(outcome)
-        case = outcome.case
-        say(f"{number + 1} of {len(cases)} runs: {case.kernel} on {case.design} under {case.scheduler}")
-    return outcomes
+    found: dict[Case, Outcome] = {}
+    for arrived in share_out(pool, run, cases, lambda case: case.kernel):
+        for one in arrived:
+            found[one.item] = one.value()
+            case = one.item
+            say(f"{len(found)} of {len(cases)} runs: {case.kernel} on {case.design} under {case.scheduler}")
+    return [found[case] for case in cases]
 
 
 def summary(outcomes: Sequence[Outcome], *, small: bool) -> list[str]:

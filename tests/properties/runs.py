@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from rfview.engine import kernels
-from rfview.engine.papers import batch
-from rfview.engine.papers.batch import Job
+from rfview.engine import batch
+from rfview.engine.batch import Job
 from rfview.engine.errors import KernelFault
 from rfview.engine.launch import LaunchSpec, load_launch_file
 from rfview.engine.simulator import Simulator

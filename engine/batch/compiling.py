@@ -1,0 +1,38 @@
+"""Compiles the designs that jobs will need, ahead of them and side by side."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+from rfview.engine import IMPORT_ROOT
+
+Progress = Callable[[float, str], None]
+POLL_SECONDS = 0.2
+
+
+def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
+    """Compile the designs that are not in the cache yet, as many at once as there are workers."""
+    # imports numba: not where results are only read
+    from rfview.engine.compile import extern, warm
+    from rfview.engine.plugin import build, files   # start-up
+    from rfview.engine.simulator import engine_hash     # imports numba
+
+    known = {build(variant, {}, engine_hash()).spec_dtype: variant for variant in variants}
+    waiting = [variant for dtype, variant in known.items() if not warm.is_ready(dtype)]
+    total = len(waiting)
+    running: list[subprocess.Popen[bytes]] = []
+    began = time.monotonic()
+    while waiting or running:
+        # the first brings what all share, in a process beside its own
+        while waiting and len(running) < (workers if extern.READY.exists() else 1):
+            command = [sys.executable, "-m", "rfview.engine.compile.child", files.absolute(waiting.pop(0))]
+            running.append(subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL))
+        running = [child for child in running if child.poll() is None]
+        done = total - len(waiting) - len(running)
+        what = f"{total} designs" if total > 1 else "a design"
+        say(done / total, f"compiling {what} (first run only), {time.monotonic() - began:.0f} s")
+        time.sleep(POLL_SECONDS)

@@ -1,0 +1,153 @@
+"""`rfview sweep`: every kernel on every machine of a sweep file, a row each in one Parquet dataset that grows.
+
+    2,048 jobs: 2,040 ok, 8 failed; 512 had rows already
+    results: 2,048 rows
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rfview.engine import files
+from rfview.engine.batch import pool_of
+from rfview.engine.errors import InputError
+from rfview import charts
+from rfview.commands import options
+from rfview.sweep import columns, dataset, doing, plan, plot
+
+TERMINATED = 143    # 128 + SIGTERM, as shells report it
+EPILOG = f"""a sweep file:
+{(plan.__doc__ or "").partition("means.")[2].rpartition("A sweep file is hostile")[0].strip(chr(10)).rstrip()}
+
+The folder holds part-NNNNNN.parquet files, which pandas.read_parquet("results") and, in DuckDB,
+read_parquet('results/*.parquet') read as one table, while the sweep runs too. A job that has a row is not run again: started
+again, a sweep goes on where it was stopped or killed, and takes in what has been added to its file. A job that fails has a
+row, too; take its part file away to have it tried again. A map's value is settings['sm.num_collectors'] in DuckDB; pandas
+gives a map as a list of pairs: dict(row.settings)['sm.num_collectors']. Columns:
+{columns.documentation()}
+
+--plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows where a folder is given
+in place of the file. x and by are columns or parameters, y is a number, as in kernel,ipc,design;
+sm.num_collectors,cycles,kernel; design,counts.rf_reads.
+
+--cluster gives the jobs to a Dask cluster (pip install 'rfview[cluster]'); its workers read launch files by the same
+paths and have the same rfview; one thread each is best. They compile what their machines lack (or `rfview warm` does). Here:
+  dask scheduler --port 8786 &
+  dask worker tcp://127.0.0.1:8786 --nworkers 4 --nthreads 1 &
+  rfview sweep FILE.toml --cluster tcp://127.0.0.1:8786
+Under SLURM (others alike: PBSCluster, LSFCluster, SGECluster), with dask-jobqueue, in a Python that stays:
+  from dask_jobqueue import SLURMCluster
+  cluster = SLURMCluster(cores=8, processes=8, memory="16GB", walltime="04:00:00")
+  cluster.scale(jobs=20)
+  print(cluster.scheduler_address)      # what --cluster takes
+  input()
+
+exit codes: 0 all jobs have rows, failed ones too; 2 bad input; 130, 143 stopped by Ctrl-C, SIGTERM, finished rows kept"""
+
+
+class Terminated(BaseException):
+    """SIGTERM has come."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="FILE.toml", help="a sweep file; with --plot, a dataset's folder too")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="the dataset's folder (default: the file's output)")
+    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="run on a Dask cluster: its scheduler's address or file")
+    parser.add_argument("--plot", metavar="X,Y,BY", help="draw bars from the dataset instead of running")
+    parser.add_argument("--svg", metavar="FILE.svg", help="with --plot: write the bars as SVG too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run what has no row yet, or draw."""
+    dataset.require()
+    if args.svg is not None:
+        if args.plot is None:
+            raise InputError("--svg: writes what --plot draws; give --plot too")
+        files.check_target(args.svg)
+    if args.plot is not None:
+        return draw(args)
+    planned = plan.load(args.target)
+    folder = folder_of(args, planned)
+    try:
+        with _terminable():
+            facts = sweep(args, planned, folder)
+    except Terminated:
+        print("rfview: error: terminated; finished rows are kept, the same command goes on from here", file=sys.stderr)
+        return TERMINATED
+    print(json.dumps(facts) if args.json else text_of(facts))
+    return 0
+
+
+def folder_of(args: argparse.Namespace, planned: plan.Plan) -> Path:
+    """Return the dataset's folder; raises InputError where neither the file nor an option names one."""
+    folder = Path(args.output) if args.output is not None else planned.output
+    if folder is None:
+        raise InputError(f"{args.target}: names no output; add output = \"results\", or give --output FOLDER")
+    return folder
+
+
+def sweep(args: argparse.Namespace, planned: plan.Plan, folder: Path) -> dict[str, Any]:
+    """Run the jobs that have no row and return what came of it."""
+    with dataset.writing(folder) as held, options.progress() as bar:
+        todo = [one for one in planned.jobs if one.key not in held.keys]
+        outcomes: Counter[str] = Counter()
+        if todo:
+            with pool_of(args.workers, args.cluster) as pool:
+                outcomes = doing.do_all(todo, held, pool, bar)
+        return {"jobs": len(planned.jobs), "same": planned.same, "already": len(planned.jobs) - len(todo),
+                "outcomes": dict(outcomes), "folder": str(folder), "rows": len(held.keys)}
+
+
+def text_of(facts: dict[str, Any]) -> str:
+    """Return what came of a sweep as text."""
+    parts = [f"{number:,} {name}" for name, number in facts["outcomes"].items()]
+    done = ", ".join(parts) or "nothing to run"
+    already = f"; {facts['already']:,} had rows already" if facts["already"] else ""
+    same = f"; {facts['same']:,} combinations are the same run as another" if facts["same"] else ""
+    return f"{facts['jobs']:,} jobs: {done}{already}{same}\n{facts['folder']}: {facts['rows']:,} rows"
+
+
+def draw(args: argparse.Namespace) -> int:
+    """Draw the chart of a sweep's rows, or of all rows of a folder."""
+    plot.parse(args.plot)
+    target = Path(args.target)
+    if target.is_dir():
+        chart = plot.chart_of(target, args.plot)
+    else:
+        planned = plan.load(target)
+        chart = plot.chart_of(folder_of(args, planned), args.plot, {one.key for one in planned.jobs})
+    bars = [{"label": bar.label, "value": bar.value} for bar in chart.bars]
+    print(json.dumps({"title": chart.title, "bars": bars}) if args.json else charts.text(chart))
+    if args.svg is not None:
+        files.write(args.svg, charts.svg(chart))
+    return 0
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Within it SIGTERM raises Terminated, so that rows are written before the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,59 @@
+"""The columns of a sweep's dataset: their names, types and meanings, the same in every part file."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+FORMAT = "rfview sweep 1"      # in the schema of each part file; changes with the columns
+
+
+class Column(NamedTuple):
+    """One column. kind: text, int, float, bool, time, texts or counts (maps from text to text or int)."""
+
+    name: str
+    kind: str
+    meaning: str
+
+
+COLUMNS = (
+    Column("key", "text", "hash of all that the run depends on; no two rows have the same"),
+    Column("outcome", "text", "ok; wrong: ran to another result than is expected; misbehaved: the kernel faulted; "
+                              "failed: did not run"),
+    Column("message", "text", "what went wrong, empty where nothing did"),
+    Column("kernel", "text", "name of the launch file"),
+    Column("launch", "text", "its path"),
+    Column("design", "text", "register file with its parameters, as the sweep names it"),
+    Column("scheduler", "text", "warp scheduler, as the sweep names it"),
+    Column("preset", "text", "preset of the machine, as the sweep names it"),
+    Column("settings", "texts", "what the sweep's parameters set: name to value"),
+    Column("max_cycles", "int", "after how many cycles a run would have been ended"),
+    Column("registers_per_thread", "int", "registers allocated to a thread"),
+    Column("launches", "int", "launches of the launch file"),
+    Column("cycles", "int", "cycles from the first to the end of the last launch"),
+    Column("warp_instructions", "int", "warp instructions issued"),
+    Column("thread_instructions", "int", "lanes that executed, summed over them"),
+    Column("ipc", "float", "warp instructions per cycle"),
+    Column("warp_cycles", "int", "warp slots x cycles = issued + all stalls"),
+    Column("issued", "int", "warp-cycles in which the warp issued"),
+    Column("war_stalls", "int", "warp-cycles in which only a pending read of the destination blocked"),
+    Column("energy_pj", "float", "energy of the register file, in pJ"),
+    Column("energy_dynamic_pj", "float", "of that: accesses"),
+    Column("energy_leakage_pj", "float", "of that: leakage"),
+    Column("energy_refresh_pj", "float", "of that: refresh"),
+    Column("verified", "bool", "whether the results are the expected ones; null where none are given"),
+    Column("stalls", "counts", "warp-cycles by the reason why the warp did not issue (rfview help stalls)"),
+    Column("counts", "counts", "events by name, of the machine and of the design"),
+    Column("seconds", "float", "time that a worker took, loading included"),
+    Column("engine", "text", "hash over the engine's sources"),
+    Column("version", "text", "version of rfview"),
+    Column("finished", "time", "when the row arrived, UTC"),
+)
+BY_NAME = {column.name: column for column in COLUMNS}
+NOT_THE_RUNS = ("seconds", "finished")     # differ when the same job is run again
+
+
+def documentation() -> str:
+    """Return a line per column: name, type, meaning."""
+    types = {"text": "string", "int": "int64", "float": "double", "bool": "bool", "time": "timestamp",
+             "texts": "map of strings", "counts": "map to int64"}
+    return "\n".join(f"  {name:<21} {types[kind]:<14} {meaning}" for name, kind, meaning in COLUMNS)

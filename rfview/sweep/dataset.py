@@ -1,0 +1,177 @@
+"""A sweep's folder: part files of Parquet that are whole at any time, one process that writes, and the jobs it has.
+
+Rows are kept in memory for a few seconds, then the latest part is written anew with them, beside itself, and takes its own
+place; a new one is begun every PART_ROWS rows. A process that was killed leaves whole parts and a hidden file that the next
+one takes away. pandas and DuckDB see part files alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rfview.engine import files
+from rfview.engine.errors import InputError
+from rfview.sweep.columns import COLUMNS, FORMAT
+from rfview.sweep.rows import Row
+
+PART = re.compile(r"part-(\d{6})\.parquet")
+LEFT_OVER = re.compile(r"\.part-\d{6}\.parquet\.[0-9a-f]{6}\.tmp")
+LOCK = ".rfview-sweep.lock"
+PART_ROWS = 4096
+FLUSH_SECONDS = 3.0
+MOST_PARTS = 999_999
+
+
+def require() -> None:
+    """Raise InputError where pyarrow is missing."""
+    try:
+        import pyarrow      # noqa: F401  an extra of the installation
+    except ModuleNotFoundError:
+        raise InputError("a sweep is kept as Parquet, which needs pyarrow; pip install 'rfview[data]' brings it") from None
+
+
+@lru_cache
+def schema() -> Any:
+    """Return the schema of all part files."""
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.int64()
+    types = {"text": text, "int": number, "float": pa.float64(), "bool": pa.bool_(), "time": pa.timestamp("ms", "UTC"),
+             "texts": pa.map_(text, text), "counts": pa.map_(text, number)}
+    return pa.schema([pa.field(name, types[kind]) for name, kind, _ in COLUMNS], metadata={"rfview": FORMAT})
+
+
+def parts(folder: Path) -> list[Path]:
+    """Return the part files of a folder in order."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if PART.fullmatch(path.name))
+
+
+def read(folder: Path, columns: Sequence[str]) -> Any:
+    """Return some columns of all rows as an Arrow table. Raises InputError where a part is none of a sweep's."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    tables = []
+    for path in parts(folder):
+        try:
+            file = parquet.ParquetFile(path)
+            found = file.schema_arrow
+            if not found.equals(schema()) or (found.metadata or {}).get(b"rfview") != FORMAT.encode():
+                raise ValueError("its columns are not those of this version")
+            tables.append(file.read(columns=list(columns)))
+        except (OSError, ValueError, pa.ArrowException) as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"{path}: is no part of a sweep ({reason}); move it elsewhere, and its jobs are run "
+                             "again, or give another folder") from None
+    wanted = pa.schema([schema().field(name) for name in columns])
+    return pa.concat_tables([table.cast(wanted) for table in tables]) if tables else wanted.empty_table()
+
+
+class Dataset:
+    """A folder that this process writes: rows are added, and are on the disk a few seconds later at most."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        numbers = [int(path.name[5:11]) for path in parts(folder)]
+        self._number = max(numbers, default=0)
+        self.keys = set(read(folder, ["key"])["key"].to_pylist())
+        self._part: Any = None          # the Arrow table of the part that is being filled
+        self._identity: files.Identity | None = None
+        self._waiting: list[Row] = []
+        self._flushed_at = -FLUSH_SECONDS       # the first rows are written at once
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows whose keys are new, and write them when it is time."""
+        for row in rows:
+            assert row["key"] not in self.keys
+            self.keys.add(row["key"])
+            self._waiting.append(row)
+        if time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits. Raises InputError where the folder cannot be written, or somebody else has written in it."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        self._flushed_at = time.monotonic()
+        if not self._waiting:
+            return
+        rows = pa.Table.from_pylist(self._waiting, schema())
+        if self._part is None:
+            if self._number >= MOST_PARTS:
+                raise InputError(f"{self.folder}: has {MOST_PARTS:,} parts, as many as one dataset may; give another folder")
+            self._number += 1
+        table = rows if self._part is None else pa.concat_tables([self._part, rows])
+        path = self.folder / f"part-{self._number:06}.parquet"
+        if files.identity(path) != self._identity:
+            raise InputError(f"{path}: another program has written it meanwhile, and it is left as it is; "
+                             "start the sweep again")
+        with files.writing(path, hidden=True, replaces=self._part is not None) as file:
+            parquet.write_table(table, file, compression="zstd")
+        self._part, self._identity, self._waiting = table, files.identity(path), []
+        if len(table) >= PART_ROWS:
+            self._part = self._identity = None
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[Dataset]:
+    """Yield the dataset of a folder, made if need be, that nobody else writes; at the end, however it comes, all is written.
+
+    Raises InputError, which says who is writing it, or what else stands in the way.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: cannot be made: {getattr(error, 'strerror', None) or error}") from None
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{folder}: cannot be written: permission denied")
+    with _held(folder):
+        for path in folder.iterdir():
+            if LEFT_OVER.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
+                with suppress(OSError):
+                    path.unlink()
+        dataset = Dataset(folder)
+        try:
+            yield dataset
+        finally:
+            dataset.flush()
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold a folder's lock, which the system takes back from a process that was killed."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        raise InputError(f"{folder}: this system has no locks of files, which a sweep needs (Linux and macOS do)") from None
+    path = folder / LOCK
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(handle, 200).decode("utf-8", "replace").strip() or "another process"
+            raise InputError(f"{folder}: {holder} is sweeping into it; wait for its end, or give another folder") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be locked: {error.strerror or error}") from None
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        yield
+        os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)

@@ -1,0 +1,88 @@
+"""Jobs of a sweep to the workers of a pool, their rows to the dataset, and a bar that says how long it will take."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from typing import Any
+
+from rfview.engine.batch import Pool, compile_designs, share_out
+from rfview.sweep import rows
+from rfview.sweep.dataset import Dataset
+from rfview.sweep.plan import Planned
+
+Say = Callable[[float | None, str], None]
+
+
+def do_all(todo: Sequence[Planned], dataset: Dataset, pool: Pool, say: Say) -> Counter[str]:
+    """Run jobs, add a row for each to the dataset, and return how many had which outcome.
+
+    Raises InputError where the pool is lost, or workers read other files; rows that have arrived are in the dataset.
+    """
+    compile_on(pool, list(dict.fromkeys(planned.job.design for planned in todo)), say)
+    outcomes: Counter[str] = Counter()
+    began, latest = time.monotonic(), ""
+    say(0.0, f"0 of {len(todo):,} jobs")
+    for arrived in share_out(pool, rows.do, todo, _like):
+        found = [rows.row_of(done) for done in arrived]
+        dataset.add(found)
+        outcomes.update(row["outcome"] for row in found)
+        if found:
+            latest = _result(found[-1])
+        number = outcomes.total()
+        seconds = (time.monotonic() - began) / number * (len(todo) - number) if number else None
+        say(number / len(todo), _status(outcomes, len(todo), seconds, pool.width()) + latest)
+    return outcomes
+
+
+def _like(planned: Planned) -> tuple[str, str]:
+    return planned.job.path, planned.job.design
+
+
+def _status(outcomes: Counter[str], total: int, seconds: float | None, width: int) -> str:
+    """Return how far it is: jobs, those that went wrong, and the time left."""
+    bad = ", ".join(f"{outcomes[name]:,} {name}" for name in (rows.WRONG, rows.MISBEHAVED, rows.FAILED) if outcomes[name])
+    left = "waiting for workers" if not width else f"{duration(seconds)} left" if seconds is not None else ""
+    return ", ".join(part for part in (f"{outcomes.total():,} of {total:,} jobs", bad, left) if part)
+
+
+def _result(row: rows.Row) -> str:
+    """Return the latest row in a few words."""
+    what = f"IPC {row['ipc']:.3f}" if row["ipc"] is not None else row["outcome"]
+    return f" · {row['kernel']} {row['design']} {row['scheduler']}: {what}"
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time as a person says it: 8 s, 12 min, 3 h 05 min."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def compile_on(pool: Pool, designs: Sequence[str], say: Say) -> None:
+    """Have designs compiled before their jobs: here for processes of this machine, else by the workers, as a task each."""
+    if not pool.is_elsewhere:
+        compile_designs(designs, max(1, pool.width()), say)
+        return
+    # the first brings what all share
+    waiting: list[str] = list(designs)
+    running: set[Future[Any]] = set()
+    while waiting or running:
+        while waiting and len(running) < (1 if len(waiting) == len(designs) else max(1, pool.width())):
+            running.add(pool.submit(_compile, waiting.pop(0)))
+        finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+        for future in finished:
+            with suppress(*pool.broken):        # a job of the design will say what is wrong
+                pool.result_of(future)
+        number = len(designs) - len(waiting) - len(running)
+        text = "waiting for workers" if not pool.width() else f"workers compile {len(designs)} designs (first run only)"
+        say(number / len(designs) if number < len(designs) else None, text)
+
+
+def _compile(design: str) -> None:
+    """Compile a design in a worker."""
+    compile_designs([design], 1, lambda fraction, text: None)

@@ -1,0 +1,226 @@
+"""A sweep file read and checked, and the jobs that it means.
+
+    output = "results"                         # folder of the dataset; paths are relative to this file
+    kernels = ["vectoradd", "./mine.toml"]     # bundled kernels or launch files; "all": all bundled ones
+    size = "small"                             # of bundled kernels: small (default) or full
+    designs = ["sram", "stt[stall=bank]"]      # "all": all built-in ones
+    schedulers = ["gto", "lrr"]                # default ["gto"]; "all"
+    presets = ["fermi"]                        # default ["fermi"]
+    max_cycles = 1000000                       # default 100,000,000
+    [parameters]                               # every combination; a design's own parameter goes to that design alone
+    "sm.num_collectors" = [4, 8, 16]
+    "stt.write_cycles" = [6, 10]
+
+A sweep file is hostile until read: whatever is unknown, mistyped or out of range is one error with file and place.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rfview.engine import kernels, plugin as designs
+from rfview.engine.batch import Job, keys
+from rfview.engine.config import load_preset, preset_names
+from rfview.engine.errors import InputError
+from rfview.engine.launch.table import Table, did_you_mean, read_toml, shown
+from rfview.engine.state import SCHEDULERS
+
+MOST_JOBS = 1_000_000
+ALL = "all"
+PAPER = "paper"       # scheduler or preset: that of the design's paper
+VALUE = (int, float, str, bool)
+KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "parameters")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A job of a sweep. stamp: a hash over the files that it reads. given: what the sweep's parameters set."""
+
+    job: Job
+    key: str
+    stamp: str
+    design: str
+    given: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep file's meaning. output: the dataset's folder, None where the file names none; same: jobs named twice."""
+
+    path: Path
+    output: Path | None
+    jobs: tuple[Planned, ...]
+    same: int
+
+
+def load(path: str | Path) -> Plan:
+    """Read a sweep file and plan its jobs. Raises InputError naming file, key and expectation."""
+    path = Path(path)
+    keys.forget()
+    table = Table(str(path), "", read_toml(path, "sweep file"))
+    table.allow(*KEYS)
+    folder = path.resolve().parent
+    output = table.text("output", None)
+    if output is not None and "\0" in output:
+        table.fail("output", f"expected the path of a folder, got {shown(output)}")
+    launches = _launches(table, folder)
+    variants = _variants(table, folder)
+    schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), SCHEDULERS, ["gto"])
+    presets = _words(table, "presets", (*preset_names(), PAPER), preset_names(), ["fermi"])
+    max_cycles = table.integer("max_cycles", 1, 1 << 62, 100_000_000)
+    parameters = _parameters(table, presets, variants)
+    number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
+    if number > MOST_JOBS:
+        table.fail("", f"means {number:,} jobs; at most {MOST_JOBS:,} are one sweep")
+    found: dict[str, Planned] = {}
+    for one in _jobs(launches, variants, schedulers, presets, parameters, max_cycles):
+        found.setdefault(one.key, one)
+    return Plan(path, folder / output if output is not None else None, tuple(found.values()), number - len(found))
+
+
+def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Sequence[str], presets: Sequence[str],
+          parameters: Mapping[str, Sequence[Any]], max_cycles: int) -> Iterator[Planned]:
+    """Yield all combinations, those of one design together."""
+    for written, variant in variants.items():
+        own = keys.parameters(variant)
+        chain = {name.split(".")[0] for name in own} | {designs.parse_variant(variant)[0]}
+        mine = {name: values for name, values in parameters.items() if _is_machines(name) or name.split(".")[0] in chain}
+        for launch, preset, scheduler, *values in itertools.product(launches, presets, schedulers, *mine.values()):
+            given = tuple(sorted(zip(mine, values)))
+            job = Job(str(launch), variant, scheduler, preset, given, max_cycles)
+            yield Planned(job, keys.key_of(job), keys.stamp_of(job), written, given)
+
+
+def _list(table: Table, key: str, default: Any = ...) -> list[str]:
+    """Return a list of strings, each once, or `all`."""
+    expected = f'a list of strings, or "{ALL}"'
+    value = table.take(key, (list, str), expected, default)
+    if value == ALL:
+        return [ALL]
+    if isinstance(value, str) or not value or any(type(item) is not str or not item for item in value):
+        table.fail(key, f"expected {expected}, got {shown(value)}")
+    for place, item in enumerate(value):
+        if item in value[:place]:
+            table.fail(f"{key}[{place}]", f"{item!r} is there twice")
+    return list(value)
+
+
+def _words(table: Table, key: str, known: Sequence[str], every: Sequence[str], default: list[str]) -> list[str]:
+    """Return a list of known words."""
+    words = _list(table, key, default)
+    if words == [ALL]:
+        return list(every)
+    for place, word in enumerate(words):
+        if word not in known:
+            table.fail(f"{key}[{place}]",
+                       f"expected one of {', '.join(known)}, got {shown(word)}{did_you_mean(word, known)}")
+    return words
+
+
+def _launches(table: Table, folder: Path) -> list[Path]:
+    """Return the launch files of the kernels, each read once to see that it can be."""
+    names = _list(table, "kernels")
+    size = table.text("size", kernels.SIZES[0])
+    if size not in kernels.SIZES:
+        table.fail("size", f"expected one of {', '.join(kernels.SIZES)}, got {shown(size)}")
+    found = []
+    for place, name in enumerate(kernels.names() if names == [ALL] else names):
+        is_path = name.endswith(".toml") or "/" in name
+        with _at(table, f"kernels[{place}]"):
+            found.append((folder / name).absolute() if is_path else kernels.path(name, size))
+            keys.launch_hash(str(found[-1]))
+    return found
+
+
+def _variants(table: Table, folder: Path) -> dict[str, str]:
+    """Return the designs as they are written, to the variants that they mean in any folder."""
+    written = _list(table, "designs")
+    found = {}
+    for place, text in enumerate(designs.BUILT_IN if written == [ALL] else written):
+        name, bracket, rest = text.partition("[")
+        is_file = designs.files.is_file(name.strip())
+        with _at(table, f"designs[{place}]"):
+            found[text] = f"{folder / name.strip()}{bracket}{rest}" if is_file else text
+            keys.parameters(found[text])
+    return found
+
+
+def _parameters(table: Table, presets: Sequence[str], variants: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Return the parameter lists by name, every value tried on every preset or design that has it."""
+    outer = Table(table.file, "parameters", table.take("parameters", (dict,), "a table [parameters]", {}))
+    found: dict[str, list[Any]] = {}
+    for name, value in _flat(outer, "", outer.values):
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            outer.fail(name, "expected a value or a list of values, got an empty list")
+        if name in found:
+            outer.fail(name, "is there twice")
+        for place, one in enumerate(values):
+            where = f"{name}[{place}]" if isinstance(value, list) else name
+            if type(one) not in VALUE:
+                outer.fail(where, f"expected a number, a string, true or false, got {shown(one)}")
+            if any(type(one) is type(other) and one == other for other in values[:place]):
+                outer.fail(where, f"{shown(one)} is there twice")
+            _try(outer, where, name, one, presets, variants)
+        found[name] = values
+    return found
+
+
+def _flat(table: Table, prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield names with a dot, however they are nested: "sm.num_banks" = and sm.num_banks = mean the same."""
+    for key, value in values.items():
+        name = f"{prefix}.{key}" if prefix else key
+        if not isinstance(value, dict):
+            yield name, value
+        elif prefix:
+            table.fail(name, "expected SECTION.KEY = a value or a list of values, got a table")
+        else:
+            yield from _flat(table, name, value)
+
+
+def _is_machines(name: str) -> bool:
+    """Say whether a parameter is of a section of the machine, not of a design."""
+    return any(name.split(".")[0] == known.split(".")[0] for known in load_preset("fermi").numbers)
+
+
+def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str], variants: Mapping[str, str]) -> None:
+    """Make sure that a parameter exists and may have a value."""
+    with _at(table, where):
+        if _is_machines(name):
+            for preset in presets:
+                names = preset_names() if preset == PAPER else [preset]
+                for one in names:
+                    load_preset(one).with_setting(name, value)
+            return
+        having = [variant for variant in variants.values() if name in keys.parameters(variant)]
+        if not having:
+            known = [*load_preset("fermi").numbers, *(key for one in variants.values() for key in keys.parameters(one))]
+            raise InputError("neither the machine nor a design of this sweep has such a parameter"
+                             f"{did_you_mean(name, known)}")
+        for variant in having:
+            keys.parameters(variant, ((name, value),))
+
+
+class _at:
+    """Within it every InputError gets file and place, in the words of a file instead of an option's."""
+
+    def __init__(self, table: Table, place: str) -> None:
+        self._table, self._place = table, place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, InputError):
+            text = str(error)
+            for option in ("--set ", "--design "):
+                text = text.removeprefix(option)
+            try:
+                self._table.fail(self._place, text)
+            except InputError as told:
+                raise told from None

@@ -1,0 +1,99 @@
+"""Charts of a sweep's dataset: a bar for each value of x and of by, whose length is the mean of y over their rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from rfview import charts
+from rfview.engine.errors import InputError
+from rfview.engine.launch.table import did_you_mean
+from rfview.sweep import dataset, rows
+from rfview.sweep.columns import BY_NAME
+
+NUMBERS = ("int", "float")
+GROUPS = ("kernel", "design", "scheduler", "preset", "outcome", "version", "engine")
+MAPS = ("counts", "stalls")
+MOST_BARS = 400
+
+
+def parse(text: str) -> tuple[str, str, str]:
+    """Split "x,y,by" or "x,y" into x, y and by, "" where it is left out. Raises InputError."""
+    names = [name.strip() for name in text.split(",")]
+    if len(names) not in (2, 3) or not all(names):
+        raise InputError(f"--plot {text}: expected x,y,by, for example kernel,ipc,design or sm.num_collectors,ipc,design")
+    x, y, by = (*names, "")[:3]
+    for name in filter(None, (x, by)):
+        if name not in GROUPS and "." not in name and BY_NAME.get(name, ("", "", ""))[1] != "int":
+            raise InputError(f"--plot {text}: cannot group by {name}{did_you_mean(name, GROUPS)}; expected "
+                             f"{', '.join(GROUPS)}, a whole number such as max_cycles, or a parameter such as "
+                             "sm.num_collectors")
+    column = BY_NAME.get(y)
+    if not (column and column.kind in NUMBERS) and not any(y.startswith(f"{name}.") for name in MAPS):
+        known = [one.name for one in BY_NAME.values() if one.kind in NUMBERS]
+        raise InputError(f"--plot {text}: {y} is no number of a run{did_you_mean(y, known)}; expected one of "
+                         f"{', '.join(known)}, counts.NAME or stalls.NAME")
+    return x, y, by
+
+
+def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> charts.Chart:
+    """Return the chart "x,y,by" of a folder; keys: of the rows that count (default: all). Raises InputError.
+
+    Rows of runs that misbehaved or failed have no place in it.
+    """
+    x, y, by = parse(text)
+    table = dataset.read(folder, ["key", "outcome", *_columns(x, y, by)])
+    sums: dict[tuple[Any, Any], list[float]] = {}
+    total = 0
+    for row in table.to_pylist(maps_as_pydicts="strict"):
+        if row["outcome"] not in (rows.OK, rows.WRONG) or (keys is not None and row["key"] not in keys):
+            continue
+        value = _value(row, y)
+        if value is not None and math.isfinite(value):
+            sums.setdefault((_group(row, x), _group(row, by) if by else ""), []).append(value)
+            total += 1
+    if not sums:
+        raise InputError(f"--plot {text}: {folder} has no rows with these columns")
+    if len(sums) > MOST_BARS:
+        raise InputError(f"--plot {text}: these are {len(sums):,} bars, at most {MOST_BARS} are drawn")
+    order = sorted(sums, key=lambda pair: (_sortable(pair[0]), _sortable(pair[1])))
+    labels = [" ".join(filter(None, (_label(x, pair[0]), _label(by, pair[1])))) for pair in order]
+    means = [sum(sums[pair]) / len(sums[pair]) for pair in order]
+    averaged = f", mean of {total:,} runs" if total > len(sums) else ""
+    whole = max(means) >= 1000 or all(mean == int(mean) for mean in means)
+    return charts.of(f"{y} over {x}{f' and {by}' if by else ''}{averaged}", labels, means, form=",.0f" if whole else ",.4g")
+
+
+def _columns(*names: str) -> list[str]:
+    """Return the columns that names stand in, each once."""
+    found = (name if name in BY_NAME else name.split(".")[0] if name.split(".")[0] in MAPS else "settings"
+             for name in names if name)
+    return list(dict.fromkeys(found))
+
+
+def _value(row: dict[str, Any], name: str) -> float | None:
+    """Return a number of a row; an event that was not counted is 0 only where the run knows it."""
+    column, dot, key = name.partition(".")
+    value = (row[column] or {}).get(key) if dot else row[column]
+    return None if value is None else float(value)
+
+
+def _group(row: dict[str, Any], name: str) -> Any:
+    """Return what a row is grouped by: a column's value or a parameter's, "-" where the row has none."""
+    value = row[name] if name in BY_NAME else (row["settings"] or {}).get(name)
+    return "-" if value is None else value
+
+
+def _label(name: str, value: Any) -> str:
+    """Return a group as a label; numbers with the last word of what they are."""
+    return f"{name.rpartition('.')[2]}={value}" if name and name not in GROUPS else str(value)
+
+
+def _sortable(value: Any) -> tuple[int, float, str]:
+    """Return what orders numbers as numbers, and before words."""
+    try:
+        return 0, float(value), ""
+    except ValueError:
+        return 1, 0.0, str(value)

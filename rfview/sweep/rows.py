@@ -1,0 +1,74 @@
+"""A job of a sweep done, in a worker, and its outcome as a row of the dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from rfview.engine.batch import Done, keys, run_job
+from rfview.engine.errors import InputError
+from rfview import __version__
+from rfview.sweep.columns import BY_NAME
+from rfview.sweep.plan import Planned
+
+Row = dict[str, Any]
+SAME_NAME = ("registers_per_thread", "launches", "cycles", "warp_instructions", "thread_instructions", "ipc", "warp_cycles",
+             "issued", "war_stalls", "verified", "stalls", "counts")
+MESSAGE = 2000      # characters of a message that are kept
+OK, WRONG, MISBEHAVED, FAILED = "ok", "wrong", "misbehaved", "failed"
+
+
+def do(planned: Planned) -> dict[str, Any] | None:
+    """Run a job and return what its row takes from the run, None where this process reads other files than were planned.
+
+    Raises InputError for what cannot run.
+    """
+    if not _as_planned(planned):
+        keys.forget()       # a worker of a cluster lives longer than a file stays as it is
+        if not _as_planned(planned):
+            return None
+    result = run_job(planned.job)
+    wrong = "; ".join(mismatch["text"] for mismatch in result["mismatches"])
+    energy = result["energy_pj"]
+    return {
+        **{name: result[name] for name in SAME_NAME}, "energy_pj": energy["total"],
+        **{f"energy_{part}_pj": energy[part] for part in ("dynamic", "leakage", "refresh")},
+        "outcome": MISBEHAVED if result["misbehaved"] else WRONG if result["verified"] is False else OK,
+        "message": (result["misbehaved"] or wrong)[:MESSAGE],
+    }
+
+
+def _as_planned(planned: Planned) -> bool:
+    """Say whether the files that a job reads, as this process has them, are those that it was planned with."""
+    try:
+        return keys.stamp_of(planned.job) == planned.stamp
+    except InputError:
+        return False
+
+
+def row_of(done: Done) -> Row:
+    """Return the row of an outcome. Raises InputError where the worker's files or engine are other ones."""
+    planned: Planned = done.item
+    if not done.error and done.result is None:
+        raise InputError(f"{planned.job.path}: this file, its module or arrays, the design {planned.design}, or rfview "
+                         "itself has changed since the sweep began, or is another one where the worker runs; start it again")
+    found: Mapping[str, Any] = done.result or {"outcome": FAILED, "message": _sentence(done)}
+    row = dict.fromkeys(BY_NAME) | dict(found)
+    row |= {"key": planned.key, "kernel": planned.job.kernel, "launch": planned.job.path, "design": planned.design,
+            "scheduler": planned.job.scheduler, "preset": planned.job.preset, "max_cycles": planned.job.max_cycles,
+            "settings": {name: text_of(value) for name, value in planned.given}, "seconds": done.seconds,
+            "engine": keys.engine_hash(), "version": __version__, "finished": datetime.now(UTC)}
+    return row
+
+
+def _sentence(done: Done) -> str:
+    """Return why a job has no result; of a slip of ours the error's line and where it was."""
+    if done.is_input:
+        return done.error[:MESSAGE]
+    return f"internal error: {' | '.join(done.error.strip().splitlines()[-3:])}"[:MESSAGE]
+
+
+def text_of(value: Any) -> str:
+    """Return a parameter's value as the dataset has it: as it is written in the sweep file."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

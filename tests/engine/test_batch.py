@@ -1,0 +1,151 @@
+"""Batches of work: every item once, errors as outcomes, killed workers, the size of batches, and what ends a pool."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rfview.engine.batch import Pool, Processes, pool_of, share_out, sharing
+from rfview.engine.batch.sharing import Done
+from rfview.engine.errors import InputError
+from tests.conftest import REPOSITORY
+from tests.engine.batch_items import Item, begun, do
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by signals")
+
+
+@pytest.fixture
+def two() -> Iterator[Pool]:
+    """Yield two processes."""
+    with Processes(2) as pool:
+        yield pool
+
+
+def all_of(pool: Pool, items: list[Item]) -> dict[str, Done]:
+    """Do items and return their outcomes by name; each has just one."""
+    outcomes = [done for arrived in share_out(pool, do, items, lambda item: item.what) for done in arrived]
+    assert len(outcomes) == len({done.item.name for done in outcomes})
+    return {done.item.name: done for done in outcomes}
+
+
+def test_every_item_is_done_once_and_errors_are_outcomes(tmp_path: Path) -> None:
+    items = [Item(f"n{number}", number=number, folder=str(tmp_path)) for number in range(300)]
+    items[7:7] = [Item("bad", "refuse"), Item("slip", "slip")]
+    with pool_of(1) as pool:
+        found = all_of(pool, items)
+    assert len(found) == 302 and found["n17"].value() == 289 and all(begun(item) == 1 for item in items[9:])
+    with pytest.raises(InputError, match="bad: not like this"):
+        found["bad"].value()
+    with pytest.raises(RuntimeError, match="KeyError: 'slip'"):
+        found["slip"].value()
+
+
+def test_a_killed_worker_loses_nothing(two: Pool, tmp_path: Path) -> None:
+    items = [Item(f"n{number}", number=number, seconds=0.002) for number in range(200)]
+    items.insert(60, Item("once", "kill once", number=5, folder=str(tmp_path)))
+    found = all_of(two, items)
+    assert len(found) == 201 and not any(done.error for done in found.values())
+    assert found["once"].value() == 25 and begun(items[60]) == 2
+
+
+def test_an_item_that_kills_each_worker_fails_alone(two: Pool, tmp_path: Path) -> None:
+    items = [Item(f"n{number}", number=number) for number in range(60)]
+    items.insert(30, Item("killer", "kill", folder=str(tmp_path)))
+    found = all_of(two, items)
+    assert begun(items[30]) == sharing.STRIKES
+    assert {name for name, done in found.items() if done.error} == {"killer"}
+    assert found["killer"].is_input and "killed 3 times" in found["killer"].error
+
+
+def test_where_no_worker_lives_not_every_item_is_called_a_failure(two: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "DEATHS", 4)
+    failed = []
+    with pytest.raises(InputError, match="killed 4 times one after another"):
+        for arrived in share_out(two, do, [Item(f"n{number}", "kill") for number in range(50)]):
+            failed += arrived
+    assert failed == []
+
+
+def test_a_suspect_runs_alone_until_it_is_done(tmp_path: Path) -> None:
+    with pool_of(1) as pool:
+        shared = sharing._Sharing(pool, do, [Item(f"n{number}", number=number) for number in range(9)], lambda item: item.what)
+        shared._waiting.popleft()
+        assert shared._suspect([0]) == [] and list(shared._suspects) == [0]
+        shared.give_away()
+        assert list(shared._given.values()) == [[0]]        # the last suspect, and work that waits
+        shared.give_away()
+        assert len(shared._given) == 1
+        assert [done.value() for done in shared.arrived()] == [0]
+        shared.give_away()
+        assert len(shared._given) == sharing.AHEAD
+
+
+def test_batches_grow_until_they_take_a_second() -> None:
+    with pool_of(1) as pool:
+        shared = sharing._Sharing(pool, do, [Item(f"n{number}", "quick") for number in range(4000)], lambda item: item.what)
+        sizes = []
+        for _ in range(4):
+            shared.give_away()
+            sizes.append([len(batch) for batch in shared._given.values()])
+            shared.arrived()
+            shared._seconds["quick"] = 1 / 128 if len(sizes) < 3 else 0.25
+    assert sizes == [[1, 1], [128, 128], [128, 128], [4, 4]]
+
+
+def test_the_last_items_are_shared_among_all_workers() -> None:
+    with pool_of(1) as pool:
+        shared = sharing._Sharing(pool, do, [Item(f"n{number}", "quick") for number in range(40)], lambda item: item.what)
+        shared._seconds["quick"] = 0.001
+        assert len(shared._next(5)) == 4
+
+
+def test_whoever_stops_listening_ends_the_workers_at_once() -> None:
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), Processes(2) as pool:
+        for arrived in share_out(pool, do, [Item("first"), *(Item(f"n{number}", seconds=60) for number in range(4))]):
+            if arrived:
+                raise KeyboardInterrupt
+    assert time.monotonic() - began < 30
+
+
+def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    code = ("from rfview.engine.batch import Processes, share_out\nfrom tests.engine.batch_items import Item, do\n"
+            "if __name__ == '__main__':\n    pool = Processes(2)\n"
+            f"    items = [Item(f'n{{n}}', folder={str(tmp_path)!r}, seconds=60) for n in range(4)]\n"
+            "    for arrived in share_out(pool, do, items):\n        pass\n")
+    (tmp_path / "main.py").write_text(code)
+    child = subprocess.Popen([sys.executable, str(tmp_path / "main.py")], env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    try:
+        notes = wait_for(lambda: [path for path in tmp_path.glob("n*") if path.read_text().strip()], 2)
+        workers = [int(path.read_text().split()[0]) for path in notes]
+        assert all(is_alive(worker) for worker in workers)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    wait_for(lambda: [worker for worker in workers if not is_alive(worker)], 2)
+
+
+def wait_for(look, number: int, seconds: float = 30) -> list:
+    """Return what `look` finds as soon as there are so many."""
+    until = time.monotonic() + seconds
+    while len(found := look()) < number:
+        assert time.monotonic() < until, found
+        time.sleep(0.05)
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Say whether a process runs; one that has ended and was not asked for does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
