@@ -16,6 +16,9 @@ HRF_KERNELS = ("vectoradd", "scalarprod", "fwt", "reduction", "histogram", "mont
 EDRAM_KERNELS = ("2dconv", "atax", "gemm", "hotspot", "mriq")
 RACETRACK_KERNELS = ("hotspot", "btree", "histogram")
 DOUBLE_KERNELS = ("gemm_double",)
+HCRF_KERNELS = ("bfs",)
+OF_PAPER = {"hrf": HRF_KERNELS, "rfc": (), "hcrf": HCRF_KERNELS, "edram": EDRAM_KERNELS + DOUBLE_KERNELS,
+            "racetrack": RACETRACK_KERNELS}
 
 
 class Lab:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -139,14 +140,15 @@ def speedup(lab: Lab) -> Each:
 
 def share(lab: Lab, step: int, quantity: Callable[[dict[str, Result]], Each], *, first: int = 0) -> Number:
     """Return the share of a step of the ladder in the whole change of a quantity, in percent; NaN where it got worse."""
-    values = [mean(quantity(results)) for results in steps(lab)[first:]]
+    ladder = steps(lab)[first:]
+    values = [mean(quantity(results)) for results in ladder]
     whole = values[0] - values[-1]
     listed = ", ".join(f"{name} {one / values[0]:.2f}" for name, one in zip(("sram", *STEPS)[first:], values))
     if not whole >= LEAST_CHANGE * values[0]:
-        return Number(math.nan, f"saves less than {LEAST_CHANGE:.0%} in all, so that shares mean nothing: mean of our three "
+        return Number(math.nan, f"saves less than {LEAST_CHANGE:.0%} in all, so that shares mean nothing: mean of our "
                       f"kernels at each step is {listed}")
     return Number(100 * (values[step - first - 1] - values[step - first]) / whole,
-                  f"mean of our three kernels at each step: {listed}; {chosen(lab)}")
+                  f"mean of our kernels at each step: {listed}; {chosen(lab)}", kernels=tuple(ladder[0]), acted=shifted(lab))
 
 
 def cycles(results: dict[str, Result]) -> Each:
@@ -157,6 +159,11 @@ def cycles(results: dict[str, Result]) -> Each:
 def shifts(results: dict[str, Result]) -> Each:
     """Return the demand shifts of runs: the paper's shift operations (B5.7)."""
     return count(results, "shifts")
+
+
+def shifted(lab: Lab) -> tuple[float, str]:
+    """Return how many demand shifts plain tapes do in a run, on average, and the unit."""
+    return mean(shifts(steps(lab)[1])), "shifts"
 
 
 def energy(results: dict[str, Result]) -> Each:
@@ -199,7 +206,7 @@ def monotonic(lab: Lab) -> Number:
         return Number(math.nan, "hotspot is not among the kernels")
     ipc = [point[1] for point in found["hotspot"]["points"]]
     return Number(float(all(after >= before for before, after in pairwise(ipc))), "IPC by CTAs: "
-                  + ", ".join(f"{one:.3f}" for one in ipc))
+                  + ", ".join(f"{one:.3f}" for one in ipc), kernels=tuple(found))
 
 
 def near_ideal(lab: Lab) -> Number:
@@ -214,7 +221,7 @@ def shift_ratio(lab: Lab) -> Number:
     ladder = steps(lab)
     each = {name: 100 * one for name, one in over(shifts(ladder[-1]), shifts(ladder[1])).items()}
     both = over(count(ladder[-1], "shifts", "preshifts"), shifts(ladder[1]))
-    return average(each, f"demand shifts; with preshift steps it is {100 * mean(both):.0f} %")
+    return replace(average(each, f"demand shifts; with preshift steps it is {100 * mean(both):.0f} %"), acted=shifted(lab))
 
 
 MEASURED: dict[str, Callable[[Lab], Number]] = {

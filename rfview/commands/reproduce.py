@@ -25,7 +25,8 @@ from rfview import __version__
 from rfview.commands import options
 
 if TYPE_CHECKING:
-    from rfview.engine.papers import Direction, Finding, Number
+    from rfview.engine.papers import Direction, Number
+    from rfview.engine.papers.verdicts import Finding
     from rfview.engine.papers.lab import Lab
 
 PAPERS = tuple(papers.PAPERS.values())
@@ -77,9 +78,9 @@ def run(args: argparse.Namespace) -> int:
 
 def rule() -> str:
     """Return the rule by which claims are judged, in words."""
-    from rfview.engine.papers import RULE
+    from rfview.engine.papers import verdicts
 
-    return RULE
+    return verdicts.RULE
 
 
 def directions_of(lab: Lab, design: str | None) -> list[Direction]:
@@ -92,6 +93,7 @@ def directions_of(lab: Lab, design: str | None) -> list[Direction]:
 def findings_of(lab: Lab, design: str | None, *, with_runs: bool) -> Iterable[Finding]:
     """Yield the findings of the claims of one design, or of all, in the order of the file."""
     from rfview.engine import papers as claims
+    from rfview.engine.papers import lab as kernels, verdicts
 
     for claim in claims.load().values():
         wanted = claim.paper_design if design in (None, *PAPERS) else claim.design.split("(")[0].split(",")[0]
@@ -101,12 +103,13 @@ def findings_of(lab: Lab, design: str | None, *, with_runs: bool) -> Iterable[Fi
         exact, measured = module.EXACT.get(claim.id), module.MEASURED.get(claim.id)
         if exact is None and not with_runs and claim.kind != claims.EXACT:
             continue
+        own = kernels.OF_PAPER[claim.paper_design]
         if exact is not None:
-            yield claims.check(claim, exact, "")
+            yield verdicts.check(claim, exact, "")
         elif measured is not None and with_runs:
-            yield claims.check(claim, functools.partial(measured, lab), "")
+            yield verdicts.check(claim, functools.partial(measured, lab), "", own)
         else:
-            yield claims.check(claim, None, module.UNTESTED.get(claim.id, "needs runs: leave out --exact"))
+            yield verdicts.check(claim, None, module.UNTESTED.get(claim.id, "needs runs: leave out --exact"))
 
 
 def text_of(directions: Sequence[Direction], findings: Sequence[Finding], num_runs: int) -> str:
@@ -131,15 +134,18 @@ def text_of(directions: Sequence[Direction], findings: Sequence[Finding], num_ru
 
 
 def tally(findings: Sequence[Finding]) -> str:
-    """Count the verdicts of exact and simulated claims."""
+    """Count the verdicts of exact and simulated claims, and under the rule before this one."""
+    from rfview.engine.papers import verdicts
+
     parts = []
     for kind in ("exact", "simulated"):
-        counts = Counter(finding.verdict for finding in findings if finding.claim.kind == kind)
+        of_kind = [finding for finding in findings if finding.claim.kind == kind]
+        counts = Counter(finding.verdict for finding in of_kind)
         if counts:
             parts.append(f"{counts.total()} {kind}: " + ", ".join(
-                f"{counts[verdict]} {word}" for verdict, word in
-                (("holds", "hold"), ("does not hold", "do not"), ("not tested here", "not tested")) if counts[verdict]))
-    return "; ".join(parts)
+                f"{counts[verdict]} {verdict}" for verdict in verdicts.VERDICTS if counts[verdict]))
+    before = [finding.held_before for finding in findings if finding.held_before is not None]
+    return "; ".join([*parts, f"under the rule before {sum(before)} of {len(before)} held"])
 
 
 def direction_lines(direction: Direction) -> list[str]:
@@ -158,7 +164,7 @@ def finding_lines(finding: Finding) -> list[str]:
     if number is not None:
         verb = "computed" if claim.kind == "exact" else "measured"
         what += f", {verb} {number_text(number.value)} {claim.unit} {spread(number)}".rstrip()
-    lines = [f"  {finding.verdict:<15} {claim.id:<24} {what}"]
+    lines = [f"  {finding.verdict:<17} {claim.id:<24} {what}{' [other kernels]' if finding.other_kernels else ''}"]
     return lines + wrapped(finding.note)
 
 
@@ -204,7 +210,9 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "id": claim.id, "paper": claim.paper, "section": claim.section, "design": claim.design, "baseline": claim.baseline,
         "quantity": claim.quantity, "unit": claim.unit, "kind": claim.kind, "paper_value": claim.value, "low": claim.low,
         "high": claim.high, "value": number.value if number else None, "kernels": dict(number.each) if number else {},
-        "verdict": finding.verdict, "note": finding.note, "conditions": claim.conditions,
+        "verdict": finding.verdict, "words_only": finding.words_only,
+        "other_kernels": finding.other_kernels, "held_before": finding.held_before, "sort": claim.sort, "null": claim.null,
+        "measurement": claim.measurement, "cause": claim.cause, "note": finding.note, "conditions": claim.conditions,
     }
 
 
