@@ -1,6 +1,6 @@
 """The claims of the HRF paper (STT-RAM behind two write buffers), and of the pure STT-RAM it starts from.
 
-All runs have one scheduler; its own comparison is under switch_on_stall, where `sram` keeps no parity.
+All runs have one scheduler; its own comparison is under switch_on_stall (B1.10), where `sram` keeps no parity.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from rfview.engine.config import load_preset
 ONE = {"sm.num_schedulers": 1}
 OWN = "switch_on_stall"
 RF_SHARE = 0.25        # of GPU power, assumed: the paper gives none
-SAMPLED = ("reduction", "histogram", "scalarprod")
 GATED, PIPELINE = "hrf[power_gating=true]", "stt[stall=pipeline]"
 OTHER_PAPER = "The paper quotes another's buffer, technology and workloads; ours has 16 entries by choice"
 
@@ -56,9 +55,9 @@ EXACT: dict[str, Callable[[], Number]] = {
 }
 
 
-def own(lab: Lab, design: str, *, scheduler: str = OWN, names: Any = HRF_KERNELS) -> dict[str, Any]:
+def own(lab: Lab, design: str, *, scheduler: str = OWN, names: Any = HRF_KERNELS, kind: str = "run") -> dict[str, Any]:
     """Run the paper's kernels that we have."""
-    return lab.many(design, scheduler, names=names, settings=ONE)
+    return lab.many(design, scheduler, names=names, settings=ONE, kind=kind)
 
 
 def stt_writes(lab: Lab) -> Number:
@@ -66,12 +65,13 @@ def stt_writes(lab: Lab) -> Number:
     results = own(lab, "hrf")
     each = over(count(results, "stt_writes"), count(results, "rf_writes"))
     dropped = figures.per_hundred(results, ("wb_dropped",), ("rf_writes",))
-    return loss(each, f"of 100 results {dropped:.0f} are dropped at their warp's end, the others saved are overwritten")
+    note = f"of 100 results {dropped:.0f} are dropped at their warp's end, the others saved are overwritten"
+    return loss("hrf-stt-writes", each, note)
 
 
 def power_saved(lab: Lab, design: str) -> Number:
     """Return the saving of register-file power over sram."""
-    return loss(over(power(own(lab, design)), power(own(lab, "sram"))),
+    return loss("hrf-rf-power", over(power(own(lab, design)), power(own(lab, "sram"))),
                 f"{figures.traffic(own(lab, 'sram'))}; the paper's shares (39 % of HRF, 34 % of SRAM) mean 278 mW of which "
                 "249 leak: 11 %, 0.2 rows per cycle. Only leakage is saved: STT-RAM's accesses cost more than SRAM's")
 
@@ -104,8 +104,8 @@ def under_16(lab: Lab) -> Number:
 
 
 def sampled_runs(lab: Lab) -> dict[str, Any]:
-    """Return the runs of sram under switch_on_stall that were stepped through, of a few kernels."""
-    return lab.many("sram", OWN, names=SAMPLED, settings=ONE, kind="sampled")
+    """Return the runs of sram under switch_on_stall that were stepped through, of the paper's kernels that we have."""
+    return own(lab, "sram", kind="sampled")
 
 
 def sampled(lab: Lab, key: str) -> dict[str, float]:
@@ -131,14 +131,15 @@ def dynamic_cut(lab: Lab) -> Number:
     parts = [{name: r["energy_pj"]["dynamic"] / r["cycles"] for name, r in own(lab, design).items()}
              for design in ("single_buffer", "sram")]
     writes = figures.per_hundred(own(lab, "single_buffer"), ("stt_writes", "buffer_writes"), ("rf_writes",))
-    return loss(over(*parts), f"every read reads STT-RAM (0.239 of SRAM's 0.203 pJ/bit), and 100 results are {writes:.0f} "
-                              f"writes of buffer and array. {OTHER_PAPER}")
+    note = (f"every read reads STT-RAM (0.239 of SRAM's 0.203 pJ/bit), and 100 results are {writes:.0f} writes of buffer "
+            f"and array. {OTHER_PAPER}")
+    return loss("hrf-goswami-dyn", over(*parts), note)
 
 
 MEASURED: dict[str, Callable[[Lab], Number]] = {
     "hrf-stt-writes": stt_writes,
-    "hrf-ipc": lambda lab: loss(speed(own(lab, "sram"), own(lab, "hrf"))),
-    "hrf-stt-ipc": lambda lab: loss(speed(own(lab, "sram"), own(lab, PIPELINE)), baseline_ipc(lab)),
+    "hrf-ipc": lambda lab: loss("hrf-ipc", speed(own(lab, "sram"), own(lab, "hrf"))),
+    "hrf-stt-ipc": lambda lab: loss("hrf-stt-ipc", speed(own(lab, "sram"), own(lab, PIPELINE)), baseline_ipc(lab)),
     "hrf-rf-power": lambda lab: power_saved(lab, "hrf"),
     "hrf-rf-power-pg": lambda lab: power_saved(lab, GATED),
     "hrf-gpu-power": gpu_power,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rfview.engine import kernels
-from rfview.engine.papers import Number
+from rfview.engine.papers import Number, load
 from rfview.engine.papers.batch import Job, Result, Runs
 
 Each = dict[str, float]
@@ -32,6 +33,11 @@ class Lab:
         """Return those of the named kernels that are there."""
         return tuple(name for name in names if name in self.kernels)
 
+    def threads(self, kernel: str) -> int:
+        """Return the threads of a CTA of a kernel's first launch."""
+        launch = tomllib.loads(kernels.path(kernel).read_text(encoding="utf-8"))["launch"][0]
+        return math.prod(launch["block"])
+
     def job(self, kernel: str, design: str, scheduler: str, preset: str = "fermi", **changes: Any) -> Job:
         """Return the job of one kernel; changes: kind, outputs."""
         return Job(str(kernels.path(kernel)), design, scheduler, preset, **changes)
@@ -50,11 +56,9 @@ def speed(base: Mapping[str, Result], other: Mapping[str, Result]) -> Each:
 
 
 def geomean(each: Mapping[str, float]) -> float:
-    """Return the geometric mean, NaN for nothing and 0 where a value is not positive."""
+    """Return the geometric mean; NaN for nothing and where a value is not above 0, since there is none then."""
     values = list(each.values())
-    if not values:
-        return math.nan
-    return math.exp(sum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
+    return math.exp(sum(map(math.log, values)) / len(values)) if values and min(values) > 0 else math.nan
 
 
 def mean(each: Mapping[str, float]) -> float:
@@ -62,13 +66,42 @@ def mean(each: Mapping[str, float]) -> float:
     return sum(each.values()) / len(each) if each else math.nan
 
 
-def loss(ratios: Mapping[str, float], note: str = "") -> Number:
-    """Return 100 x (1 - geometric mean of ratios), with each kernel's loss."""
-    return Number(100 * (1 - geomean(ratios)), note, {name: 100 * (1 - ratio) for name, ratio in ratios.items()})
+def highest(each: Mapping[str, float]) -> float:
+    """Return the highest value, NaN for nothing."""
+    return max(each.values(), default=math.nan)
+
+
+def whole(claim: str, each: Mapping[str, float]) -> float:
+    """Return what kernels give together, put together as the paper does by claims.toml's `over` of a claim."""
+    return {"geomean": geomean, "max": highest}.get(load()[claim].over, mean)(each)
+
+
+def loss(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
+    """Return what is lost or saved in percent, 100 x (1 - ratio): of all kernels as the claim wants it, and of each.
+
+    A geometric mean is that of the ratios; there is none where one is 0, and the note says whose.
+    """
+    each = {name: 100 * (1 - ratio) for name, ratio in ratios.items()}
+    if load()[claim].over != "geomean":
+        return Number(whole(claim, each), note, each)
+    none = [name for name, ratio in ratios.items() if ratio <= 0]
+    why = f"no geometric mean, as nothing is left of {' and '.join(none)}; " if none else ""
+    return Number(100 * (1 - geomean(ratios)), why + note, each)
+
+
+def gain(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
+    """Return what is gained in percent, 100 x (ratio - 1), as loss() does."""
+    found = loss(claim, ratios, note)
+    return Number(-found.value, found.note, {name: -one for name, one in found.each.items()})
+
+
+def of_claim(claim: str, each: Mapping[str, float], note: str = "") -> Number:
+    """Return values put together as the claim wants it."""
+    return Number(whole(claim, each), note, dict(each))
 
 
 def ratio(ratios: Mapping[str, float], note: str = "") -> Number:
-    """Return the geometric mean of ratios."""
+    """Return the geometric mean of ratios, as directions have it."""
     return Number(geomean(ratios), note, dict(ratios))
 
 

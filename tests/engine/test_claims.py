@@ -115,9 +115,27 @@ def test_sampling_sees_every_instruction_and_changes_nothing(tmp_path: Path) -> 
 
 def test_means() -> None:
     assert lab.geomean({"a": 2.0, "b": 8.0}) == pytest.approx(4) and lab.mean({"a": 2.0, "b": 8.0}) == 5
-    assert math.isnan(lab.geomean({})) and lab.geomean({"a": 0.0, "b": 1.0}) == 0
-    assert lab.loss({"a": 0.5, "b": 0.5}).value == pytest.approx(50)
+    assert math.isnan(lab.geomean({})) and math.isnan(lab.geomean({"a": 0.0, "b": 1.0}))
     assert lab.over({"a": 1.0, "b": 1.0}, {"a": 2.0, "b": 0.0}) == {"a": 0.5}
+
+
+def test_kernels_are_put_together_as_the_claim_says() -> None:
+    """Ratios 0.5 and 0.98: their mean is 0.74, their geometric mean 0.7, the greatest loss 50 %."""
+    ratios = {"a": 0.5, "b": 0.98}
+    said = {"rfc-bypass-writebacks": 26.0, "hrf-stt-writes": 30.0, "edram-gated": 50.0}
+    assert {key: lab.loss(key, ratios).value for key in said} == pytest.approx(said)
+    assert lab.loss("hrf-stt-writes", ratios).each == pytest.approx({"a": 50.0, "b": 2.0})
+    assert lab.gain("rfc-alu4", {"a": 1.1, "b": 1.3}).value == pytest.approx(20)
+    assert lab.of_claim("edram-total-max-11", {"a": 3.0, "b": 7.0}).value == 7
+
+
+def test_a_kernel_that_saves_everything_is_no_loss_of_100_percent() -> None:
+    ratios = {"all": 0.0, "half": 0.5}
+    assert lab.loss("rfc-bypass-writebacks", ratios).value == pytest.approx(75)
+    none = lab.loss("hrf-stt-writes", ratios, "more")
+    assert math.isnan(none.value) and none.note == "no geometric mean, as nothing is left of all; more"
+    finding = verdicts.check(claims.load()["hrf-stt-writes"], lambda: none, "")
+    assert (finding.verdict, finding.number) == (verdicts.UNTESTED, None)
 
 
 def test_stt_is_slower_than_sram_on_a_bundled_kernel() -> None:
