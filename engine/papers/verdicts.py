@@ -22,7 +22,7 @@ since +-2 would take in nearly all of them. Where the mechanism hardly acted the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from rfview.engine.papers import EXACT as EXACT_KIND, Claim, Number
@@ -31,6 +31,8 @@ EXACT, WITHIN, DIRECTION, FAILS = "exact", "within 25 %", "direction", "does not
 NOT_DERIVABLE, CONTRADICTS, UNTESTED = "not derivable", "contradicts itself", "not tested"
 JUDGED = (EXACT, WITHIN, DIRECTION, FAILS)                       # best first
 VERDICTS = (*JUDGED, NOT_DERIVABLE, CONTRADICTS, UNTESTED)
+STEPS = ("judged", "direction or better", "within or better", "own judged", "own direction or better",
+         "own within or better", "words only", "held before", "numbers before")
 NEAR, FACTOR = 0.25, 4.0
 LEAST_ACTED = 100            # lost bits, shifts, spills per run: below, the mechanism hardly acted
 WORDS = ("pass", "words")    # sorts that have no "within"
@@ -196,6 +198,25 @@ def by_measurement(findings: Sequence[Finding]) -> list[Finding]:
                 other.verdict not in JUDGED or JUDGED.index(finding.verdict) > JUDGED.index(other.verdict))):
             found[key] = finding
     return list(found.values())
+
+
+def counts(findings: Iterable[Finding]) -> dict[str, int]:
+    """Count findings: by verdict, and in steps of which each is part of the one before.
+
+    The steps of STEPS are judged, direction or better, within or better; "own": on the paper's own kernels; words only: of
+    those in the right direction, what can be no more; held before of numbers before: under the rule before this one.
+    """
+    found = dict.fromkeys((*VERDICTS, *STEPS), 0)
+    for one in findings:
+        found[one.verdict] += 1
+        steps = (one.verdict in JUDGED, one.verdict in JUDGED[:3], one.verdict in JUDGED[:2])
+        for name, is_so in zip(("judged", "direction or better", "within or better"), steps):
+            found[name] += is_so
+            found[f"own {name}"] += is_so and not one.other_kernels
+        found["words only"] += steps[1] and one.words_only
+        found["held before"] += one.held_before is True
+        found["numbers before"] += one.held_before is not None
+    return found
 
 
 def held_before(claim: Claim, number: Number) -> bool:
