@@ -6,6 +6,7 @@ number; UNTESTED, why not; and DIRECTIONS, what the project promises of its own 
 
     verdicts            one rule that judges all claims
     baselines  places   each paper's own baseline; where a design keeps values, and which events read and write there
+    workloads           which bundled kernels are whose, by their workload.toml
     lab  batch          bundled kernels under any machine; many runs, each done once, by a few processes
     samples             what only stepping through a run shows
     figures             measured figures that explain a difference from a paper

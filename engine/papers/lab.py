@@ -8,26 +8,50 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rfview.engine import kernels
-from rfview.engine.papers import Number, load
+from rfview.engine.papers import Number, load, workloads
 from rfview.engine.papers.batch import Job, Result, Runs
 
 Each = dict[str, float]
-# the kernels of ours that a paper used too
-HRF_KERNELS = ("vectoradd", "scalarprod", "fwt", "reduction", "histogram", "montecarlo", "binomial", "bfs", "nw")
-EDRAM_KERNELS = ("2dconv", "atax", "gemm", "hotspot", "mriq")
-RACETRACK_KERNELS = ("hotspot", "btree", "histogram")
-DOUBLE_KERNELS = ("gemm_double",)
-HCRF_KERNELS = ("bfs",)
-OF_PAPER = {"hrf": HRF_KERNELS, "rfc": (), "hcrf": HCRF_KERNELS, "edram": EDRAM_KERNELS + DOUBLE_KERNELS,
-            "racetrack": RACETRACK_KERNELS}
 
 
 class Lab:
-    """Runs sets of kernels and remembers them. only: the kernels there are (default: all that are bundled)."""
+    """Runs sets of kernels and remembers them: those of a paper, or the core kernels where it is for no paper.
 
-    def __init__(self, runs: Runs, only: Sequence[str] | None = None) -> None:
-        self.runs = runs
-        self.kernels = tuple(only or kernels.CORE)
+    only: no others than these; size: of kernels that have several.
+    """
+
+    def __init__(self, runs: Runs, only: Sequence[str] | None = None, *, paper: str = "", size: str = "small") -> None:
+        self.runs, self.paper, self.size = runs, paper, size
+        every = workloads.measured(paper) if paper else tuple(only or kernels.CORE)
+        self.kernels = tuple(name for name in every if only is None or name in only)
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """Return the kernels that are no others in double precision."""
+        return tuple(name for name in self.kernels if not workloads.is_double(name))
+
+    @property
+    def double(self) -> tuple[str, ...]:
+        """Return the kernels in double precision."""
+        return tuple(name for name in self.kernels if workloads.is_double(name))
+
+    def called(self, name: str) -> tuple[str, ...]:
+        """Return the kernels that are there and that the paper calls so."""
+        return workloads.called(self.paper, name, self.kernels)
+
+    def missing(self, *names: str) -> str:
+        """Say which of the paper's kernels are not there, by its names."""
+        absent = [name for name in names if not self.called(name)]
+        return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not among the kernels" if absent else ""
+
+    def by_category(self, each: Mapping[str, float]) -> Each:
+        """Return the means over the paper's categories; the values themselves while kernels have none."""
+        found: dict[str, list[float]] = {}
+        for name, value in each.items():
+            found.setdefault(workloads.category(self.paper, name), []).append(value)
+        if "" in found:
+            return dict(each)
+        return {name: sum(values) / len(values) for name, values in found.items()}
 
     def of(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the named kernels that are there."""
@@ -35,12 +59,12 @@ class Lab:
 
     def threads(self, kernel: str) -> int:
         """Return the threads of a CTA of a kernel's first launch."""
-        launch = tomllib.loads(kernels.path(kernel).read_text(encoding="utf-8"))["launch"][0]
+        launch = tomllib.loads(kernels.path(kernel, self.size).read_text(encoding="utf-8"))["launch"][0]
         return math.prod(launch["block"])
 
     def job(self, kernel: str, design: str, scheduler: str, preset: str = "fermi", **changes: Any) -> Job:
         """Return the job of one kernel; changes: kind, outputs."""
-        return Job(str(kernels.path(kernel)), design, scheduler, preset, **changes)
+        return Job(str(kernels.path(kernel, self.size)), design, scheduler, preset, **changes)
 
     def many(self, design: str, scheduler: str, *, names: Iterable[str] | None = None, preset: str = "fermi",
              settings: Mapping[str, Any] | None = None, kind: str = "run", outputs: bool = False) -> dict[str, Result]:
