@@ -9,6 +9,7 @@ number; UNTESTED, why not; and DIRECTIONS, what the project promises of its own 
     workloads           which bundled kernels are whose, by their workload.toml
     lab  batch          bundled kernels under any machine; many runs, each done once, by a few processes
     samples             what only stepping through a run shows
+    rfc_values  edram_errors  table_1    parts of rfc, edram and racetrack: reads of values, errors of outputs, Table 1
     figures             measured figures that explain a difference from a paper
 """
 

@@ -14,15 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 from rfview.engine import plugin as designs
-from rfview.engine.papers import Direction, Number, load, value, workloads
+from rfview.engine.papers import Direction, Number, value
 from rfview.engine.papers.baselines import baseline_of
 from rfview.engine.papers.batch import Result
+from rfview.engine.papers.table_1 import (ROWS_TABLE_1, as_table_1, left_out, occupancy, resident, row_of, row_of_table_1,
+                                          rows_of)
 from rfview.engine.papers.lab import Each, Lab, average, count, mean, over, ratio, speed
-from rfview.engine.config import load_preset
 from rfview.engine.tools import mapping
 
-ROWS_TABLE_1 = {"rm-t1-hotspot": (256, 60), "rm-t1-btree": (256, 30), "rm-t1-histo_final": (512, 41),
-                "rm-t1-histo_main": (768, 22), "rm-t1-mri-gridding": (256, 40)}
 LIMIT = {"sm.max_banks_per_cycle": 4}
 FIG_7 = (0, 3, 1, 4, 1, 2)
 PLAIN = "racetrack[preshift=0]"
@@ -34,34 +33,6 @@ STEPS = ("plain", "TLP", "mapping", "preshift")
 def table() -> Any:
     """Return the design's module."""
     return designs.find("racetrack")
-
-
-def resident(threads: int, registers: int, rows: int) -> int:
-    """Return the CTAs that fit: by CTA slots, threads and a register file of so many warp-registers."""
-    config = load_preset("fermi")
-    return int(min(config["sm.max_ctas"], config["sm.max_threads"] // threads, 32 * rows // (threads * registers)))
-
-
-def rows_of(design: str) -> int:
-    """Return the warp-registers of a design's register file."""
-    config, own = load_preset("fermi"), designs.design(design).settings
-    return int(config["sm.num_banks"]) * int(own.get("sm.rows_per_bank", config["sm.rows_per_bank"]))
-
-
-def occupancy(threads: int, registers: int) -> float:
-    """Return the occupancy with 128 KB in percent."""
-    return 100 * resident(threads, registers, rows_of("sram")) * threads / load_preset("fermi")["sm.max_threads"]
-
-
-def row_of_table_1(claim: str) -> Number:
-    """Return a row's occupancy, and whether its CTAs and utilisation agree too."""
-    threads, registers = ROWS_TABLE_1[claim]
-    more = load()[claim].more
-    ctas = resident(threads, registers, rows_of("sram"))
-    used = 100 * ctas * threads * registers / (32 * rows_of("sram"))
-    agree = ctas == more["tlp"] and abs(used - more["register_utilization"]) < 0.01
-    return Number(occupancy(threads, registers), f"{threads} threads of {registers} registers: {ctas} CTAs, {used:.2f} % of "
-                  f"registers used, {'as' if agree else 'not as'} the table has them")
 
 
 def fig_7(offsets: Callable[[Any], list[int]]) -> int:
@@ -104,27 +75,6 @@ def each_kernel(lab: Lab, design: str, names: Iterable[str] | None = None, *, ki
             changes["sm.max_ctas"] = ctas[name]
         jobs[name] = lab.job(name, design, "lrr", kind=kind).having(changes)
     return dict(zip(jobs, lab.runs.all(list(jobs.values()))))
-
-
-def row_of(kernel: str) -> tuple[int, int]:
-    """Return Table 1's threads per CTA and registers per thread of a kernel, by the paper's name of it; zeros for none."""
-    use = workloads.of_kernel(kernel).papers.get("racetrack")
-    called = workloads.letters(use.name) if use else ""
-    rows = [row for claim, row in ROWS_TABLE_1.items() if called.startswith(workloads.letters(claim.removeprefix("rm-t1-")))]
-    return rows[0] if called and rows else (0, 0)
-
-
-def as_table_1(lab: Lab, names: Iterable[str] | None = None) -> tuple[str, ...]:
-    """Return those kernels, of all or of the named, that have Table 1's threads per CTA."""
-    wanted = lab.kernels if names is None else lab.of(names)
-    return tuple(name for name in wanted if lab.threads(name) == row_of(name)[0])
-
-
-def left_out(lab: Lab) -> str:
-    """Say which kernels do not take part, as their CTAs are not Table 1's."""
-    others = [f"{name} ({lab.threads(name)} threads per CTA, Table 1 {row_of(name)[0]})"
-              for name in lab.kernels if name not in as_table_1(lab)]
-    return f"; not taken: {', '.join(others)}" if others else ""
 
 
 def best_ctas(lab: Lab) -> dict[str, int]:

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from rfview.engine import plugin as designs
-from rfview.engine.papers import Direction, Number, figures, workloads
-from rfview.engine.papers.lab import Lab, average, count, gain, geomean, loss, mean, of_claim, over, ratio, speed
+from rfview.engine.papers import Direction, Number, figures
+from rfview.engine.papers.lab import Lab, average, count, gain, geomean, loss, mean, over, ratio, speed
+from rfview.engine.papers.rfc_values import PRESET, by_category, lifetimes, values
 from rfview.engine.config import load_preset
 
-PRESET = "gebhart"
 READS_PER_WRITE = 1.79            # RFC section 5.4
 CHIP_W, DYNAMIC, SM_SHARE, SMS = 130.0, 2 / 3, 0.70, 16   # RFC section 5.5
 RF_SHARE, RF_SAVED = 0.15, 0.36   # of SM power; saved of the register file's
@@ -81,12 +79,6 @@ def two_level(lab: Lab, variant: str = "rfc", active: int = 8, **settings: Any) 
     """Run with a two-level scheduler."""
     changes = {"scheduler.active_set": active, **{key.replace("__", "."): value for key, value in settings.items()}}
     return lab.many(variant, "two_level", preset=PRESET, settings=changes)
-
-
-def lifetimes(lab: Lab) -> str:
-    """Say how soon values are read, of the kernels stepped through."""
-    short = [f"{name} {one:.0f}" for name, one in values(lab, "rfc-read-more2", short=True).each.items()]
-    return f"values read once and within 3 instructions, in % (the paper: at most 40): {', '.join(short)}" if short else ""
 
 
 def mix(lab: Lab) -> str:
@@ -214,29 +206,6 @@ def writebacks(lab: Lab) -> Number:
 def per_instruction(lab: Lab) -> Number:
     """Return main-file accesses over those of the same instructions without a cache."""
     return average({name: 1 - one / 100 for name, one in avoided(two_level(lab))[2].items()}, mix(lab))
-
-
-def values(lab: Lab, claim: str, *, over_reads: int | None = None, short: bool = False, category: str = "") -> Number:
-    """Return the percentage of values read once, more than `over_reads` times, or once within three instructions.
-
-    Maxima are over the paper's categories. category: its kernels alone, NaN where there are none.
-    """
-    each = {}
-    for name, result in lab.many("sram", "gto", preset=PRESET, kind="sampled").items():
-        reads = result["values_by_reads"]
-        wanted = result["values_short"] if short else reads[1] if over_reads is None else sum(reads[over_reads + 1:])
-        if category in ("", workloads.category("rfc", name)):
-            each[name] = 100 * wanted / max(sum(reads), 1)
-    if category and not each:
-        return Number(math.nan, f"no kernels of the category {category}")
-    found = of_claim(claim, lab.by_category(each) if over_reads is None else each)
-    return replace(found, kernels=tuple(each))
-
-
-def by_category(lab: Lab, each: Mapping[str, float]) -> Number:
-    """Return a mean over kernels with the means of the paper's categories."""
-    note = "mean of kernels and means of categories in the range of the paper's"
-    return Number(mean(each), note, lab.by_category(each), tuple(each))
 
 
 MEASURED: dict[str, Callable[[Lab], Number]] = {

@@ -40,7 +40,7 @@ RULE = ("exact: the printed digits; effects and maxima: within 25 % of the paper
         "same sign and a quarter to four times; small losses: 25 % or 1 point, direction: twice or 2 points; bounds: on the "
         "right side, direction: within 25 %; ranges: mean in it, every item within 25 % of its ends; scales: 1.25 times, "
         "direction: 4 times; counts: +-1, direction: +-2; words: direction only. Not tested where the mechanism acted under "
-        f"{LEAST_ACTED} times a run; other kernels: fewer than half of those that the paper names")
+        f"{LEAST_ACTED} times a run; other kernels: fewer than half of those that the paper names, or it names none")
 OLD_NEAR, OLD_POINTS = 0.25, 2.0
 
 
@@ -48,8 +48,8 @@ OLD_NEAR, OLD_POINTS = 0.25, 2.0
 class Finding:
     """A claim with what came out: its verdict, one of VERDICTS, the number if any, a sentence, and how it was judged.
 
-    other_kernels: fewer than half of the kernels that the paper names were run. held_before: whether the number held under
-    the rule of old, None where there is no number.
+    other_kernels: fewer than half of the kernels that the paper names were run, or it names none. held_before: whether the
+    number held under the rule of old, None where there is no number.
     """
 
     claim: Claim
@@ -78,7 +78,7 @@ def check(claim: Claim, compute: Callable[[], Number] | None, reason: str, own: 
     if math.isnan(number.value):
         return Finding(claim, aside or UNTESTED, None, "; ".join(part for part in (why, number.note) if part))
     needs_runs = claim.kind != EXACT_KIND or claim.named > 0
-    other = needs_runs and 2 * len(set(number.ran) & set(own)) < max(claim.named, 1)
+    other = needs_runs and (not claim.named or 2 * len(set(number.ran) & set(own)) < claim.named)
     before = held_before(claim, number)
     if aside:
         return Finding(claim, aside, number, "; ".join(part for part in (why, number.note) if part), other, before)

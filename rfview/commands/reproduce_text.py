@@ -117,7 +117,7 @@ def is_off(finding: Finding) -> bool:
     """Say whether a claim came out otherwise than the paper has it, so that its cause is of interest."""
     from rfview.engine.papers import verdicts      # start-up, as above
 
-    return finding.verdict not in (verdicts.EXACT, verdicts.WITHIN)
+    return finding.verdict in (verdicts.DIRECTION, verdicts.FAILS)
 
 
 def subject(claim: Claim) -> str:

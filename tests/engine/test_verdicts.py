@@ -92,7 +92,7 @@ def test_other_kernels_are_fewer_than_half_of_those_that_the_paper_names() -> No
     two = verdicts.check(four, lambda: Number(40, each={"a": 1.0, "b": 2.0, "z": 3.0}), "", own)
     one = verdicts.check(four, lambda: Number(40, kernels=("a", "z")), "", own)
     assert (two.verdict, two.other_kernels, one.verdict, one.other_kernels) == (WITHIN, False, WITHIN, True)
-    unnamed = verdicts.check(claim("effect", 40), lambda: Number(40, each={"a": 1.0}), "", ())
+    unnamed = verdicts.check(claim("effect", 40), lambda: Number(40, each={"a": 1.0}), "", ("a",))
     assert unnamed.other_kernels
     table = verdicts.check(claim("exact", 40, kind="exact"), lambda: Number(40), "")
     assert not table.other_kernels
