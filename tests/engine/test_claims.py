@@ -126,7 +126,9 @@ def test_kernels_are_put_together_as_the_claim_says() -> None:
     assert {key: lab.loss(key, ratios).value for key in said} == pytest.approx(said)
     assert lab.loss("hrf-stt-writes", ratios).each == pytest.approx({"a": 50.0, "b": 2.0})
     assert lab.gain("rfc-alu4", {"a": 1.1, "b": 1.3}).value == pytest.approx(20)
-    assert lab.of_claim("edram-total-max-11", {"a": 3.0, "b": 7.0}).value == 7
+    two = {"a": 3.0, "b": 7.0}
+    assert {key: lab.of_claim(key, two).value for key in ("edram-total-max-11", "rfc-read-once", "rfc-read-more2", "rm-calc-temp")
+            } == {"edram-total-max-11": 7, "rfc-read-once": 7, "rfc-read-more2": 5, "rm-calc-temp": 5}
 
 
 def test_a_kernel_that_saves_everything_is_no_loss_of_100_percent() -> None:
