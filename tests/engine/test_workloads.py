@@ -10,7 +10,7 @@ import pytest
 
 from rfview.engine import kernels, papers
 from rfview.engine.errors import InputError
-from rfview.engine.papers import Number, batch, hrf, lab, racetrack, rfc, workloads
+from rfview.engine.papers import Number, batch, hcrf, hrf, lab, racetrack, rfc, workloads
 
 
 @pytest.fixture
@@ -105,3 +105,26 @@ def test_ranks_need_their_kernels_and_enough_of_the_others(folder: Path, monkeyp
         assert hrf.at_the_end(found, ("y",), most=True, at_least=4).value == 1
         assert math.isnan(hrf.at_the_end(found, ("RED", "BFS"), most=False, at_least=5).value)
         assert hrf.at_the_end(found, ("DXT",), most=True, at_least=1).note == "DXT is not among the kernels"
+
+
+def test_what_is_quoted_from_hrf_is_measured_on_hrfs_kernels_under_its_scheduler(folder: Path) -> None:
+    """Of HRF's kernels one loses 20 % under HRF's scheduler, HC-RF's loses half under gto: the claim is the former."""
+    kernel(folder, "theirs", 'suite = "s"\n[papers.hrf]\nname = "T"\n')
+    for name in "abcde":
+        kernel(folder, name, f'suite = "s"\n[papers.hcrf]\nname = "{name}"\n')
+
+    class Told(batch.Runs):
+        """Runs that are told their cycles."""
+
+        def all(self, jobs: Any) -> list[batch.Result]:
+            """Return results by design and kernel."""
+            asked.update((Path(job.path).stem, job.scheduler) for job in jobs)
+            cycles = {"sram": 80, "theirs": 100}
+            return [{"cycles": cycles.get(job.design, cycles.get(Path(job.path).stem, 160)),
+                     "counts": {"wb_switches": 1, "rf_writes": 4}} for job in jobs]
+
+    asked: set[tuple[str, str]] = set()
+    number = hcrf.MEASURED["hcrf-hrf-gto"](lab.Lab(Told(workers=1), paper="hcrf"))
+    assert number.value == pytest.approx(20) and number.ran == ("theirs",)
+    assert ("theirs", "switch_on_stall") in asked and ("theirs", "gto") not in asked
+    assert "lose 50 %" in number.note and "25 of 100 results" in number.note
