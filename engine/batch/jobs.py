@@ -47,8 +47,9 @@ class Job:
 
     @property
     def kernel(self) -> str:
-        """Return the launch file's name without its ending."""
-        return Path(self.path).stem
+        """Return the launch file's name without its ending; a bundled kernel's in its full size, too."""
+        path = Path(self.path)
+        return path.parent.name if path.name == "full.toml" else path.stem
 
     def having(self, settings: Mapping[str, Any] | None = None, **changes: Any) -> Job:
         """Return a copy with settings added and other fields changed."""

@@ -1,7 +1,7 @@
 """`sram`: the plain banked SRAM register file that every design is compared with.
 
 One row per warp-register, one access per bank and cycle, writes before reads, as the papers' baselines have it. Nothing of
-its own: all hooks are the defaults of engine/hooks.py. Technology: HRF (Sun et al., DAC'15) Table 1, 128 KB at 32 nm; on
+its own: all hooks are the defaults of engine/hooks.py. Technology: HRF (Li et al., DAC'15) Table 1, 128 KB at 32 nm; on
 the machine of preset `gebhart` that machine's own (RFC, Gebhart et al., ISCA 2011, Table 3), which gives no leakage.
 """
 

@@ -1,7 +1,7 @@
 """`stt`: a plain STT-RAM register file without buffers, the slow baseline of the HRF and HC-RF papers.
 
 A write takes `write_cycles`. With stall = "pipeline" every register write freezes the pipeline for the extra cycles (HRF
-section 6.2, rule B1.9); with "bank" only the written bank is busy (HC-RF section V-C). HRF: Sun et al., DAC'15.
+section 6.2, rule B1.9); with "bank" only the written bank is busy (HC-RF section V-C). HRF: Li et al., DAC'15.
 Deviations: 1. Writes accepted in one cycle overlap their frozen cycles (B0.10); no paper says.
 """
 

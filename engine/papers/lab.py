@@ -3,35 +3,72 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rfview.engine import kernels
-from rfview.engine.papers import Number
+from rfview.engine.papers import Number, load, workloads
 from rfview.engine.batch import Job, Result, Runs
 
 Each = dict[str, float]
-# the kernels of ours that a paper used too
-HRF_KERNELS = ("vectoradd", "scalarprod", "fwt", "reduction", "histogram", "montecarlo", "binomial", "bfs", "nw")
-EDRAM_KERNELS = ("2dconv", "atax", "gemm", "hotspot", "mriq")
-RACETRACK_KERNELS = ("hotspot", "btree", "histogram")
-DOUBLE_KERNELS = ("gemm_double",)
 
 
 class Lab:
-    """Runs sets of kernels and remembers them. only: the kernels there are (default: all that are bundled)."""
+    """Runs sets of kernels and remembers them: those of a paper, or the core kernels where it is for no paper.
 
-    def __init__(self, runs: Runs, only: Sequence[str] | None = None) -> None:
-        self.runs = runs
-        self.kernels = tuple(only or kernels.CORE)
+    only: no others than these; size: of kernels that have several.
+    """
+
+    def __init__(self, runs: Runs, only: Sequence[str] | None = None, *, paper: str = "", size: str = "small") -> None:
+        self.runs, self.only, self.paper, self.size = runs, only, paper, size
+        every = workloads.measured(paper) if paper else tuple(only or kernels.CORE)
+        self.kernels = tuple(name for name in every if only is None or name in only)
+
+    def for_paper(self, paper: str) -> Lab:
+        """Return a lab of another paper's kernels, over the same runs."""
+        return Lab(self.runs, self.only, paper=paper, size=self.size)
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """Return the kernels that are no others in double precision."""
+        return tuple(name for name in self.kernels if not workloads.is_double(name))
+
+    @property
+    def double(self) -> tuple[str, ...]:
+        """Return the kernels in double precision."""
+        return tuple(name for name in self.kernels if workloads.is_double(name))
+
+    def called(self, name: str) -> tuple[str, ...]:
+        """Return the kernels that are there and that the paper calls so."""
+        return workloads.called(self.paper, name, self.kernels)
+
+    def missing(self, *names: str) -> str:
+        """Say which of the paper's kernels are not there, by its names."""
+        absent = [name for name in names if not self.called(name)]
+        return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not among the kernels" if absent else ""
+
+    def by_category(self, each: Mapping[str, float]) -> Each:
+        """Return the means over the paper's categories; the values themselves while kernels have none."""
+        found: dict[str, list[float]] = {}
+        for name, value in each.items():
+            found.setdefault(workloads.category(self.paper, name), []).append(value)
+        if "" in found:
+            return dict(each)
+        return {name: sum(values) / len(values) for name, values in found.items()}
 
     def of(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the named kernels that are there."""
         return tuple(name for name in names if name in self.kernels)
 
+    def threads(self, kernel: str) -> int:
+        """Return the threads of a CTA of a kernel's first launch."""
+        launch = tomllib.loads(kernels.path(kernel, self.size).read_text(encoding="utf-8"))["launch"][0]
+        return math.prod(launch["block"])
+
     def job(self, kernel: str, design: str, scheduler: str, preset: str = "fermi", **changes: Any) -> Job:
         """Return the job of one kernel; changes: kind, outputs."""
-        return Job(str(kernels.path(kernel)), design, scheduler, preset, **changes)
+        return Job(str(kernels.path(kernel, self.size)), design, scheduler, preset, **changes)
 
     def many(self, design: str, scheduler: str, *, names: Iterable[str] | None = None, preset: str = "fermi",
              settings: Mapping[str, Any] | None = None, kind: str = "run", outputs: bool = False) -> dict[str, Result]:
@@ -47,11 +84,9 @@ def speed(base: Mapping[str, Result], other: Mapping[str, Result]) -> Each:
 
 
 def geomean(each: Mapping[str, float]) -> float:
-    """Return the geometric mean, NaN for nothing and 0 where a value is not positive."""
+    """Return the geometric mean; NaN for nothing and where a value is not above 0, since there is none then."""
     values = list(each.values())
-    if not values:
-        return math.nan
-    return math.exp(sum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
+    return math.exp(sum(map(math.log, values)) / len(values)) if values and min(values) > 0 else math.nan
 
 
 def mean(each: Mapping[str, float]) -> float:
@@ -59,13 +94,43 @@ def mean(each: Mapping[str, float]) -> float:
     return sum(each.values()) / len(each) if each else math.nan
 
 
-def loss(ratios: Mapping[str, float], note: str = "") -> Number:
-    """Return 100 x (1 - geometric mean of ratios), with each kernel's loss."""
-    return Number(100 * (1 - geomean(ratios)), note, {name: 100 * (1 - ratio) for name, ratio in ratios.items()})
+def highest(each: Mapping[str, float]) -> float:
+    """Return the highest value, NaN for nothing."""
+    return max(each.values(), default=math.nan)
+
+
+def whole(claim: str, each: Mapping[str, float]) -> float:
+    """Return what kernels give together, put together as the paper does by claims.toml's `over` of a claim."""
+    how = load()[claim].over.partition(" ")[0]      # "max over categories", or the name of a single kernel
+    return {"geomean": geomean, "max": highest}.get(how, mean)(each)
+
+
+def loss(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
+    """Return what is lost or saved in percent, 100 x (1 - ratio): of all kernels as the claim wants it, and of each.
+
+    A geometric mean is that of the ratios; there is none where one is 0, and the note says whose.
+    """
+    each = {name: 100 * (1 - ratio) for name, ratio in ratios.items()}
+    if load()[claim].over != "geomean":
+        return Number(whole(claim, each), note, each)
+    none = [name for name, ratio in ratios.items() if ratio <= 0]
+    why = f"no geometric mean, as nothing is left of {' and '.join(none)}; " if none else ""
+    return Number(100 * (1 - geomean(ratios)), why + note, each)
+
+
+def gain(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
+    """Return what is gained in percent, 100 x (ratio - 1), as loss() does."""
+    found = loss(claim, ratios, note)
+    return Number(-found.value, found.note, {name: -one for name, one in found.each.items()})
+
+
+def of_claim(claim: str, each: Mapping[str, float], note: str = "") -> Number:
+    """Return values put together as the claim wants it."""
+    return Number(whole(claim, each), note, dict(each))
 
 
 def ratio(ratios: Mapping[str, float], note: str = "") -> Number:
-    """Return the geometric mean of ratios."""
+    """Return the geometric mean of ratios, as directions have it."""
     return Number(geomean(ratios), note, dict(ratios))
 
 

@@ -1,27 +1,27 @@
-"""The claims of the register file cache paper, on its machine (preset gebhart): all of our kernels are compute kernels.
+"""The claims of the register file cache paper, on its machine (preset gebhart), for compute kernels.
 
 "All 32 warps active" is greedy-then-oldest without an active set, so that no warp ever leaves and flushes.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.papers import Direction, Number, figures
-from rfview.engine.papers.lab import Lab, average, count, geomean, loss, mean, over, ratio, speed
+from rfview.engine.papers.lab import Lab, average, count, gain, geomean, loss, mean, over, ratio, speed
+from rfview.engine.papers.rfc_values import PRESET, by_category, lifetimes, values
 from rfview.engine.config import load_preset
 
-PRESET = "gebhart"
 READS_PER_WRITE = 1.79            # RFC section 5.4
 CHIP_W, DYNAMIC, SM_SHARE, SMS = 130.0, 2 / 3, 0.70, 16   # RFC section 5.5
 RF_SHARE, RF_SAVED = 0.15, 0.36   # of SM power; saved of the register file's
 WRITEBACKS = ("rfc_evictions", "rfc_flushes", "rfc_removals")
-SAMPLED = ("reduction", "histogram", "hotspot", "scalarprod")
 SHADERS = "no shader traces are public"
-FAST_SFU = 8                      # cycles, as an ALU: shows what the 20 cycles of the SFU cost a small active set
+ALU_CYCLES, SFU_CYCLES = 8, 20    # RFC Table 4: from an instruction to one that needs its result (B2.8)
+AROUND = 2                        # of these, the cycles outside the unit: operands collected, result written
+FAST_SFU = ALU_CYCLES - AROUND    # as an ALU: shows what the 20 cycles of the SFU cost a small active set
 
 
 def tables() -> Any:
@@ -81,12 +81,6 @@ def two_level(lab: Lab, variant: str = "rfc", active: int = 8, **settings: Any) 
     return lab.many(variant, "two_level", preset=PRESET, settings=changes)
 
 
-def lifetimes(lab: Lab) -> str:
-    """Say how soon values are read, of the kernels stepped through."""
-    short = [f"{name} {one:.0f}" for name, one in values(lab, short=True).each.items()]
-    return f"values read once and within 3 instructions, in % (the paper: at most 40): {', '.join(short)}" if short else ""
-
-
 def mix(lab: Lab) -> str:
     """Say how many operands are read per result, and how many accesses the cache avoids."""
     results = two_level(lab)
@@ -105,7 +99,7 @@ def chains(lab: Lab, active: int = 8) -> str:
                                                                                     latency__sfu=FAST_SFU)))
     listed = " and ".join(f"{name} ({each[name]:.2f})" for name in worst)
     return (f"{listed} are chains of arithmetic whose waiting warps keep their places in the set; the others give "
-            f"{others:.3f}, and with an SFU of {FAST_SFU} cycles instead of 20 all give {fast:.3f}")
+            f"{others:.3f}, and with an SFU of {ALU_CYCLES} cycles instead of {SFU_CYCLES} all give {fast:.3f}")
 
 
 def avoided(results: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
@@ -175,16 +169,15 @@ def set_speed(lab: Lab, active: int, base: int = 32, **settings: Any) -> dict[st
 
 
 def alu_four(lab: Lab) -> Number:
-    """Return the gain of 4-cycle ALUs with 4 active warps in percent."""
+    """Return the gain of ALUs half as slow with 4 active warps in percent."""
     numbers = load_preset(PRESET).numbers
-    faster = {name.replace(".", "__"): 4 for name, number in numbers.items()
-              if name.startswith("latency.") and number.value == 8}
+    faster = {name.replace(".", "__"): ALU_CYCLES // 2 - AROUND for name, number in numbers.items()
+              if name.startswith("latency.") and number.value == ALU_CYCLES - AROUND}
     each = speed(two_level(lab, "sram", 4), two_level(lab, "sram", 4, **faster))
     slow, fast, more = (figures.ipc(two_level(lab, "sram", active, **changes))
                         for active, changes in ((4, {}), (4, faster), (8, {})))
-    return Number(100 * (geomean(each) - 1), "every latency of 8 cycles set to 4: IPC with 4 active warps goes from "
-                  f"{slow:.2f} to {fast:.2f}; with 8 warps and 8 cycles it is {more:.2f}",
-                  {k: 100 * (v - 1) for k, v in each.items()})
+    return gain("rfc-alu4", each, "4 cycles from an ALU instruction to one that needs its result in place of 8: IPC with 4 "
+                f"active warps goes from {slow:.2f} to {fast:.2f}; with 8 warps and 8 cycles it is {more:.2f}")
 
 
 def perfect_cache(lab: Lab) -> Number:
@@ -192,8 +185,7 @@ def perfect_cache(lab: Lab) -> Number:
     config = load_preset(PRESET)
     settings = {"memory.fixed_memory_cycles": config["memory.shared_cycles"], "memory.bytes_per_cycle": 1e6}
     each = speed(lab.many("sram", "gto", preset=PRESET), lab.many("sram", "gto", preset=PRESET, settings=settings))
-    return Number(100 * (geomean(each) - 1), figures.memory_bound(lab.many("sram", "gto", preset=PRESET)),
-                  {k: 100 * (v - 1) for k, v in each.items()})
+    return gain("rfc-cache-insensitive", each, figures.memory_bound(lab.many("sram", "gto", preset=PRESET)))
 
 
 def departures(lab: Lab) -> str:
@@ -208,7 +200,7 @@ def writebacks(lab: Lab) -> Number:
     """Return how many write-backs both options of section 5.3 save in percent."""
     each = over(count(two_level(lab, "rfc[bypass=1,evict_first=1]"), *WRITEBACKS), count(two_level(lab), *WRITEBACKS))
     removed = figures.per_hundred(two_level(lab), ("rfc_flushes",), WRITEBACKS)
-    return loss(each, f"{removed:.0f} % of write-backs are flushes; {departures(lab)}")
+    return loss("rfc-bypass-writebacks", each, f"{removed:.0f} % of write-backs are flushes; {departures(lab)}")
 
 
 def per_instruction(lab: Lab) -> Number:
@@ -216,25 +208,12 @@ def per_instruction(lab: Lab) -> Number:
     return average({name: 1 - one / 100 for name, one in avoided(two_level(lab))[2].items()}, mix(lab))
 
 
-def values(lab: Lab, *, over_reads: int | None = None, short: bool = False, names: tuple[str, ...] = SAMPLED) -> Number:
-    """Return the percentage of values read once, more than `over_reads` times, or once within three instructions."""
-    each = {}
-    for name, result in lab.many("sram", "gto", preset=PRESET, names=names, kind="sampled").items():
-        reads = result["values_by_reads"]
-        wanted = result["values_short"] if short else reads[1] if over_reads is None else sum(reads[over_reads + 1:])
-        each[name] = 100 * wanted / max(sum(reads), 1)
-    if over_reads is None:
-        return Number(max(each.values(), default=math.nan), "highest kernel", each)
-    return average(each)
-
-
 MEASURED: dict[str, Callable[[Lab], Number]] = {
     "rfc-reads": lambda lab: average(avoided(all_active(lab))[0], lifetimes(lab)),
     "rfc-writes": lambda lab: average(avoided(all_active(lab, "rfc[liveness=0]"))[1], lifetimes(lab)),
     "rfc-writes-live": lambda lab: average(avoided(all_active(lab))[1], lifetimes(lab)),
-    "rfc-reads-range": lambda lab: average(avoided(all_active(lab))[0], "mean of our kernels in the range of the paper's"),
-    "rfc-writes-range": lambda lab: average(avoided(all_active(lab, "rfc[liveness=0]"))[1],
-                                            "mean of our kernels in the range of the paper's"),
+    "rfc-reads-range": lambda lab: by_category(lab, avoided(all_active(lab))[0]),
+    "rfc-writes-range": lambda lab: by_category(lab, avoided(all_active(lab, "rfc[liveness=0]"))[1]),
     "rfc-liveness-gain": lambda lab: less(avoided(all_active(lab))[1], avoided(all_active(lab, "rfc[liveness=0]"))[1],
                                           "without it only "
                                           f"{100 - mean(avoided(all_active(lab, 'rfc[liveness=0]'))[1]):.0f} % of results "
@@ -245,11 +224,11 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
                                 f"first-in-first-out avoids {mean(avoided(all_active(lab))[2]):.0f} % already; "
                                 + lifetimes(lab)),
     "rfc-knee": knee,
-    "rfc-ipc-8": lambda lab: loss(set_speed(lab, 8), chains(lab)),
-    "rfc-ipc-6-compute": lambda lab: loss(set_speed(lab, 6), chains(lab, 6)),
-    "rfc-ipc-4": lambda lab: loss(set_speed(lab, 4, 8), "4 over 8 active warps"),
-    "rfc-inner-rr": lambda lab: Number(
-        -loss(speed(two_level(lab, "sram", 8), two_level(lab, "sram", 8, scheduler__inner="rr"))).value,
+    "rfc-ipc-8": lambda lab: loss("rfc-ipc-8", set_speed(lab, 8), chains(lab)),
+    "rfc-ipc-6-compute": lambda lab: loss("rfc-ipc-6-compute", set_speed(lab, 6), chains(lab, 6)),
+    "rfc-ipc-4": lambda lab: loss("rfc-ipc-4", set_speed(lab, 4, 8), "4 over 8 active warps"),
+    "rfc-inner-rr": lambda lab: gain(
+        "rfc-inner-rr", speed(two_level(lab, "sram", 8), two_level(lab, "sram", 8, scheduler__inner="rr")),
         "IPC of round robin over greedy, 8 active; the sign is the claim"),
     "rfc-alu4": alu_four,
     "rfc-cache-insensitive": perfect_cache,
@@ -270,15 +249,15 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
     "rfc-t5-compute-1-1": lambda lab: normalized(lab, 1, 1),
     "rfc-t5-compute-1-02": lambda lab: normalized(lab, 1, 0.2),
     "rfc-t5-compute-1-0": lambda lab: normalized(lab, 1, 0),
-    "rfc-read-once": lambda lab: values(lab),
-    "rfc-read-more2": lambda lab: values(lab, over_reads=2),
-    "rfc-short-lived": lambda lab: values(lab, short=True),
+    "rfc-read-once": lambda lab: values(lab, "rfc-read-once"),
+    "rfc-read-more2": lambda lab: values(lab, "rfc-read-more2", over_reads=2),
+    "rfc-hpc-reuse": lambda lab: values(lab, "rfc-hpc-reuse", over_reads=1, category="hpc"),
+    "rfc-short-lived": lambda lab: values(lab, "rfc-short-lived", short=True),
 }
 UNTESTED = {
     "rfc-shader-reads": SHADERS, "rfc-shader-writes": SHADERS, "rfc-ipc-6-shader": SHADERS,
     "rfc-energy-wire-shader": SHADERS, "rfc-t5-shader-0-0": SHADERS, "rfc-t5-shader-1-1": SHADERS,
     "rfc-t5-shader-1-02": SHADERS, "rfc-t5-shader-1-0": SHADERS,
-    "rfc-hpc-reuse": "hand-scheduled HPC kernels are not among the bundled ones",
 }
 
 

@@ -43,7 +43,10 @@ def problems(found: ModuleType) -> list[str]:
     slips = [f"design {design.name}: {text}" for text in _dtype_slips(design)]
     if slips:
         return slips
-    slips = [f"design {design.name}: {text}" for text in facts.slips(design)]
+    try:
+        slips = [f"design {design.name}: {text}" for text in facts.slips(design)]
+    except (TypeError, ValueError, AttributeError) as error:
+        return [f"design {design.name}: a part of its Design is of another kind than described there ({error})"]
     if not hasattr(found, "energy"):
         slips += [f"design {design.name}: {text}" for text in facts.counted_twice(design)]
     roots = _roots(found)

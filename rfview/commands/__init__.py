@@ -5,5 +5,6 @@ Besides those:
     options  screen        options that several commands share; how a session is shown
     first                  plain `rfview`
     fair                   what all machines of a comparison share
-    compare_output  compare_recordings  reproduce_figure  new_launch    parts of compare, reproduce and kernels
+    compare_output  compare_recordings  new_launch             parts of compare and kernels
+    reproduce_text  reproduce_page  reproduce_figure           what reproduce found: as text, as a page; one figure
 """

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rfview.engine import files
+from rfview.engine import files, papers
 from rfview.engine.errors import InputError
 from rfview import charts
 from rfview.commands import options
@@ -48,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
     from rfview.engine.papers.lab import Lab
 
     with options.progress() as report, Runs(report, args.workers) as runs:
-        chart, data = known[args.figure][1](Lab(runs, options.bundled(args.kernels) if args.kernels else None))
+        paper = papers.load()[args.figure].paper_design
+        kernels = options.bundled(args.kernels) if args.kernels else None
+        chart, data = known[args.figure][1](Lab(runs, kernels, paper=paper, size=args.size))
     print(json.dumps(data) if args.json else charts.text(chart))
     if args.output is not None:
         files.write(args.output, charts.svg(chart))

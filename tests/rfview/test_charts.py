@@ -81,16 +81,16 @@ def test_outputs_of_a_table_are_refused_for_two_runs(capsys: pytest.CaptureFixtu
 
 
 def test_a_figure_has_a_bar_per_kernel_and_the_papers_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["reproduce", "--figure", "hcrf-stt-ipc", "--kernels", "reduction", "--workers", "1"]
+    words = ["reproduce", "--figure", "hrf-stt-ipc", "--kernels", "reduction", "--workers", "1"]
     assert cli.main([*words, "-o", str(tmp_path / "f.svg")]) == 0
     printed = capsys.readouterr().out
-    assert "hcrf-stt-ipc" in printed and "reduction" in printed and "│ paper, " in printed and "over all" in printed
+    assert "hrf-stt-ipc" in printed and "reduction" in printed and "│ paper, " in printed and "over all" in printed
     ElementTree.parse(tmp_path / "f.svg")
     assert cli.main([*words, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert list(data["kernels"]) == ["reduction"] and data["value"] == pytest.approx(data["kernels"]["reduction"])
     assert cli.main(["reproduce", "--figure", "list"]) == 0
-    assert "hcrf-stt-ipc" in capsys.readouterr().out
+    assert "hrf-stt-ipc" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -19,7 +19,7 @@ def engine(name: str) -> Engine:
     """Return a finished small run with all its snapshots."""
     more = {"scheduler": "two_level", "preset": "gebhart", "settings": {"memory.fixed_memory_cycles": 70}}
     if name == "gto":
-        program = Assembly().mov(1, 1).add(2, 1, 1).add(3, 1, 2).add(4, 3, 3).exit()
+        program = Assembly().mov(1, 1).add(2, 1, 1).add(3, 1, 2).sfu(4, 3).add(5, 4, 4).exit()
         return Engine(program, warps=12, design="rfc", scheduler="gto", preset="gebhart").run()
     if name == "evict":
         program = Assembly()

@@ -393,6 +393,14 @@ def test_gb_main_file_of_table_4() -> None:
     assert 128 * 1024 / 4 / 1536 == pytest.approx(21.3, abs=0.05)                      # section 2: Fermi's 21
 
 
+def test_gb_table_4_counts_from_an_instruction_to_one_that_needs_its_result() -> None:
+    """8 cycles for the ALU, hidden by 8 warps (section 5.2), 20 for special functions: B2.8. No two operands share a bank."""
+    chain = Assembly().mov(0, 5).add(1, 0, imm=1).add(2, 1, imm=1).fma(3, 2, 1, 0).sfu(4, 3).add(5, 4, imm=1).exit()
+    for design in ("sram", "rfc"):
+        at = [cycle for cycle, _ in machine(chain, design=design).run().issues()]
+        assert [after - before for before, after in zip(at, at[1:])][:5] == [8, 8, 8, 8, 20], design
+
+
 def test_area_tables_2_and_3() -> None:
     values = {"rfc.entries": 6, "rfc.active_warps": 8}
     assert rfc.area_mm2(values) == pytest.approx((38000 * 32 + 14300 * 8) * 1e-6)

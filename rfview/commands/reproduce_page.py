@@ -1,0 +1,107 @@
+"""`rfview reproduce --html F`: one page with every claim and a figure of its bars per kernel beside the paper's value.
+
+The page is whole in itself: drawings are in it, and its policy forbids any request. All text is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from rfview.commands import reproduce_text as text
+
+if TYPE_CHECKING:
+    from rfview.engine.papers.verdicts import Finding
+
+ROW, LEFT, WIDE, RIGHT = 16, 150, 420, 80      # of a figure, in pixels
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #1a202c }
+h3 { margin: 1.6em 0 .2em; font-size: 1em } p { margin: .2em 0 } small, .note { color: #4a5568 }
+table { border-collapse: collapse; margin: .8em 0 } th, td { padding: .15em .6em; text-align: right; border-bottom: 1px solid #ddd }
+th:first-child, td:first-child { text-align: left } svg text { font: 11px system-ui, sans-serif }
+.verdict { display: inline-block; padding: 0 .5em; border-radius: .3em; color: #fff; background: #718096 }
+.exact, .within { background: #2f855a } .direction { background: #2b6cb0 } .does { background: #c53030 }
+rect.one { fill: #2b6cb0 } rect.all { fill: #1a365d } rect.band { fill: #dd6b20; opacity: .25 } line.paper { stroke: #dd6b20; stroke-width: 2 }
+line.none { stroke: #4a5568 }
+"""  # noqa: E501 - a style sheet
+COLUMNS = (*text.COLUMNS.items(), ("held before", "held before"), ("of", "numbers before"))
+
+
+def page(findings: Sequence[Finding], num_runs: int, version: str) -> str:
+    """Return the page as HTML."""
+    from rfview.engine.papers import verdicts      # start-up: the command line lists commands without it
+
+    parts = ['<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+             f"<title>rfview reproduce</title><style>{STYLE}</style></head><body>",
+             "<h1>What five papers claim, measured again</h1>",
+             f"<p>rfview {escape(version)}, {num_runs} runs of kernels; nothing is tuned for a claim.</p>",
+             f"<p><small>{escape(verdicts.RULE)}.</small></p>", *count_tables(findings)]
+    for paper, own in text.by_paper(findings).items():
+        parts.append(f'<h2 id="{escape(paper)}">{escape(text.TITLES[paper])}</h2>')
+        parts += [section(finding) for finding in own]
+    return "\n".join([*parts, "</body></html>"]) + "\n"
+
+
+def count_tables(findings: Sequence[Finding]) -> list[str]:
+    """Return a table of counts for exact and one for simulated claims."""
+    parts = []
+    for kind, rows in text.tallies(findings).items():
+        parts.append(f"<h2>{escape(kind.capitalize())} claims, by paper</h2><table><tr><th></th>"
+                     + "".join(f"<th>{escape(name)}</th>" for name, _ in COLUMNS) + "</tr>")
+        parts += [f"<tr><td>{escape('each once' if name == 'measurements' else name)}</td>"
+                  + "".join(f"<td>{row[key]}</td>" for _, key in COLUMNS) + "</tr>" for name, row in rows.items()]
+        parts.append("</table>")
+    return parts
+
+
+def section(finding: Finding) -> str:
+    """Return a claim: verdict, values, figure, note and cause."""
+    claim = finding.claim
+    said = finding.verdict + (", other kernels" if finding.other_kernels else "")
+    parts = [f'<h3 id="{escape(claim.id)}"><span class="verdict {escape(finding.verdict.split()[0])}">{escape(said)}</span> '
+             f"{escape(claim.id)}: {escape(text.subject(claim))}</h3><p>{escape(text.values(finding))}</p>", figure(finding),
+             f'<p class="note">{escape(finding.note)}</p>']
+    if claim.cause and text.is_off(finding):
+        parts.append(f'<p class="note"><b>Cause</b> {escape(claim.cause)}</p>')
+    return "\n".join(part for part in parts if part)
+
+
+def figure(finding: Finding) -> str:
+    """Return bars per kernel and over all as SVG, from what no effect would be, with the paper's value as a line.
+
+    "" for claims without a finite number, and for those that are not of kernels.
+    """
+    claim, number = finding.claim, finding.number
+    if number is None or not number.each or not math.isfinite(number.value) or not math.isfinite(claim.value):
+        return ""
+    bars = [(name, value) for name, value in number.each.items() if math.isfinite(value)]
+    bars.append(("over all", number.value))
+    ends = (claim.value if claim.low is None else claim.low), (claim.value if claim.high is None else claim.high)
+    every = [claim.null, *ends, *(value for _, value in bars)]
+    low, high = min(every), max(every)
+    scale = WIDE / ((high - low) or 1.0)
+
+    def at(value: float) -> float:
+        return LEFT + (value - low) * scale
+
+    height = ROW * (len(bars) + 1)
+    parts = [f'<svg viewBox="0 0 {LEFT + WIDE + RIGHT} {height + 4}" width="{LEFT + WIDE + RIGHT}" height="{height + 4}" '
+             f'role="img" aria-label="{escape(claim.id)}">']
+    if ends[0] != ends[1]:
+        parts.append(f'<rect class="band" x="{at(ends[0]):.1f}" y="0" width="{(ends[1] - ends[0]) * scale:.1f}" '
+                     f'height="{height - ROW}"/>')
+    for index, (name, value) in enumerate(bars):
+        left, right = sorted((at(claim.null), at(value)))
+        y = ROW * index
+        parts.append(f'<text x="{LEFT - 6}" y="{y + 12}" text-anchor="end">{escape(name)}</text>'
+                     f'<rect class="{"all" if index == len(bars) - 1 else "one"}" x="{left:.1f}" y="{y + 3}" '
+                     f'width="{right - left:.1f}" height="{ROW - 5}"/>'
+                     f'<text x="{right + 4:.1f}" y="{y + 12}">{escape(text.number_text(value))}</text>')
+    parts += [f'<line class="none" x1="{at(claim.null):.1f}" y1="0" x2="{at(claim.null):.1f}" y2="{height - ROW}"/>',
+              f'<line class="paper" x1="{at(claim.value):.1f}" y1="0" x2="{at(claim.value):.1f}" y2="{height - ROW}"/>',
+              f'<text x="{at(claim.value):.1f}" y="{height - 2}" text-anchor="middle">paper '
+              f"{escape(text.number_text(claim.value))} {escape(claim.unit)}</text></svg>"]
+    return "".join(parts)

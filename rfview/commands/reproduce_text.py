@@ -1,0 +1,201 @@
+"""What `rfview reproduce` found, as text: paper by paper and claim by claim, and the counts under two rules.
+
+      direction          hrf-rf-power   rf power reduction, hrf over sram
+                         paper 66 %, ours 41.5 % over 9 of its 18 kernels (35.1 nw .. 48.3 vectoradd)
+                         sram reads and writes 0.51 rows per cycle here, ...
+                         cause: with 18 cycles between dependent instructions it is 59.6 %
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rfview.engine import papers
+
+if TYPE_CHECKING:
+    from rfview.engine.papers import Claim, Direction, Number
+    from rfview.engine.papers.verdicts import Finding
+
+TITLES = {
+    "hrf": "HRF, STT-RAM behind two write buffers (Li et al., DAC 2015)",
+    "rfc": "RFC, a register file cache (Gebhart et al., ISCA 2011)",
+    "hcrf": "HC-RF, cells of SRAM and STT-RAM",
+    "edram": "eDRAM, approximate refresh (Jeong et al., IEEE Design & Test 2016)",
+    "racetrack": "racetrack memory (Liang and Wang, JCST 2016)",
+}
+INDENT, WIDTH = " " * 21, 118
+# column -> (what counts() calls it, for simulated claims)
+COLUMNS = {"judged": "judged", "direction": "direction or better", "within": "within or better", "words": "words only",
+           "own judged": "own judged", "own dir.": "own direction or better", "own within": "own within or better",
+           "not deriv.": "not derivable", "contrad.": "contradicts itself", "not tested": "not tested"}
+
+
+def text_of(directions: Sequence[Direction], findings: Sequence[Finding], num_runs: int) -> str:
+    """Return all as text."""
+    from rfview.engine.papers import verdicts      # start-up: the command line lists commands without it
+
+    lines: list[str] = []
+    if directions:
+        lines.append("Directions promised of our kernels")
+        for direction in directions:
+            lines += direction_lines(direction)
+        lines.append("")
+    for paper, own in by_paper(findings).items():
+        lines.append(f"{TITLES[paper]}: {len(own)} claims")
+        for finding in own:
+            lines += finding_lines(finding)
+        lines.append("")
+    if findings:
+        lines += [*count_lines(findings), *textwrap.wrap(f"Rule: {verdicts.RULE}.", WIDTH)]
+    lines.append(f"{num_runs} runs of kernels; nothing is tuned for a claim.")
+    return "\n".join(lines)
+
+
+def by_paper(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """Return findings by the design of their paper, in the order of the papers."""
+    found = {paper: [one for one in findings if one.claim.paper_design == paper] for paper in papers.PAPERS.values()}
+    return {paper: own for paper, own in found.items() if own}
+
+
+def tallies(findings: Sequence[Finding]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return the counts of exact and of simulated claims by paper, over "all", and with each "measurement" once."""
+    from rfview.engine.papers import verdicts      # start-up, as above
+
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for kind in (papers.EXACT, papers.SIMULATED):
+        of_kind = [one for one in findings if one.claim.kind == kind]
+        if of_kind:
+            found[kind] = {paper: verdicts.counts(own) for paper, own in by_paper(of_kind).items()}
+            found[kind]["all"] = verdicts.counts(of_kind)
+            found[kind]["measurements"] = verdicts.counts(verdicts.by_measurement(of_kind))
+    return found
+
+
+def count_lines(findings: Sequence[Finding]) -> list[str]:
+    """Return the tables of counts as lines."""
+    lines = []
+    for kind, rows in tallies(findings).items():
+        if kind == papers.EXACT:
+            for name, row in rows.items():
+                if name != "measurements":
+                    lines.append(f"exact, {name}: {row['judged']} judged, {row['within or better']} as printed, "
+                                 f"{row['not derivable']} not derivable, {row['contradicts itself']} contradict themselves, "
+                                 f"{row['not tested']} not tested; by the rule before {row['held before']} of "
+                                 f"{row['numbers before']} held")
+            lines.append("")
+            continue
+        lines.append("simulated    " + " ".join(f"{name:>10}" for name in (*COLUMNS, "before")))
+        for name, row in rows.items():
+            before = f"{row['held before']} of {row['numbers before']}"
+            label = "each once" if name == "measurements" else name
+            lines.append(f"{label:<13}" + " ".join(f"{row[key]:>10}" for key in COLUMNS.values()) + f" {before:>10}")
+        lines += ["direction is part of judged, within and words are parts of direction; own: at least half of the kernels",
+                  "that the paper names; each once: claims that share a measurement count once, by the worst; before: held",
+                  "of those with a number, under the rule before this one", ""]
+    return lines
+
+
+def direction_lines(direction: Direction) -> list[str]:
+    """Return a direction as lines: verdict and mean with spread, each kernel, the note."""
+    head = f"  {'holds' if direction.holds else 'does not hold':<18} {direction.id:<20} {direction.text}: "
+    head += f"{number_text(direction.number.value)} {direction.unit} {spread(direction.number)}, wanted {direction.wanted}"
+    lines = [head, *wrapped(", ".join(f"{name} {number_text(one)}" for name, one in direction.number.each.items()))]
+    return [*lines, *wrapped(direction.number.note)]
+
+
+def finding_lines(finding: Finding) -> list[str]:
+    """Return a claim as lines: verdict and what; the paper's value and ours, kernels, spread; why; the cause."""
+    claim = finding.claim
+    lines = [f"  {finding.verdict:<18} {claim.id:<24} {subject(claim)}", INDENT + values(finding)]
+    return [*lines, *wrapped(finding.note), *wrapped(f"cause: {claim.cause}" if claim.cause and is_off(finding) else "")]
+
+
+def is_off(finding: Finding) -> bool:
+    """Say whether a claim came out otherwise than the paper has it, so that its cause is of interest."""
+    from rfview.engine.papers import verdicts      # start-up, as above
+
+    return finding.verdict in (verdicts.DIRECTION, verdicts.FAILS)
+
+
+def subject(claim: Claim) -> str:
+    """Say what a claim is about."""
+    return f"{claim.quantity}, {claim.design}" + (f" over {claim.baseline}" if claim.baseline not in ("-", "") else "")
+
+
+def values(finding: Finding) -> str:
+    """Return the paper's value and ours, with kernels and spread."""
+    claim, number = finding.claim, finding.number
+    text = f"paper ({claim.section}) {range_text(claim)} {claim.unit}"
+    if number is None:
+        return text
+    text += f", {'computed' if claim.kind == papers.EXACT else 'measured'} {number_text(number.value)} {claim.unit}"
+    return " ".join(part for part in (text, kernels_text(finding), spread(number)) if part)
+
+
+def kernels_text(finding: Finding) -> str:
+    """Say over how many kernels a number goes, and whether they are the paper's."""
+    number = finding.number
+    if number is None or not number.ran:
+        return ""
+    named = f"the paper names {finding.claim.named}" if finding.claim.named else "the paper names none"
+    plural = "" if len(number.ran) == 1 else "s"
+    return f"over {len(number.ran)} kernel{plural}, {named}" + (" (other kernels)" if finding.other_kernels else "")
+
+
+def range_text(claim: Claim) -> str:
+    """Return the paper's value, with its range where it gives one."""
+    text = number_text(claim.value, digits=6)
+    return text if claim.low is None else f"{text} ({number_text(claim.low)} to {number_text(claim.high or 0.0)})"
+
+
+def spread(number: Number) -> str:
+    """Say between which values a number's items lie."""
+    if len(number.each) < 2:
+        return f"({next(iter(number.each))})" if number.each else ""
+    low, high = min(number.each, key=number.each.__getitem__), max(number.each, key=number.each.__getitem__)
+    return f"({number_text(number.each[low])} {low} .. {number_text(number.each[high])} {high}; {len(number.each)} values)"
+
+
+def number_text(value: float, digits: int = 3) -> str:
+    """Return a number with three digits, whole ones whole."""
+    if math.isfinite(value) and (value == int(value) or abs(value) >= 1000):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def wrapped(text: str) -> list[str]:
+    """Return a sentence as indented lines."""
+    return textwrap.wrap(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+
+
+def direction_dict(direction: Direction) -> dict[str, Any]:
+    """Return a direction as plain data."""
+    return {"id": direction.id, "design": direction.design, "text": direction.text, "unit": direction.unit,
+            "wanted": direction.wanted, "holds": direction.holds, "value": direction.number.value,
+            "kernels": dict(direction.number.each), "note": direction.number.note}
+
+
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding as plain data."""
+    claim, number = finding.claim, finding.number
+    return {
+        "id": claim.id, "paper": claim.paper, "section": claim.section, "design": claim.design, "baseline": claim.baseline,
+        "quantity": claim.quantity, "unit": claim.unit, "kind": claim.kind, "sort": claim.sort, "null": claim.null,
+        "paper_value": claim.value, "low": claim.low, "high": claim.high, "value": number.value if number else None,
+        "kernels": dict(number.each) if number else {}, "ran": list(number.ran) if number else [], "named": claim.named,
+        "other_kernels": finding.other_kernels, "verdict": finding.verdict, "words_only": finding.words_only,
+        "held_before": finding.held_before, "measurement": claim.measurement, "note": finding.note, "cause": claim.cause,
+        "conditions": claim.conditions,
+    }
+
+
+def plain(data: Any) -> Any:
+    """Return data as JSON can hold it: numbers that are not finite become text."""
+    if isinstance(data, float) and not math.isfinite(data):
+        return str(data)
+    if isinstance(data, Mapping):
+        return {key: plain(item) for key, item in data.items()}
+    return [plain(item) for item in data] if isinstance(data, list | tuple) else data
