@@ -28,3 +28,17 @@ def test_marks_that_cannot_be_are_set_aside(tmp_path: Path, marks: str) -> None:
     file.write_text(f'{{"format": 1, "marks": {marks}}}')
     read = Marks(file)
     assert not len(read) and "kept as run.rfs.marks.json.bad" in read.warnings[0]
+
+
+def test_numbers_of_thousands_of_digits_are_refused_in_every_toml(tmp_path: Path) -> None:
+    """Found in key files: Python refuses to read them with an error that is none of TOML's."""
+    from rfview import keymap
+    from rfview.engine.errors import InputError
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.tools.mapping import load_table
+
+    file = tmp_path / "long.toml"
+    file.write_text(f"a = {'9' * 6000}\n", encoding="utf-8")
+    for read, error in ((keymap.load, InputError), (load_launch_file, InputError), (load_table, ValueError)):
+        with pytest.raises(error, match="digits"):
+            read(file)
