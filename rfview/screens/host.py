@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
+import threading
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +21,7 @@ from rfview.palette import Palette
 from rfview.widgets.panel import StripCache
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+LOOK_S = 1.0        # between looks whether the terminal is still there
 STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 
 
@@ -57,10 +60,26 @@ class HostApp(App[int]):
             loop = asyncio.get_running_loop()
             for number in ENDING:
                 loop.add_signal_handler(number, self.end_by_signal, number)
+            self.set_interval(LOOK_S, self._end_without_terminal)
 
     def end_by_signal(self, number: int) -> None:
         """Give the terminal back and end with the exit code that shells report of a signal."""
         self.exit(return_code=128 + number)
+
+    def _end_without_terminal(self) -> None:
+        """End as a hang-up does where the terminal is gone and no signal came: Textual would read from it for ever."""
+        try:
+            import termios
+        except ImportError:     # not a POSIX system
+            return
+        try:
+            termios.tcgetattr(sys.__stdin__.fileno() if sys.__stdin__ is not None else 0)
+        except (termios.error, OSError, ValueError):
+            # what is kept for the next time is kept; a driver that waits for the terminal is not waited for
+            end = threading.Timer(LOOK_S, os._exit, (128 + signal.SIGHUP,))
+            end.daemon = True
+            end.start()
+            self.end_by_signal(signal.SIGHUP)
 
     def survive(self, error: Exception) -> None:
         """Say what a handler or painter raised, write its report, and go on."""

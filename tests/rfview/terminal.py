@@ -78,12 +78,18 @@ class Terminal:
             pass
         return self.process.wait(max(0.1, end - time.monotonic()))
 
+    def vanish(self) -> None:
+        """Take the terminal away, as the end of what it is drawn by does; the program is not told."""
+        os.close(self.master)
+        self.master = -1
+
     def close(self) -> None:
         """End the program if it has not."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self.master)
+        if self.master >= 0:
+            os.close(self.master)
 
     def __enter__(self) -> Terminal:
         return self

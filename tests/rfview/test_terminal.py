@@ -129,3 +129,11 @@ def test_a_terminal_that_says_nothing_about_itself_gets_text(home: dict[str, str
     with Terminal(["replay", str(RECORDED), "--goto", "900"], environ={**home, "TERM": "dumb"}) as terminal:
         assert terminal.end() == 0
         assert "cycle 900" in terminal.raw and "\x1b[?1049h" not in terminal.raw
+
+
+def test_a_terminal_that_vanishes_without_a_signal_ends_the_program(recording: Path, home: dict[str, str]) -> None:
+    """Without a controlling terminal nobody sends SIGHUP; the program read from nothing for ever, at full speed."""
+    with Terminal(["replay", str(recording)], environ=home) as terminal:
+        terminal.wait(lambda text: " cycle " in text.partition("\n")[0])
+        terminal.vanish()
+        assert terminal.process.wait(20) == 129
