@@ -18,6 +18,12 @@ from tests.sessions.double import Double
 CYCLES, CHUNK = 200, 32
 
 
+def show(title: str, outcomes: Counter[str]) -> None:
+    """Print which call brought what how often; pytest -s shows it."""
+    print(f"\n{title}: {sum(outcomes.values())} calls failed in turn", *(f"  {count:>3} {name}" for name, count in
+                                                                       sorted(outcomes.items())), sep="\n")  # fmt: skip
+
+
 def states(path: Path) -> list[Any]:
     """Return a recording's states that can be shown."""
     with closing(open_recording(path)) as timeline:
@@ -56,6 +62,7 @@ def test_a_recording_whose_calls_fail_one_by_one_loses_nothing(tmp_path: Path, i
         assert {path.name for path in folder.iterdir()} <= {"run.rfs", *(path.name for path in left)}
         outcomes[f"{counter.calls[fails]}: {'one error' if failed else 'done'}, {'kept' if left else 'nothing'} left"] += 1
         fails += 1
+    show("replaced" if is_there else "new", outcomes)
     assert fails >= 12 and any(name.startswith("replace: one error, kept") for name in outcomes), outcomes
 
 
@@ -80,4 +87,5 @@ def test_a_recording_that_cannot_be_read_everywhere_says_so(tmp_path: Path) -> N
             break
         outcomes[f"{counter.calls[fails]}: {outcome}"] += 1
         fails += 1
+    show("read", outcomes)
     assert fails >= 20 and sum(count for name, count in outcomes.items() if name.endswith("whole")) <= fails // 2, outcomes
