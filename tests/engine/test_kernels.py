@@ -30,7 +30,7 @@ def test_kernels_beside_the_core_give_their_results(name):
 
 
 def test_an_unknown_name_lists_the_kernels_and_the_nearest():
-    with pytest.raises(LaunchError, match="did you mean 'gemm'.*2dconv, atax") as error:
+    with pytest.raises(LaunchError, match="did you mean 'gemm'.*2dconv, ") as error:
         kernels.path("gem")
     assert "\n" not in str(error.value)
     with pytest.raises(LaunchError, match="kernels are"):

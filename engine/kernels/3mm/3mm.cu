@@ -1,0 +1,12 @@
+// G = (A B)(C D) in three launches, a thread per element, as PolyBench's 3mm.
+extern "C" __global__ void mm3(const float *A, const float *B, float *C, int rows, int cols, int inner)
+{
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < rows && j < cols) {
+        float sum = 0.0f;
+        for (int k = 0; k < inner; k++)
+            sum = fmaf(A[i * inner + k], B[k * cols + j], sum);
+        C[i * cols + j] = sum;
+    }
+}
