@@ -13,7 +13,6 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
 from rfview.engine.errors import RfviewError
@@ -194,10 +193,14 @@ def _unknown(word: str) -> str:
 
 def _fail(*texts: str, code: int) -> int:
     """Print a line on stderr for each text and return `code`."""
-    with suppress(RfviewError, OSError):
+    try:
         sys.stdout.flush()
-    with suppress(RfviewError, OSError):
+    except (RfviewError, OSError):
+        streams.give_up(sys.stdout)     # else what waits in it would be tried again at the end, and change the exit code
+    try:
         for text in texts:
             print(f"rfview: error: {' '.join(text.split())}", file=sys.stderr)
         sys.stderr.flush()
+    except (RfviewError, OSError):
+        streams.give_up(sys.stderr)
     return code

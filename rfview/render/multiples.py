@@ -56,7 +56,8 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
-            Row(width).add(" ").add(picture.message or _nodes(picture), role).line(), hint_row(width, hints)]  # fmt: skip
+            Row(width).add(" ").add("; ".join(filter(None, (picture.message, _nodes(picture)))), role).line(),
+            hint_row(width, hints)]  # fmt: skip
 
 
 def _nodes(picture: MultiplesPicture) -> str:
@@ -64,7 +65,7 @@ def _nodes(picture: MultiplesPicture) -> str:
     named = {band.run.letter: band.node for band in picture.bands if band.node is not None}
     if len({*named.values()}) < 2:
         return ""
-    return "RF µJ do not compare, they are of several nodes: " + ", ".join(f"{run} {node} nm" for run, node in named.items())
+    return "RF µJ are of several nodes: " + ", ".join(f"{run} {node} nm" for run, node in named.items())
 
 
 def status_line(picture: MultiplesPicture, width: int) -> Line:

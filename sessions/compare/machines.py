@@ -25,6 +25,11 @@ def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return found
 
 
+def names(found: dict[str, list[Any]]) -> str:
+    """Return "machines differ: num_schedulers, ...", for where there is little room; "" where they do not."""
+    return f"machines differ: {', '.join(name.rpartition('.')[2] for name in found)}" if found else ""
+
+
 def sentence(found: dict[str, list[Any]]) -> str:
     """Return "the machines differ in: sm.num_schedulers 2 | 1, ...", "" where they do not."""
     if not found:

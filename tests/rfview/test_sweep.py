@@ -237,7 +237,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_sweep_that_is_stopped_goes_on_from_its_rows(folder: Path) -> None:
-    (folder / "small.toml").write_text(LAUNCH.replace("GRID", "128"))
+    (folder / "small.toml").write_text(LAUNCH.replace("GRID", "768"))
     (folder / "sweep.toml").write_text(SWEEP + f"memory.dram_cycles = {list(range(1, 401))}\n")
     before: list[dict[str, Any]] = []
     for number, code in ((signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGINT, 130)):

@@ -365,7 +365,7 @@ class MultiplesSource:
         self.cycle = 0
         self.lock = INSTRUCTION
         self.selected = 0
-        self.message = machines.sentence(machines.differences([timeline.info for timeline in timelines]))
+        self.message = machines.names(machines.differences([timeline.info for timeline in timelines]))
         self.kind = "info"
         self._fixed = [self._band(log) for log in self.logs]
 
