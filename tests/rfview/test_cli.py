@@ -197,3 +197,10 @@ def test_a_script_says_what_it_waits_for(monkeypatch: pytest.MonkeyPatch, capsys
     captured = capsys.readouterr()
     assert captured.err.splitlines() == ["rfview: compiling the machine, 25%", "rfview: at cycle 9,000"]
     assert captured.out.splitlines() == ["done"]
+
+
+def test_a_paper_s_workloads_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["kernels", "--paper", "racetrack"]) == 0
+    text = capsys.readouterr().out
+    assert "split_sort" in text and "mri-gridding" in text and "cache-sensitive" in text and "vectoradd" not in text
+    assert "hrf, rfc, hcrf, edram, racetrack" in fails(capsys, "kernels", "--paper", "sram")
