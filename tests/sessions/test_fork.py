@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.sessions.branches.fork import fork
+from rfview.sessions.branches.fork import drop, fork
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
@@ -200,6 +200,7 @@ def test_every_parameter_that_can_change_leaves_the_results_right(design: str, s
         finish(branch.timeline)
         assert branch.timeline.fault is None, key
         assert np.array_equal(result(branch.timeline), expected), key
+        drop(session, f"b{number}")     # there may be so many at a time
 
 
 @pytest.mark.parametrize(("changes", "part"), [
