@@ -226,7 +226,9 @@ def started(folder: Path) -> subprocess.Popen[str]:
     """Start a sweep in a process group of its own, and return it when it has written rows."""
     before = len(dataset.parts(folder / "results"))
     child = subprocess.Popen([sys.executable, "-m", "rfview", "sweep", str(folder / "sweep.toml")], cwd=REPOSITORY,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                             # what a shell starts in the background ignores SIGINT, and so would the sweep
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # type: ignore[arg-type]
     until = time.monotonic() + 120
     while len(dataset.parts(folder / "results")) == before:
         assert child.poll() is None and time.monotonic() < until, child.communicate()
