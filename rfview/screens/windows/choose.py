@@ -67,7 +67,7 @@ class KernelsWindow(Popup):
     """The bundled kernels; Enter runs the chosen one on this machine."""
 
     def __init__(self, main: Any):
-        super().__init__(main, (110, 20))
+        super().__init__(main, (110, 40))
         from rfview.commands.kernels import listing
 
         self.rows = [(row["name"], row["description"]) for row in listing()]
