@@ -106,7 +106,7 @@ CASES: dict[str, Case] = {
     "compare": ((), lambda app: app.scene.message_kind == "error" and "fork" in app.scene.message),
     "overlay": ((), lambda app: app.app.main.prompt.value == "overlay "),
     "swap_design": shows("ANOTHER DESIGN", "● sram", "hrf", "the same instruction of w0"),
-    "load_kernel": shows("ANOTHER KERNEL", "vectoradd", "syrk"),
+    "load_kernel": shows("ANOTHER KERNEL", "2dconv", "gemm"),
     "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
     "previous_arrival": says("nothing is followed yet"),
     "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm_tile-150.rfs"),
