@@ -10,10 +10,12 @@ names the seed and the number that bring it back (`--seed S --from N --count 1`)
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from tests.robustness import dap, keys, kills, launch, ptx, recordings, words
 from tests.robustness.found import GOOD, Keeping
@@ -35,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, metavar="M", help="stop each target after this time")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="what all cases are made from (default 1)")
     parser.add_argument("--from", type=int, default=0, metavar="N", dest="first", help="the first case (default 0)")
+    parser.add_argument("--sums", type=Path, metavar="FILE.json", help="add the counts to those of earlier runs, and print both")
     parser.add_argument("--keep", action="store_true", help="write bad recordings, modules and launch files to found/")
     args = parser.parse_args(arguments)
     Keeping.on = args.keep
@@ -44,7 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bad += sum(count for outcome, count in outcomes.items() if outcome not in GOOD)
         parts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
         print(f"{name}: {sum(outcomes.values()):,} tried: {parts}   (seed {args.seed}, go on with --from {following})")
+        if args.sums is not None:
+            print(f"{name}, all runs: {added(args.sums, name, outcomes)}")
     return 1 if bad else 0
+
+
+def added(path: Path, name: str, outcomes: Counter[str]) -> str:
+    """Add a target's counts to those in a file, and return the sums in words."""
+    sums = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    total = Counter(sums.get(name, {})) + outcomes
+    path.write_text(json.dumps({**sums, name: total}, indent=1), encoding="utf-8")
+    return f"{sum(total.values()):,} tried: {', '.join(f'{count:,} {outcome}' for outcome, count in sorted(total.items()))}"
 
 
 def tally(name: str, seed: int, first: int, count: int, minutes: float | None) -> tuple[Counter[str], int]:
