@@ -5,6 +5,7 @@
 
 Case N of a seed is the same whenever it is made: `--from N` goes on where an earlier run ended, and the line of a bad case
 names the seed and the number that bring it back (`--seed S --from N --count 1`). Exit code 0 where nothing bad came.
+All designs are compiled first where they are not yet: a case that waits for a compile would count as a slow one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from rfview.commands import warm
 from tests.robustness import dap, keys, kills, launch, ptx, recordings, words
 from tests.robustness.found import GOOD, Keeping
 
@@ -41,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", action="store_true", help="write bad recordings, modules and launch files to found/")
     args = parser.parse_args(arguments)
     Keeping.on = args.keep
+    warm.run(argparse.Namespace(designs=[]))
     bad = 0
     for name in [args.only] if args.only else sorted(TARGETS):
         outcomes, following = tally(name, args.seed, args.first, args.count, args.minutes)
