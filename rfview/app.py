@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 
 
-def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_only: bool = False) -> str:
-    """Return the main screen at the session's cursor as plain text; needs no terminal and no Textual."""
+def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_only: bool = False, warp: int = 0) -> str:
+    """Return the main screen at the session's cursor as plain text; needs no terminal and no Textual.
+
+    warp: the one in focus, where there is such a slot; 0 is the first that holds a warp.
+    """
     from rfview.render.footer import footer_hints
     from rfview.render import frame
     from rfview.screens.scenes.source import SceneSource
@@ -26,7 +29,10 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
         source.columns = max(8, width - 2)
         scene = source.scene()
         resident = scene.now.resident if scene.now else 0
-        scene = scene.at(warp=(resident & -resident).bit_length() - 1 if resident else 0, panel="")
+        focus = min(warp, scene.now.num_warps - 1) if scene.now else 0
+        if not focus and resident:
+            focus = (resident & -resident).bit_length() - 1
+        scene = scene.at(warp=focus, panel="")
         text = frame.as_text(scene, width, height, footer_hints("warps", width))
     return Palette("mono", ascii_only).text(text)
 

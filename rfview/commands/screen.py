@@ -95,7 +95,7 @@ def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     session = start.apply(session)
     start.tell()
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
-    print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii))
+    print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii, warp=args.warp))
     print(f"""
 This is {target}, as text because there is no terminal here. In a terminal it can be stepped through.
 try: rfview                             a recorded run, with keys; ? lists them

@@ -70,7 +70,7 @@ COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "collectors": (
         ("unit", "an operand collector: it holds an instruction until its operands are read", "HC-RF section IV"),
-        ("■ □ x", "operand here; still to be read; refused by its bank in this cycle", "our assumption: the marks"),
+        ("▮ ▯ x", "operand here; still to be read; refused by its bank in this cycle", "our assumption: the marks"),
         ("pipes", "SP, SFU and LDST with the cycles until they take the next instruction", "initiation: GTX480"),
     ),
     "why": (

@@ -25,13 +25,13 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
     """Return the list.
 
     ▌BREAKPOINTS                              if                       hits  previous      next   where in the run
-     ● 1  pc 4   fma.rn.f32 R13, R12, R5, R9                             12   121,877   122,390   ···●·····●·····●·
-    ▸● 2  stall wb_drain > 8                                            214   121,998   122,031   ··●·●●●··●●·●··●·
-     ○ 3  watch w12.R13            disabled                               –         –         –   ··········│······
+     ◉ 1  pc 4   fma.rn.f32 R13, R12, R5, R9                             12   121,877   122,390   ···◉·····◉·····◉·
+    ▸◉ 2  stall wb_drain > 8                                            214   121,998   122,031   ··◉·◉◉◉··◉◉·◉··◉·
+     ◌ 3  watch w12.R13            disabled                               –         –         –   ··········│······
      MARKS
       a       57,106  first buffer full
 
-    ● on, ○ off, ◐ once. Hits are counted over the whole of a recording, previous and next are seen from the cursor, │ is
+    ◉ on, ◌ off, ◎ once. Hits are counted over the whole of a recording, previous and next are seen from the cursor, │ is
     the cursor. Of a watchpoint the line below says what is watched in the cycle before and now.
     """
     columns = _columns(width)
@@ -69,7 +69,7 @@ def _columns(width: int) -> tuple[int, int, int]:
 def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, int], chosen: bool) -> list[Line]:
     """Return a breakpoint's row, and for a watchpoint the row of its values."""
     row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
-    row.add("◐" if point.once and point.enabled else "●" if point.enabled else "○", "bad" if point.enabled else "dim")
+    row.add("◎" if point.once and point.enabled else "◉" if point.enabled else "◌", "bad" if point.enabled else "dim")
     row.add(f" {point.number:<3}", "text")
     room = columns[0] - 8 - row.x
     text, program = point.text, scene.info.get("program", ())
@@ -106,5 +106,5 @@ def _strip(scene: Scene, point: BreakView) -> list[tuple[str, str]]:
     cells[min(STRIP - 1, (scene.cycle - scene.first) * STRIP // span)] = ("│", "bold")
     for cycle in point.cycles:
         if scene.first <= cycle <= scene.last:
-            cells[(cycle - scene.first) * STRIP // span] = ("●", "bad")
+            cells[(cycle - scene.first) * STRIP // span] = ("◉", "bad")
     return cells

@@ -5,7 +5,9 @@ from __future__ import annotations
 from rfview.engine.compilation import words_of_run
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import BreakView, Scene
-from rfview.render.text import Line, Row, fill, title
+from rfview.render.text import Line, Row, cut, fill, title
+
+NARROW = 30     # columns: below, what stands at the right end of a row gives way to operands
 
 
 def _other_warps(scene: Scene) -> dict[int, int]:
@@ -23,13 +25,17 @@ def _break_at(scene: Scene, pc: int) -> BreakView | None:
     return next((point for point in scene.breakpoints if point.pc == pc), None)
 
 
+def _glyph(point: BreakView) -> tuple[str, str]:
+    """Return how a breakpoint is shown: ◎ once, ◉ on, ◌ off."""
+    return "◎" if point.once else "◉" if point.enabled else "◌", "bad" if point.enabled else "dim"
+
+
 def _mark(row: Row, point: BreakView | None, here: int) -> None:
     """Write, at the right end, how many warps stand at this instruction and the breakpoint on it."""
     if here and row.width - row.x > 9:
         row.right(row.width - 4, f"{here}w", "faint")
     if point is not None:
-        glyph = "◐" if point.once else "●" if point.enabled else "○"
-        row.right(row.width - 2, glyph, "bad" if point.enabled else "dim")
+        row.right(row.width - 2, *_glyph(point))
 
 
 def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
@@ -45,12 +51,18 @@ def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
         entry = program[index]
         at = index == pc and (machine.resident >> scene.warp) & 1
         row = Row(width, "focus" if at else "")
-        row.add("▸" if at else " ", "bold").add(f"{entry['line']:>4} ", "bold" if at else "faint")
+        point = _break_at(scene, index)
+        row.add("▸" if at else " ", "bold").add(f"{entry['line']:>{3 if width < NARROW else 4}}", "bold" if at else "faint")
         text = with_lines(str(entry["text"]), program)
-        room = width - row.x - 3
+        if width < NARROW:      # the mark takes the blank, the operands have the rest
+            row.add(*(_glyph(point) if point is not None else (" ", "text")))
+            row.add(cut(compact_text(text), width - row.x - 1), "bold" if at else "dim" if index < pc else "text")
+            lines.append(row.line())
+            continue
+        room = width - row.x - 4
         shown = text if width >= 48 and len(text) <= room else compact_text(text)
-        row.add(shown[:room], "bold" if at else "dim" if index < pc else "text")
-        _mark(row, _break_at(scene, index), counts.get(index, 0) if not at else 0)
+        row.add(" ").add(shown[:room], "bold" if at else "dim" if index < pc else "text")
+        _mark(row, point, counts.get(index, 0) if not at else 0)
         lines.append(row.line())
     return lines
 
@@ -96,9 +108,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      CODE w31  gemm.ptx
       115 ld.s  R20 [R10]
      ▸116 fma   R13 R12 R5 R9
-      118 fma   R15 R16 R5 R13   ●
+      118 fma   R15 R16 R5 R13   ◉
 
-    ▸ the focused warp's next instruction with its PTX line, ● breakpoints, "3w" how many other warps stand there. `p`
+    ▸ the focused warp's next instruction with its PTX line, ◉ breakpoints, "3w" how many other warps stand there. `p`
     turns between decoded instructions with physical registers and the PTX source. The title names the options with which
     the PTX was compiled, if any (`rfview help compile`).
     """

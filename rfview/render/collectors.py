@@ -10,11 +10,11 @@ from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, fill, progress, title
 
 NONE = layout.NONE8
-PIPE_ROWS = 2
+WIDE = 56           # columns: from here on one row tells what all pipes do
 
 
 def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
-    """Return (register, mark) of an in-flight entry's row operands: ■ here, □ waits, x lost its bank in this cycle."""
+    """Return (register, mark) of an in-flight entry's row operands: ▮ here, ▯ waits, x lost its bank in this cycle."""
     row = machine.inflight[entry]
     instruction = machine.instruction(int(row["pc"]))
     if instruction is None:
@@ -24,36 +24,33 @@ def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
     for slot, reg in enumerate(instruction["src"][:6]):
         if int(reg) == NONE:
             continue
-        mark = "x" if (lost >> slot) & 1 else "□" if (unread >> slot) & 1 else "■"
+        mark = "x" if (lost >> slot) & 1 else "▯" if (unread >> slot) & 1 else "▮"
         out.append((int(reg), mark))
     return out
 
 
-MARK_ROLES = {"■": "p:good", "□": "p:slow", "x": "st:bank_conflict"}
+MARK_ROLES = {"▮": "p:good", "▯": "p:slow", "x": "st:bank_conflict"}
+WIDE_CELL = 22      # of a unit with three operands such as R24▮; a narrower one leaves the R out
 
 
-def _unit(row: Row, scene: Scene, entry: int | None, number: int, cell: int, x: int) -> None:
-    """Write one collector unit into `cell` cells at x."""
+def _unit(row: Row, scene: Scene, entry: int, cell: int, x: int) -> None:
+    """Write one busy collector unit into `cell` cells at x: warp, operation, operands."""
     machine = scene.now
     assert machine is not None
-    if entry is None:
-        row.at(x, f"{number:>2} ", "faint").add("free" if cell >= 20 else "·", "off")
-        return
     record = machine.inflight[entry]
     warp = int(record["warp"])
     is_new = int(record["issue_cycle"]) == machine.cycle - 1
-    role = "bold" if warp == scene.warp else "text"
-    row.at(x, f"{number:>2} ", "faint")
+    role = ("bold" if warp == scene.warp else "text") + ("+u" if is_new else "")
+    row.at(x, f" w{warp:<3}", role).add(f"{operation(machine, int(record['pc']))[:4].rstrip('.'):<5}", role)
     marks = operands(machine, entry)
-    letters = 4 if cell >= 26 else max(3, min(4, x + cell - 1 - row.x - 4 - len(marks)))    # a blank before the next unit
-    name = operation(machine, int(record["pc"]))[:letters].rstrip(".")
-    row.add(f"w{warp:<2} {name:<{letters}}", role + ("+u" if is_new else ""))
-    end = x + cell - 1
-    for reg, mark in marks:
-        text = f"R{reg}" if cell >= 26 else ""
-        if row.x + 1 + len(text) > end:
+    end = x + cell
+    for index, (reg, mark) in enumerate(marks):
+        text = f"R{reg}" if cell > WIDE_CELL else str(reg)
+        gap = " " if index and cell > WIDE_CELL else ""
+        if row.x + len(gap) + len(text) + 1 > end:
+            row.add(f"+{len(marks) - index}"[: end - row.x], "dim")
             break
-        row.add(" " if text else "", "text").add(text, "dim").add(mark, MARK_ROLES[mark] + "+b")
+        row.add(gap, "text").add(text, "dim").add(mark, MARK_ROLES[mark] + "+b")
 
 
 def _pipes(machine: Machine) -> list[tuple[str, int]]:
@@ -67,71 +64,83 @@ def mshrs_in_use(machine: Machine) -> int:
     return int((machine.sm["mshr"]["until_cycle"] > machine.cycle).sum())
 
 
-def _pipe_rows(scene: Scene, width: int) -> list[Line]:
-    """Return what the pipes do, two rows."""
+def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
+    """Return what each pipe does, and how many misses are under way, as (text, role) pieces."""
     machine = scene.now
     assert machine is not None
-    cell = width // 3
-    first, second = Row(width), Row(width)
+    parts: list[list[tuple[str, str]]] = []
     under_way = np.isin(machine.inflight["stage"], (layout.EXECUTE, layout.MEMORY))
-    for place, (name, index) in enumerate(_pipes(machine)):
-        row, x = (first, 1 + place * cell) if place < 3 else (second, 1)
+    for name, index in _pipes(machine):
         pipe = machine.pipe[index]
-        row.at(x, f"{name:<4} ", "dim")
         at_head = index == layout.PIPE_LDST and int(machine.sm["ldst_head"]) != layout.NONE8    # nobody knows for how long
         inside = np.flatnonzero(under_way & (machine.inflight["pipe"] == index))
         left = max(0, pipe["until_cycle"] - machine.cycle)
         if not (len(inside) or at_head or left):
-            row.add("╌╌╌╌", "faint").add(" idle", "faint")
+            parts.append([(f"{name} ", "dim"), ("idle", "faint")])
             continue
         since = machine.inflight["since_cycle"]
         taken = machine.inflight[inside[np.argmax(since[inside])] if len(inside) else pipe["inflight"]]
         total = max(1, pipe["until_cycle"] - int(taken["since_cycle"])) if left else 1
-        row.add(progress(0 if at_head else max(0, total - left), total), "p:good")
+        done = progress(0 if at_head else max(0, total - left), total)
         warp = int(taken["warp"])
-        row.add(f" w{warp:<2}", "bold" if warp == scene.warp else "text")
-        row.add(f" ×{len(inside)}", "text" if len(inside) else "faint")
+        parts.append([(f"{name} ", "dim"), (f"{done} " if with_bars else "", "p:good"),
+                      (f"w{warp}", "bold" if warp == scene.warp else "text"),
+                      (f"×{len(inside)}", "text" if len(inside) else "faint")])
     used, most = mshrs_in_use(machine), machine.config["mshrs"]
     before = mshrs_in_use(scene.before) if scene.before else used
     if most and machine.config["l1_enabled"]:
-        second.at(1 + cell, "L1   ", "dim").add(f"{used}", "text" if used == before else "changed")
-        second.add(f"/{most} MSHR", "text")
-    flying = int((machine.inflight["stage"] != layout.FREE).sum())
-    second.at(1 + 2 * cell, "in flight ", "dim").add(str(flying), "text")
-    return [first.line(), second.line()]
+        parts.append([("L1 ", "dim"), (str(used), "text" if used == before else "changed"), (f"/{most}", "text")])
+    return parts
+
+
+def _pipe_rows(scene: Scene, width: int) -> list[Line]:
+    """Return what the pipes do: in one row where it is wide enough, else in two; bars give way to words."""
+    count = 1 if width >= WIDE else 2
+    for with_bars in (True, False):
+        rows = [Row(width) for _ in range(count)]
+        at, fits = 0, True
+        for part in _pipe_parts(scene, with_bars):
+            size = 1 + sum(len(text) for text, _ in part)
+            if rows[at].x + size > width and at + 1 < count:
+                at += 1
+            fits &= rows[at].x + size <= width
+            rows[at].add(" ").parts(*part)
+        if fits:
+            break
+    return [row.line() for row in rows]
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return the COLLECTORS panel.
+    """Return the COLLECTORS panel: the units in use, in the order of their numbers.
 
-     COLLECTORS  7 of 8 busy                 ■ here □ waits x conflict
-      0 w12 fma  R12■ R5□ R9■      1 w21 fma  R16■ R5■ R13■
-      2 w4  mul  R16x R6■          3 w18 add  R8■ R2□
-     SP0  ━━━╌ w12 ×2      SP1  ━━━━ w21 ×1      LDST ━━╌╌ w17 ×3
+     COLLECTORS  3 of 16 busy   ▮ here ▯ waits x lost bank
+     w5  ld.g R24▮ R18▮          w12 mad  R0▮ R1▮ R2▮
+     w12 mov  R7▯
+     SP0 ━━━╌ w12×2 SP1 idle SFU idle LDST ━━╌╌ w17×3 L1 3/32
 
     A unit leaves when all its operands are here. x: another access had the bank in this cycle. A pipe's bar: how far it
-    is until it takes the next instruction; ×2 = instructions inside it.
+    is until it takes the next instruction; ×2 = instructions inside it. L1: misses under way, of how many there can be.
     """
     focus = scene.panel == "collectors"
     machine = scene.now
     if machine is None:
         return fill([title(width, "COLLECTORS", focus=focus)], width, height)
-    units = machine.collectors
-    busy = sum(entry is not None for entry in units)
-    info = f"{busy} of {len(units)} busy"
-    legend = "■ here □ waits x conflict" if width >= 56 else ""
-    lines = [title(width, "COLLECTORS", info, focus=focus, right=legend)]
-    rows = max(1, height - 1 - PIPE_ROWS)
-    columns = next((c for c in (1, 2, 3, 4) if c * rows >= len(units)), 4)
-    if height >= len(units) + 1 + PIPE_ROWS and width < 60:
-        columns = 1 if width < 40 else 2
-    cell = (width - 1) // columns
-    for index in range(min(rows, -(-len(units) // columns))):
+    busy = [entry for entry in machine.collectors if entry is not None]
+    legend = "▮ here ▯ waits x lost bank" if width >= WIDE else ""
+    lines = [title(width, "COLLECTORS", f"{len(busy)} of {len(machine.collectors)} busy", focus=focus, right=legend)]
+    pipes = _pipe_rows(scene, width)
+    rows = max(1, height - 1 - len(pipes))
+    most = max(1, width // 19)
+    columns = next((count for count in range(1 + (width >= 48), most) if count * rows >= len(busy)), most)
+    left_out = max(0, len(busy) - columns * rows)
+    cell = width // columns
+    for index in range(rows):
         row = Row(width)
-        for column in range(columns):
-            number = index * columns + column
-            if number < len(units):
-                _unit(row, scene, units[number], number, cell, column * cell)
+        for column, entry in enumerate(busy[index * columns : (index + 1) * columns]):
+            if left_out and (index + 1) * columns == rows * columns and column == columns - 1:
+                row.at(column * cell, f" +{left_out + 1} more", "dim")
+            else:
+                _unit(row, scene, entry, cell, column * cell)
         lines.append(row.line())
-    lines += _pipe_rows(scene, width)
+    lines += pipes
     return fill(lines, width, height)

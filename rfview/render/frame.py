@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rfview.render import (code, collectors, footer, lens, overlay, overview, pipeline, registers, stalls, status,
-                           timeline, warps, why)  # fmt: skip
+from rfview.render import (code, collectors, footer, lens, overlay, overview, pipeline, registers, slots, stalls,
+                           status, timeline, warps, why)  # fmt: skip
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
 from rfview.render.text import Line
 
+LEAST_STALLS = 6        # rows of STALLS: a title, four states, the others
 Painter = Callable[[Scene, int, int], list[Line]]
 
 PAINTERS: dict[str, Painter] = {
@@ -29,10 +30,10 @@ PAINTERS: dict[str, Painter] = {
 
 
 def paint(scene: Scene, place: Place) -> list[Line]:
-    """Return one panel's lines; the census takes the place of STALLS where that is low and narrow."""
+    """Return one panel's lines; the census takes the place of STALLS where that is too low for a row per state."""
     if scene.over is not None and place.panel in overlay.PANELS:
         return overlay.lay_over(scene, place.panel, lambda one: paint(one, place))
-    if place.panel == "stalls" and place.width < 41 and place.height <= 6 and place.width != 39:
+    if place.panel == "stalls" and place.height < LEAST_STALLS:
         return stalls.render_now(scene, place.width, place.height)
     return PAINTERS[place.panel](scene, place.width, place.height)
 
@@ -46,7 +47,7 @@ def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, st
     """Return the main screen as plain text, `height` rows without trailing blanks."""
     scene = scene.at(note=size_note(width, height))
     panels = [(place, footer.render_keys(hints, place.width) if place.panel == "footer" else paint(scene, place))
-              for place in layout(width, height, scene.panel)]
+              for place in layout(width, height, scene.panel, slots=slots.used(scene.info))]
     return "\n".join(drawn(panels, width, height)) + "\n"
 
 

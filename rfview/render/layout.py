@@ -11,6 +11,7 @@ TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS",
           "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE",
           "pipeline": "PIPELINE"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
+LENS, TITLE, EMPTY = 18, 1, 1       # rows of the lens where it has all it wants; a title; the line about empty slots
 
 
 class Place(NamedTuple):
@@ -28,14 +29,16 @@ def is_tiny(width: int, height: int) -> bool:
     return width < MIN_WIDTH or height < MIN_HEIGHT
 
 
-def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False) -> list[Place]:
+def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, slots: int = 48) -> list[Place]:
     """Return the panels shown and where; `panel` has the keys and is the one kept when only one fits.
 
-    | columns | warps      | lens   | bottom                     | rows | overview |
-    | 80..99  | 3 blocks   | narrow | census, why                | 24   | 2        |
-    | 100..   | 2 columns  | wide   | why                        | 30   | 2        |
-    | 120..   | 2 columns  | wide   | collectors why code stalls | 40   | 5        |
-    | 160..   | 1 column from 60 rows, run of 64                  | 60   | 5        |
+    | columns | warps      | lens   | beside                         | rows | overview |
+    | 80..99  | 3 blocks   | narrow | census, why                    | 24   | 2        |
+    | 100..   | 2 columns  | wide   | why                            | 30   | 2        |
+    | 120..   | 2 columns  | wide   | collectors code stalls; why    | 40   | 5        |
+    | 160..   | 1 column from 60 rows, run of 64                      | 60   | 5        |
+
+    slots: the warp slots that the run can fill; from 40 rows on, WHY takes those rows of WARPS that are never used.
     """
     if is_tiny(width, height) or zoomed or panel in ALONE:
         return _single(width, height, panel)
@@ -49,7 +52,7 @@ def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False) 
     elif width >= 160 and bottom - top >= 52:
         places += _wide(width, top, bottom)
     else:
-        places += _normal(width, top, bottom)
+        places += _normal(width, top, bottom, slots)
     return [*places, Place("event", 0, height - 2, width, 1), Place("footer", 0, height - 1, width, 1)]
 
 
@@ -108,8 +111,8 @@ def _medium(width: int, top: int, bottom: int) -> list[Place]:
     return places
 
 
-def _normal(width: int, top: int, bottom: int) -> list[Place]:
-    """Return 120 columns and more: everything, the bottom row of three from 40 rows on."""
+def _normal(width: int, top: int, bottom: int, slots: int) -> list[Place]:
+    """Return 120 columns and more: everything; left WARPS above WHY, right the lens, collectors, code and stalls."""
     rows = bottom - top
     left = 60 if width < 160 else min(width - 62, 99)
     x = left + 2
@@ -118,17 +121,15 @@ def _normal(width: int, top: int, bottom: int) -> list[Place]:
         lens = min(18, rows - 5) if rows >= 23 else max(8, rows - 8)
         return [Place("warps", 0, top, left, rows), Place("lens", x, top, right, lens),
                 Place("why", x, top + lens, right, rows - lens)]
-    upper = 25 if rows < 42 else min(30, rows - 12)
-    lower = rows - upper
-    why, code = (45, 32) if width < 160 else (58, 44)
-    spare = width - 120 if width < 160 else 0
-    why, code = why + spare // 3, code + spare // 3
-    y = top + upper
+    warps = min(TITLE + -(-slots // 2) + EMPTY, rows - 7)
+    collectors = 8 if rows < 42 else 9
+    y = top + LENS + collectors
+    lower = bottom - y
+    code = max(25, right - 34 if right < 90 else right // 2)
     return [
-        Place("warps", 0, top, left, upper), Place("lens", x, top, right, 18),
-        Place("collectors", x, top + 18, right, upper - 18),
-        Place("why", 0, y, why, lower), Place("code", why + 2, y, code, lower),
-        Place("stalls", why + code + 4, y, width - why - code - 4, lower),
+        Place("warps", 0, top, left, warps), Place("why", 0, top + warps, left, rows - warps),
+        Place("lens", x, top, right, LENS), Place("collectors", x, top + LENS, right, collectors),
+        Place("code", x, y, code, lower), Place("stalls", x + code, y, right - code, lower),
     ]
 
 

@@ -11,7 +11,7 @@ from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
 from rfview.render.lenses import banks, panels
 from rfview.render.scene import Scene
-from rfview.render.text import Line, fill, title
+from rfview.render.text import Line, Row, cut, fill, title
 
 Painter = Callable[[Scene, int, int], list[Line]]
 
@@ -42,10 +42,20 @@ def painter_of(design: str) -> Painter | None:
         return None
     if not lens:
         return None
-    module, _, function = lens.partition(":")
-    found = import_module(module if function else f"rfview.render.lenses.{module}")
-    painter: Painter = getattr(found, function or "render")
+    painter: Painter = getattr(_module_of(lens), lens.partition(":")[2] or "render")
     return painter
+
+
+def _module_of(lens: str) -> Any:
+    module, _, function = lens.partition(":")
+    return import_module(module if function else f"rfview.render.lenses.{module}")
+
+
+@lru_cache(maxsize=16)
+def headings_of(design: str) -> tuple[tuple[tuple[int, str], ...], str]:
+    """Return the columns' headings of a design's lens, which stand in the title: (HEADINGS, LAST_HEADING) of its module."""
+    found = _module_of(designs.design(design).lens) if painter_of(design) is not None else None
+    return getattr(found, "HEADINGS", ()), getattr(found, "LAST_HEADING", "")
 
 
 @lru_cache(maxsize=16)
@@ -76,7 +86,15 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if width >= WIDE and scene.now is not None:
         size = f"{scene.now.num_banks} banks × {scene.now.config['rows_per_bank']} rows"
         info += f", {size}" if len(info) + len(size) + 20 <= width else ""
-    heading = title(width, "REGISTER FILE", info, focus=scene.panel == "lens")
+    columns, last = headings_of(base_design(design)) if width >= WIDE else ((), "")
+    if columns:
+        row = Row(width, "band").add("▌" if scene.panel == "lens" else " ", "title").add("REGISTER FILE", "title")
+        row.add("  ").add(cut(design + variant(scene), columns[0][0] - row.x - 1), "tinfo")
+        for column, text in columns:
+            row.at(column, text, "tinfo")
+        heading = row.right(width - 1, last, "tinfo").line()
+    else:
+        heading = title(width, "REGISTER FILE", info, focus=scene.panel == "lens")
     if scene.now is None:
         return fill([heading], width, height)
     painter = painter_of(base_design(design))

@@ -39,33 +39,27 @@ def cycle_of(scene: Scene, column: int, columns: int) -> int:
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the overview, five rows when there is room, two or one when not.
 
-     0           20k          40k          60k         80k          100k        120k        140k      184,213 ▼
+     0           20k          40k          60k      71,204            issued ≤ 1.9   lost to the register file ≤ 82 %
               ▁▂▁▃▂▄▆▄▄▅▆▄▃▃            ▂▃▂▁▂                     ▁▁▂▃▂ ▁ ▁▁▁▄▂   ▁▂  ▁ ▁▁▁▁  ▁▁
      ▂▆▇▇▄▄▆██████████████▄▄▆▅▆▅▅▅▇▇▆██████▃▂▄▃▄▆▅▄▄▅▃▅▆▃▅▃▃▁▆▆██████████████▃▃▆███▇█▇█████▇██▄▂▃▃▄▄▂▄▃▄▂▂▂▄▅▄▆
-     nLLLLLLLL↓↓xwswwww○w↓w↓s○wB↓↓L○LLLw↓○w○ws↓s↓↓LLLsLLLLLLsLLLLB↓↓○○w↓sw↓s↓x↓w↓s↓↓↓↓ssw○↓↓s○○wxwsB↓LLLLLLLLLL
-                  ●             ●  a            ●              ●          b                   ●                ▲
+      ▁▅▅▅▆▇▃▃▆▆▅▅▅▅▆▇▆▅▆▆▆▆▆▆▆▂▃▆▆▆▆▆▅▆▆▆▆▆▆▅▅▆▅▅▂▃▇▅▅▅▅▆▆▅▆▆▆▅▅▅▆▆▅▃▃▅▆▅▆▆▅▆▆▆▅▆▆▅▆▅▆▆▃▃▆▆▆▅▅▆▆▆▆▆▅▆▆▅▆▆
+     n   LLLL         ◉        L      a       L     ▲                 ◉      LL         ◉            b
 
-    Bars: warp instructions per cycle, so when it is slow. Letters: the commonest reason why warps did not issue, so what
-    from. ● breakpoint hits, reversed letters are marks, ▼ ▲ the cursor. ├──┤ is a stretch that is looked at as a whole.
+    Bars above: warp instructions per cycle, as far as the highest of them. Below: the share of warp-cycles lost to the
+    register file. The number in reverse is the cursor. Letters: the commonest reason why warps did not issue, where it is
+    not that of most of the run. ◉ breakpoint hits, reversed letters are marks. ├──┤ is a stretch looked at as a whole.
     """
     columns = width - 2 * MARGIN
     if columns < 8 or not scene.overview.rate or scene.now is None:
         return [blank(width)] * height
     cursor = column_of(scene, scene.cycle, columns)
     if height >= 5:
-        return [
-            _ruler(scene, width, columns, cursor), *_bars(scene, width, columns, 2, False),
-            _letters(scene, width, columns, {}), _marks(scene, width, columns, cursor),
-        ]
-    over = _brush(scene, columns, ends_only=True)
-    over |= {column_of(scene, hit, columns): ("●", "bad") for hit in scene.hits if is_inside(scene, hit)}
-    over.update({column_of(scene, cycle, columns): (name[0], "cursor") for name, cycle in scene.marks
-                 if is_inside(scene, cycle)})
+        lines = [*_bars(scene, width, columns, 2, cursor), _lost(scene, width, columns, cursor),
+                 _events(scene, width, columns, cursor)]
+        return [_ruler(scene, width, columns, cursor), *lines]
+    over = _brush(scene, columns, ends_only=True) | _stops(scene, columns)
     over[cursor] = ("▲", "cursor")
-    letters = _letters(scene, width, columns, over)
-    if height == 1:
-        return [letters]
-    return [*_bars(scene, width, columns, 1, True), letters][:height]
+    return [*_bars(scene, width, columns, 1, cursor), _lost(scene, width, columns, cursor, over)][-height:]
 
 
 def _stretch(values: tuple, columns: int) -> list:
@@ -74,40 +68,57 @@ def _stretch(values: tuple, columns: int) -> list:
     return list(values) if count == columns else [values[i * count // columns] for i in range(columns)]
 
 
-def _bars(scene: Scene, width: int, columns: int, rows: int, tinted: bool) -> list[Line]:
-    """Return the issue rate in `rows` rows of eight levels each."""
-    rates = _stretch(scene.overview.rate, columns)
-    states = _stretch(scene.overview.state, columns)
-    top = scene.overview.top_rate or 1.0
-    levels = [min(8 * rows, max(1 if rate > 0 else 0, round(rate / top * 8 * rows))) for rate in rates]
-    out = []
-    for part in range(rows):
-        base = 8 * (rows - 1 - part)
-        row = Row(width).to(MARGIN)
-        cells = []
-        for level, state in zip(levels, states, strict=True):
-            char = BARS[max(0, min(8, level - base))]
-            cells.append((char, "fg:issued" if not tinted or state < 0 else f"fg:issued@{scene.look(state).role}"))
-        out.append(row.cells(cells).line())
-    return out
-
-
-def _letters(scene: Scene, width: int, columns: int, over: dict[int, tuple[str, str]]) -> Line:
-    """Return the commonest blocking state of each column, with what lies over it."""
-    cells = []
-    for column, code in enumerate(_stretch(scene.overview.state, columns)):
-        if column in over:
-            cells.append(over[column])
-        elif code < 0:
-            cells.append((" ", "text"))
-        else:
-            look = scene.look(code)
-            cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role))
+def _lit(width: int, cells: list[tuple[str, str]], cursor: int) -> Line:
+    """Return a row of cells with the cursor's column on a lighter ground, free cells of it with a line for want of colour."""
+    char, role = cells[cursor]
+    if "~" not in role and role != "cursor":
+        cells[cursor] = ("│" if char == " " else char, ("faint" if char == " " else role) + "~column")
     return Row(width).to(MARGIN).cells(cells).line()
 
 
+def _bars(scene: Scene, width: int, columns: int, rows: int, cursor: int) -> list[Line]:
+    """Return the issue rate in `rows` rows of eight levels each."""
+    rates = _stretch(scene.overview.rate, columns)
+    top = max(scene.overview.rate) or 1.0
+    levels = [min(8 * rows, max(1 if rate > 0 else 0, round(rate / top * 8 * rows))) for rate in rates]
+    return [_lit(width, [(BARS[max(0, min(8, level - 8 * (rows - 1 - part)))], "fg:issued") for level in levels], cursor)
+            for part in range(rows)]
+
+
+def _lost(scene: Scene, width: int, columns: int, cursor: int, over: dict[int, tuple[str, str]] | None = None) -> Line:
+    """Return the share of warp-cycles lost to the register file, 0 to its highest value; over: what lies on it."""
+    lost = _stretch(scene.overview.lost, columns)
+    top = max(scene.overview.lost) or 1.0
+    cells = [(BARS[min(8, max(1 if share > 0.005 else 0, round(share / top * 8)))], "fg:register_file") for share in lost]
+    for column, cell in (over or {}).items():
+        cells[column] = cell
+    return _lit(width, cells, cursor)
+
+
+def _stops(scene: Scene, columns: int) -> dict[int, tuple[str, str]]:
+    """Return the cells of breakpoint hits and marks."""
+    hits = {column_of(scene, hit, columns): ("◉", "bad") for hit in scene.hits if is_inside(scene, hit)}
+    return hits | {column_of(scene, cycle, columns): (name[0], "cursor") for name, cycle in scene.marks
+                   if is_inside(scene, cycle)}
+
+
+def _events(scene: Scene, width: int, columns: int, cursor: int) -> Line:
+    """Return the commonest reason of those columns that differ from most, breakpoint hits, marks and the stretch."""
+    states = _stretch(scene.overview.state, columns)
+    known = [code for code in states if code >= 0]
+    usual = max(set(known), key=lambda code: (known.count(code), -code)) if known else -1
+    cells = []
+    for code in states:
+        look = scene.look(code)
+        is_other = code >= 0 and code != usual
+        cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role) if is_other else (" ", "text"))
+    for column, cell in (_brush(scene, columns) | _stops(scene, columns)).items():
+        cells[column] = cell
+    return _lit(width, cells, cursor)
+
+
 def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
-    """Return cycle numbers at round places, and the cursor with the exact cycle."""
+    """Return cycle numbers at round places, the cursor's exact cycle, and what the bars' full height stands for."""
     first, last = span_of(scene)
     span = last - first
     step = 1
@@ -115,20 +126,25 @@ def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
         step *= 2 if str(step)[0] in "15" else 5
         if str(step)[0] == "4":
             step = step // 4 * 5
-    label = f"{number(scene.cycle)} ▼" if cursor >= 12 else f"▼ {number(scene.cycle)}"
-    start = cursor - len(label) + 1 if cursor >= 12 else cursor
+    label = number(scene.cycle)
+    start = max(0, min(columns - len(label), cursor - len(label) + 1))
+    scale = [*((char, "fg:issued") for char in "issued"), *((char, "dim") for char in f" ≤ {max(scene.overview.rate):.2g}"),
+             *((char, "text") for char in "   "), *((char, "fg:register_file") for char in "lost to the register file"),
+             *((char, "dim") for char in f" ≤ {100 * max(scene.overview.lost):.0f} %")]
+    right = 2 * start < columns     # the scale stands in the half that the cursor leaves free
     cells: list[tuple[str, str]] = [(" ", "faint")] * columns
+    free = (0, columns - len(scale) - 2) if right else (len(scale) + 2, columns)
     tick = -(-first // step) * step
     while tick <= last:
         at = column_of(scene, tick, columns)
         text = short_number(tick)
         is_covered = at + len(text) >= start and at <= start + len(label)
-        if at + len(text) <= columns and not is_covered:
+        if free[0] <= at and at + len(text) <= free[1] and not is_covered:
             cells[at : at + len(text)] = [(char, "faint") for char in text]
         tick += step
-    for x, char in enumerate(label, start):
-        if 0 <= x < columns:
-            cells[x] = (char, "bold")
+    place = columns - len(scale) if right else 0
+    cells[place : place + len(scale)] = scale
+    cells[start : start + len(label)] = [(char, "cursor") for char in label]
     return Row(width).to(MARGIN).cells(cells).line()
 
 
@@ -145,16 +161,3 @@ def _brush(scene: Scene, columns: int, ends_only: bool = False) -> dict[int, tup
     if brush.last <= last:
         cells[right] = ("┤", "bold")
     return cells
-
-
-def _marks(scene: Scene, width: int, columns: int, cursor: int) -> Line:
-    """Return breakpoint hits, marks, the stretch and the cursor."""
-    cells: list[tuple[str, str]] = [(" ", "text")] * columns
-    for column, cell in _brush(scene, columns).items():
-        cells[column] = cell
-    for hit in filter(lambda cycle: is_inside(scene, cycle), scene.hits):
-        cells[column_of(scene, hit, columns)] = ("●", "bad")
-    for name, cycle in ((name, cycle) for name, cycle in scene.marks if is_inside(scene, cycle)):
-        cells[column_of(scene, cycle, columns)] = (name[0], "cursor")
-    cells[cursor] = ("▲", "bold")
-    return Row(width).to(MARGIN).cells(cells).line()

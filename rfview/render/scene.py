@@ -85,12 +85,13 @@ class Badge:
 
 @dataclass(frozen=True)
 class Overview:
-    """The whole run in `len(rate)` columns: instructions per cycle, and the commonest blocking state's code (-1: none)."""
+    """The whole run in `len(rate)` columns: instructions per cycle, the commonest blocking state's code (-1: none), and
+    the share of warp-cycles lost to the register file, 0..1, of the warps that were there to be held up."""
 
     edges: tuple[int, ...] = ()
     rate: tuple[float, ...] = ()
     state: tuple[int, ...] = ()
-    top_rate: float = 1.0
+    lost: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

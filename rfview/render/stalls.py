@@ -52,7 +52,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return render_now(scene, width, height) if scene.now else fill([title(width, "STALLS", focus=focus)], width, height)
     cycles = scene.shares_cycles
     window = f"last {number(min(cycles, RATE_WINDOW))} cycles" if cycles else "no cycle yet"
-    lines = [title(width, "STALLS", f"now    {window}", focus=focus)]
+    if width < 36:
+        lines = [title(width, "STALLS", focus=focus, right=f"now  {window.removesuffix(' cycles')}")]
+    else:
+        lines = [title(width, "STALLS", f"now    {window}", focus=focus)]
     present = [code for code in _states_of(scene) if _total(scene, code) or scene.now.count[code]]
     rows = height - 1
     if len(present) <= rows:

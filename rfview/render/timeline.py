@@ -141,7 +141,7 @@ def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_widt
         tick += step
     for hit in scene.hits:
         if 0 <= (at := span.column(hit)) < columns:
-            cells[at] = ("●", "bad")
+            cells[at] = ("◉", "bad")
     for name, cycle in scene.marks:
         if 0 <= (at := span.column(cycle)) < columns:
             cells[at] = (name[0], "cursor")

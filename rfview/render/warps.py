@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.overlay import lay_over_warp
 from rfview.render.scene import Scene
@@ -121,6 +122,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      12 █ fma   R13      ███w████  13 L fma   R15 miss ███x█p█L
      30 ▼ st.g  STT 0    L──────▼ ▸31 ↓ fma   B 8 left ↓━━━━━━↓
 
+     32–47  empty: 4 CTAs of 8 warps fill the registers
+
     Each row: warp, state, operation in the instruction buffer, what it waits for, the last cycles (eight or more), the
     current one last. Green blocks are issued instructions; a bright row can be acted on, a dim one waits for memory.
     Underlined: changed in this cycle.
@@ -128,8 +131,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     focus = scene.panel == "warps"
     if scene.now is None:
         return fill([title(width, "WARPS", focus=focus)], width, height)
-    count = scene.now.num_warps
-    kind, blocks = arrangement(count, width, height)
+    count = slots.shown(scene)
+    empty = slots.empty_words(scene, width - 1)
+    kind, blocks = arrangement(count, width, height - bool(empty))
     halves = [list(range(0, count, 2)), list(range(1, count, 2))]
     if kind == "single":
         lines = [_single_title(scene, width, focus)]
@@ -140,11 +144,14 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         cell = width // 2
         lines = [_pair_title(scene, width, cell, focus)]
         rows = len(halves[0])
-        first = visible_from(scene.warp // 2, rows, height - 1)
-        for index in range(first, min(rows, first + height - 1)):
+        room = height - 1 - bool(empty)
+        first = visible_from(scene.warp // 2, rows, room)
+        for index in range(first, min(rows, first + room)):
             lines.append(_beside([halves[0][index : index + 1], halves[1][index : index + 1]], scene, cell, width))
     else:
-        lines = _stacked(scene, width, height, halves, blocks, focus)
+        lines = _stacked(scene, width, height - bool(empty), halves, blocks, focus)
+    if empty:
+        lines.append(Row(width).add(f" {empty}", "faint").line())
     return fill(lines, width, height)
 
 
@@ -196,7 +203,8 @@ def warp_at(scene: Scene, width: int, height: int, x: int, y: int) -> int | None
     """Return the warp drawn at a place inside the panel, for the mouse; None for titles and blanks."""
     if scene.now is None or y < 1:
         return None
-    count = scene.now.num_warps
+    count = slots.shown(scene)
+    height -= count < scene.now.num_warps
     half = -(-count // 2)
     kind, blocks = arrangement(count, width, height)
     if kind == "single":

@@ -29,7 +29,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     Each line is the cause of the one above; the glyph is the state it is counted under. The last line names the hardware
     that the chain ends at, and when it is over, where that is already known. Long sentences take the rows that
-    are left, the last one's first.
+    are left, the last one's first; what is left then shows the evidence below the sentences.
     """
     key = scene.key("why")
     lines = [title(width, heading(scene), f"{key} opens" if key else "", focus=scene.panel == "why")]
@@ -46,7 +46,22 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         spare -= len(texts[index]) - 1
     for index in sorted(texts):
         lines += _short(scene, links[index], index, width, texts[index])
+        evidence = links[index].evidence
+        if spare > 0 and evidence and (links[index].conclusion or not _fits_beside(links[index], texts[index], width)):
+            parts = _wrapped(evidence, room, min(2, spare))
+            spare -= len(parts)
+            lines += [Row(width).to(5).add(part, "dim").line() for part in parts]
     return fill(lines, width, height)
+
+
+def _fits_beside(link: Link, texts: list[str], width: int) -> bool:
+    """Say whether a link's evidence stands behind its sentence."""
+    return width >= 58 and len(texts) == 1 and 5 + len(texts[0]) + 2 + len(link.evidence) <= width - 1
+
+
+def _since(link: Link) -> str:
+    """Return since when a link holds, "" where its sentence says it or nobody knows."""
+    return f"since {number(link.since)}" if link.since >= 0 and number(link.since) not in link.text + link.evidence else ""
 
 
 def _wrapped(text: str, room: int, rows: int) -> list[str]:
@@ -65,8 +80,10 @@ def _short(scene: Scene, link: Link, index: int, width: int, texts: list[str]) -
             look = scene.look(link.code)
             row.add(look.glyph, "st:" + look.role)
     row.to(5).add(texts[0], role)
-    if not link.conclusion and link.evidence and row.x + 2 + len(link.evidence) <= width - 1 and width >= 58:
+    if not link.conclusion and link.evidence and _fits_beside(link, texts, width):
         row.add("  ").add(link.evidence, "dim")
+    if not link.conclusion and (since := _since(link)) and row.x + len(since) + 3 <= width:
+        row.right(width - 1, since, "dim")
     return [row.line(), *(Row(width).to(5).add(text, role).line() for text in texts[1:])]
 
 

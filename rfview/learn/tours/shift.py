@@ -19,7 +19,7 @@ TOUR = Tour(
             claims=("$far >= 2",),
             text="A bank of racetrack memory keeps its registers as magnetic domains on tapes. Eight ports stand over "
                  "the tapes, and every 16th register lies under a port. Bank {$bank} is shifted by "
-                 "{rf.tape[$bank].current} (●), but the next request needs offset {rf.tape[$bank].target} (◇).",
+                 "{rf.tape[$bank].current} (◆), but the next request needs offset {rf.tape[$bank].target} (◇).",
             source="racetrack sections 2.2 and 2.3; Table 3: a step takes less than a cycle",
             question="How many cycles until the tape of bank {$bank} stands at offset {rf.tape[$bank].target}?",
             choices=(("1", "cycle - $start == 1"), ("as many as steps: {$far}", "cycle - $start == $far"),

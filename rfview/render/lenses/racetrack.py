@@ -13,7 +13,9 @@ WIDE = 54
 IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
 WORDS = ("idle", "read", "write", "shift", "pre", "wait")
 ROLES = ("off", "p:fast", "p:fast", "p:moving", "p:approx", "fg:bank_conflict")
-ACTIVITY_COLUMN, QUEUE_COLUMN, BUFFER_COLUMN = 22, 32, 45
+ACTIVITY_COLUMN, QUEUE_COLUMN, BUFFER_COLUMN = 21, 31, 46
+HEADINGS = ((ACTIVITY_COLUMN + 4, "steps"), (QUEUE_COLUMN, "queue"), (BUFFER_COLUMN, "wb"))
+LAST_HEADING = "shifts"
 
 
 def tapes_of(machine: Machine) -> list[dict[str, Any]]:
@@ -58,7 +60,7 @@ def read_queues(machine: Machine) -> dict[int, list[tuple[int, int]]]:
 
 
 def tape_cells(tape: dict[str, Any], before: dict[str, Any] | None, offsets: int) -> list[tuple[str, str]]:
-    """Return the tape as CELLS cells: `●` now, `◇` target, arrows between; underlined where it has moved."""
+    """Return the tape as CELLS cells: `◆` now, `◇` target, arrows between; underlined where it has moved."""
     scale = max(offsets, CELLS)
     now, target = tape["current"] * CELLS // scale, tape["target"] * CELLS // scale
     kind = tape["activity"]
@@ -70,21 +72,21 @@ def tape_cells(tape: dict[str, Any], before: dict[str, Any] | None, offsets: int
             cells[at] = (arrow, role)
         cells[target] = ("◇", "bold" if role == "dim" else role)
     touched = kind in (READ, WRITE) or (before is not None and before["current"] != tape["current"])
-    cells[now] = ("●", ("pt:fast+b" if kind in (READ, WRITE) else "text") + ("+u" if touched else ""))
+    cells[now] = ("◆", ("pt:fast+b" if kind in (READ, WRITE) else "text") + ("+u" if touched else ""))
     return cells
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return a row per bank: tape, what it does, its queue, its write buffer, its shifts so far; the last row adds up.
 
-      1 ····●→◇·········  shift  2  R31          ■□    23,848
-      2 ·····●··········  read      R12          □□    18,211
-      9 ·········◇←←●···  pre    3  R5           □□    17,204
-     ● tape ◇ target  served 4/4  shifts 275,079  pre 41.0 %
+      1 ····◆→◇········· shift   2 w4.R31 w9.R2  1      23,848
+      2 ·····◆·········· read      w7.R12               18,211
+      9 ·········◇←←◆··· pre     3 w5.R5 +2             17,204
+     ◆ at port ◇ wanted → awaited → ahead  served 4/4  275,079
 
-    `●` the offset under the ports, `◇` the offset that the head of the queue needs, arrows the steps still to pay: red
+    `◆` the offset under the ports, `◇` the offset that the head of the queue needs, arrows the steps still to pay: red
     while the bank has a place and someone waits, yellow ahead of time. The queue begins with buffered writes, red, then
-    reads in their order. Narrow: two banks per row, tapes only.
+    reads in their order; +2: so many more. wb: writes in the bank's buffer. Narrow: two banks per row, tapes only.
     """
     machine = scene.now
     if machine is None or height < 2 or "tape" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
@@ -96,10 +98,6 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return _narrow(scene, tapes, before, width, height)
     queues = read_queues(machine)
     lines = []
-    heading = height > len(tapes) + 1
-    if heading:
-        row = Row(width).at(ACTIVITY_COLUMN, "now", "faint").at(QUEUE_COLUMN, "queue", "faint")
-        lines.append(row.at(BUFFER_COLUMN, "wb", "faint").right(width - 1, "shifts", "faint").line())
     shown = min(len(tapes), height - 1)
     first = max(0, min(len(tapes) - shown, scene.bank - shown // 2))
     for bank in range(first, first + shown):
@@ -117,14 +115,16 @@ def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, 
     row.cells(tape_cells(tape, before, num_offsets(machine)))
     kind = tape["activity"]
     changed = before is not None and before["activity"] != kind
-    row.at(ACTIVITY_COLUMN, WORDS[kind], ROLES[kind] + ("+u" if changed and kind != IDLE else ""))
+    if kind != IDLE:
+        row.at(ACTIVITY_COLUMN, WORDS[kind], ROLES[kind] + ("+u" if changed else ""))
     if kind in (SHIFTING, PRESHIFTING, WAITING) and tape["current"] != tape["target"]:
-        row.right(ACTIVITY_COLUMN + 8, str(abs(tape["target"] - tape["current"])), ROLES[kind])
+        row.right(ACTIVITY_COLUMN + 9, str(abs(tape["target"] - tape["current"])), ROLES[kind])
     _queue(row, scene, bank, tape, reads)
     size = int(parameter(machine, "wb_entries", 2))
     grown = before is not None and before["wb_count"] != tape["wb_count"]
-    row.to(BUFFER_COLUMN).add("■" * tape["wb_count"], "fg:wb_full" if tape["wb_count"] >= size else "p:moving")
-    row.add("□" * (size - tape["wb_count"]), "changed" if grown else "off")
+    if tape["wb_count"] or grown:
+        full = tape["wb_count"] >= size
+        row.to(BUFFER_COLUMN).add(str(tape["wb_count"]), ("fg:wb_full" if full else "p:moving") + ("+u" if grown else ""))
     moved = before is not None and before["shifts"] != tape["shifts"]
     return row.right(width - 1, number(tape["shifts"]), "changed" if moved else "dim").line()
 
@@ -140,22 +140,21 @@ def _queue(row: Row, scene: Scene, bank: int, tape: dict[str, Any], reads: list[
     entries += [(entry, "p:moving") for entry in tape["wb"]]
     entries += [(entry, "text") for entry in reads]
     row.to(QUEUE_COLUMN)
-    if not entries:
-        row.add("·", "off")
     for index, ((warp, reg), role) in enumerate(entries):
-        text = f"{' ' if index else ''}R{reg}"
-        if row.x + len(text) > BUFFER_COLUMN - 1:
-            row.add("…", "dim")
+        text = f"{' ' if index else ''}w{warp}.R{reg}"
+        rest = len(entries) - index
+        if row.x + len(text) + (len(f" +{rest - 1}") if rest > 1 else 0) > BUFFER_COLUMN - 1:
+            row.add(f" +{rest}", "dim")
             break
         row.add(text, "bold" if warp == scene.warp and role == "text" else role)
 
 
 def _totals(machine: Machine, tapes: list[dict[str, Any]], width: int) -> Line:
-    """Return the legend and the sums: banks with a place, demand shifts, and preshift's share of all steps."""
-    shifts, ahead = total(tapes, "shifts"), total(tapes, "preshifts")
-    row = Row(width).parts(" ", ("●", "text"), (" tape ", "dim"), ("◇", "p:moving"), (" target  ", "dim"))
-    row.add(f"served {served(machine)}", "text").add(f"  shifts {number(shifts)}", "text")
-    return row.right(width - 1, f"pre {percent(ahead, shifts + ahead)}", "p:approx").line()
+    """Return the legend, how many banks had a place, and the sum of the demand shifts."""
+    row = Row(width).parts(" ", ("◆", "text"), (" at port ", "dim"), ("◇", "p:moving"), (" wanted ", "dim"),
+                           ("→", "p:moving"), (" awaited ", "dim"), ("→", "p:approx"), (" ahead  ", "dim"))
+    row.add(f"ports {served(machine)}", "text")
+    return row.right(width - 1, number(total(tapes, "shifts")), "text").line()
 
 
 def total(tapes: list[dict[str, Any]], name: str) -> int:
@@ -188,6 +187,6 @@ def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, An
     shifts, ahead = total(tapes, "shifts"), total(tapes, "preshifts")
     moving = sum(tape["activity"] == PRESHIFTING for tape in tapes)
     waits = sum(bank["queue"] for bank in machine.bank)
-    last = Row(width).add(f" {served(machine)} waits {waits}  pre {moving}  shifts {number(shifts)}", "text")
-    return [*lines, last.right(width - 1, percent(ahead, shifts + ahead, 0), "p:approx").line()]
+    last = Row(width).add(f" {served(machine)} waits {waits} pre {moving} shifts {number(shifts)}", "text")
+    return [*lines, last.right(width - 1, f" {percent(ahead, shifts + ahead, 0)}", "p:approx").line()]
 

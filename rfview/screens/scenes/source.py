@@ -26,6 +26,7 @@ MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of 
 SCAN_CHUNKS = 512     # longer recordings show only the hits of the chunks visited
 STATE_OF_A_WARP = re.compile(r"w(arp\[)?\d+\]?\.state$")
 QUIET_STATES = ("issued", "not_selected", "finished", "no_cta")
+OUTSIDE_STATES = ("suspended", "finished", "no_cta")     # of warps that are not there to be held up
 
 
 class SceneSource:
@@ -150,14 +151,14 @@ class SceneSource:
         return Badge("past", "◄ PAST")
 
     def _common_states(self) -> tuple[int, ...]:
-        """Return the run's five commonest states in table order, looked at again when the run has doubled."""
+        """Return issued and the run's four commonest other states, the commonest first; looked at again when it has doubled."""
         timeline = self.session.timeline
         size = timeline.last.bit_length()
         if self._common is None or self._common[0] != size:
             totals = timeline.stall_totals(timeline.last)
             order = [int(code) for code in np.argsort(-totals, kind="stable") if totals[code]]
             order = [code for code in order if code not in (0, *self._named("finished", "no_cta"))][:4]
-            self._common = (size, tuple(sorted([0, *order])))
+            self._common = (size, (0, *order))
         return self._common[1]
 
     def _named(self, *names: str) -> list[int]:
@@ -193,8 +194,12 @@ class SceneSource:
         empty = blocking.max(axis=1, initial=0) <= 0
         fallback = found.states.argmax(axis=1)
         states = np.where(empty, np.where(found.states.max(axis=1, initial=0) > 0, fallback, -1), best)
+        there = found.states.astype(np.float64)
+        there[:, self._named(*OUTSIDE_STATES)] = 0
+        blocked = [code for code, look in self._looks.items() if look.is_register_file and code < there.shape[1]]
+        lost = there[:, blocked].sum(axis=1) / np.maximum(1.0, there.sum(axis=1))
         overview = Overview(tuple(found.edges.tolist()), tuple(found.issue_rate.tolist()), tuple(states.tolist()),
-                            max(1.0, float(found.issue_rate.max(initial=0))))
+                            tuple(lost.tolist()))
         self._overview = (key, overview)
         return overview
 
