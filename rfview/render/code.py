@@ -56,7 +56,9 @@ def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
         text = with_lines(str(entry["text"]), program)
         if width < NARROW:      # the mark takes the blank, the operands have the rest
             row.add(*(_glyph(point) if point is not None else (" ", "text")))
-            row.add(cut(compact_text(text), width - row.x - 1), "bold" if at else "dim" if index < pc else "text")
+            words, room = compact_text(text), width - row.x - 1
+            row.add(cut(words if len(words) <= room else " ".join(words.split()), room),
+                    "bold" if at else "dim" if index < pc else "text")
             lines.append(row.line())
             continue
         room = width - row.x - 4
@@ -117,7 +119,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     focus = scene.panel == "code"
     files = scene.info.get("ptx", ())
     path = str(files[0]["path"]).rsplit("/", 1)[-1] if files else ""
-    info = f"{path} source" if scene.code_source else path
+    info = ("source" if width < NARROW else f"{path} source") if scene.code_source else path
     if words := words_of_run(scene.info.get("parameters", {})):
         info = f"{info}  {words}"
     lines = [title(width, f"CODE w{scene.warp}", info, focus=focus)]

@@ -89,7 +89,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     columns, last = headings_of(base_design(design)) if width >= WIDE else ((), "")
     if columns:
         row = Row(width, "band").add("▌" if scene.panel == "lens" else " ", "title").add("REGISTER FILE", "title")
-        row.add("  ").add(cut(design + variant(scene), columns[0][0] - row.x - 1), "tinfo")
+        name, room = design + variant(scene), columns[0][0] - row.x - 3
+        row.add("  ").add(name if len(name) <= room else cut(base_design(design), room), "tinfo")
         for column, text in columns:
             row.at(column, text, "tinfo")
         heading = row.right(width - 1, last, "tinfo").line()

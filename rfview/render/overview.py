@@ -86,10 +86,13 @@ def _bars(scene: Scene, width: int, columns: int, rows: int, cursor: int) -> lis
 
 
 def _lost(scene: Scene, width: int, columns: int, cursor: int, over: dict[int, tuple[str, str]] | None = None) -> Line:
-    """Return the share of warp-cycles lost to the register file, 0 to its highest value; over: what lies on it."""
+    """Return the share of warp-cycles lost to the register file, 0 to its highest value; over: what lies on it.
+
+    Seven levels, so that even without colours a line parts it from the bars above.
+    """
     lost = _stretch(scene.overview.lost, columns)
     top = max(scene.overview.lost) or 1.0
-    cells = [(BARS[min(8, max(1 if share > 0.005 else 0, round(share / top * 8)))], "fg:register_file") for share in lost]
+    cells = [(BARS[max(1 if share > 0.005 else 0, round(share / top * 7))], "fg:register_file") for share in lost]
     for column, cell in (over or {}).items():
         cells[column] = cell
     return _lit(width, cells, cursor)

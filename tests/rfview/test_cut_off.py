@@ -124,7 +124,7 @@ def test_code_why_and_pipeline_name_the_same_line() -> None:
         await app.settle()
         await app.go(5000)
         await app.press("1", "2", "o")
-        assert "@P0 bra   -> line 52" in app.screen_text()
+        assert "@P0 bra -> line 52" in app.screen_text()
         await app.press("e")
         assert "@P0 bra -> line 52, line 37" in app.window_text() and "1–5 link" in app.window_text()
         await app.press("escape", "P")

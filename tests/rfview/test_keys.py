@@ -110,7 +110,7 @@ def test_breakpoints_are_toggled_listed_switched_and_hit_both_ways() -> None:
         pc = app.scene.now.pc[app.scene.warp]
         await app.press("b")
         assert [point.value for point in app.session.breakpoints.values()] == [pc]
-        assert "●" in app.screen_text()
+        assert "◉" in app.screen_text()
         await app.press("c")
         forward = app.cycle
         assert forward > 150 and "breakpoint 1" in app.scene.message
@@ -138,7 +138,7 @@ def test_breakpoint_hits_reach_the_overview() -> None:
                 break
             await app.pilot.pause(0.01)
         assert app.scene.hits
-        assert "●" in app.app.main.views["overview"].lines[4].plain
+        assert "◉" in app.app.main.views["overview"].lines[4].plain
 
     drive(test)
 
@@ -251,7 +251,7 @@ def test_enter_opens_registers_why_or_zooms() -> None:
 def test_source_and_decoded_code() -> None:
     async def test(app: Driven) -> None:
         await app.press("p")
-        assert app.scene.code_source and "gemm.ptx source" in app.screen_text()
+        assert app.scene.code_source and "  source  " in app.screen_text()
         await app.press("p")
         assert not app.scene.code_source
 

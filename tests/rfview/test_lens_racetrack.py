@@ -50,17 +50,17 @@ def test_a_tape_approaches_its_target_and_names_the_register() -> None:
     run = engine("one")
     t = first_cycle(run, racetrack.SHIFTING)
     lines = text(racetrack.render(scene_of(run, t), 58, 17))
-    assert lines[0].startswith("  0 ·●→→→→→◇········  shift  6  R16 R0 R48   ■□"), lines[0]
+    assert lines[0].startswith("  0 ·◆→→→→→◇········  shift  6  w0.R16 +2     1"), lines[0]
     assert lines[0].rstrip().endswith(" 1") and len(lines) == 17
     lines = text(racetrack.render(scene_of(run, t + 5), 58, 17))
-    assert lines[0].startswith("  0 ······●◇········  shift  1"), lines[0]
+    assert lines[0].startswith("  0 ······◆◇········  shift  1"), lines[0]
     w = first_cycle(run, racetrack.WRITE)
     lines = text(racetrack.render(scene_of(run, w), 58, 17))
-    assert lines[0].startswith("  0 ·······●········  write     R16 R0 R48   □□"), lines[0]
+    assert lines[0].startswith("  0 ·······◆········  write     w0.R16 +2     0"), lines[0]
     lines = text(racetrack.render(scene_of(run, w + 1), 58, 17))
-    assert lines[0].startswith("  0 ···◇←←●·········  shift  3  R0 R48       □□"), lines[0]
+    assert lines[0].startswith("  0 ···◇←←◆·········  shift  3  w0.R0 w0.R48  "), lines[0]
     r = first_cycle(run, racetrack.READ)
-    assert "read      R0 R48" in text(racetrack.render(scene_of(run, r), 58, 17))[0]
+    assert "read      w0.R0 w0.R48" in text(racetrack.render(scene_of(run, r), 58, 17))[0]
 
 
 def test_preshift_and_waiting_are_told_apart_by_word_and_colour() -> None:
@@ -79,7 +79,9 @@ def test_preshift_and_waiting_are_told_apart_by_word_and_colour() -> None:
 def test_sums_are_those_of_the_counts() -> None:
     run = engine("random")
     scene = scene_of(run, len(run.snapshots) - 2)
-    assert f"shifts {run.count('shifts'):,}" in racetrack.render(scene, 58, 17)[-1].plain
+    steps = run.count("shifts") + run.count("preshifts")
+    wide = racetrack.render(scene, 58, 17)[-1].plain
+    assert wide.rstrip().endswith(f" {run.count('shifts'):,}") and f"ahead {100 * run.count('preshifts') / steps:.0f} %" in wide
     last = racetrack.render(scene, 40, 9)[-1].plain
     assert f"shifts {run.count('shifts'):,}" in last and last.rstrip().endswith("%")
 
@@ -91,23 +93,23 @@ def test_every_cycle_fits_its_panel(width: int, height: int) -> None:
         scene = scene_of(run, cycle, panel="lens", bank=cycle % BANKS)
         lines = lens.render(scene, width, height)
         assert len(lines) == height and all(len(line.plain) == width for line in lines)
-        assert "racetrack" in lines[0].plain
+        assert "racetrack" in lines[0].plain and ("steps" in lines[0].plain) == (width >= 58)
 
 
 def test_narrow_shows_two_banks_per_row() -> None:
     run = engine("one")
     t = first_cycle(run, racetrack.SHIFTING)
     lines = text(lens.render(scene_of(run, t), 40, 10))
-    assert lines[1].startswith("  0 ·●→→→→→◇········  8 ●···············")
+    assert lines[1].startswith("  0 ·◆→→→→→◇········  8 ◆···············")
     assert len(lines) == 10 and "waits" in lines[9]
 
 
 def test_more_offsets_than_cells_are_pooled() -> None:
     tape = {"current": 10, "target": 50, "activity": racetrack.SHIFTING}
     cells = "".join(char for char, _ in racetrack.tape_cells(tape, None, 64))
-    assert cells == "··●→→→→→→→→→◇···"
+    assert cells == "··◆→→→→→→→→→◇···"
     tape = {"current": 3, "target": 0, "activity": racetrack.WAITING}
-    assert "".join(char for char, _ in racetrack.tape_cells(tape, None, 8)) == "◇←←●····        "
+    assert "".join(char for char, _ in racetrack.tape_cells(tape, None, 8)) == "◇←←◆····        "
 
 
 def test_without_a_state_there_is_nothing_to_draw() -> None:

@@ -313,8 +313,8 @@ def test_a_foreign_state_is_shown_by_its_own_glyph_and_its_family() -> None:
 def test_collectors_mark_what_is_here_awaited_and_refused() -> None:
     found = scene_with("bank_conflict")
     said = text(collectors.render(found, 58, 7))
-    assert "COLLECTORS" in said and "x" in said.split("conflict")[1] and "■" in said and "□" in said
-    assert "SP0" in said and "MSHR" in said and "LDST" in said
+    assert "COLLECTORS" in said and "x" in said.split("lost bank")[1] and "▮" in said and "▯" in said
+    assert "SP0" in said and re.search(r"L1 \d+/32", said) and "LDST" in said
     assert "R18" in text(collectors.render(found, 118, 24)) or "R12" in text(collectors.render(found, 118, 24))
 
 
@@ -322,7 +322,15 @@ def test_a_pipe_shows_the_instructions_inside_it() -> None:
     session = Session(open_recording(FIRST))
     session.goto(1000)
     said = text(collectors.render(SceneSource(session).scene(), 80, 9))
-    assert re.search(r"SP0 +╌╌╌╌ idle", said) and re.search(r"LDST ━━━━ w11 +×4 ", said)
+    assert "SP0 idle" in said and "LDST ━━━━ w11×4 " in said
+
+
+def test_more_collectors_than_cells_are_counted() -> None:
+    found = scene_with("bank_conflict")
+    assert found.now is not None
+    busy = sum(entry is not None for entry in found.now.collectors)
+    one = text(collectors.render(found, 40, 4))
+    assert busy > 2 and f"{busy} of {len(found.now.collectors)} busy" in one and f"+{busy - 1} more" in one
 
 
 def test_code_shows_the_warps_next_instruction_and_turns_to_source(scene: Scene) -> None:
@@ -363,10 +371,40 @@ def test_the_census_counts_every_warp(scene: Scene) -> None:
 def test_the_overview_has_cursor_ruler_marks_and_hits(scene: Scene) -> None:
     marked = scene.at(marks=(("a", 40),), hits=(300,))
     lines = overview.render(marked, 120, 5)
-    assert "150 ▼" in lines[0].plain and "▲" in lines[4].plain and "a" in lines[4].plain and "●" in lines[4].plain
-    assert lines[4].plain.index("▲") == lines[0].plain.index("▼")
+    assert lines[0].plain.rstrip().endswith("%") and "issued ≤ " in lines[0].plain
+    assert "a" in lines[4].plain and "◉" in lines[4].plain
+    column = overview.column_of(scene, scene.cycle, 118)
+    start = lines[0].plain.index(" 150")
+    assert start + 4 == 1 + column + 1, "the number's last digit stands over the cursor's column"
     low = overview.render(marked, 80, 2)
-    assert "▲" in low[1].plain and "a" in low[1].plain and "●" in low[1].plain
+    assert "▲" in low[1].plain and "a" in low[1].plain and "◉" in low[1].plain
+
+
+def test_the_overview_shows_what_the_register_file_cost() -> None:
+    session = Session(open_recording(FIRST))
+    session.goto(3000)
+    source = SceneSource(session)
+    source.columns = 40
+    found = source.scene()
+    codes = [code for code, look in found.looks.items() if look.is_register_file]
+    absent = [code for code, look in found.looks.items() if look.name in ("no_cta", "finished", "suspended")]
+    columns = session.timeline.overview(40).states
+    for lost, totals in zip(found.overview.lost, columns, strict=True):
+        there = sum(total for code, total in enumerate(totals) if code not in absent)
+        assert lost == pytest.approx(sum(totals[code] for code in codes) / max(1.0, there))
+    assert max(found.overview.lost) > 0.5
+    assert f"≤ {100 * max(found.overview.lost):.0f} %" in overview.render(found, 120, 5)[0].plain
+
+
+def test_letters_stand_where_a_column_differs_from_most(scene: Scene) -> None:
+    session = make_session()
+    source = SceneSource(session)
+    source.columns = 118
+    found = source.scene()
+    known = [code for code in found.overview.state if code >= 0]
+    usual = found.look(max(set(known), key=known.count)).glyph
+    letters = overview.render(found, 120, 5)[4].plain
+    assert usual not in letters and len(set(known)) > 1 and letters.strip()
 
 
 def test_the_cursors_label_never_leaves_half_a_number_beside_it() -> None:
@@ -375,7 +413,8 @@ def test_the_cursors_label_never_leaves_half_a_number_beside_it() -> None:
     for cycle in range(20, 400, 3):
         session.goto(cycle)
         ruler = overview.render(source.scene(), 120, 5)[0].plain
-        assert set(ruler.replace("▼", " ").split()) <= {"0", "100", "200", "300", str(cycle)}, ruler
+        numbers = {word for word in re.sub("issued ≤.*%", "", ruler).split()}
+        assert numbers <= {"0", "100", "200", "300", str(cycle)}, ruler
 
 
 def test_a_click_on_the_overview_and_its_cursor_agree(scene: Scene) -> None:

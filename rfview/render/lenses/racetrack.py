@@ -13,7 +13,7 @@ WIDE = 54
 IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
 WORDS = ("idle", "read", "write", "shift", "pre", "wait")
 ROLES = ("off", "p:fast", "p:fast", "p:moving", "p:approx", "fg:bank_conflict")
-ACTIVITY_COLUMN, QUEUE_COLUMN, BUFFER_COLUMN = 21, 31, 46
+ACTIVITY_COLUMN, QUEUE_COLUMN, BUFFER_COLUMN = 22, 32, 46
 HEADINGS = ((ACTIVITY_COLUMN + 4, "steps"), (QUEUE_COLUMN, "queue"), (BUFFER_COLUMN, "wb"))
 LAST_HEADING = "shifts"
 
@@ -82,7 +82,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
       1 ····◆→◇········· shift   2 w4.R31 w9.R2  1      23,848
       2 ·····◆·········· read      w7.R12               18,211
       9 ·········◇←←◆··· pre     3 w5.R5 +2             17,204
-     ◆ at port ◇ wanted → awaited → ahead  served 4/4  275,079
+     ◆ port ◇ wanted → awaited → ahead 41 %  served 4/4  275,079
 
     `◆` the offset under the ports, `◇` the offset that the head of the queue needs, arrows the steps still to pay: red
     while the bank has a place and someone waits, yellow ahead of time. The queue begins with buffered writes, red, then
@@ -118,7 +118,7 @@ def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, 
     if kind != IDLE:
         row.at(ACTIVITY_COLUMN, WORDS[kind], ROLES[kind] + ("+u" if changed else ""))
     if kind in (SHIFTING, PRESHIFTING, WAITING) and tape["current"] != tape["target"]:
-        row.right(ACTIVITY_COLUMN + 9, str(abs(tape["target"] - tape["current"])), ROLES[kind])
+        row.right(ACTIVITY_COLUMN + 8, str(abs(tape["target"] - tape["current"])), ROLES[kind])
     _queue(row, scene, bank, tape, reads)
     size = int(parameter(machine, "wb_entries", 2))
     grown = before is not None and before["wb_count"] != tape["wb_count"]
@@ -150,11 +150,12 @@ def _queue(row: Row, scene: Scene, bank: int, tape: dict[str, Any], reads: list[
 
 
 def _totals(machine: Machine, tapes: list[dict[str, Any]], width: int) -> Line:
-    """Return the legend, how many banks had a place, and the sum of the demand shifts."""
-    row = Row(width).parts(" ", ("◆", "text"), (" at port ", "dim"), ("◇", "p:moving"), (" wanted ", "dim"),
-                           ("→", "p:moving"), (" awaited ", "dim"), ("→", "p:approx"), (" ahead  ", "dim"))
-    row.add(f"ports {served(machine)}", "text")
-    return row.right(width - 1, number(total(tapes, "shifts")), "text").line()
+    """Return the legend with preshift's share of all steps, how many banks had a place, the sum of the demand shifts."""
+    shifts, ahead = total(tapes, "shifts"), total(tapes, "preshifts")
+    row = Row(width).parts(" ", ("◆", "text"), (" port ", "dim"), ("◇", "p:moving"), (" wanted ", "dim"), ("→", "p:moving"),
+                           (" awaited ", "dim"), ("→", "p:approx"), (" ahead ", "dim"))
+    row.add(percent(ahead, shifts + ahead, 0), "p:approx").add(f"  served {served(machine)}", "text")
+    return row.right(width - 1, f" {number(shifts)}", "text").line()
 
 
 def total(tapes: list[dict[str, Any]], name: str) -> int:
