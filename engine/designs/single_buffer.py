@@ -373,6 +373,7 @@ DESIGN = Design(
     events=EVENTS,
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
+    lens="single_buffer",
     panels=PANELS,
     tracks=(("in buffer", "rf.count", 16),),
     places=(("STT-RAM", ("stt_reads",), ("stt_writes",)),

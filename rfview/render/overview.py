@@ -69,7 +69,7 @@ def _stretch(values: tuple, columns: int) -> list:
 
 
 def _lit(width: int, cells: list[tuple[str, str]], cursor: int) -> Line:
-    """Return a row of cells with the cursor's column on a lighter ground, free cells of it with a line for want of colour."""
+    """Return a row of cells with the cursor's column on a lighter ground; a free cell of it has a line."""
     char, role = cells[cursor]
     if "~" not in role and role != "cursor":
         cells[cursor] = ("│" if char == " " else char, ("faint" if char == " " else role) + "~column")

@@ -88,5 +88,5 @@ def _entry(width: int, glyph: str, glyph_role: str, name: str, now: int, share: 
     """Return one row: glyph, name, warps now, bar, share."""
     row = Row(width).add(" ").add(glyph, glyph_role).add(" ").add(name[:17], "text" if glyph != " " else "dim")
     row.right(22, str(now), "bold" if now else "faint").to(23)
-    room = max(3, min(width - 23 - 9, 40))
+    room = max(2, min(width - 23 - 9, 40))
     return row.add(bar(share, top, room), hue).right(width - 1, percent(share, total), "text").line()

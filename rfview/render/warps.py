@@ -37,7 +37,8 @@ def run_cells(scene: Scene, codes: list[int], *, now_last: bool, loud: bool = Tr
 def warp_row(scene: Scene, warp: int, width: int) -> Line:
     """Return one warp in `width` cells: id, state, operation, what it waits for, and the history that fits.
 
-    13 cells: 2 past cycles. 20: 8. 30: with what it waits for, the rest is history. 60 and more: the state's name, too.
+    13 cells: 2 past cycles. 18: 7. 20: 8. 30: with what it waits for, the rest is
+    history. 60 and more: the state's name, too.
     """
     if scene.over is not None:
         return lay_over_warp(scene, warp, width, warp_row)
@@ -50,7 +51,7 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
     base = "bold" if focus else "dim" if look.name in CALM else "text"
     row = Row(width, "focus" if focus else "")
     row.add("▸" if focus else " ", "bold").add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
-    past = 2 if width < 18 else 8 + max(0, width - 30)
+    past = 2 if width < 18 else 7 if width < 20 else 8 + max(0, width - 30)
     if width >= 60:
         past = width - 36
     if look.name in IDLE:

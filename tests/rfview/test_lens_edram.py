@@ -55,17 +55,17 @@ def text(cycle: int, width: int = 58, height: int = 17, variant: str = "error_mo
 def test_a_row_per_bank_with_its_cells_counter_and_refresh() -> None:
     lines = text(300)
     assert len(lines) == 17
-    assert lines[0] == "  0 ░░░" + " " * 15 + "↻" + " " * 14 + "M 0"
-    assert lines[6] == "  6 ░·░" + " " * 15 + "↻" + " " * 14 + "M 0"
-    assert lines[8] == "  8 ░░·" + " " * 15 + "↻" + " " * 14 + "M 0 refresh row 37"
+    assert lines[0] == "  0 ░░░" + " " * 15 + "↻" + " " * 14 + "0/8"
+    assert lines[6] == "  6 ░·░" + " " * 15 + "↻" + " " * 14 + "0/8"
+    assert lines[8] == "  8 ░░·" + " " * 15 + "↻" + " " * 14 + "0/8 refresh row 37"
     assert lines[16] == " · precise ░▒▓█ age 2 4 6 8 T0 ↻ ✕ lost 0 saved 0.0 %"
 
 
 def test_the_counter_steps_with_each_period_of_its_bank() -> None:
-    counters = [line.split("M ")[1][0] for line in text(1024)[:16]]
+    counters = [line[edram.COUNTER_COLUMN] for line in text(1024)[:16]]
     assert counters == ["2", "2"] + ["1"] * 14                 # banks 2 .. 15 begin their period 1 to 7 cycles later
-    assert [line.split("M ")[1][0] for line in text(700)[:16]] == ["1"] * 16
-    assert [line.split("M ")[1][0] for line in text(700, variant="m=0")[:16]] == ["0"] * 16
+    assert [line[edram.COUNTER_COLUMN] for line in text(700)[:16]] == ["1"] * 16
+    assert [line[edram.COUNTER_COLUMN] for line in text(700, variant="m=0")[:16]] == ["0"] * 16
 
 
 def test_lost_bits_are_shown_in_their_cycle_and_in_no_other() -> None:
@@ -119,7 +119,7 @@ def test_the_refresh_position_is_solid_while_its_bank_refreshes() -> None:
 
 def test_room_for_the_next_refresh() -> None:
     line = text(300, 100)[8]
-    assert line.endswith("M 0 refresh row 37         next row 38 in 8")
+    assert line.endswith("0/8 refresh row 37         next row 38 in 8")
     assert text(300, 100)[0].endswith("next row 38 in 4")
     assert text(300, 100)[16].endswith("T0 512 cycles  approx 4.3 %")
     assert text(300, 100, variant="postpone=3")[8].endswith("next row 38 in 8")

@@ -413,7 +413,7 @@ def test_the_cursors_label_never_leaves_half_a_number_beside_it() -> None:
     for cycle in range(20, 400, 3):
         session.goto(cycle)
         ruler = overview.render(source.scene(), 120, 5)[0].plain
-        numbers = {word for word in re.sub("issued ≤.*%", "", ruler).split()}
+        numbers = set(re.sub("issued ≤.*%", "", ruler).split())
         assert numbers <= {"0", "100", "200", "300", str(cycle)}, ruler
 
 

@@ -25,11 +25,13 @@ REFRESHING, LOST = "↻", "✕"
 class Turns:
     """Where the refresh of each bank stands.
 
-    row: last one refreshed, -1 = none yet. counter: M-bit counter. following, wait: the next row and the cycles until it.
+    row: last one refreshed, -1 = none yet. counter: M-bit counter, of `periods`. following, wait: the next row and the
+    cycles until it.
     """
 
     row: np.ndarray
     counter: np.ndarray
+    periods: int
     following: np.ndarray
     wait: np.ndarray
 
@@ -102,7 +104,7 @@ class Rows:
         at = done // self.per_bank * self.t0 + self.offsets[following * self.banks + banks]
         row = np.where(done > 0, (done - 1) % self.per_bank, -1)
         counter = np.maximum(done - 1, 0) // self.per_bank % (self.span // self.t0)
-        return Turns(row, counter, following, np.maximum(0, at - self.now))
+        return Turns(row, counter, self.span // self.t0, following, np.maximum(0, at - self.now))
 
     def by_bank(self, values: np.ndarray) -> np.ndarray:
         """Return (banks, rows per bank) of a value per row."""
@@ -140,9 +142,9 @@ def pooled(grid: np.ndarray, cells: int) -> np.ndarray:
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return a row per bank: its rows as cells, its M-bit counter, and what it does in this cycle.
 
-      0 ░░·░↻░░·░░░░·░░░░·░░░░·░░░░·░·   M 1 read  R12 w12
-      4 ·▓░░▓·▓░▓▓·▓↻▓▓·▓▓▓▓·▓▓░▓·▓▓▓·   M 5 refresh row 25
-     10 ██████████████████░✕█████░███·   M 7 bit lost R17 w4
+      0 ░░·░↻░░·░░░░·░░░░·░░░░·░░░░·░·   1/8 read  R12 w12
+      4 ·▓░░▓·▓░▓▓·▓↻▓▓·▓▓▓▓·▓▓░▓·▓▓▓·   5/8 refresh row 25
+     10 ██████████████████░✕█████░███·   7/8 bit lost R17 w4
      · precise ░▒▓█ age 2 4 6 8 T0 ↻ ✕ lost 214 saved 31.5 %
 
     A cell is two rows, the older of them shown; blank when no warp has a register there. Dots are precise values, refreshed
@@ -222,7 +224,7 @@ def _activity(row: Row, scene: Scene, rows: Rows, turns: Turns, bank: int) -> No
     """Write a bank's counter, its access, refresh or loss in this cycle, and where there is room its next refresh."""
     machine = rows.machine
     port = machine.bank[bank]
-    row.at(COUNTER_COLUMN, f"M {turns.counter[bank]}", "dim")
+    row.at(COUNTER_COLUMN, f"{turns.counter[bank]}/{turns.periods}", "dim")
     warps, regs = rows.owners()
     lost = np.flatnonzero(rows.lost()[bank :: rows.banks])
     if port["activity"] == layout.BANK_BUSY:

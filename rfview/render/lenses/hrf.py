@@ -239,8 +239,8 @@ def _totals(now: Buffers, width: int) -> Line:
 def _power(now: Buffers, width: int) -> Line:
     """Return dynamic and leakage power since the run began, and what gating changes."""
     dynamic, leakage, saved = now.power_mw()
-    row = Row(width).add(" power", "dim").at(9, "dynamic ", "dim").add(f"{dynamic:>7.1f} mW", "text")
-    row.add("  leakage ", "dim").add(f"{leakage:.1f} mW", "text")
+    row = Row(width).add(" power", "dim").at(9, "dynamic ", "dim").add(f"{dynamic:.1f}", "text").add(" + leakage ", "dim")
+    row.add(f"{leakage:.1f}", "text").add(" = ", "dim").add(f"{dynamic + leakage:.1f} mW", "text")
     if now.parameter("power_gating"):
         row.add(" gated ", "dim").add(f"{saved:+.1f}".replace("-", "−"), "good" if saved < 0 else "bad")
     return row.line()
@@ -253,7 +253,7 @@ def _used(now: Buffers, width: int) -> Line:
     bars = "".join(BARS[-(-8 * value // top)] if top else BARS[1] for value in histogram)
     row = Row(width).add(" used", "dim").at(9, bars, "p:fast")
     share = percent(sum(histogram[:4]), sum(histogram), 0)
-    return row.at(27, "at a switch; ", "dim").add(f"< 16 in {share}", "text").line()
+    return row.at(27, "at a switch: ", "dim").add(f"< 16 in {share}", "text").line()
 
 
 def _value(scene: Scene, now: Buffers, width: int) -> Line:

@@ -267,13 +267,16 @@ def _power(machine: Machine, width: int) -> Line:
     def milliwatts(*names: str) -> float:
         return scale * sum(counts.get(name, 0) * table[name][0] for name in names if name in table)
 
-    row.add(f"RFC {milliwatts(*OWN_READS, *OWN_WRITES):.1f} mW", "text")
+    own = milliwatts(*OWN_READS, *OWN_WRITES)
     if str(machine.info.get("design", "")).partition("+")[2] in ("", "sram"):
-        row.add(f"   MRF {milliwatts('rf_reads', 'rf_writes'):.1f} mW", "text")
+        main = milliwatts("rf_reads", "rf_writes")
+        row.add(f"mean RFC {own:.1f} + MRF {main:.1f} = {own + main:.1f} mW", "text")
+    else:
+        row.add(f"mean RFC {own:.1f} mW", "text")
     wire = machine.info.get("technology", {}).get("wire_pj_per_mm", (0.0,))[0]
     far = counts.get("rf_reads", 0) + counts.get("rfc_bypasses", 0)
     near = counts.get("rfc_reads", 0) + counts.get("rfc_writes", 0)
-    return row.add(f"   wires {scale * wire * (far + 0.2 * near):.1f} mW", "text").line()
+    return row.add(f", wires {scale * wire * (far + 0.2 * near):.1f}", "dim").line()
 
 
 def _narrow(scene: Scene, machine: Machine, warps: list[int], width: int, height: int) -> list[Line]:

@@ -1,0 +1,72 @@
+"""Which warp slots a run never fills: panels say so in one line instead of a row for each."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from rfview.render.scene import Machine, Scene
+
+SLOTS = 48      # of a machine about which nothing is known yet
+
+
+def used(info: dict[str, Any]) -> int:
+    """Return how many warp slots, from slot 0 on, the CTAs of the run's launches fill at most; all where nobody says.
+
+    The same for a whole run, so that no panel moves in time. CTAs take their slots from 0 on, as many as reside at once.
+    """
+    slots = int(info.get("num_warps") or SLOTS)
+    most = 0
+    for launch in info.get("launches", ()):
+        warps = -(-prod(int(size) for size in launch["block"]) // 32)
+        most = max(most, warps * min(int(launch.get("resident_ctas", slots)), prod(int(size) for size in launch["grid"])))
+    return min(most, slots) if most > 0 else slots
+
+
+def shown(scene: Scene) -> int:
+    """Return how many warp slots have a row of their own now: those of `used`, or all when the focus is behind them."""
+    machine = scene.now
+    if machine is None:
+        return SLOTS
+    most = min(used(scene.info), machine.num_warps)
+    return machine.num_warps if scene.warp >= most or machine.resident >> most else most
+
+
+def empty_words(scene: Scene, room: int) -> str:
+    """Return "32–47  empty: 4 CTAs of 8 warps fill the registers" in at most `room` cells; "" where no slot is left out."""
+    machine = scene.now
+    most = shown(scene)
+    if machine is None or most >= machine.num_warps:
+        return ""
+    place = f"{most}–{machine.num_warps - 1}" if most < machine.num_warps - 1 else str(most)
+    return next((text for words in _reasons(scene, machine) if len(text := f"{place}  empty: {words}") <= room),
+                f"{place} empty")
+
+
+def _reasons(scene: Scene, machine: Machine) -> list[str]:
+    """Return why no more CTAs reside, the longest sentence first."""
+    launches = scene.info.get("launches", ())
+    if not launches:
+        return []
+    launch = launches[min(int(machine.sm["launch"]["index"]), len(launches) - 1)]
+    warps = -(-prod(int(size) for size in launch["block"]) // 32)
+    grid, resident = prod(int(size) for size in launch["grid"]), int(launch.get("resident_ctas", 0))
+    of = f"CTA{'s' if min(grid, resident) != 1 else ''} of {warps} warp{'s' if warps != 1 else ''}"
+    if grid <= resident:
+        return [f"the grid has {grid} {of}", f"the grid has {grid} CTAs", f"{grid} CTAs in all"]
+    what = _limit(scene.info, machine, launch, warps)
+    return [f"{resident} {of} fill the {what}", f"{resident} CTAs fill the {what}", f"{resident} CTAs reside"]
+
+
+def _limit(info: dict[str, Any], machine: Machine, launch: dict[str, Any], warps: int) -> str:
+    """Return the resource of which the resident CTAs leave too little for one more."""
+    config = machine.config
+    shared = -(-int(launch.get("shared_bytes", 0)) // 4) * 4
+    limits = {
+        "warp slots": config["num_warps"] // max(1, warps),
+        "threads": config["max_threads"] // max(1, prod(int(size) for size in launch["block"])),
+        "CTA slots": config["max_ctas"],
+        "registers": int(info.get("main_rows", 1 << 30)) // max(1, int(launch["registers"]) * warps),
+        "shared memory": config["shared_bytes"] // shared if shared else 1 << 30,
+    }
+    return min(limits, key=lambda name: limits[name])
