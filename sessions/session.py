@@ -11,15 +11,13 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
-from rfview.sessions.search import events, search
+from rfview.sessions.search import changes, events, search
 from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
 from rfview.sessions.expressions import Expression, compile_expression
-from rfview.sessions.expressions.values import value_text
 from rfview.sessions.search.history import History
 from rfview.sessions.search.marks import Mark, Marks
 from rfview.sessions.search.search import Target
 from rfview.sessions.timeline.base import Overview, Timeline
-from rfview.sessions.timeline.register_log import RegisterLog
 
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
 REGISTER = re.compile(r"w(\d+)\.[rR](\d+)(?:\[(\d+)\])?\Z")
@@ -331,18 +329,8 @@ class Session:
         if found is None:
             verb, where = "does not change" if register is None else "is not written", "after" if forward else "before"
             return Stop(self.cycle, "not found", f"{item} {verb} {where} cycle {self.cycle:,}")
-        what = f"{item} changed" if register is None else self._written(item, register, found)
+        what = f"{item} changed" if register is None else changes.written(self, item, register, found)
         return self._land(found, "change", f"cycle {found:,}: {what}")
-
-    def _written(self, item: str, register: tuple[RegisterLog, slice], cycle: int) -> str:
-        """Return who wrote a register and what it held before and since: "w3.R5 written by `add.s32 ...` (pc 7): 0 → 3"."""
-        log, lanes = register
-        write = log.write_at(cycle, lanes)
-        assert write is not None
-        pc, written = write
-        text = next((entry["text"] for entry in self.info.get("program", ()) if entry["pc"] == pc), "")
-        some = "" if written.all() else f", {int(written.sum())} lanes"
-        return f"{item} written by `{text}` (pc {pc}{some}): {self._old_and_new(item, cycle)}"
 
     def continue_(self) -> Stop:
         """Go forward to the next breakpoint hit, else to the end."""
@@ -379,7 +367,7 @@ class Session:
                     del self.breakpoints[point.number]
             first = stopping[0]
             self.cycle = start
-            change = f": {self._old_and_new(first.item, found)}" if first.kind == "watch" else ""
+            change = f": {changes.watched(self, first.item, found)}" if first.kind == "watch" else ""
             return self._land(found, "breakpoint", f"cycle {found:,}: breakpoint {first.number}, {first.text}{change}",
                               first.number)  # fmt: skip
         self.cycle = start
@@ -389,18 +377,6 @@ class Session:
             self.reach(np.iinfo(np.int64).max)
             return self._end_stop()
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
-
-    def _old_and_new(self, item: str, cycle: int) -> str:
-        """Return what an item was before a cycle and is at it: "0 → 3", of lanes the first that differs."""
-        old, new = (np.atleast_1d(np.asarray(self.value(item, at))) for at in (cycle - 1, cycle))
-        if old.shape != new.shape:
-            return ""
-        lanes = np.flatnonzero(old != new)
-        if not lanes.size:
-            return "the same value"
-        place = f"lane {lanes[0]}: " if old.size > 1 else ""
-        more = f", and {lanes.size - 1} more lanes" if lanes.size > 1 else ""
-        return f"{place}{value_text(old[lanes[0]].item())} → {value_text(new[lanes[0]].item())}{more}"
 
     def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
         """Return the nearest hit beyond the cursor, None, or the interruption; limit: as of search."""

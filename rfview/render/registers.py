@@ -8,17 +8,11 @@ import numpy as np
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, cut, fill, title
 from rfview.sessions.expressions.ptx_names import names_at
+from rfview.sessions.expressions.types import looks_like_float
 
 FORMATS = ("auto", "hex", "int", "uint", "float")
 NAME_CELLS = 16
 LANES = 32
-
-
-def looks_like_float(values: np.ndarray) -> bool:
-    """Say whether 32 words read better as floats: all are zero or of a magnitude that people write down."""
-    floats = values.view(np.float32)
-    size = np.abs(floats[values != 0])
-    return bool(size.size and np.all(np.isfinite(size)) and np.all((size > 1e-6) & (size < 1e9)))
 
 
 def cell_text(value: int, kind: str) -> str:

@@ -408,6 +408,7 @@ class Scene:
     pipes: Pipes | None = None     # what PIPELINE shows, None while it is closed
     brush: Brush | None = None     # a stretch that is looked at as a whole
     title: str = ""
+    branch: str = ""               # the fork that is shown, "" for the run that was opened
     speed: int = 10
     own_keys: Mapping[str, str] = field(default_factory=dict)     # key -> action name of the user's key file
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, number, percent
+from rfview.render.text import Line, Row, cut, number, percent
 from rfview.sessions.expressions.ptx_names import kernel_name
 
 BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
@@ -16,9 +16,9 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
 
      rfview  gemm_tile 2×5 · 256  sram gto · fermi      ● LIVE   cycle 184,213 100.0 %   IPC 0.87   RF 31.2 mW   Σ 48 ✓
 
-    Kernel, grid · block; design, scheduler · preset; badge; cycle and its share of the run; warp instructions per cycle
-    and power of the register file over the last 1,024 cycles; Σ: the warp slots in exactly one state, ✓ when that is all
-    of them and warp-cycles and energy add up, else a red ✕ behind what does not.
+    Kernel, grid · block; design, the branch of a fork (underlined), scheduler · preset; badge; cycle and its share of the
+    run; warp instructions per cycle and power of the register file over the last 1,024 cycles; Σ: the warp slots in exactly
+    one state, ✓ when that is all of them and warp-cycles and energy add up, else a red ✕ behind what does not.
     """
     tail = _tail(scene, width)
     tail_width = sum(len(text) for text, _ in tail)
@@ -65,6 +65,8 @@ def _what(row: Row, scene: Scene, width: int, without: tuple[str, ...]) -> None:
     if "design" in without:
         return
     row.to(row.x + gap).add(design if len(design) <= 14 else design[:13] + "…", "title")
+    if scene.branch:
+        row.add(f" {cut(scene.branch, 12)}", "changed")
     scheduler, preset = str(info.get("scheduler", "")), str(info.get("preset", ""))
     if "scheduler" not in without:
         row.add(f" {scheduler}" + (f" · {preset}" if preset and width >= 100 and "preset" not in without else ""), "tinfo")

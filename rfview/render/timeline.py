@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.scene import Pipes, Scene, Span
 from rfview.render.text import BARS, Line, Row, fill, number, plural, title
@@ -37,8 +38,8 @@ def warp_at(scene: Scene, height: int, y: int) -> int | None:
     if scene.now is None or scene.span is None:
         return None
     rows, first = _rows(scene, height)
-    index = first + y - 2
-    return order(scene.now.num_warps)[index] if 2 <= y < 2 + rows and index < scene.now.num_warps else None
+    index, count = first + y - 2, slots.shown(scene)
+    return order(count)[index] if 2 <= y < 2 + rows and index < count else None
 
 
 def _tracks(scene: Scene, height: int) -> int:
@@ -49,8 +50,8 @@ def _tracks(scene: Scene, height: int) -> int:
 def _rows(scene: Scene, height: int) -> tuple[int, int]:
     """Return (rows of warps, index of the first one shown)."""
     assert scene.now is not None
-    count = scene.now.num_warps
-    rows = max(1, min(count, height - 3 - _tracks(scene, height)))
+    count = slots.shown(scene)
+    rows = max(1, min(count, height - 3 - _tracks(scene, height) - (count < scene.now.num_warps)))
     return rows, visible_from(order(count).index(scene.warp), count, rows)
 
 
@@ -58,7 +59,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the TIMELINE panel.
 
     ▌TIMELINE  1 column = 1 cycle   w0 to w46 even                                       + − zoom   o the warp beside
-                    121,940   ╷         121,960   ╷         121,980   ╷     122,004 ▼     ╷         122,020   ╷
+                    121,940             121,960             121,980         122,004                 122,020
       0 L rcp    L──────────────────────────────────────────────────────────────────────────────────────────────────
     ▸12 ▼ fma    L───────────────────────────────────────────────────────██w──○──▼━━━━━━█L──────────────────█w███w██
      issued    2 ▄▄██▄▄▄▄█▄▄▄  ▄   ▄▄▄  ▄▄▄▄████▄     ▄▄▄▄▄████████▄▄▄▄███▄███████▄    ▄ ▄█▄▄▄▄████████▄    ▄▄▄▄▄███
@@ -71,15 +72,18 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     focus = scene.panel == "timeline"
     if scene.now is None or scene.span is None:
         return fill([title(width, "TIMELINE", focus=focus)], width, height)
-    span, warps = scene.span, order(scene.now.num_warps)
+    span, warps = scene.span, order(slots.shown(scene))
     rows, first = _rows(scene, height)
     cursor = span.column(scene.cycle)
     lines = [title(width, "TIMELINE", f"1 column = {plural(span.per, 'cycle')}", focus=focus,
                    right="+ − zoom   ] [ events   o other side"), ruler(scene, span, len(span.codes), width)]
     for index in range(first, min(len(warps), first + rows)):
         lines.append(_warp_row(scene, span, warps[index], width, cursor))
+    if words := slots.empty_words(scene, width - 2):
+        lines.append(Row(width).add(f" {words}", "faint").line())
     for track in span.tracks[: _tracks(scene, height)]:
-        row = Row(width).add(f" {track.name[: 7]:<7}", "dim").right(LABEL - 1, track.now[:5], "text").to(LABEL)
+        now = track.now[:5]
+        row = Row(width).add(f" {track.name[: LABEL - 3 - len(now)]} ", "dim").right(LABEL - 1, now, "text").to(LABEL)
         cells = [(" " if math.isnan(share) else BARS[math.ceil(share * 8 - 1e-6)], "fg:issued") for share in track.shares]
         lines.append(_with_cursor(row, cells, cursor).line())
     lines = fill(lines, width, height - 1)
@@ -146,13 +150,11 @@ def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_widt
         if 0 <= (at := span.column(cycle)) < columns:
             cells[at] = (name[0], "cursor")
     cursor = span.column(scene.cycle)
-    label = f"{number(scene.cycle)} ▼"
-    start = cursor - len(label) + 1
-    if start < 0:
-        label, start = f"▼ {number(scene.cycle)}", cursor
+    label = number(scene.cycle)
+    start = max(0, cursor - len(label) + 1)
     for x, char in enumerate(label, start):
         if 0 <= x < columns:
-            cells[x] = (char, "bold")
+            cells[x] = (char, "cursor")
     for x in (start - 1, start + len(label)):       # a number that is cut by the label would be a wrong number
         while 0 <= x < columns and (cells[x][0].isdigit() or cells[x][0] == ",") and cells[x][1] == "faint":
             cells[x] = (" ", "faint")

@@ -14,10 +14,11 @@ class OverviewView(PanelView):
     def __init__(self, strips: StripCache):
         super().__init__(strips, "overview")
         self.pressed_at: int | None = None
+        self.was_dragged = False
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()
-        self.pressed_at = event.x
+        self.pressed_at, self.was_dragged = event.x, False
         event.stop()
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
@@ -28,4 +29,12 @@ class OverviewView(PanelView):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if event.button and self.pressed_at is not None and event.x != self.pressed_at:
             event.stop()
+            self.was_dragged = True
             self.post_message(Brushed(self.pressed_at, event.x))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go there; the release that ends a drag is no click, it would take the numbers of the stretch away."""
+        if self.was_dragged:
+            event.stop()
+        else:
+            super().on_click(event)

@@ -18,7 +18,7 @@ Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty wa
 
     compiler  nodes           text to nodes by way of `ast`; nodes give columns, and bounds by zone maps alone
     names  operations         names of the machine's parts; what operators and functions do
-    ptx_names  values         names of registers and kernels as in their source; values as people read them
+    ptx_names  values  types  names of registers and kernels as in their source; values as people read them, in their type
     expression  registers     a compiled expression over one timeline; columns of registers and memory words
 """
 

@@ -2,7 +2,7 @@
 
     why(session, 7, 1310).text()
 
-    w7 did not issue in cycle 1,309: long_scoreboard, 106 cycles so far
+    w7 does not issue at 1,310: long_scoreboard, 106 cycles so far
      1 w7 waits for R12
      2 ← ld.global at PC 98 writes it, issued 1,204
      3 ← all 32 MSHRs are taken since 1,180

@@ -108,10 +108,9 @@ class Chain:
     def text(self) -> str:
         """Return the chain for people: one link per line, its evidence below, the resource last."""
         so_far = self.cycle - self.since
-        verb = {"issued": "issued", "finished": "has ended", "no_cta": "is empty"}.get(self.state, "did not issue")
-        when = f"in cycle {self.cycle - 1:,}" if self.cycle else "before the first cycle"
+        verb = {"issued": "issues", "finished": "has ended", "no_cta": "is empty"}.get(self.state, "does not issue")
         lines = [
-            f"w{self.warp} {verb} {when}: {self.state}"
+            f"w{self.warp} {verb} at {self.cycle:,}: {self.state}"
             + (f", {plural(so_far, 'cycle')} so far" if so_far > 0 else "")
         ]
         for number, link in enumerate(self.links, 1):

@@ -73,6 +73,8 @@ def test_a_drag_takes_a_stretch_and_the_numbers_follow_the_pointer() -> None:
             await app.settle()
             seen.append((app.scene.brush.first, app.scene.brush.last, app.scene.cycle, app.scene.brush.text))
         view.on_mouse_up(mouse(events.MouseUp, 40))
+        view.on_click(mouse(events.Click, 40))
+        await app.settle()
         assert seen[0][0] == seen[1][0] < seen[0][1] < seen[1][1] and seen[1][1] == seen[1][2] and seen[0][3] != seen[1][3]
         assert not app.scene.brush.is_open and app.scene.brush.text in app.screen_text()
 

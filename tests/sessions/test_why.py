@@ -217,4 +217,4 @@ def test_before_the_first_cycle_nothing_has_been_dispatched() -> None:
     over = why_programs.session(Assembly().mov(1, 3).exit())
     over.goto(0)
     said = why(over, 0).text()
-    assert said.startswith("w0 is empty before the first cycle") and "the run has not begun" in said and "-1" not in said
+    assert said.startswith("w0 is empty at 0") and "the run has not begun" in said and "-1" not in said

@@ -100,7 +100,7 @@ class SceneSource:
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
             problems=problems(session.snapshot()), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
             past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
-            pipes=self.pipes.pipes(self.last),
+            pipes=self.pipes.pipes(self.last), branch=session.branch.name if session.branch is not None else "",
         )
         scene.__dict__["looks"] = self._looks
         return scene

@@ -8,6 +8,7 @@ from rfview.render import statistics
 from rfview.render.text import Line, Row, cut, fill, hint_row, number
 from rfview.screens import requests
 from rfview.screens.windows.popup import Popup
+from rfview.sessions.expressions.types import lanes_text
 from rfview.sessions.expressions.values import value_text
 from rfview.sessions.reports.statistics import Statistics
 
@@ -139,7 +140,8 @@ class TraceWindow(Popup):
         row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
         row.right(14, number(cycle), "bold" if cycle == self.main.scene.cycle else "text")
         for start, value in zip(starts, self.data["rows"][index], strict=True):
-            row.at(start, cut(value_text(value), max(8, (width - 18) // len(starts)) - 1), "text")
+            room = max(8, (width - 18) // len(starts)) - 1
+            row.at(start, cut(lanes_text(value, room), room), "text")
         return row.line()
 
     def count(self) -> int:

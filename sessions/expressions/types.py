@@ -1,0 +1,66 @@
+"""The type of a register's value, as the instruction that wrote it says, and words written out in that type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rfview.sessions.expressions.values import value_text
+
+DATA_TYPES = frozenset(f"{letter}{bits}" for letter in "fsub" for bits in (8, 16, 32, 64)) | {"f16x2", "bf16x2", "pred"}
+
+
+def type_written(text: str) -> str:
+    """Return the type of what an instruction writes: "f32" of `fma.rn.f32 R3, ...`, "" where its name says none.
+
+    The first type of a name is that of the destination (`cvt.f32.s32`); `.wide` makes it twice as long.
+    """
+    parts = text.removeprefix("@").split(" ")
+    name = next((part for part in parts if "." in part), "")
+    found = next((part for part in name.split(".")[1:] if part in DATA_TYPES), "")
+    return f"{found[0]}{2 * int(found[1:])}" if ".wide." in name and found[1:].isdigit() else found
+
+
+def looks_like_float(values: np.ndarray) -> bool:
+    """Say whether 32-bit words read better as floats: all are zero or of a magnitude that people write down."""
+    floats = values.view(np.float32)
+    size = np.abs(floats[values != 0])
+    return bool(size.size and np.all(np.isfinite(size)) and np.all((size > 1e-6) & (size < 1e9)))
+
+
+def kind_of(text: str, words: np.ndarray) -> str:
+    """Return "f32", "s32" or "u32" for what an instruction wrote into one register: untyped bits by how they look."""
+    kind = type_written(text)
+    if kind in ("b32", ""):
+        return "f32" if looks_like_float(words) else "u32"
+    return kind if kind in ("f32", "s32") else "u32"
+
+
+def word_text(word: int, kind: str) -> str:
+    """Return one register lane in a type of `kind_of`."""
+    if kind == "f32":
+        return f"{float(np.uint32(word & 0xFFFFFFFF).view(np.float32)):.6g}"
+    if kind == "s32":
+        return str(word - (1 << 32) if word >= 1 << 31 else word)
+    return value_text(word)
+
+
+def lanes_text(values: Any, room: int) -> str:
+    """Return a value of a trace in about `room` cells: 32 words of a register as floats where they look like such.
+
+    Equal lanes are told once; of others as many as fit, and how many more there are.
+    """
+    if not isinstance(values, list) or len(values) != 32 or not all(isinstance(value, int) for value in values):
+        return value_text(values)
+    words = np.array(values, np.int64).astype(np.uint32)
+    kind = "f32" if looks_like_float(words) else "s32" if (words >= 1 << 31).any() else ""
+    texts = [word_text(int(word), kind) if kind else str(word) for word in words.tolist()]
+    if len(set(texts)) == 1:
+        return f"{texts[0]} in all 32"
+    shown: list[str] = []
+    for text in texts:
+        if len(" ".join([*shown, text])) + 5 > room:
+            return f"{' '.join(shown)} +{32 - len(shown)}"
+        shown.append(text)
+    return " ".join(shown)
