@@ -122,11 +122,13 @@ def test_results_stay_right(name: str, words: str) -> None:
     assert outcome(kernels.path(name), words)[2] == []
 
 
-# registers per thread of ptxas 13.0 -arch=sm_75 for the same PTX, as the corpus's table has them
+# registers per thread of ptxas 13.0 -arch=sm_75 for the same PTX, as the corpus's table has them; each program once, not
+# again with the larger CTAs of its full size
 PTXAS = {
     (file, name): count
     for file, found in json.loads((REPOSITORY / "tests/corpus/ptxas_registers.json").read_text()).items()
     for name, count in found.items() if file.split("/")[2:3] and file.split("/")[2] in kernels.CORE
+    and name not in ("binomial_128", "montecarlo_256")
 }  # fmt: skip
 
 

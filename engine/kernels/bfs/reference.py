@@ -24,15 +24,16 @@ def inputs() -> dict[str, np.ndarray]:
 
 
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the level of every node that can be reached (-1 for others), which were visited, and the last level."""
+    """Return the level of every node that can be reached (others as before), which were visited, and the last level."""
     first_edge, num_edges, edges = buffers["first_edge"], buffers["num_edges"], buffers["edges"]
     cost, level = buffers["cost"].copy(), 0
-    frontier = [SOURCE]
+    visited = np.zeros(len(cost), np.uint8)
+    visited[SOURCE], frontier = 1, [SOURCE]
     while frontier:
         reached = sorted({int(to) for node in frontier
-                          for to in edges[first_edge[node]:first_edge[node] + num_edges[node]] if cost[to] < 0})
+                          for to in edges[first_edge[node]:first_edge[node] + num_edges[node]] if not visited[to]})
         if reached:
             level += 1
-            cost[reached] = level
+            cost[reached], visited[reached] = level, 1
         frontier = reached
-    return {"cost": cost, "visited": (cost >= 0).astype(np.uint8), "levels": np.array([level], np.int32)}
+    return {"cost": cost, "visited": visited, "levels": np.array([level], np.int32)}

@@ -1,6 +1,4 @@
 // Price call options by Monte Carlo, one CTA per option: random numbers from counters, Box-Muller, tree sums.
-#define THREADS 128
-
 // The finaliser of MurmurHash3 (public domain) over a Weyl sequence: a number for every counter, no state.
 __device__ unsigned random_bits(unsigned counter, unsigned key)
 {
@@ -11,7 +9,8 @@ __device__ unsigned random_bits(unsigned counter, unsigned key)
 }
 
 // spot, strike, drift and volatility over the option's life: options[4 * option ...].
-extern "C" __global__ void montecarlo(const float *options, float *mean, float *mean_square, int pairs_per_thread,
+template <int THREADS>
+__device__ __forceinline__ void price(const float *options, float *mean, float *mean_square, int pairs_per_thread,
                                       float paths_inv)
 {
     __shared__ float sums[THREADS];
@@ -50,4 +49,16 @@ extern "C" __global__ void montecarlo(const float *options, float *mean, float *
         mean[blockIdx.x] = sums[0] * paths_inv;
         mean_square[blockIdx.x] = squares[0] * paths_inv;
     }
+}
+
+extern "C" __global__ void montecarlo(const float *options, float *mean, float *mean_square, int pairs_per_thread,
+                                      float paths_inv)
+{
+    price<128>(options, mean, mean_square, pairs_per_thread, paths_inv);
+}
+
+extern "C" __global__ void montecarlo_256(const float *options, float *mean, float *mean_square, int pairs_per_thread,
+                                          float paths_inv)
+{
+    price<256>(options, mean, mean_square, pairs_per_thread, paths_inv);
 }

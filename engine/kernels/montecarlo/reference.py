@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine.kernels.rounding import fma32
 
-OPTIONS, THREADS, PAIRS_PER_THREAD = 24, 128, 8
+OPTIONS, PAIRS_PER_THREAD = 24, 8
 LN2, LOG2E, PI = np.float32(np.log(2)), np.float32(np.log2(np.e)), np.float32(np.pi)
 
 
@@ -33,8 +33,8 @@ def random_bits(counter: np.ndarray, key: np.ndarray) -> np.ndarray:
 
 
 def tree(sums: np.ndarray) -> np.ndarray:
-    """Return the sum of each row of THREADS, halves added to halves."""
-    width = THREADS // 2
+    """Return the sum of each row, halves added to halves."""
+    width = sums.shape[1] // 2
     while width:
         sums = sums[:, :width] + sums[:, width:2 * width]
         width //= 2
@@ -44,10 +44,11 @@ def tree(sums: np.ndarray) -> np.ndarray:
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the mean gain and the mean of its square of every option."""
     spot, strike, drift, volatility = np.moveaxis(buffers["options"][:, :, None], 1, 0)
-    key = np.arange(OPTIONS, dtype=np.uint32)[:, None]
-    sums, squares = np.zeros((OPTIONS, THREADS), np.float32), np.zeros((OPTIONS, THREADS), np.float32)
+    threads = 128 if len(spot) == OPTIONS else 256     # of the small size, of the full one
+    key = np.arange(len(spot), dtype=np.uint32)[:, None]
+    sums = squares = np.zeros((len(spot), threads), np.float32)
     for pair in range(PAIRS_PER_THREAD):
-        counter = (np.uint32(pair * THREADS) + np.arange(THREADS, dtype=np.uint32)) * np.uint32(2)
+        counter = (np.uint32(pair * threads) + np.arange(threads, dtype=np.uint32)) * np.uint32(2)
         bits = random_bits(counter, key)
         u = ((bits >> np.uint32(8)) + np.uint32(1)).astype(np.float32) * np.float32(2.0**-24)
         bits = random_bits(counter + np.uint32(1), key)
@@ -58,5 +59,5 @@ def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             exponent = fma32(volatility, radius * approximate(function, angle), drift)
             gain = np.maximum(fma32(spot, approximate(np.exp2, exponent * LOG2E), -strike), np.float32(0))
             sums, squares = sums + gain, fma32(gain, gain, squares)
-    inverse = np.float32(1 / (2 * THREADS * PAIRS_PER_THREAD))
+    inverse = np.float32(1 / (2 * threads * PAIRS_PER_THREAD))
     return {"mean": tree(sums) * inverse, "mean_square": tree(squares) * inverse}

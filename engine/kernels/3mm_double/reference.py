@@ -1,0 +1,20 @@
+"""NumPy reference of 3mm_double: chains of fused multiply-adds, ascending."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.kernels.rounding import fma64
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a b, k ascending."""
+    total = np.zeros((a.shape[0], b.shape[1]), np.float64)
+    for k in range(a.shape[1]):
+        total = fma64(a[:, k:k + 1], b[k], total)
+    return total
+
+
+def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return G = (A B)(C D)."""
+    return {"G": product(product(buffers["A"], buffers["B"]), product(buffers["C"], buffers["D"]))}

@@ -1,0 +1,25 @@
+"""NumPy reference of gramschmidt_double: sums as chains of fused multiply-adds down the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.kernels.rounding import fma64
+
+
+def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return R, upper triangular, and Q, whose columns are orthonormal."""
+    a = buffers["A"].copy()
+    rows, cols = a.shape
+    r, q = np.zeros((cols, cols), np.float64), np.zeros(a.shape, np.float64)
+    for k in range(cols):
+        square, sums = np.float64(0), np.zeros(cols - k - 1, np.float64)
+        for i in range(rows):
+            square = fma64(a[i, k], a[i, k], square)
+        r[k, k] = np.sqrt(square)
+        q[:, k] = a[:, k] / r[k, k]
+        for i in range(rows):
+            sums = fma64(q[i, k], a[i, k + 1:], sums)
+        r[k, k + 1:] = sums
+        a[:, k + 1:] = fma64(-q[:, k:k + 1], sums, a[:, k + 1:])
+    return {"R": r, "Q": q}
