@@ -17,7 +17,8 @@ from rich.style import Style
 
 from rfview.engine.errors import InputError
 
-THEMES = ("dark", "light", "ansi16", "mono")
+THEMES = ("dark", "light", "dark256", "ansi16", "mono")
+OWN_GROUND = ("dark", "light", "dark256")       # themes that paint the page themselves
 
 GROUND = "#0E1217"
 BAND = "#1A212A"
@@ -139,6 +140,15 @@ def _true_table(light: bool) -> dict[str, Paint]:
     return table
 
 
+def _table_256() -> dict[str, Paint]:
+    """Return role -> Paint for 256 colours: the dark theme without its dark tints, which all become one there."""
+    def is_dark(colour: str | None) -> bool:
+        return colour is not None and max(int(colour[i : i + 2], 16) for i in (1, 3, 5)) < 0x70
+
+    return {name: Paint(paint.fg, None if is_dark(paint.bg) else paint.bg, paint.attributes)
+            for name, paint in _true_table(False).items()}
+
+
 def _ansi_table() -> dict[str, Paint]:
     """Return role -> Paint for terminals with 16 colours: no tints and no bands."""
     table = {
@@ -183,18 +193,25 @@ def _mono_table() -> dict[str, Paint]:
 
 
 def _grounds(theme: str) -> dict[str, str | None]:
-    """Return what lies under a row: nothing special, a title band, the focused row, a popup, the cursor's column."""
+    """Return what lies under a row: a title band, the focused row, a popup; under a cell: the cursor, or its column.
+
+    Without grounds of its own a theme turns a cell at the cursor round; the column of the overview it leaves as it is.
+    """
     if theme == "dark":
-        return {"": None, "band": BAND, "focus": FOCUS, "popup": POPUP, "cursor": CURSOR_COLUMN}
+        return {"band": BAND, "focus": FOCUS, "popup": POPUP, "cursor": CURSOR_COLUMN, "column": CURSOR_COLUMN}
     if theme == "light":
-        return {"": None, "band": "#E4E9EE", "focus": "#CFDCE8", "popup": "#F0F3F6", "cursor": "#D5DEE7"}
-    return {"": None, "band": None, "focus": None, "popup": None, "cursor": None}
+        return {"band": "#E4E9EE", "focus": "#CFDCE8", "popup": "#F0F3F6", "cursor": "#D5DEE7", "column": "#D5DEE7"}
+    if theme == "dark256":      # colours of the cube and of the greys, which stay apart
+        return {"band": "#303030", "focus": "#005F87", "popup": "#262626", "cursor": "#444444", "column": "#444444"}
+    return {}
 
 
 def page_colours(theme: str) -> tuple[str, str]:
     """Return (text, ground) of the whole page as Textual colour names."""
     if theme == "dark":
         return TEXT, GROUND
+    if theme == "dark256":
+        return "#D0D0D0", "#121212"
     if theme == "light":
         return "#1C232B", "#FAFBFC"
     return "ansi_default", "ansi_default"
@@ -212,7 +229,7 @@ class Palette:
         if self.theme not in THEMES:
             raise ValueError(f"theme {self.theme!r} is not one of {', '.join(THEMES)}")
         self.table = {
-            "dark": lambda: _true_table(False), "light": lambda: _true_table(True),
+            "dark": lambda: _true_table(False), "light": lambda: _true_table(True), "dark256": _table_256,
             "ansi16": _ansi_table, "mono": _mono_table,
         }[self.theme]()
         self.grounds = _grounds(self.theme)
@@ -237,7 +254,7 @@ class Palette:
         attributes = paint.attributes + extra
         under = self.grounds.get(ground)
         fg, bg = paint.fg, paint.bg or under
-        if self.theme in ("dark", "light"):
+        if self.theme in OWN_GROUND:
             fg, bg = fg or self.page[0], bg or self.page[1]
             if ground == "focus" and name == "text":
                 fg, attributes = self.table["bold"].fg, attributes + "b"
@@ -256,7 +273,7 @@ class Palette:
 
 
 def choose_theme(wanted: str | None, environ: dict[str, str]) -> str:
-    """Return the theme to use: the one asked for, else by RFVIEW_THEME, NO_COLOR and TERM."""
+    """Return the theme to use: the one asked for, else by RFVIEW_THEME, NO_COLOR, TERM and COLORTERM."""
     wanted = wanted or environ.get("RFVIEW_THEME")
     if wanted:
         if wanted not in THEMES:
@@ -266,4 +283,5 @@ def choose_theme(wanted: str | None, environ: dict[str, str]) -> str:
         return "mono"
     if environ.get("TERM", "") in ("linux", "dumb", "vt100", "xterm-mono"):
         return "ansi16" if environ["TERM"] == "linux" else "mono"
-    return "dark"
+    has_all = environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit")
+    return "dark256" if environ.get("TERM", "").endswith("256color") and not has_all else "dark"

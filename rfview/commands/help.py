@@ -55,8 +55,9 @@ EXIT_CODES = """\
 130  interrupted"""
 
 ENVIRONMENT = """\
-RFVIEW_THEME          dark, light, ansi16 (the terminal's own colours) or mono
+RFVIEW_THEME          dark, light, dark256, ansi16 (the terminal's own colours) or mono
 NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THEME=mono; RFVIEW_THEME goes first
+COLORTERM             truecolor, where TERM ends in 256color: dark, else dark256
 TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: the screen once, as text
 XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`
 XDG_STATE_HOME        rfview/ in it takes reports of defects (default ~/.local/state)

@@ -42,7 +42,7 @@ def test_a_theme_that_is_none_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> N
     from rfview.engine.errors import InputError
     from rfview.palette import choose_theme
 
-    with pytest.raises(InputError, match="RFVIEW_THEME: theme 'blue' is not one of dark, light, ansi16, mono"):
+    with pytest.raises(InputError, match="RFVIEW_THEME: theme 'blue' is not one of dark, light, dark256, ansi16, mono"):
         choose_theme(None, {"RFVIEW_THEME": "blue"})
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.color import ColorSystem
 
 from rfview.engine import stalls
 from rfview.engine import state as layout_of_state
@@ -497,12 +498,28 @@ def test_the_state_glyphs_in_ascii_are_those_of_the_table() -> None:
 
 
 def test_themes_are_chosen_by_the_environment() -> None:
-    assert choose_theme(None, {"TERM": "xterm-256color"}) == "dark"
+    assert choose_theme(None, {"TERM": "xterm-256color", "COLORTERM": "truecolor"}) == "dark"
+    assert choose_theme(None, {"TERM": "xterm-kitty"}) == "dark"
+    assert choose_theme(None, {"TERM": "screen-256color"}) == "dark256"
     assert choose_theme(None, {"TERM": "xterm", "NO_COLOR": "1"}) == "mono"
     assert choose_theme(None, {"TERM": "linux"}) == "ansi16"
     assert choose_theme("light", {"NO_COLOR": "1"}) == "light"
     with pytest.raises(InputError, match="pink"):
         choose_theme("pink", {})
+
+
+def test_in_256_colours_the_grounds_and_states_stay_apart() -> None:
+    palette = Palette("dark256")
+
+    def eight_bit(ground: str, role: str) -> tuple[object, object, bool | None]:
+        style = palette.style(ground, role)
+        fg, bg = (colour and colour.downgrade(ColorSystem.EIGHT_BIT).number for colour in (style.color, style.bgcolor))
+        return fg, bg, style.bold
+
+    grounds = [eight_bit(ground, "dim")[1] for ground in ("", "band", "focus", "popup", "column")]
+    assert len(set(grounds)) == len(grounds)
+    focused = eight_bit("focus", "text")
+    assert all(eight_bit("", "st:" + name)[1] != focused[1] for name in STATES)
 
 
 def test_what_is_cut_is_cut_between_words() -> None:
