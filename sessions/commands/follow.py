@@ -55,6 +55,8 @@ def flow_text(flow: Flow, session: Session) -> str:
                   f"  the first {output.name}[{output.first}]{error}"]
     if not flow.outputs:
         lines.append("at the end every buffer is as without the error")
+    if any(arrival.kind == "lost" for arrival in flow.arrivals):
+        lines.append(f"  only the bits lost at cycle {flow.begin:,} are followed; those lost before stay lost in both runs")
     if flow.fault:
         lines.append(f"the kernel stopped: {flow.fault}")
     shown = [[f"{arrival.cycle:,}", arrival.kind, arrival.text, by(arrival)] for arrival in flow.arrivals[:SHOWN]]
