@@ -15,8 +15,8 @@ __device__ int child_of(const int *keys, const int *links, int node, int key, in
 
 // Inner nodes: slot i has the least key below child i, and the child; unused slots the largest integer. The children
 // of the lowest are numbers of leaves, which have their keys and values side by side.
-extern "C" __global__ void find_k(const int *inner_keys, const int *inner_links, const int *leaf_keys, const int *values,
-                                  const int *queries, int *found, int height)
+extern "C" __global__ void find_k(const int *inner_keys, const int *inner_links, const int *leaf_keys,
+                                  const int *values, const int *queries, int *found, int height)
 {
     __shared__ int chosen;
     int key = queries[blockIdx.x], node = 0;
@@ -29,7 +29,7 @@ extern "C" __global__ void find_k(const int *inner_keys, const int *inner_links,
         found[blockIdx.x] = values[at];
 }
 
-// first: the place of a key among all, -1 if it is none; length: how many there are from it to the key `width` above.
+// first: the place of a key among all, -1 if there is none; length: how many there are to the key `width` above it.
 extern "C" __global__ void find_range_k(const int *inner_keys, const int *inner_links, const int *leaf_keys,
                                         const int *lows, int *first, int *length, int height, int width)
 {
