@@ -46,7 +46,7 @@ def test_the_papers_kernels_that_were_bundled_first_are_found() -> None:
     assert {"vectoradd", "bfs", "nw"} <= set(workloads.own("hrf")) and "bfs" in workloads.own("hcrf")
     assert {"gemm", "gemm_double"} <= set(workloads.called("edram", "Gemm", kernels.names()))
     assert workloads.called("edram", "mriq", kernels.names()) == ("mriq",)
-    assert racetrack.row_of("btree") == (256, 30) and racetrack.row_of("hotspot") == (256, 60)
+    assert racetrack.row_of("findk") == (256, 30) and racetrack.row_of("hotspot") == (256, 60)
     assert racetrack.row_of("vectoradd") == (0, 0)
 
 
