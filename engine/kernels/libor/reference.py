@@ -18,9 +18,10 @@ def growth(rate: np.ndarray) -> np.ndarray:
     return fma32(DELTA, rate, ONE)
 
 
-def walk(noise: np.ndarray) -> list[list[np.ndarray]]:
-    """Return every path's rates before each step and after the last."""
-    rates, kept = [np.full(noise.shape[1], np.float32(0.05)) for _ in range(RATES[len(noise)])], []
+def walk(noise: np.ndarray, last: float = 0.05) -> list[list[np.ndarray]]:
+    """Return every path's rates before each step and after the last; all begin as 0.05, the last of them as told."""
+    first = [0.05] * (RATES[len(noise)] - 1) + [last]
+    rates, kept = [np.full(noise.shape[1], np.float32(rate)) for rate in first], []
     for n in range(len(noise)):
         kept.append(list(rates))
         shock, total = np.float32(0.5) * noise[n], np.float32(0)
