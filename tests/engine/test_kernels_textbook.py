@@ -96,3 +96,8 @@ def test_water_of_a_column_only_moves_and_changes() -> None:
     column = (rho.astype(float) * qr).sum(axis=0)
     assert np.allclose((rho.astype(float) * rain).sum(axis=0) + ground / 500, column, rtol=1e-4)
     assert ground.mean() > 0.1 and ground.min() >= 0
+
+
+def test_queens_stand_in_as_many_ways_as_is_known() -> None:
+    for size, ways in (("small", 4), ("full", 724)):
+        assert expected("nqueens", bundled("nqueens", size))["solutions"].sum() == ways

@@ -1,4 +1,4 @@
-// Count the solutions of n queens: each thread has the first two rows given and walks the rest with a stack of masks.
+// Count the solutions of n queens: each thread has the first three rows given and walks the rest with a stack of masks.
 #define DEPTH 10
 #define THREADS 96
 
@@ -7,13 +7,14 @@ extern "C" __global__ void nqueens(int *solutions, int n)
     __shared__ unsigned int columns[DEPTH][THREADS], left[DEPTH][THREADS], right[DEPTH][THREADS], open[DEPTH][THREADS];
     int t = threadIdx.x, number = blockIdx.x * THREADS + t, count = 0;
     unsigned int all = (1u << n) - 1;
-    unsigned int first = 1u << number / n, second = 1u << number % n;
-    bool possible = number < n * n && !(second & (first | first << 1 | first >> 1));
+    unsigned int first = 1u << number / n / n, second = 1u << number / n % n, third = 1u << number % n;
+    bool possible = number < n * n * n && !(second & (first | first << 1 | first >> 1))
+                 && !(third & (first | first << 2 | first >> 2 | second | second << 1 | second >> 1));
     if (possible) {
         int depth = 0;
-        columns[0][t] = first | second;
-        left[0][t] = (first << 1 | second) << 1;
-        right[0][t] = (first >> 1 | second) >> 1;
+        columns[0][t] = first | second | third;
+        left[0][t] = ((first << 1 | second) << 1 | third) << 1;
+        right[0][t] = ((first >> 1 | second) >> 1 | third) >> 1;
         open[0][t] = all & ~(columns[0][t] | left[0][t] | right[0][t]);
         while (depth >= 0) {
             unsigned int places = open[depth][t];
@@ -23,7 +24,7 @@ extern "C" __global__ void nqueens(int *solutions, int n)
             }
             unsigned int queen = places & (0u - places);
             open[depth][t] = places ^ queen;
-            if (depth == n - 3) {
+            if (depth == n - 4) {
                 count++;
                 continue;
             }
