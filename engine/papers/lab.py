@@ -22,7 +22,7 @@ class Lab:
 
     def __init__(self, runs: Runs, only: Sequence[str] | None = None, *, paper: str = "", size: str = "small") -> None:
         self.runs, self.only, self.paper, self.size = runs, only, paper, size
-        every = workloads.measured(paper) if paper else tuple(only or kernels.CORE)
+        every = workloads.own(paper) if paper else tuple(only or kernels.CORE)
         self.kernels = tuple(name for name in every if only is None or name in only)
 
     def for_paper(self, paper: str) -> Lab:

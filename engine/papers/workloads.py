@@ -6,8 +6,8 @@
     name = "b+tree"                      # the paper's own name of it
     category = "cache-insensitive"       # absent where the paper has none
 
-A paper's list is what names it here and nothing else, so that no kernel is dropped after a run. While fewer than LEAST of a
-paper's kernels are bundled its claims are measured on the core kernels beside them, and say that these are others.
+A paper's list is what names it here and nothing else, so that no kernel is dropped after a run; its claims are measured on
+these kernels alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from rfview.engine import kernels
 from rfview.engine.errors import InputError
 
 FILE = "workload.toml"
-LEAST = {"rfc": 4, "hcrf": 5}      # half of HC-RF's ten; one of each of RFC's categories. The others measure their own alone
 DOUBLE = "_double"                 # ends the name of a kernel that is another one in double precision
 
 
@@ -59,12 +58,6 @@ def of_kernel(kernel: str) -> Workload:
 def own(paper: str) -> tuple[str, ...]:
     """Return the bundled kernels that a paper used, by the design of the paper, in alphabetical order."""
     return tuple(name for name in kernels.names() if paper in of_kernel(name).papers)
-
-
-def measured(paper: str) -> tuple[str, ...]:
-    """Return the kernels that a paper's claims are measured on."""
-    found = own(paper)
-    return found if len(found) >= LEAST.get(paper, 0) else tuple(dict.fromkeys((*found, *kernels.CORE)))
 
 
 def called(paper: str, name: str, among: Sequence[str]) -> tuple[str, ...]:
