@@ -5,6 +5,7 @@ A painter names a style by its role and never by a colour:
     st:NAME   a state now: solid ground for the register file's own, tint for other waits, plain for the quiet ones
     hi:NAME   the same state in a run or in history, quieter         fg:NAME   its hue alone
     p:PLACE pq:PLACE pt:PLACE ps:PLACE   something inside a lens: plain, quiet, tinted, solid
+    heat:LEVEL lit:LEVEL grey:LEVEL err:LEVEL        a value on a scale (scales.py), the same in the cursor's column
 A suffix adds an attribute: "text+u" is underlined, "text+b" bold; "fg:issued@wait" lies on the tint of another state;
 "text~focus" takes another ground than its row's. NAME is a stall's name or, for a design from elsewhere, its family.
 """
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 
 from rich.style import Style
 
+from rfview import scales
 from rfview.engine.errors import InputError
 
 THEMES = ("dark", "light", "dark256", "ansi16", "mono")
@@ -137,6 +139,8 @@ def _true_table(light: bool) -> dict[str, Paint]:
         tone = hue(colour)
         table["p:" + name], table["pq:" + name] = Paint(tone), Paint(mix(ground, tone, 0.5))
         table["pt:" + name], table["ps:" + name] = Paint(tone, mix(ground, tone, 0.22)), Paint(ground, tone, "b")
+    for name, colour in scales.colours(light).items():
+        table[name], table["bg:" + name] = Paint(colour), Paint(None, colour)
     return table
 
 
@@ -167,6 +171,7 @@ def _ansi_table() -> dict[str, Paint]:
     for name, (_, colour) in PLACES.items():
         table["p:" + name] = table["pq:" + name] = table["pt:" + name] = Paint(colour)
         table["ps:" + name] = Paint("black", colour, "b")
+    table |= {"heat:plus": Paint("bright_yellow"), "heat:minus": Paint("bright_blue")}
     return table
 
 
@@ -189,6 +194,7 @@ def _mono_table() -> dict[str, Paint]:
         table["p:" + name] = Paint(None, None, "b" if name == "moving" else "")
         table["pq:" + name] = table["pt:" + name] = Paint()
         table["ps:" + name] = Paint(None, None, "rb")
+    table |= {"heat:plus": Paint(), "heat:minus": Paint()}
     return table
 
 

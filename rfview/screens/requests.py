@@ -6,6 +6,7 @@ Each takes the worker, whose `session` and `source` nothing else touches meanwhi
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import RfviewError
@@ -320,6 +321,59 @@ def call(worker: SessionWorker, function: Callable[[Session], Any]) -> None:
     """Let a function work with the session, here where nothing else touches it, and show where it stands."""
     function(worker.session)
     worker.arrive()
+
+
+# values through time
+
+
+@dataclass(frozen=True)
+class HeatQuestion:
+    """What a strip is asked for: item, columns and rows at most, cycles a column, or a column a write; the lane in focus."""
+
+    item: str
+    columns: int
+    rows: int
+    per: int
+    by_write: bool
+    lane: int
+
+
+def heat(worker: SessionWorker, question: HeatQuestion) -> None:
+    """Answer what a register or a buffer held around the cursor."""
+    from rfview.sessions.heat.open import heat as history       # start-up: most sessions ask for none
+    from rfview.sessions.heat.strip import around, around_writes
+
+    session, timeline = worker.session, worker.session.timeline
+    found, cycle = history(session, question.item), worker.session.cycle
+    if question.by_write:
+        edges = around_writes(found, cycle, question.columns, timeline.first, timeline.last, worker.progress)
+    else:
+        edges = around(cycle, question.columns, question.per, timeline.first, timeline.last)
+    strip = found.strip(edges, question.rows, worker.progress)
+    worker.post(Answered("heat", (question, strip, found.moment(cycle, min(question.lane, strip.of - 1)), cycle)))
+
+
+def heat_kind(worker: SessionWorker, item: str) -> None:
+    """Read a register's words as the next kind: f32, s32 .."""
+    from rfview.sessions.heat.open import heat as history       # start-up, as above
+
+    found = history(worker.session, item)
+    kinds = ("", *found.kinds)
+    found.set_kind(kinds[(kinds.index(found.kind) + 1) % len(kinds)] if found.kinds else "")
+    worker.arrive(f"{item} is read as {found.kind or 'what writes it says'}")
+
+
+def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
+    """Go to the next or last write of a lane or element."""
+    from rfview.sessions.heat.open import heat as history       # start-up, as above
+    from rfview.sessions.heat.strip import next_write
+
+    found, session = history(worker.session, item), worker.session
+    cycle = next_write(found, session.cycle, lane, forward, worker.progress)
+    if cycle is None:
+        worker.arrive(f"{item}: no {'later' if forward else 'earlier'} write")
+    else:
+        land(worker, session.goto(cycle), jump=True)
 
 
 # a second run

@@ -35,7 +35,7 @@ trace w3.pc, w2.state at w3.state == issued from 20 to 90; trace w3.pc; b warp 3
 stats; stats here; stats 10 @here; info history; info accounts
 ne issue w3; pe stall w3 2; ne conflict; pe barrier; ne rf_reads; find w3.pc == 2; rf w3.pc == 2; rt pc 5 warp 3; rrt line 12
 previous-stop
-when; earlier; later; unmark here; help; help step; branch; why w3
+heat w0.R1; heat w3.R1 by 4; when; earlier; later; unmark here; help; help step; branch; why w3
 """
 
 

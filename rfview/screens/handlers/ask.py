@@ -9,6 +9,7 @@ from rfview.keys import Pressed
 from rfview.screens import requests
 from rfview.screens.handlers import focus, search
 from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
+from rfview.screens.windows.heat import HeatWindow
 from rfview.screens.windows.help import HelpScreen
 from rfview.screens.windows.popup import WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow
@@ -32,6 +33,19 @@ def change(forward: bool) -> Handler:
 def why(main: MainScreen, pressed: Pressed) -> None:
     """Open the whole chain of reasons."""
     main.app.push_screen(WhyWindow(main))
+
+
+def heat(main: MainScreen, pressed: Pressed) -> None:
+    """Show the register in focus through time; where none is, ask for one, or for a buffer."""
+    if main.scene.panel == "registers":
+        open_heat(main, focus.focused_item(main))
+    else:
+        main.open_prompt(":", f"heat w{main.scene.warp}.R{main.scene.reg}")
+
+
+def open_heat(main: MainScreen, item: str) -> None:
+    """Show a register's lanes or a buffer's elements through time."""
+    main.app.push_screen(HeatWindow(main, item))
 
 
 def statistics(main: MainScreen, pressed: Pressed) -> None:
@@ -103,7 +117,7 @@ HANDLERS: dict[str, Handler] = {
     "why": why, "next_change": change(True), "last_change": change(False),
     "diff": lambda main, pressed: main.worker.ask(requests.diff),
     "diff_mark": lambda main, pressed: main.worker.ask(requests.diff, pressed.argument),
-    "statistics": statistics, "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
+    "heat": heat, "statistics": statistics, "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
     "every_hit": every_hit, "fork": fork, "compare": command("compare"), "overlay": overlay,
     "swap_design": swap_design, "load_kernel": load_kernel,
     "follow": command("follow"), "next_arrival": command("follow next"), "previous_arrival": command("follow back"),
