@@ -27,6 +27,7 @@ from rfview.screens.handlers.table import HANDLERS
 from rfview.screens.handlers.time import Playback
 from rfview.screens.opening import first_facts, hints, waiting
 from rfview.screens.windows.heat import HeatWindow
+from rfview.screens.windows.image import ImageWindow
 from rfview.screens.windows.popup import Popup, TextWindow
 from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.screens.worker import SessionWorker
@@ -208,8 +209,9 @@ class MainScreen(Guarded, Screen[None]):
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":
             self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
-        elif isinstance(top, HeatWindow) == (message.kind == "heat") and isinstance(top, HeatWindow | StatisticsWindow):
-            top.answered(message.data)
+        elif isinstance(top, {"heat": HeatWindow, "image": ImageWindow}.get(message.kind, StatisticsWindow)):
+            answered: Any = top
+            answered.answered(message.data)
 
     def on_failed(self, message: Failed) -> None:
         message.stop()

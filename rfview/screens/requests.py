@@ -350,7 +350,9 @@ def heat(worker: SessionWorker, question: HeatQuestion) -> None:
     else:
         edges = around(cycle, question.columns, question.per, timeline.first, timeline.last)
     strip = found.strip(edges, question.rows, worker.progress)
-    worker.post(Answered("heat", (question, strip, found.moment(cycle, min(question.lane, strip.of - 1)), cycle)))
+    moment = found.moment(cycle, min(question.lane, strip.of - 1))
+    worker.end_of_busy()
+    worker.post(Answered("heat", (question, strip, moment, cycle)))
 
 
 def heat_kind(worker: SessionWorker, item: str) -> None:
@@ -374,6 +376,23 @@ def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
         worker.arrive(f"{item}: no {'later' if forward else 'earlier'} write")
     else:
         land(worker, session.goto(cycle), jump=True)
+
+
+def image(worker: SessionWorker, buffer: str, size: str) -> None:
+    """Answer what a buffer looks like at the cursor."""
+    from rfview.sessions.pictures import picture        # start-up: most sessions ask for none
+
+    found = picture(worker.session, buffer, size)
+    worker.end_of_busy()
+    worker.post(Answered("image", found))
+
+
+def origin(worker: SessionWorker, buffer: str, asked: tuple[int, int]) -> None:
+    """Answer how an element came to its value; asked: the cursor's cycle, and the element."""
+    from rfview.sessions.pictures import origin as came_from        # start-up, as above
+
+    if worker.session.cycle == asked[0]:
+        worker.post(Answered("image", (asked, came_from(worker.session, buffer, asked[1]))))
 
 
 # a second run

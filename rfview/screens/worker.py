@@ -243,6 +243,11 @@ class SessionWorker:
             self.post(Busy(self._busy_text(cycle, now), "Esc cancels"))
         return self._cancel.is_set()
 
+    def end_of_busy(self) -> None:
+        """Show where the session stands, if a request that does not move it has shown how far it is."""
+        if self._busy_shown:
+            self.arrive()
+
     def _busy_text(self, cycle: int, now: float) -> str:
         """Return the badge of a long move: how far, or how fast when the end is not known."""
         timeline = self.session.timeline

@@ -5,6 +5,7 @@
     glyphs      a value's level on a scale, and the character that shows it
     registers   a register of a warp, from the log of writes
     memory      a range of a buffer's elements, from the log of memory words
+    stores      which store wrote a word
     open        which of both a text means, and its history, kept with the session
 
 Answers come from logs and zone maps alone: no state is put together, whatever the design.

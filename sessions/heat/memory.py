@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.state import FREE
 from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.heat.stores import STORES, store_at
 from rfview.sessions.heat.strip import NOBODY, UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
 from rfview.sessions.timeline.base import Timeline
 
 WRITES_BYTES, BASE_BYTES = 48 << 20, 8 << 20
-STORES = ("st", "atom", "red")
-ADDRESS = re.compile(r"\[R(?P<register>\d+)(?P<offset>[+-](?:0x[0-9a-f]+|\d+))?\]")
 MOST_ELEMENTS = 4096
 KINDS = {"f": "f", "i": "s", "u": "u", "b": "u"}
 
@@ -180,42 +177,3 @@ class MemoryHeat:
         cycle, word, _ = self.writes(first, last, progress)
         cycles = np.unique(cycle[(word >= low) & (word < high)])
         return cycles[(cycles >= first) & (cycles <= last)]
-
-
-def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
-    """Return (pc, warp, lane) of the store that wrote a word of the arena, as the state at `cycle` is the first to show.
-
-    A store acts in the cycle in which LD/ST takes it. NOBODY stands for what cannot be told: a lane, where the address
-    registers have changed since.
-    """
-    if cycle <= timeline.first:
-        return NOBODY, NOBODY, NOBODY
-    stage, since, warp, pc, mask = (timeline.column(f"sm.inflight[*].{name}", cycle, cycle + 1)[0]
-                                    for name in ("stage", "since_cycle", "warp", "pc", "mask"))  # fmt: skip
-    program = timeline.info["program"]
-    for slot in np.flatnonzero((stage != FREE) & (since == cycle - 1)).tolist():
-        entry = program[int(pc[slot])] if int(pc[slot]) < len(program) else None
-        if entry is not None and entry["mnemonic"] in STORES:
-            return int(pc[slot]), int(warp[slot]), _lane(timeline, cycle, word, entry, int(warp[slot]), int(mask[slot]))
-    return NOBODY, NOBODY, NOBODY
-
-
-def _lane(timeline: Timeline, cycle: int, word: int, entry: dict[str, Any], warp: int, mask: int) -> int:
-    """Return the lane whose address lies in a word of global memory, by the address registers as they are."""
-    info = timeline.info
-    variable = next((one for one in [*info["buffers"], *info["symbols"]]
-                     if 0 <= word - int(one["word"]) < -(-int(one["bytes"]) // 4)), None)  # fmt: skip
-    if variable is None:
-        return NOBODY
-    wanted = int(variable["address"]) + 4 * (word - int(variable["word"]))
-    snapshot = timeline.at(cycle)
-    match = ADDRESS.search(str(entry["text"]))
-    if match is None:
-        return NOBODY
-    register, offset = int(match["register"]), int(match["offset"] or "0", 0)
-    low = snapshot.register(warp, register).astype(np.uint64)
-    high = snapshot.register(warp, register + 1).astype(np.uint64)
-    address = (low | high << np.uint64(32)).astype(np.int64) + offset
-    width = 16      # bytes that one lane stores at most
-    hits = [lane for lane in range(32) if mask >> lane & 1 and 0 <= wanted - int(address[lane]) < width]
-    return min(hits, key=lambda lane: wanted - int(address[lane]), default=NOBODY)

@@ -11,6 +11,7 @@ from rfview.screens.handlers import focus, search
 from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
 from rfview.screens.windows.heat import HeatWindow
 from rfview.screens.windows.help import HelpScreen
+from rfview.screens.windows.image import ImageWindow
 from rfview.screens.windows.popup import WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow
 
@@ -46,6 +47,21 @@ def heat(main: MainScreen, pressed: Pressed) -> None:
 def open_heat(main: MainScreen, item: str) -> None:
     """Show a register's lanes or a buffer's elements through time."""
     main.app.push_screen(HeatWindow(main, item))
+
+
+def image(main: MainScreen, pressed: Pressed) -> None:
+    """Ask which buffer to show as a picture: the last one of the launch that has two dimensions, or the last."""
+    buffers = main.scene.info.get("buffers", ())
+    flat = [one for one in buffers if len(one.get("shape", ())) >= 2] or list(buffers)
+    main.open_prompt(":", f"image {flat[-1]['name']}" if flat else "image ")
+
+
+def open_image(main: MainScreen, text: str) -> None:
+    """Show a buffer as a picture; with `> FILE.png` it is written, as scripts do."""
+    if ">" in text:
+        main.worker.ask(requests.command, f"image {text}")
+    else:
+        main.app.push_screen(ImageWindow(main, text))
 
 
 def statistics(main: MainScreen, pressed: Pressed) -> None:
@@ -117,7 +133,8 @@ HANDLERS: dict[str, Handler] = {
     "why": why, "next_change": change(True), "last_change": change(False),
     "diff": lambda main, pressed: main.worker.ask(requests.diff),
     "diff_mark": lambda main, pressed: main.worker.ask(requests.diff, pressed.argument),
-    "heat": heat, "statistics": statistics, "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
+    "heat": heat, "image": image, "statistics": statistics,
+    "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
     "every_hit": every_hit, "fork": fork, "compare": command("compare"), "overlay": overlay,
     "swap_design": swap_design, "load_kernel": load_kernel,
     "follow": command("follow"), "next_arrival": command("follow next"), "previous_arrival": command("follow back"),

@@ -71,6 +71,15 @@ def heat(main: MainScreen, rest: str) -> bool:
     return True
 
 
+def image(main: MainScreen, rest: str) -> bool:
+    """image out 128x128: as a picture; without a buffer ask for one."""
+    if rest:
+        ask.open_image(main, rest)
+    else:
+        ask.image(main, Pressed("image"))
+    return True
+
+
 def number_format(main: MainScreen, rest: str) -> bool:
     """format hex: how REGISTERS shows numbers."""
     if rest in FORMATS:
@@ -100,7 +109,7 @@ WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
     **dict.fromkeys(("find", "f"), with_rest(lambda main, rest: search.in_time(main, rest, 1))),
     **dict.fromkeys(("reverse-find", "rf"), with_rest(lambda main, rest: search.in_time(main, rest, -1))),
     "overlay": with_rest(lambda main, rest: main.overlay(rest)),
-    "explain": with_rest(ask.explain_term), "heat": heat,
+    "explain": with_rest(ask.explain_term), "heat": heat, "image": image,
     "screenshot": with_rest(screen.write_screenshot),
     "range": with_rest(lambda main, rest: main.worker.ask(requests.brush, rest)),
     "format": number_format, "panel": panel,
