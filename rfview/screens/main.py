@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 from textual import events
@@ -28,7 +29,7 @@ from rfview.screens.handlers.time import Playback
 from rfview.screens.opening import first_facts, hints, waiting
 from rfview.screens.windows.heat import HeatWindow
 from rfview.screens.windows.image import ImageWindow
-from rfview.screens.windows.popup import Popup, TextWindow
+from rfview.screens.windows.popup import Popup, TextWindow, WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.screens.worker import SessionWorker
 from rfview.sessions.commands.table import ALIASES, VERBS
@@ -38,6 +39,8 @@ from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
 from rfview.widgets.prompt import Prompt
 
+# which window a kind of answer is for
+ANSWERED: dict[str, type[Popup]] = {"heat": HeatWindow, "image": ImageWindow, "relief": WhyWindow}
 WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that mean something before there is a session
 
 
@@ -209,9 +212,20 @@ class MainScreen(Guarded, Screen[None]):
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":
             self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
-        elif isinstance(top, {"heat": HeatWindow, "image": ImageWindow}.get(message.kind, StatisticsWindow)):
+        elif message.kind == "compare":
+            self._compare(*message.data)
+        elif isinstance(top, ANSWERED.get(message.kind, StatisticsWindow)):
             answered: Any = top
             answered.answered(message.data)
+
+    def _compare(self, pair: Any, names: tuple[str, str], back: Event) -> None:
+        """Open the compare screen over two runs that the worker lends, where the app has one."""
+        app: Any = self.app
+        if hasattr(app, "compare"):
+            app.compare(pair, names, back)
+        else:
+            back.set()
+            self.say(f"`compare {names[1]}` compares as text; its screen opens in `rfview replay` and `debug`")
 
     def on_failed(self, message: Failed) -> None:
         message.stop()

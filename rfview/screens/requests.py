@@ -5,8 +5,9 @@ Each takes the worker, whose `session` and `source` nothing else touches meanwhi
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import RfviewError
@@ -393,6 +394,38 @@ def origin(worker: SessionWorker, buffer: str, asked: tuple[int, int]) -> None:
 
     if worker.session.cycle == asked[0]:
         worker.post(Answered("image", (asked, came_from(worker.session, buffer, asked[1]))))
+
+
+def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
+    """Answer what comes of the relief that a warp's chain names, tried once and kept; whole: both runs to their ends."""
+    from rfview.sessions.branches.relief import relieve, whole_run      # start-up: few try one
+    from rfview.sessions.commands.relief import gain_text
+
+    session = worker.session
+    kept = session.kept.setdefault("relief", {})
+    found = kept.get(asked)
+    if found is None or found.branch not in session.family:
+        found = relieve(session, *asked)
+    if whole and found.whole is None:
+        found = replace(found, whole=whole_run(session, found))
+    kept[asked] = found
+    worker.arrive(gain_text(found), "good" if (found.gain or 0) > 0 else "info")
+    worker.post(Answered("relief", (asked, found)))
+
+
+def lend_for_comparison(worker: SessionWorker, name: str) -> None:
+    """Let the compare screen have this session's run and a branch's, both run to their ends, until it gives them back."""
+    from rfview.sessions.commands.branch import partners, run_to_end    # start-up, as above
+
+    pair = partners(worker.session, name)
+    for member in pair:
+        run_to_end(member)
+    names = tuple(member.branch.name if member.branch else "main" for member in pair)
+    worker.end_of_busy()
+    back = threading.Event()
+    worker.post(Answered("compare", (tuple(member.timeline for member in pair), names, back)))
+    while not back.wait(0.2) and not worker.closing:
+        pass
 
 
 # a second run

@@ -107,6 +107,11 @@ class SessionWorker:
         return False
 
     @property
+    def closing(self) -> bool:
+        """Say whether the thread is to end."""
+        return self._closing
+
+    @property
     def is_idle(self) -> bool:
         """Say whether nothing is asked for and nothing goes on."""
         with self._wake:
