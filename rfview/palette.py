@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 
 from rich.style import Style
 
-from rfview import scales
 from rfview.engine.errors import InputError
 
+VALUES = ("heat", "lit", "grey", "err")       # kinds of roles that stand for values on a scale
 THEMES = ("dark", "light", "dark256", "ansi16", "mono")
 OWN_GROUND = ("dark", "light", "dark256")       # themes that paint the page themselves
 
@@ -139,8 +139,6 @@ def _true_table(light: bool) -> dict[str, Paint]:
         tone = hue(colour)
         table["p:" + name], table["pq:" + name] = Paint(tone), Paint(mix(ground, tone, 0.5))
         table["pt:" + name], table["ps:" + name] = Paint(tone, mix(ground, tone, 0.22)), Paint(ground, tone, "b")
-    for name, colour in scales.colours(light).items():
-        table[name], table["bg:" + name] = Paint(colour), Paint(None, colour)
     return table
 
 
@@ -171,7 +169,6 @@ def _ansi_table() -> dict[str, Paint]:
     for name, (_, colour) in PLACES.items():
         table["p:" + name] = table["pq:" + name] = table["pt:" + name] = Paint(colour)
         table["ps:" + name] = Paint("black", colour, "b")
-    table |= {"heat:plus": Paint("bright_yellow"), "heat:minus": Paint("bright_blue")}
     return table
 
 
@@ -194,8 +191,19 @@ def _mono_table() -> dict[str, Paint]:
         table["p:" + name] = Paint(None, None, "b" if name == "moving" else "")
         table["pq:" + name] = table["pt:" + name] = Paint()
         table["ps:" + name] = Paint(None, None, "rb")
-    table |= {"heat:plus": Paint(), "heat:minus": Paint()}
     return table
+
+
+def _value_table(theme: str) -> dict[str, Paint]:
+    """Return role -> Paint of values on scales; where there are few colours or none, characters tell them apart."""
+    if theme in ("ansi16", "mono"):
+        hues = ("bright_yellow", "bright_blue") if theme == "ansi16" else (None, None)
+        return {"heat:plus": Paint(hues[0]), "heat:minus": Paint(hues[1])}
+    from rfview import scales       # start-up: most sessions show no values as colours
+
+    found = scales.colours(theme == "light")
+    return {name: Paint(colour) for name, colour in found.items()} | {
+        "bg:" + name: Paint(None, colour) for name, colour in found.items()}  # fmt: skip
 
 
 def _grounds(theme: str) -> dict[str, str | None]:
@@ -254,6 +262,8 @@ class Palette:
         ground = own_ground or ground
         role, _, extra = role.partition("+")
         name, _, over = role.partition("@")
+        if name.partition(":")[0] in VALUES and "heat:plus" not in self.table:
+            self.table |= _value_table(self.theme)
         paint = self.table.get(name) or self.table["text"]
         if over and "bg:" + over in self.table:
             paint = Paint(paint.fg, self.table["bg:" + over].bg, paint.attributes)

@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the picture and what differs, or write it; a kernel is run to its end first."""
     from rfview.engine import files
     from rfview.sessions.commands.image import facts, picture_text, write_png
-    from rfview.sessions.pictures import picture
+    from rfview.sessions.pictures.picture import picture
 
     if args.png:
         files.check_target(args.png)

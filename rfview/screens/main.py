@@ -26,10 +26,8 @@ from rfview.screens import requests
 from rfview.screens.handlers import focus, prompt
 from rfview.screens.handlers.table import HANDLERS
 from rfview.screens.handlers.time import Playback
-from rfview.screens.opening import first_facts, hints, waiting
-from rfview.screens.windows.heat import HeatWindow
-from rfview.screens.windows.image import ImageWindow
-from rfview.screens.windows.popup import Popup, TextWindow, WhyWindow
+from rfview.screens.opening import first_facts, hints, offers, waiting
+from rfview.screens.windows.popup import Popup, TextWindow
 from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.screens.worker import SessionWorker
 from rfview.sessions.commands.table import ALIASES, VERBS
@@ -39,8 +37,6 @@ from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
 from rfview.widgets.prompt import Prompt
 
-# which window a kind of answer is for
-ANSWERED: dict[str, type[Popup]] = {"heat": HeatWindow, "image": ImageWindow, "relief": WhyWindow}
 WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that mean something before there is a session
 
 
@@ -174,6 +170,7 @@ class MainScreen(Guarded, Screen[None]):
             facts |= first_facts(scene.at(own_keys=mine.own_keys))
         self.scene = scene.at(**facts)
         if first:
+            self.prompt.offer(offers(scene.info))
             self.lay_out()
         self.repaint_panels()
         if isinstance(self.app.screen, Popup):
@@ -214,9 +211,8 @@ class MainScreen(Guarded, Screen[None]):
             self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
         elif message.kind == "compare":
             self._compare(*message.data)
-        elif isinstance(top, ANSWERED.get(message.kind, StatisticsWindow)):
-            answered: Any = top
-            answered.answered(message.data)
+        elif isinstance(top, Popup) and message.kind == top.ANSWERS:
+            top.answered(message.data)
 
     def _compare(self, pair: Any, names: tuple[str, str], back: Event) -> None:
         """Open the compare screen over two runs that the worker lends, where the app has one."""

@@ -381,7 +381,7 @@ def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
 
 def image(worker: SessionWorker, buffer: str, size: str) -> None:
     """Answer what a buffer looks like at the cursor."""
-    from rfview.sessions.pictures import picture        # start-up: most sessions ask for none
+    from rfview.sessions.pictures.picture import picture        # start-up: most sessions ask for none
 
     found = picture(worker.session, buffer, size)
     worker.end_of_busy()
@@ -390,7 +390,7 @@ def image(worker: SessionWorker, buffer: str, size: str) -> None:
 
 def origin(worker: SessionWorker, buffer: str, asked: tuple[int, int]) -> None:
     """Answer how an element came to its value; asked: the cursor's cycle, and the element."""
-    from rfview.sessions.pictures import origin as came_from        # start-up, as above
+    from rfview.sessions.pictures.origin import origin as came_from        # start-up, as above
 
     if worker.session.cycle == asked[0]:
         worker.post(Answered("image", (asked, came_from(worker.session, buffer, asked[1]))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +11,11 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.sessions.commands.arguments import needed
 from rfview.sessions.commands.verb import Answer, verb
-from rfview.sessions.pictures import Link, Picture, origin, picture
-from rfview.sessions.pictures.png import depths, encode, scale, shares
 from rfview.sessions.session import Session
+
+if TYPE_CHECKING:
+    from rfview.sessions.pictures.origin import Link
+    from rfview.sessions.pictures.picture import Picture
 
 INK = " ░▒▓█"
 COLUMNS = 64        # of each of the two panes of text
@@ -27,6 +30,8 @@ def _image(session: Session, text: str) -> Answer:
     if not 1 <= len(words) <= 2 or (arrow and not name.strip()):
         raise InputError(f"image {text}: expected `image BUFFER WIDTHxHEIGHT`, as in `image out 128x128`, and "
                          "`> FILE.png` to write it")  # fmt: skip
+    from rfview.sessions.pictures.picture import picture        # start-up: most sessions show none
+
     found = picture(session, words[0], words[1] if len(words) > 1 else "")
     data = found.data()
     if arrow:
@@ -38,6 +43,8 @@ def write_png(found: Picture, name: str) -> str:
     """Write all panes of a picture as PNG; return the file's name. Raises InputError."""
     if not name.lower().endswith(".png"):
         raise InputError(f"image {name}: expected a name that ends in .png")
+    from rfview.sessions.pictures.png import encode     # start-up, as above
+
     files.write(name, encode(found))
     return name
 
@@ -48,6 +55,8 @@ def _origin(session: Session, text: str) -> Answer:
     match = ELEMENT.match(needed(text, "origin"))
     if match is None:
         raise InputError(f"origin {text}: expected an element of a buffer, as in `origin out[6446]`")
+    from rfview.sessions.pictures.origin import origin      # start-up, as above
+
     links = origin(session, match["name"], int(match["index"]))
     return Answer(origin_text(links), {"cycle": session.cycle, "origin": [link.data() for link in links]})
 
@@ -79,6 +88,8 @@ def facts(found: Picture) -> str:
 
 def picture_text(found: Picture) -> str:
     """Return the picture and what differs as characters, two pixels high a row."""
+    from rfview.sessions.pictures.png import depths, scale, shares      # start-up, as above
+
     low, high = scale(found)
     step = max(1, -(-found.width // COLUMNS))
     now = _cells(shares(found.now, low, high), step, np.mean)

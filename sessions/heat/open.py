@@ -9,6 +9,7 @@ from rfview.sessions.codec.layout import suggest
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.heat.memory import MOST_ELEMENTS, MemoryHeat
 from rfview.sessions.heat.registers import RegisterHeat
+from rfview.sessions.pictures.shape import element_bytes
 from rfview.sessions.session import Session
 
 Heat = RegisterHeat | MemoryHeat
@@ -39,7 +40,7 @@ def _memory(session: Session, text: str) -> MemoryHeat | None:
     if match is None or match["name"] not in variables:
         return None
     variable = variables[match["name"]]
-    total = int(variable["bytes"]) // elementsize(variable)
+    total = int(variable["bytes"]) // element_bytes(variable)
     first = int(match["first"] or 0)
     last = int(match["last"] or match["first"] or min(total, MOST_ELEMENTS) - 1)
     if not 0 <= first <= last < total:
@@ -47,13 +48,6 @@ def _memory(session: Session, text: str) -> MemoryHeat | None:
     if last - first >= MOST_ELEMENTS:
         raise InputError(f"{text}: {last - first + 1:,} elements; at most {MOST_ELEMENTS:,} at once")
     return MemoryHeat(session.timeline, variable, first, last - first + 1)
-
-
-def elementsize(variable: dict) -> int:
-    """Return the bytes of an element of a buffer or symbol."""
-    import numpy as np
-
-    return int(np.dtype(variable["dtype"]).itemsize)
 
 
 def _register(session: Session, text: str) -> RegisterHeat:

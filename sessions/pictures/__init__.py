@@ -3,12 +3,6 @@
     picture     a buffer as rows of pixels: right, approximate and error, or start, now and changed
     right       the same run without a lost bit, simulated beside it
     origin      from a pixel to the store that wrote it, and on to the bit that was lost
+    shape       how wide and high a buffer is, where nobody says
     png         a picture as a file
 """
-
-from __future__ import annotations
-
-from rfview.sessions.pictures.origin import Link, origin
-from rfview.sessions.pictures.picture import Picture, picture
-
-__all__ = ["Link", "Picture", "origin", "picture"]

@@ -12,6 +12,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.sessions.codec.layout import suggest
 from rfview.sessions.compare.comparison import has_ended
+from rfview.sessions.pictures.shape import nearly_square
 from rfview.sessions.pictures.right import loses_bits, right_run
 from rfview.sessions.session import Session
 
@@ -121,7 +122,7 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
     if not text:
         if len(shape) >= 2:
             return shape[-1], total // shape[-1]
-        hint = _nearly_square(total)
+        hint = nearly_square(total)
         raise InputError(f"image {name}: its shape is {'x'.join(map(str, shape)) or total}, so say how wide and high: "
                          f"`image {name} {hint[0]}x{hint[1]}`")  # fmt: skip
     match = SIZE.match(text.strip())
@@ -131,12 +132,6 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
     if not 0 < width * height <= min(total, MOST_PIXELS):
         raise InputError(f"image {name} {text}: {width * height:,} pixels; {name} has {total:,} elements")
     return width, height
-
-
-def _nearly_square(total: int) -> tuple[int, int]:
-    """Return the sides of the least oblong rectangle of so many elements."""
-    height = next(side for side in range(max(1, math.isqrt(total)), 0, -1) if total % side == 0)
-    return total // height, height
 
 
 def elements(memory: np.ndarray, variable: dict[str, Any], count: int) -> np.ndarray:

@@ -76,6 +76,18 @@ def test_pixels_zoom_and_panes_by_keys(tmp_path: Path, monkeypatch: pytest.Monke
     drive(test, opener=plain)
 
 
+def test_the_prompt_completes_this_runs_buffers() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        for typed, whole in (("image c", "image c 32x32"), ("heat b", "heat b[0..127]"), ("origin a", "origin a[0]"),
+                             ("relie", "relief")):
+            await app.press(":", "ctrl+u", *typed)
+            assert await app.app.main.prompt.suggester.get_suggestion(typed) == whole
+            await app.press("escape")
+
+    drive(test, opener=plain)
+
+
 def test_scrubbing_fills_the_picture() -> None:
     async def test(app: Driven) -> None:
         window = await opened(app, "c 32x16")

@@ -17,7 +17,8 @@ from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.commands.table import execute
 from rfview.sessions.heat import RegisterHeat
-from rfview.sessions.pictures import origin, picture
+from rfview.sessions.pictures.origin import origin
+from rfview.sessions.pictures.picture import picture
 from rfview.sessions.pictures.png import encode
 from rfview.sessions.pictures.right import right_run
 

@@ -9,9 +9,7 @@ from rfview.keys import Pressed
 from rfview.screens import requests
 from rfview.screens.handlers import focus, search
 from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
-from rfview.screens.windows.heat import HeatWindow
 from rfview.screens.windows.help import HelpScreen
-from rfview.screens.windows.image import ImageWindow
 from rfview.screens.windows.popup import WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow
 
@@ -46,6 +44,8 @@ def heat(main: MainScreen, pressed: Pressed) -> None:
 
 def open_heat(main: MainScreen, item: str) -> None:
     """Show a register's lanes or a buffer's elements through time."""
+    from rfview.screens.windows.heat import HeatWindow      # start-up: most sessions open none
+
     main.app.push_screen(HeatWindow(main, item))
 
 
@@ -61,6 +61,8 @@ def open_image(main: MainScreen, text: str) -> None:
     if ">" in text:
         main.worker.ask(requests.command, f"image {text}")
     else:
+        from rfview.screens.windows.image import ImageWindow        # start-up, as above
+
         main.app.push_screen(ImageWindow(main, text))
 
 

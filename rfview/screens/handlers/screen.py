@@ -16,7 +16,7 @@ from rfview.render.layout import PANELS, TITLES
 from rfview.render.registers import FORMATS
 from rfview.screens import requests
 from rfview.screens.handlers import focus
-from rfview.screens.windows.heat import HeatWindow
+from rfview.screens.handlers.ask import open_heat
 from rfview.screens.windows.palette import PaletteWindow
 from rfview.screens.windows.popup import WhyWindow
 
@@ -56,7 +56,7 @@ def open_focused(main: MainScreen, pressed: Pressed) -> None:
     elif main.scene.panel in ("warps", "timeline", "pipeline"):
         focus.toggle_alone(main, "registers")
     elif main.scene.panel == "registers":
-        main.app.push_screen(HeatWindow(main, focus.focused_item(main)))
+        open_heat(main, focus.focused_item(main))
     elif main.scene.panel == "why":
         main.app.push_screen(WhyWindow(main))
     else:

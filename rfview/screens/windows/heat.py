@@ -21,6 +21,7 @@ class HeatWindow(Popup):
     """Asks the session worker for a strip whenever the cursor, the zoom or the size changes, and draws what comes."""
 
     EDGE = 0
+    ANSWERS = "heat"
 
     def __init__(self, main: Any, item: str):
         super().__init__(main, (FULL, FULL))

@@ -23,6 +23,7 @@ class ImageWindow(Popup):
     """Asks the session worker for the picture at the cursor, and how the pixel in focus came to be."""
 
     EDGE = 0
+    ANSWERS = "image"
 
     def __init__(self, main: Any, text: str):
         super().__init__(main, (FULL, FULL))

@@ -20,9 +20,13 @@ from rfview.widgets.window import WindowView
 
 
 class Popup(Layer):
-    """A window with rows to choose from; subclasses paint it and say what its keys do. EDGE: cells left free beside it."""
+    """A window with rows to choose from; subclasses paint it and say what its keys do.
+
+    EDGE: cells left free beside it. ANSWERS: the kind of answers of the worker that it takes, "" for none.
+    """
 
     EDGE: ClassVar[int] = 2
+    ANSWERS: ClassVar[str] = ""
 
     def __init__(self, main: Any = None, wanted: tuple[int, int] = (96, 22)):
         super().__init__()
@@ -44,6 +48,9 @@ class Popup(Layer):
 
     def on_resize(self, event: events.Resize) -> None:
         self.paint()
+
+    def answered(self, found: Any) -> None:
+        """Take an answer that was asked for."""
 
     def follow(self) -> None:
         """Paint again: the main screen has another scene."""
@@ -93,6 +100,8 @@ class Popup(Layer):
 
 class WhyWindow(Popup):
     """The whole chain of reasons of the focused warp."""
+
+    ANSWERS = "relief"
 
     def __init__(self, main: Any):
         super().__init__(main, (96, 22))
