@@ -102,10 +102,12 @@ class MemoryHeat:
         column = np.searchsorted(edges, cycle, side="right")
         ahead = int(np.searchsorted(cycle, edges[-1], side="left"))
         column, word = column[:ahead], word[:ahead]
-        latest = np.full((columns + 1) * words, -1, np.int64)
-        latest[column * words + word] = np.arange(ahead)        # of equal places the last one stays
+        latest = np.full((columns + 1) * words, -1, np.int32)
+        latest[column * words + word] = np.arange(ahead, dtype=np.int32)        # of equal places the last one stays
         latest = np.maximum.accumulate(latest.reshape(columns + 1, words), axis=0)[1:]
-        held = np.where(latest >= 0, value[latest], base) if len(value) else np.broadcast_to(base, latest.shape)
+        held = np.repeat(base[None], columns, axis=0)
+        written = latest >= 0
+        held[written] = value[latest[written]]
         values = self._typed(held)
         self.top = grown(self.top, values)
         inside = column > 0
