@@ -15,7 +15,7 @@ from rfview.sessions.commands.heat import letter_of, letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII, characters, levels
 from rfview.sessions.heat.strip import LOST, UNWRITTEN, Moment, Strip
 
-RIGHT = 9                   # cells behind the columns: the scale
+RIGHT = 10                  # cells behind the columns: the scale
 TALL = 24                   # rows of a window that has room for more than a line about the focused lane
 HINTS = (("← →", "column"), ("↑ ↓", "lane"), (". ,", "write ±"), ("Enter", "who wrote"), ("+ −", "zoom"),
          ("o", "writes only"),
@@ -121,9 +121,9 @@ def _title(view: HeatView, width: int) -> Line:
     name = "BUFFER" if "[" in strip.item else "REGISTER"
     per = int(strip.edges[1] - strip.edges[0])
     what = "a column is a write" if view.by_write else f"1 column = {plural(per, 'cycle')}"
-    each = f"   {plural(strip.each, 'element')} a row, the mean" if strip.each > 1 else ""
+    each = f"   the mean of {plural(strip.each, 'element')} a row" if strip.each > 1 else ""
     return title(width, f"{name} {strip.item}", f"{strip.kind}{' log' if view.log else ''}   {what}{each}", focus=True,
-                 right="Esc closes" if width < 100 else "+ − zoom   o writes only   l log   Esc closes")
+                 right="Esc closes" if width < 100 or (each and width < 140) else "+ − zoom   o writes only   l log   Esc closes")
 
 
 def _ruler(view: HeatView, width: int) -> Line:
@@ -208,9 +208,18 @@ def _scale(view: HeatView, row: Row, place: int, rows: int, width: int) -> Line:
     else:
         size = round(share * 12)
         row.add("██", f"heat:{'n' if size < 0 else 'p'}{abs(size)}")
-    top = f"{strip.top:.2g}" if strip.top < 1e4 else f"{strip.top:.1e}".replace("e+0", "e")
+    top = scale_text(strip.top)
     text = {0: f"+{top}", last // 2: "0" if last > 3 else "", last: f"−{top}"}.get(place, "")
     return row.add(f" {text}", "dim").line()
+
+
+def scale_text(top: float) -> str:
+    """Return the end of a scale in at most five characters: 0.013, 330, 37k, 4e-5."""
+    if top and not 1e-3 <= top < 1e9:
+        return f"{top:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    if top >= 1e6:
+        return f"{top / 1e6:.3g}M"
+    return f"{top / 1e3:.3g}k" if top >= 1e3 else f"{top:.3g}" if top >= 0.1 or not top else f"{top:.2g}"
 
 
 def _wrote(view: HeatView, width: int) -> Line:

@@ -54,7 +54,8 @@ def _pixel(view: ImageView, width: int) -> list[Line]:
         row = Row(width).add(f" {name:<6}", "dim").add(f"{_text(value):<14}", role)
         if width - row.x >= len(own):
             for one, there in zip(own, other, strict=True):
-                row.add(one, "ps:bad" if one != there and name == names[1] else "dim")
+                differs = one != there and name == names[1]
+                row.add(one, "dim" if not differs else "ps:bad" if picture.is_right else "changed")
         lines.append(row.line())
     return lines
 
@@ -126,6 +127,7 @@ def _around(view: ImageView, width: int) -> list[Line]:
         for x, error in zip(xs, row_errors, strict=True):
             here = (x, y) == (view.x, view.y)
             text = "·" if not error else "inf" if error == float("inf") else f"{error / 10.0**power:.0f}"
-            row.add(f"{text:>6}", "cursor" if here else "bad" if error else "faint")
+            role = "faint" if not error else "bad" if picture.is_right else "text"
+            row.add(f"{text:>6}", "cursor" if here else role)
         lines.append(row.line())
     return lines

@@ -42,6 +42,7 @@ def test_it_fits_and_says_what_it_shows(size: tuple[int, int], theme: str) -> No
         rows = text.splitlines()
         assert len(rows) == size[1] - 2 and {len(row) for row in rows} == {size[0]}
         assert "REGISTER w0.R2" in rows[0] and f"{START:,}" in rows[1] and "Esc close" in rows[-1]
+        assert window.view.strip.each == 1, "lanes are never joined"
         assert " wrote " in text and ("▀" in text) == (theme == "dark") and window.view.strip.of == 32
 
     drive(test, size=size, theme=theme, opener=opener)
@@ -119,6 +120,12 @@ def test_a_mistake_is_told_in_the_window() -> None:
         assert app.app.screen is app.app.main
 
     drive(test, opener=opener)
+
+
+def test_the_scales_end_fits_beside_it() -> None:
+    shown = {0.0: "0", 1e-5: "1e-5", 0.0125: "0.013", 0.5: "0.5", 330.4: "330", 1000: "1k", 37_244.0: "37.2k", 2.5e8: "250M",
+             3e12: "3e12"}  # fmt: skip
+    assert {top: painter.scale_text(top) for top in shown} == shown and max(map(len, shown.values())) <= 5
 
 
 def test_a_warm_screen_is_drawn_within_its_bound() -> None:

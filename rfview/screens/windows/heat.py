@@ -11,6 +11,7 @@ from rfview.render import heat
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
 from rfview.screens.windows.popup import Popup
+from rfview.sessions.heat.registers import LANES
 from rfview.sessions.heat.strip import STEPS
 
 FULL = 10_000       # cells: as large as the terminal is
@@ -48,6 +49,8 @@ class HeatWindow(Popup):
         """Ask again: the cursor, and so the strip, has moved."""
         count = self.view.strip.of if self.view is not None else FULL
         rows = heat.cells_wanted(self.app.size.height - 2, self.glyphs, count)
+        if self.view is None:
+            rows = max(rows, LANES)     # a register's lanes are never joined; those that do not fit scroll
         columns = heat.columns_of(self.app.size.width)
         self.main.worker.ask_latest(requests.heat, requests.HeatQuestion(
             self.item, columns, rows, STEPS[self.zoom], self.by_write, self.lane))
