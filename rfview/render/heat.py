@@ -122,8 +122,10 @@ def _title(view: HeatView, width: int) -> Line:
     per = int(strip.edges[1] - strip.edges[0])
     what = "a column is a write" if view.by_write else f"1 column = {plural(per, 'cycle')}"
     each = f"   the mean of {plural(strip.each, 'element')} a row" if strip.each > 1 else ""
+    narrow = width < (140 if each else 100)
+    keys = "Esc closes" if narrow else "+ − zoom   o writes only   l log   Esc closes"
     return title(width, f"{name} {strip.item}", f"{strip.kind}{' log' if view.log else ''}   {what}{each}", focus=True,
-                 right="Esc closes" if width < 100 or (each and width < 140) else "+ − zoom   o writes only   l log   Esc closes")
+                 right=keys)
 
 
 def _ruler(view: HeatView, width: int) -> Line:
