@@ -15,6 +15,7 @@ from rfview.messages import Answered, Arrived, Said
 from rfview.render.operation import with_lines
 from rfview.render.scene import Badge
 from rfview.render.text import plural
+from rfview.sessions.guard import consistent
 from rfview.sessions.reports.statistics import stats
 
 if TYPE_CHECKING:
@@ -345,13 +346,14 @@ def heat(worker: SessionWorker, question: HeatQuestion) -> None:
     from rfview.sessions.heat.strip import around, around_writes
 
     session, timeline = worker.session, worker.session.timeline
-    found, cycle = history(session, question.item), worker.session.cycle
-    if question.by_write:
-        edges = around_writes(found, cycle, question.columns, timeline.first, timeline.last, worker.progress)
-    else:
-        edges = around(cycle, question.columns, question.per, timeline.first, timeline.last)
-    strip = found.strip(edges, question.rows, worker.progress)
-    moment = found.moment(cycle, min(question.lane, strip.of - 1))
+    with consistent(timeline):
+        found, cycle = history(session, question.item), worker.session.cycle
+        if question.by_write:
+            edges = around_writes(found, cycle, question.columns, timeline.first, timeline.last, worker.progress)
+        else:
+            edges = around(cycle, question.columns, question.per, timeline.first, timeline.last)
+        strip = found.strip(edges, question.rows, worker.progress)
+        moment = found.moment(cycle, min(question.lane, strip.of - 1))
     worker.end_of_busy()
     worker.post(Answered("heat", (question, strip, moment, cycle)))
 
@@ -372,7 +374,8 @@ def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
     from rfview.sessions.heat.strip import next_write
 
     found, session = history(worker.session, item), worker.session
-    cycle = next_write(found, session.cycle, lane, forward, worker.progress)
+    with consistent(session.timeline):
+        cycle = next_write(found, session.cycle, lane, forward, worker.progress)
     if cycle is None:
         worker.arrive(f"{item}: no {'later' if forward else 'earlier'} write")
     else:
@@ -383,7 +386,8 @@ def image(worker: SessionWorker, buffer: str, size: str) -> None:
     """Answer what a buffer looks like at the cursor."""
     from rfview.sessions.pictures.picture import picture        # start-up: most sessions ask for none
 
-    found = picture(worker.session, buffer, size)
+    with consistent(worker.session.timeline):
+        found = picture(worker.session, buffer, size)
     worker.end_of_busy()
     worker.post(Answered("image", found))
 
@@ -393,7 +397,9 @@ def origin(worker: SessionWorker, buffer: str, asked: tuple[int, int]) -> None:
     from rfview.sessions.pictures.origin import origin as came_from        # start-up, as above
 
     if worker.session.cycle == asked[0]:
-        worker.post(Answered("image", (asked, came_from(worker.session, buffer, asked[1]))))
+        with consistent(worker.session.timeline):
+            links = came_from(worker.session, buffer, asked[1])
+        worker.post(Answered("image", (asked, links)))
 
 
 def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
@@ -404,10 +410,11 @@ def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
     session = worker.session
     kept = session.kept.setdefault("relief", {})
     found = kept.get(asked)
-    if found is None or found.branch not in session.family:
-        found = relieve(session, *asked)
-    if whole and found.whole is None:
-        found = replace(found, whole=whole_run(session, found))
+    with consistent(session.timeline):
+        if found is None or found.branch not in session.family:
+            found = relieve(session, *asked)
+        if whole and found.whole is None:
+            found = replace(found, whole=whole_run(session, found))
     kept[asked] = found
     worker.arrive(gain_text(found), "good" if (found.gain or 0) > 0 else "info")
     worker.post(Answered("relief", (asked, found)))

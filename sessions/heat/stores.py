@@ -31,8 +31,8 @@ def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
         if entry is None or entry["mnemonic"] not in STORES:
             continue
         owner = int(warp[slot])
-        # its address registers may have been written again since it read them; when it was issued they were as it read them
-        found = words_of(timeline, max(int(issued[slot]), timeline.first), owner, entry)
+        # its address registers may have been written again since it read them; right after its issue they were not
+        found = words_of(timeline, max(int(issued[slot]) + 1, timeline.first), owner, entry)
         lanes = [lane for lane in range(32) if int(mask[slot]) >> lane & 1 and 0 <= word - found[lane] < WIDEST // 4]
         return int(pc[slot]), owner, min(lanes, key=lambda lane: word - found[lane], default=NOBODY)
     return NOBODY, NOBODY, NOBODY

@@ -174,7 +174,7 @@ class _Trail:
     def _loaded(self, warp: int, lane: int, pc: int, cycle: int) -> None:
         """Go on through memory where a wrong value was loaded; say so where it cannot be told whence."""
         entry = self.program[pc]
-        when = max(self.timeline.first, self._issued(warp, pc, cycle))
+        when = max(self.timeline.first, self._issued(warp, pc, cycle) + 1)
         word = words_of(self.timeline, when, warp, entry)[lane] if entry["mnemonic"] in LOADS else -1
         if word < 0:
             self._end(cycle, "its sources in this lane are right by now; the error came another way, as from another lane")

@@ -116,6 +116,23 @@ def test_elements_of_a_buffer_and_the_store_that_wrote_them() -> None:
         assert data[moment.lane] == after, "the lane's register holds what memory then holds"
 
 
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_every_store_is_known_by_instruction_warp_and_lane(name: str) -> None:
+    with open_session(LESSONS / f"{name}.rfs") as session:
+        timeline, told = session.timeline, 0
+        for variable in session.info["buffers"]:
+            ends = [timeline.at(cycle).memory[variable["word"] : variable["word"] + variable["bytes"] // 4]
+                    for cycle in (timeline.first, timeline.last)]  # fmt: skip
+            for row in np.flatnonzero(ends[0] != ends[1])[::37].tolist():
+                moment = MemoryHeat(timeline, variable, row, 1).moment(timeline.last, 0)
+                source = [reg for reg in session.info["program"][moment.pc]["src"] if reg != 255][-1]
+                if name != "dead":      # this one drops values that are read for the last time
+                    assert timeline.at(moment.since).register(moment.warp, source)[moment.lane] == ends[1][row]
+                assert moment.lane == row % 32, "these kernels' threads store the element of their number"
+                told += 1
+        assert told
+
+
 def test_lost_bits_and_empty_slots_have_states_of_their_own() -> None:
     with open_session(LESSONS / "refresh.rfs") as session:
         found = RegisterHeat(session.timeline, 0, 3)
