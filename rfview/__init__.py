@@ -4,7 +4,8 @@
     app  screens/  widgets/        the terminal program; its screens; its panels
     render/                        what panels show, as lines: pure functions, no widget
     actions  keys  keymap          what keys and the prompt can do; keys read one by one; your own keys
-    messages  palette  view        between the session worker and the screen; colours; how a recording was left
+    messages  view                 between the session worker and the screen; how a recording was left
+    palette  scales                colours by role; colours of values
     plain  dap/                    sentences instead of a screen; the Debug Adapter Protocol
     learn/                         explanations, help topics and guided tours
     startup  recipe                commands done on opening; the command line that shows a view again

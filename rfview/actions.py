@@ -88,6 +88,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("why", ("e",), "why", "why is this warp blocked", ASK, "why"),
     Action("next_change", (".",), "nextchange", "next / last change of the item", ASK, "", "last_change"),
     Action("last_change", (",",), "last", "last change of the focused item", ASK),
+    Action("heat", ("u",), "heat", "the item through time: lanes or elements", ASK, "heat"),
+    Action("image", ("U",), "image", "a buffer as a picture", ASK, "picture"),
     Action("diff", ("d",), "diff", "changes since cycle / last stop", ASK),
     Action("diff_mark", ("D*",), "diff-mark", "underline what changed since mark a", ASK),
     Action("statistics", ("#",), "statistics", "IPC, stalls, energy between marks", ASK, "statistics"),

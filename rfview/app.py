@@ -62,6 +62,12 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
             self.main = MainScreen(self.worker, self.strips, title, keymap)
             self.main.begin = begin
 
+        def compare(self, pair: Any, names: tuple[str, str], back: Any) -> None:
+            """Open the compare screen over two runs of the session; `back` is set once they are looked at no more."""
+            from rfview.screens.compare.lent import LentCompareScreen       # start-up: few compare from here
+
+            self.push_screen(LentCompareScreen(self.strips, pair, names, back))
+
         def on_mount(self) -> None:
             super().on_mount()
             self.call_after_refresh(self.worker.start)

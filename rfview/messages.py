@@ -48,7 +48,7 @@ class Said(Message):
 
 
 class Answered(Message):
-    """A table that was asked for. kind: statistics | trace. data: sessions' own object, or its JSON form."""
+    """A table that was asked for. kind: statistics | trace | heat ... data: sessions' own object, or its JSON form."""
 
     def __init__(self, kind: str, data: Any, text: str = ""):
         super().__init__()

@@ -5,6 +5,7 @@ A painter names a style by its role and never by a colour:
     st:NAME   a state now: solid ground for the register file's own, tint for other waits, plain for the quiet ones
     hi:NAME   the same state in a run or in history, quieter         fg:NAME   its hue alone
     p:PLACE pq:PLACE pt:PLACE ps:PLACE   something inside a lens: plain, quiet, tinted, solid
+    heat:LEVEL lit:LEVEL grey:LEVEL err:LEVEL        a value on a scale (scales.py), the same in the cursor's column
 A suffix adds an attribute: "text+u" is underlined, "text+b" bold; "fg:issued@wait" lies on the tint of another state;
 "text~focus" takes another ground than its row's. NAME is a stall's name or, for a design from elsewhere, its family.
 """
@@ -17,6 +18,7 @@ from rich.style import Style
 
 from rfview.engine.errors import InputError
 
+VALUES = ("heat", "lit", "grey", "err")       # kinds of roles that stand for values on a scale
 THEMES = ("dark", "light", "dark256", "ansi16", "mono")
 OWN_GROUND = ("dark", "light", "dark256")       # themes that paint the page themselves
 
@@ -192,6 +194,18 @@ def _mono_table() -> dict[str, Paint]:
     return table
 
 
+def _value_table(theme: str) -> dict[str, Paint]:
+    """Return role -> Paint of values on scales; where there are few colours or none, characters tell them apart."""
+    if theme in ("ansi16", "mono"):
+        hues = ("bright_yellow", "bright_blue") if theme == "ansi16" else (None, None)
+        return {"heat:plus": Paint(hues[0]), "heat:minus": Paint(hues[1])}
+    from rfview import scales       # start-up: most sessions show no values as colours
+
+    found = scales.colours(theme == "light")
+    return {name: Paint(colour) for name, colour in found.items()} | {
+        "bg:" + name: Paint(None, colour) for name, colour in found.items()}  # fmt: skip
+
+
 def _grounds(theme: str) -> dict[str, str | None]:
     """Return what lies under a row: a title band, the focused row, a popup; under a cell: the cursor, or its column.
 
@@ -248,6 +262,8 @@ class Palette:
         ground = own_ground or ground
         role, _, extra = role.partition("+")
         name, _, over = role.partition("@")
+        if name.partition(":")[0] in VALUES and "heat:plus" not in self.table:
+            self.table |= _value_table(self.theme)
         paint = self.table.get(name) or self.table["text"]
         if over and "bg:" + over in self.table:
             paint = Paint(paint.fg, self.table["bg:" + over].bg, paint.attributes)

@@ -62,7 +62,7 @@ MANY = "many:" + " ".join(f"run:vectoradd@{design}:gto" for design in EVENTS)
 GOLDEN = (
     "replay_80x24", "replay_120x40", "replay_mono_80x24", "replay_mono_120x40", "timeline_120x40", "timeline_mono_80x24",
     "why_120x40", "why_mono_80x24", "registers_80x24", "breakpoints_mono_80x24", "compare_120x40", "compare_mono_80x24",
-    "multiples_120x40", "overlay_120x40", "learn_80x24",
+    "multiples_120x40", "overlay_120x40", "learn_80x24", "heat_120x40", "picture_mono_80x24",
 )
 
 SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for shot in (
@@ -90,6 +90,11 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("command", "first", "colon", "c", "o", "n"),
     *_all("designs", "live:vectoradd@sram", "v", goto=300),
     *_all("kernels", "live:vectoradd@sram", "O", goto=300),
+    *_all("heat", "tour:drain", ":heat w0.R2", goto=1450),
+    *_all("heat_buffer", "tour:drain", ":heat c[0..127]", "minus", "minus", goto="end"),
+    *_all("picture", "tour:drain", ":image c 32x32", goto="80%"),
+    *_all("picture_edram", "run:hotspot@edram[error_mode=certain]:gto", ":image temp_a", goto="end"),
+    *_all("relief", "tour:drain", "e", "f", "F", goto=1450),
     *_all("compare", PAIR),
     *_all("compare_totals", PAIR, "tab")[::2],
     *_all("multiples", "many:tour:first tour:drain tour:dead tour:shift"),

@@ -9,6 +9,8 @@
     expressions/ the condition language: columns of values over cycles
     search/      finding cycles, and coming back to them
     why/         why a warp waits, back to a physical cause
+    heat/        a register's lanes, or a buffer's elements, through time
+    pictures/    buffers as pictures, and how a wrong pixel came to be
     branches/    forks, swaps, captures; where a wrong value goes
     compare/     two runs, instruction by instruction
     reports/     tables, statistics, traces, a warp's pipeline

@@ -43,6 +43,8 @@ PANELS: dict[str, tuple[str, str]] = {
     "stalls": ("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute"),
     "registers": ("registers", "HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row"),
     "timeline": ("timeline", "our assumption: with several cycles to a column, the commonest state of the column"),
+    "heat": ("heat", "our assumption: values in order of the log of writes; a column shows its last cycle"),
+    "image": ("image", "eDRAM, methodology: outputs beside those without errors; our assumption: the scales"),
     "pipeline": ("pipeline", "our assumption: an instruction waits in the states of its warp until it issues"),
 }
 
@@ -52,6 +54,14 @@ COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("IPC", "warp instructions issued per cycle over the last 1,024 cycles", "our assumption: the window"),
         ("Σ", "warp slots that are in exactly one state in this cycle; ✓ when all are", "our assumption: the check"),
         ("badge", "LIVE: the machine's newest cycle; PAST: an earlier one; END: a recording's last", "our assumption"),
+    ),
+    "image": (
+        ("error", "|here − right| on a log scale over the errors there are, the worst of a cell", "our assumption"),
+    ),
+    "heat": (
+        ("wrote", "who wrote last in a column, by letter; a capital: several writes; ✕: bits lost", "the log of writes"),
+        ("lanes", "how many of the 32 lanes, or of the elements in sight, were written in the column", "the log of writes"),
+        ("scale", "the 99th percentile of the magnitudes read so far; it only grows", "our assumption"),
     ),
     "overview": (
         ("bars", "issue rate of each stretch of the run", "our assumption: height is relative to the run's best"),

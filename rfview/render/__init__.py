@@ -5,7 +5,10 @@
     slots             which warp slots a run never fills
     status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  footer
                       a painter per panel, by the panel's name; lens chooses one of lenses/
+    relief            what came of a relief that WHY named
     chain   operation the chain of reasons as WHY draws it; short words for instructions
+    image  image_details          a buffer as a picture; the pixel in focus
+    heat  heat_details            a register's lanes, or a buffer's elements, through time; who wrote them
     overlay           another run laid over the panels
     breaks  choose  help  statistics      what windows show
     compare multiples two runs side by side; several as small multiples

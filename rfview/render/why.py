@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 
 from rfview.render.chain import Link, chain_of, links_of
@@ -95,7 +96,8 @@ def _axis(scene: Scene, links: list[Link]) -> tuple[int, int]:
     return min(*starts, now - 8), max([now, *ends])
 
 
-def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> list[Line]:
+def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below: Sequence[Line] = (),
+                 keys: Sequence[tuple[str, str]] = ()) -> list[Line]:  # fmt: skip
     """Return the whole chain with its evidence and, on the right, when each link holds.
 
     ▌WHY w31 does not issue at 184,213                                   Esc closes
@@ -103,9 +105,13 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     ▸1 L w31 waits for R12                            ━━━━━━━━━━━━━━━╌╌╌╌╌╌╌╌
          14 cycles, since 184,199; fma.rn.f32 R13, R12              │
 
-    ━ so far, ╌ known to follow, │ now. Digits, j and k choose a link, Enter goes to the cycle in which it began.
+    ━ so far, ╌ known to follow, │ now. Digits, j and k choose a link, Enter goes to the cycle in which it began; f tries the
+    setting without which the resource would not delay it.
+
+    below: rows under the chain, such as what came of a relief; keys: of what can be done with it.
     """
     links, losers = links_of(scene, scene.warp)
+    height -= len(below)
     top = Row(width, "popup").add("▌", "title").add(f"{heading(scene)} at {number(scene.cycle)}", "title")
     lines = [top.right(width - 1, "Esc closes", "tinfo").line()]
     bar_at, bar_width = width - 34, 32
@@ -154,9 +160,9 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0) -> li
     lines = lines[: height - 1]
     lines += [blank] * (height - 1 - len(lines))
     count = sum(not link.conclusion for link in links)
-    hints = ((f"1–{count}" if count > 1 else "1", "link"), ("j k", "choose"), ("Enter", "go to its first cycle"),
+    hints = ((f"1–{count}" if count > 1 else "1", "link"), ("j k", "choose"), *keys, ("Enter", "go to its first cycle"),
              ("y", "copy as text"), ("Esc", "close"))
-    return [*lines, hint_row(width, hints, "popup")]
+    return [*lines, *below, hint_row(width, hints, "popup")]
 
 
 def _bar(link: Link, now: int, first: int, span: int, width: int, here: int) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 from textual import events
@@ -25,7 +26,7 @@ from rfview.screens import requests
 from rfview.screens.handlers import focus, prompt
 from rfview.screens.handlers.table import HANDLERS
 from rfview.screens.handlers.time import Playback
-from rfview.screens.opening import first_facts, hints, waiting
+from rfview.screens.opening import first_facts, hints, offers, waiting
 from rfview.screens.windows.popup import Popup, TextWindow
 from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.screens.worker import SessionWorker
@@ -169,6 +170,7 @@ class MainScreen(Guarded, Screen[None]):
             facts |= first_facts(scene.at(own_keys=mine.own_keys))
         self.scene = scene.at(**facts)
         if first:
+            self.prompt.offer(offers(scene.info))
             self.lay_out()
         self.repaint_panels()
         if isinstance(self.app.screen, Popup):
@@ -207,8 +209,19 @@ class MainScreen(Guarded, Screen[None]):
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "stats":
             self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
-        elif isinstance(top, StatisticsWindow):
+        elif message.kind == "compare":
+            self._compare(*message.data)
+        elif isinstance(top, Popup) and message.kind == top.ANSWERS:
             top.answered(message.data)
+
+    def _compare(self, pair: Any, names: tuple[str, str], back: Event) -> None:
+        """Open the compare screen over two runs that the worker lends, where the app has one."""
+        app: Any = self.app
+        if hasattr(app, "compare"):
+            app.compare(pair, names, back)
+        else:
+            back.set()
+            self.say(f"`compare {names[1]}` compares as text; its screen opens in `rfview replay` and `debug`")
 
     def on_failed(self, message: Failed) -> None:
         message.stop()

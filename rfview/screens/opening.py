@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfview.actions import BY_NAME, pair_label
+from rfview.engine.escapes import visible
 from rfview.render.footer import footer_hints
 from rfview.render.lens import base_design
 from rfview.render.scene import Badge, Scene
+from rfview.sessions.pictures.shape import element_bytes, shape_of
 
 
 def waiting(title: str, own_keys: Mapping[str, str] | None = None) -> Scene:
@@ -48,3 +50,16 @@ def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = Fal
     common = [scene.look(code).is_register_file for code in scene.common]
     design = base_design(str(scene.info.get("design", "")))
     return footer_hints(scene.panel, width, has_stalls and any(common), own, design, is_alone)
+
+
+def offers(info: Mapping[str, Any]) -> list[str]:
+    """Return what the prompt completes that is of this run: its buffers through time, as pictures, and their elements."""
+    found = ["heat w0.R0"]
+    for one in [*info.get("buffers", ()), *info.get("symbols", ())]:
+        name = visible(str(one["name"]))
+        total = int(one["bytes"]) // element_bytes(one)
+        found += [f"heat {name}[0..{min(total, 128) - 1}]", f"origin {name}[0]"]
+        if total:
+            wide, high = shape_of(one)
+            found.append(f"image {name} {wide}x{high}")
+    return found

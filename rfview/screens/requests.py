@@ -5,7 +5,9 @@ Each takes the worker, whose `session` and `source` nothing else touches meanwhi
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import RfviewError
@@ -13,6 +15,7 @@ from rfview.messages import Answered, Arrived, Said
 from rfview.render.operation import with_lines
 from rfview.render.scene import Badge
 from rfview.render.text import plural
+from rfview.sessions.guard import consistent
 from rfview.sessions.reports.statistics import stats
 
 if TYPE_CHECKING:
@@ -320,6 +323,116 @@ def call(worker: SessionWorker, function: Callable[[Session], Any]) -> None:
     """Let a function work with the session, here where nothing else touches it, and show where it stands."""
     function(worker.session)
     worker.arrive()
+
+
+# values through time
+
+
+@dataclass(frozen=True)
+class HeatQuestion:
+    """What a strip is asked for: item, columns and rows at most, cycles a column, or a column a write; the lane in focus."""
+
+    item: str
+    columns: int
+    rows: int
+    per: int
+    by_write: bool
+    lane: int
+
+
+def heat(worker: SessionWorker, question: HeatQuestion) -> None:
+    """Answer what a register or a buffer held around the cursor."""
+    from rfview.sessions.heat.open import heat as history       # start-up: most sessions ask for none
+    from rfview.sessions.heat.strip import around, around_writes
+
+    session, timeline = worker.session, worker.session.timeline
+    with consistent(timeline):
+        found, cycle = history(session, question.item), worker.session.cycle
+        if question.by_write:
+            edges = around_writes(found, cycle, question.columns, timeline.first, timeline.last, worker.progress)
+        else:
+            edges = around(cycle, question.columns, question.per, timeline.first, timeline.last)
+        strip = found.strip(edges, question.rows, worker.progress)
+        moment = found.moment(cycle, min(question.lane, strip.of - 1))
+    worker.end_of_busy()
+    worker.post(Answered("heat", (question, strip, moment, cycle)))
+
+
+def heat_kind(worker: SessionWorker, item: str) -> None:
+    """Read a register's words as the next kind: f32, s32 .."""
+    from rfview.sessions.heat.open import heat as history       # start-up, as above
+
+    found = history(worker.session, item)
+    kinds = ("", *found.kinds)
+    found.set_kind(kinds[(kinds.index(found.kind) + 1) % len(kinds)] if found.kinds else "")
+    worker.arrive(f"{item} is read as {found.kind or 'what writes it says'}")
+
+
+def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
+    """Go to the next or last write of a lane or element."""
+    from rfview.sessions.heat.open import heat as history       # start-up, as above
+    from rfview.sessions.heat.strip import next_write
+
+    found, session = history(worker.session, item), worker.session
+    with consistent(session.timeline):
+        cycle = next_write(found, session.cycle, lane, forward, worker.progress)
+    if cycle is None:
+        worker.arrive(f"{item}: no {'later' if forward else 'earlier'} write")
+    else:
+        land(worker, session.goto(cycle), jump=True)
+
+
+def image(worker: SessionWorker, buffer: str, size: str) -> None:
+    """Answer what a buffer looks like at the cursor."""
+    from rfview.sessions.pictures.picture import picture        # start-up: most sessions ask for none
+
+    with consistent(worker.session.timeline):
+        found = picture(worker.session, buffer, size)
+    worker.end_of_busy()
+    worker.post(Answered("image", found))
+
+
+def origin(worker: SessionWorker, buffer: str, asked: tuple[int, int]) -> None:
+    """Answer how an element came to its value; asked: the cursor's cycle, and the element."""
+    from rfview.sessions.pictures.origin import origin as came_from        # start-up, as above
+
+    if worker.session.cycle == asked[0]:
+        with consistent(worker.session.timeline):
+            links = came_from(worker.session, buffer, asked[1])
+        worker.post(Answered("image", (asked, links)))
+
+
+def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
+    """Answer what comes of the relief that a warp's chain names, tried once and kept; whole: both runs to their ends."""
+    from rfview.sessions.branches.relief import relieve, whole_run      # start-up: few try one
+    from rfview.sessions.commands.relief import gain_text
+
+    session = worker.session
+    kept = session.kept.setdefault("relief", {})
+    found = kept.get(asked)
+    with consistent(session.timeline):
+        if found is None or found.branch not in session.family:
+            found = relieve(session, *asked)
+        if whole and found.whole is None:
+            found = replace(found, whole=whole_run(session, found))
+    kept[asked] = found
+    worker.arrive(gain_text(found), "good" if (found.gain or 0) > 0 else "info")
+    worker.post(Answered("relief", (asked, found)))
+
+
+def lend_for_comparison(worker: SessionWorker, name: str) -> None:
+    """Let the compare screen have this session's run and a branch's, both run to their ends, until it gives them back."""
+    from rfview.sessions.commands.branch import partners, run_to_end    # start-up, as above
+
+    pair = partners(worker.session, name)
+    for member in pair:
+        run_to_end(member)
+    names = tuple(member.branch.name if member.branch else "main" for member in pair)
+    worker.end_of_busy()
+    back = threading.Event()
+    worker.post(Answered("compare", (tuple(member.timeline for member in pair), names, back)))
+    while not back.wait(0.2) and not worker.closing:
+        pass
 
 
 # a second run

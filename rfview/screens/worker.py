@@ -107,6 +107,11 @@ class SessionWorker:
         return False
 
     @property
+    def closing(self) -> bool:
+        """Say whether the thread is to end."""
+        return self._closing
+
+    @property
     def is_idle(self) -> bool:
         """Say whether nothing is asked for and nothing goes on."""
         with self._wake:
@@ -242,6 +247,11 @@ class SessionWorker:
             self._busy_shown = True
             self.post(Busy(self._busy_text(cycle, now), "Esc cancels"))
         return self._cancel.is_set()
+
+    def end_of_busy(self) -> None:
+        """Show where the session stands, if a request that does not move it has shown how far it is."""
+        if self._busy_shown:
+            self.arrive()
 
     def _busy_text(self, cycle: int, now: float) -> str:
         """Return the badge of a long move: how far, or how fast when the end is not known."""

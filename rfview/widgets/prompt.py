@@ -38,13 +38,19 @@ class Prompt(Guarded, Input):
 
     def __init__(self, words: Iterable[str]):
         """words: what can be completed, the first that fits is offered."""
+        self.words = list(dict.fromkeys(words))
         super().__init__(id="prompt", compact=True, select_on_focus=False,
-                         suggester=SuggestFromList(list(dict.fromkeys(words)), case_sensitive=True))
+                         suggester=SuggestFromList(self.words, case_sensitive=True))
         self.mode = ":"
         self.past: list[str] = []
         self.past_at = 0
         self.can_focus = False
         self.is_open = False
+
+    def offer(self, words: Iterable[str]) -> None:
+        """Complete these as well, behind those that there are."""
+        self.words = list(dict.fromkeys([*self.words, *words]))
+        self.suggester = SuggestFromList(self.words, case_sensitive=True)
 
     def open(self, mode: str, text: str = "") -> None:
         """Show the prompt and take the keys."""

@@ -3,6 +3,8 @@
     table       all of them, and running a line; verb: what a command is and answers; arguments: reading their text
     move  breaks  stop  find    steps and places; breakpoints; watchpoints, traces, statistics; events and conditions
     look  why  follow           values, tables, marks; why a warp waits; where a wrong value goes
+    relief                      the setting that why names, tried
+    heat  image                 values through time; buffers as pictures
     branch  capture             forks, swaps and comparisons; a part of a session as a file
     script      command files, as text or as JSON lines
 """

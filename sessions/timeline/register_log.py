@@ -41,11 +41,11 @@ class RegisterLog:
     """The entries of one register of a warp slot in a timeline's logs of writes.
 
     Chunks in which it is not written are passed over where zone maps are at hand; of others only the log is decoded. A
-    register is 0 while its slot is empty, and until it is written.
+    register is 0 while its slot is empty, and until it is written. most_kept: chunks whose entries are kept.
     """
 
-    def __init__(self, timeline: Timeline, warp: int, register: int):
-        self.timeline = timeline
+    def __init__(self, timeline: Timeline, warp: int, register: int, most_kept: int = MOST_KEPT):
+        self.timeline, self.most_kept = timeline, most_kept
         self.warp, self.register = warp, register
         # as in chunk.Writes: the register's own number, and that of all registers of its slot
         self.numbers = [warp * REGISTERS_OF_WARP + register, warp * REGISTERS_OF_WARP + ALL_REGISTERS]
@@ -73,7 +73,7 @@ class RegisterLog:
     def _keep(self, where: dict, number: int, found: object) -> None:
         """Keep what was found of a chunk, and forget what is oldest; a live run's last chunk may still grow."""
         if self.timeline.closed or number + 1 < len(self.timeline.chunk_starts()):
-            while len(where) >= MOST_KEPT:
+            while len(where) >= self.most_kept:
                 del where[next(iter(where))]
             where[number] = found
 

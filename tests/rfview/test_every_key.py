@@ -102,6 +102,8 @@ CASES: dict[str, Case] = {
     "statistics": shows("STATISTICS", "start 0", "cursor 150", "WARP-CYCLES", "balanced ✓"),
     "brush": ((), lambda app: "a stretch begins at cycle 150" in app.scene.message),
     "every_hit": ((), lambda app: app.app.main.prompt.value == "trace w0.state at "),
+    "heat": ((), lambda app: app.app.main.prompt.value == "heat w0.R0"),
+    "image": ((), lambda app: app.app.main.prompt.value == "image "),
     "fork": ((), lambda app: app.app.main.prompt.value == "fork b1 set "),
     "compare": ((), lambda app: app.scene.message_kind == "error" and "fork" in app.scene.message),
     "overlay": ((), lambda app: app.app.main.prompt.value == "overlay "),

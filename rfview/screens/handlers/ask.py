@@ -34,6 +34,38 @@ def why(main: MainScreen, pressed: Pressed) -> None:
     main.app.push_screen(WhyWindow(main))
 
 
+def heat(main: MainScreen, pressed: Pressed) -> None:
+    """Show the register in focus through time; where none is, ask for one, or for a buffer."""
+    if main.scene.panel == "registers":
+        open_heat(main, focus.focused_item(main))
+    else:
+        main.open_prompt(":", f"heat w{main.scene.warp}.R{main.scene.reg}")
+
+
+def open_heat(main: MainScreen, item: str) -> None:
+    """Show a register's lanes or a buffer's elements through time."""
+    from rfview.screens.windows.heat import HeatWindow      # start-up: most sessions open none
+
+    main.app.push_screen(HeatWindow(main, item))
+
+
+def image(main: MainScreen, pressed: Pressed) -> None:
+    """Ask which buffer to show as a picture: the last one of the launch that has two dimensions, or the last."""
+    buffers = main.scene.info.get("buffers", ())
+    flat = [one for one in buffers if len(one.get("shape", ())) >= 2] or list(buffers)
+    main.open_prompt(":", f"image {flat[-1]['name']}" if flat else "image ")
+
+
+def open_image(main: MainScreen, text: str) -> None:
+    """Show a buffer as a picture; with `> FILE.png` it is written, as scripts do."""
+    if ">" in text:
+        main.worker.ask(requests.command, f"image {text}")
+    else:
+        from rfview.screens.windows.image import ImageWindow        # start-up, as above
+
+        main.app.push_screen(ImageWindow(main, text))
+
+
 def statistics(main: MainScreen, pressed: Pressed) -> None:
     """Open what happened between two marks, or in the stretch that is brushed."""
     brush = main.scene.brush
@@ -103,7 +135,8 @@ HANDLERS: dict[str, Handler] = {
     "why": why, "next_change": change(True), "last_change": change(False),
     "diff": lambda main, pressed: main.worker.ask(requests.diff),
     "diff_mark": lambda main, pressed: main.worker.ask(requests.diff, pressed.argument),
-    "statistics": statistics, "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
+    "heat": heat, "image": image, "statistics": statistics,
+    "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
     "every_hit": every_hit, "fork": fork, "compare": command("compare"), "overlay": overlay,
     "swap_design": swap_design, "load_kernel": load_kernel,
     "follow": command("follow"), "next_arrival": command("follow next"), "previous_arrival": command("follow back"),

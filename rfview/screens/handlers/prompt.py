@@ -62,6 +62,24 @@ def with_rest(do: Callable[[MainScreen, str], None]) -> Callable[[MainScreen, st
     return handler
 
 
+def heat(main: MainScreen, rest: str) -> bool:
+    """heat w5.R3, heat C[0..127]: through time; without an item the one in focus."""
+    if rest:
+        ask.open_heat(main, rest)
+    else:
+        ask.heat(main, Pressed("heat"))
+    return True
+
+
+def image(main: MainScreen, rest: str) -> bool:
+    """image out 128x128: as a picture; without a buffer ask for one."""
+    if rest:
+        ask.open_image(main, rest)
+    else:
+        ask.image(main, Pressed("image"))
+    return True
+
+
 def number_format(main: MainScreen, rest: str) -> bool:
     """format hex: how REGISTERS shows numbers."""
     if rest in FORMATS:
@@ -91,7 +109,7 @@ WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
     **dict.fromkeys(("find", "f"), with_rest(lambda main, rest: search.in_time(main, rest, 1))),
     **dict.fromkeys(("reverse-find", "rf"), with_rest(lambda main, rest: search.in_time(main, rest, -1))),
     "overlay": with_rest(lambda main, rest: main.overlay(rest)),
-    "explain": with_rest(ask.explain_term),
+    "explain": with_rest(ask.explain_term), "heat": heat, "image": image,
     "screenshot": with_rest(screen.write_screenshot),
     "range": with_rest(lambda main, rest: main.worker.ask(requests.brush, rest)),
     "format": number_format, "panel": panel,

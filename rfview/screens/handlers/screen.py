@@ -16,6 +16,7 @@ from rfview.render.layout import PANELS, TITLES
 from rfview.render.registers import FORMATS
 from rfview.screens import requests
 from rfview.screens.handlers import focus
+from rfview.screens.handlers.ask import open_heat
 from rfview.screens.windows.palette import PaletteWindow
 from rfview.screens.windows.popup import WhyWindow
 
@@ -54,6 +55,8 @@ def open_focused(main: MainScreen, pressed: Pressed) -> None:
         focus.toggle_alone(main, "timeline")
     elif main.scene.panel in ("warps", "timeline", "pipeline"):
         focus.toggle_alone(main, "registers")
+    elif main.scene.panel == "registers":
+        open_heat(main, focus.focused_item(main))
     elif main.scene.panel == "why":
         main.app.push_screen(WhyWindow(main))
     else:

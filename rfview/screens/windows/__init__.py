@@ -3,6 +3,8 @@
     popup     their base; the chain of reasons, lines of text
     breaks    breakpoints, watchpoints and marks
     tables    statistics, past hits of a tracepoint
+    image     a buffer as a picture
+    heat      a register's lanes, or a buffer's elements, through time
     choose    another design or kernel
     palette   every action by name
     help      every key, state and command, searched with /

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 
 from rfview.keys import token_of
 from rfview.render import why
-from rfview.render.chain import links_of
+from rfview.render.chain import chain_of, links_of
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
 from rfview.widgets.guarded import Layer
@@ -20,9 +20,13 @@ from rfview.widgets.window import WindowView
 
 
 class Popup(Layer):
-    """A window with rows to choose from; subclasses paint it and say what its keys do. EDGE: cells left free beside it."""
+    """A window with rows to choose from; subclasses paint it and say what its keys do.
+
+    EDGE: cells left free beside it. ANSWERS: the kind of answers of the worker that it takes, "" for none.
+    """
 
     EDGE: ClassVar[int] = 2
+    ANSWERS: ClassVar[str] = ""
 
     def __init__(self, main: Any = None, wanted: tuple[int, int] = (96, 22)):
         super().__init__()
@@ -45,6 +49,9 @@ class Popup(Layer):
     def on_resize(self, event: events.Resize) -> None:
         self.paint()
 
+    def answered(self, found: Any) -> None:
+        """Take an answer that was asked for."""
+
     def follow(self) -> None:
         """Paint again: the main screen has another scene."""
         self.paint()
@@ -53,7 +60,7 @@ class Popup(Layer):
         """Give the window its size and lines; a scene may arrive before the window is there."""
         if not self.query(WindowView):
             return
-        edge = self.EDGE if self.strips.palette.grounds["popup"] else 0     # without grounds one cell beside it misleads
+        edge = self.EDGE if self.strips.palette.grounds.get("popup") else 0     # without grounds one cell beside it misleads
         width = min(self.wanted[0], self.app.size.width - edge)
         height = min(self.wanted[1], self.app.size.height - 2)
         view = self.query_one(WindowView)
@@ -94,22 +101,55 @@ class Popup(Layer):
 class WhyWindow(Popup):
     """The whole chain of reasons of the focused warp."""
 
+    ANSWERS = "relief"
+
     def __init__(self, main: Any):
         super().__init__(main, (96, 22))
+        self.asked: tuple[int, int] | None = None       # (warp, cycle) whose relief is tried, or was
+        self.relief: Any = None
+
+    def answered(self, found: Any) -> None:
+        """Show what came of the relief that was tried here."""
+        asked, self.relief = found
+        self.asked = asked
+        self.paint()
+
+    @property
+    def here(self) -> tuple[int, int]:
+        """Whose chain is shown, and of which cycle."""
+        return self.main.scene.warp, self.main.scene.cycle
+
+    def below(self, width: int) -> list[Line]:
+        """Return what came of a relief, while the chain that named it is shown."""
+        if self.relief is None or self.asked != self.here:
+            return []
+        from rfview.render import relief        # start-up: few try one
+
+        return relief.lines(self.relief, width)
+
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """Return the keys of the relief that there is, or could be tried."""
+        if self.relief is not None and self.asked == self.here:
+            more = (("F", "both to the end"),) if self.relief.whole is None else ()
+            return (*more, ("x", "compare"), ("B", "go there"))
+        chain = chain_of(self.main.scene, self.main.scene.warp)
+        named = chain is not None and chain.resource is not None and chain.resource.relief
+        return (("f", "try the relief"),) if named else ()
 
     def paint(self) -> None:
         """As high as the chain is long."""
         links, losers = links_of(self.main.scene, self.main.scene.warp)
-        rows = 2 * len(links) + 4 + bool(losers)
         width = min(96, self.app.size.width - self.EDGE)
+        below = len(self.below(width))
+        rows = 2 * len(links) + 4 + bool(losers) + below
         if width < 80:      # its sentences go on below themselves
             rows += sum((len(link.text) > width - 6) + (len(link.evidence) > width - 8) for link in links)
-        self.wanted = (96, max(10, min(24, rows)))
+        self.wanted = (96, max(10, min(24 + below, rows)))
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the chain with evidence and times."""
-        return why.render_popup(self.main.scene, width, height, self.selected)
+        return why.render_popup(self.main.scene, width, height, self.selected, self.below(width), self.keys())
 
     def count(self) -> int:
         """Return the links."""
@@ -132,6 +172,8 @@ class WhyWindow(Popup):
             if 0 <= link.warp < (self.main.scene.now.num_warps if self.main.scene.now else 0):
                 self.main.change(warp=link.warp, scroll=0)
             self.dismiss()
+        elif token in ("f", "F", "x", "B"):
+            self.with_relief(token)
         elif token == "y":
             self.app.copy_to_clipboard(why.as_text(self.main.scene))
             self.main.say("copied the chain as text", "good")
@@ -140,6 +182,20 @@ class WhyWindow(Popup):
         else:
             return False
         return True
+
+    def with_relief(self, token: str) -> None:
+        """f: fork with the setting that the chain names; then F: both to the end, x: compare them, B: go to the branch."""
+        found = self.relief if self.asked == self.here else None
+        if token == "f" or found is None:
+            self.main.say("")
+            self.main.worker.ask(requests.relief, self.here, token == "F")
+        elif token == "F":
+            self.main.worker.ask(requests.relief, self.here, True)
+        elif token == "x":
+            self.main.worker.ask(requests.lend_for_comparison, found.branch)
+        else:
+            self.main.worker.ask(requests.command, f"branch {found.branch}")
+            self.dismiss()
 
 
 class TextWindow(Popup):

@@ -16,6 +16,8 @@ from rfview.sessions.reports.statistics import Statistics
 class StatisticsWindow(Popup):
     """IPC, states, accesses and energy between two places: the start, marks, the cursor, the end."""
 
+    ANSWERS = "statistics"
+
     def __init__(self, main: Any, ends: tuple[int, int] | None = None):
         super().__init__(main, (116, 36))
         self.found: Statistics | None = None

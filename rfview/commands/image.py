@@ -1,0 +1,45 @@
+"""`rfview image`: a buffer as a picture, on edram the right one, the approximate one and the error; as text or as PNG."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rfview.commands import options
+
+EPILOG = """examples:
+  rfview image run.rfs out 128x128 --png out.png
+  rfview image hotspot temp_a --design 'edram[error_mode=certain]'
+on edram the run is simulated once more without a lost bit; in a session: `image out 128x128`, `origin out[6446]`"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    parser.add_argument("buffer", metavar="BUFFER", help="a buffer or symbol of it")
+    parser.add_argument("size", metavar="WIDTHxHEIGHT", nargs="?", default="",
+                        help="default: the buffer's own two dimensions")
+    parser.add_argument("--png", metavar="F", help="write all panes into this file")
+    parser.add_argument("--goto", metavar="WHERE", default="end", help="at which cycle, as 1234 or 50%% (default end)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_machine(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the picture and what differs, or write it; a kernel is run to its end first."""
+    from rfview.engine import files
+    from rfview.sessions.commands.image import facts, picture_text, write_png
+    from rfview.sessions.pictures.picture import picture
+
+    if args.png:
+        files.check_target(args.png)
+    with options.open_target(args) as session:
+        if not session.timeline.closed:
+            session.goto("end")
+        session.goto(args.goto)
+        found = picture(session, args.buffer, args.size)
+        data = found.data()
+        if args.png:
+            data["png"] = write_png(found, args.png)
+        print(json.dumps(data) if args.json else f"{args.png}: {facts(found)}" if args.png else picture_text(found))
+    return 0

@@ -1,0 +1,189 @@
+"""A buffer as a picture: panes of half blocks or ink beside each other, with one cursor, and what is known of its pixel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rfview.render.image_details import below
+from rfview.render.text import Line, Row, cut, fill, hint_row, number, title
+from rfview.scales import ERRORS, GREYS
+from rfview.sessions.commands.image import INK
+from rfview.sessions.pictures.origin import Link
+from rfview.sessions.pictures.picture import Picture
+from rfview.sessions.pictures.png import depths, scale, shares
+
+WIDE = 100                  # cells from which three panes stand beside each other
+LEFT, GAP = 2, 3
+HINTS = (("← ↑ ↓ →", "pixel"), ("n N", "wrong ±"), ("Enter", "to the store"), ("b", "to the lost bit"), ("+ −", "zoom"),
+         ("Tab", "which"), ("p", "PNG"), ("s S", "step"), ("y", "copy"), ("Esc", "close"))
+
+
+@dataclass(frozen=True)
+class ImageView:
+    """What the window shows. x, y: the pixel in focus. zoom: pixels a half cell, 0 as many as it takes.
+
+    pane: which one comes first where not all fit. links: how the pixel came to be, None while that is not known.
+    """
+
+    picture: Picture
+    x: int = 0
+    y: int = 0
+    zoom: int = 0
+    pane: int = 1
+    links: Sequence[Link] | None = None
+    glyphs: bool = False
+    ascii: bool = False
+    names: tuple[str, str, str] = field(default=("right", "approximate", "error"))
+
+    def at(self, **facts: Any) -> ImageView:
+        """Return the same with other facts."""
+        return replace(self, **facts)
+
+
+@dataclass(frozen=True)
+class Panes:
+    """Where panes are: how many, cells wide, rows high, pixels a half cell, and the pixel at the upper left."""
+
+    shown: tuple[int, ...]
+    width: int
+    rows: int
+    per: int
+    left: int
+    top: int
+
+
+def panes_of(view: ImageView, width: int, height: int) -> Panes:
+    """Return how the panes lie in a window of that size."""
+    picture = view.picture
+    shown = (0, 1, 2) if width >= WIDE else (view.pane % 2, 2)
+    room = (width - LEFT - GAP * len(shown)) // len(shown)
+    rows = max(3, height - 4 - (11 if height >= 30 else 4))
+    high, wide = (rows, room) if view.glyphs else (2 * rows, room)
+    # a character that stands for a whole cell shows as many pixels down as two half cells
+    tall = 2 if view.glyphs else 1
+    least = max(1, -(-picture.width // wide), -(-picture.height // (high * tall)))
+    per = view.zoom or least
+    columns, down = min(wide, -(-picture.width // per)), min(high, -(-picture.height // (per * tall)))
+    left = _start(view.x // per, columns, -(-picture.width // per)) * per
+    top = _start(view.y // (per * tall), down, -(-picture.height // (per * tall))) * per * tall
+    return Panes(shown, columns, down if view.glyphs else -(-down // 2), per, left, top)
+
+
+def _start(focus: int, shown: int, count: int) -> int:
+    """Return the first of so many that are shown, with the one in focus near the middle."""
+    return max(0, min(count - shown, focus - shown // 2))
+
+
+def render(view: ImageView, width: int, height: int) -> list[Line]:
+    """Return a buffer as a picture.
+
+     PICTURE out  128 × 128 f32   1 half cell = 4 × 4 pixels
+       right                       approximate                 error  log, the worst of a cell
+       ▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀            ▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀            ▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀
+       wrong 542 of 16,384 pixels   worst 0.002441 at 34, 50   RMSE 6.56e-05   PSNR 83.7 dB
+     PIXEL 46, 50  out[6446]
+
+    right: the same run without a lost bit (edram); on other designs the panes are start, now and changed. ▐ ▌ stand around
+    the pixel in focus. Only what holds its last value already counts as wrong.
+    """
+    picture, panes = view.picture, panes_of(view, width, height)
+    dtype = f"{'f' if picture.now.dtype.kind == 'f' else picture.now.dtype.kind}{8 * picture.now.dtype.itemsize}"
+    per = f"1 {'cell' if view.glyphs else 'half cell'} = {panes.per} × {panes.per * (2 if view.glyphs else 1)} pixels"
+    lines = [title(width, f"PICTURE {picture.name}", f"{picture.width} × {picture.height} {dtype}   {per}", focus=True,
+                   right="Esc closes" if width < WIDE else f"at {number(picture.cycle)}   + − zoom   p PNG   Esc closes")]
+    lines.append(_headings(view, panes, width))
+    lines += _body(view, panes, width)
+    left = height - len(lines) - 1
+    lines += fill(below(view, width, left), width, left)
+    hints = [pair for pair in HINTS if picture.is_right or pair[0] not in ("b",)]
+    return [*lines[: height - 1], hint_row(width, hints)]
+
+
+def _headings(view: ImageView, panes: Panes, width: int) -> Line:
+    row = Row(width)
+    what = {0: "no bit lost" if view.picture.is_right else "", 1: "", 2: "log, worst of a cell"}
+    step = (width - LEFT) // len(panes.shown)
+    for place, pane in enumerate(panes.shown):
+        name = view.names[pane]
+        row.to(LEFT + place * step).add(name, "bold").add(cut(f"  {what[pane]}", step - len(name) - 1), "dim")
+    return row.line()
+
+
+def _body(view: ImageView, panes: Panes, width: int) -> list[Line]:
+    """Return the rows of the panes."""
+    cells = [_pane(view, panes, pane) for pane in panes.shown]
+    step = (width - LEFT) // len(panes.shown)
+    tall = 2 * panes.per
+    column, line = (view.x - panes.left) // panes.per, (view.y - panes.top) // tall
+    lines = []
+    for y in range(panes.rows):
+        row = Row(width)
+        for place, rows in enumerate(cells):
+            start = LEFT + place * step
+            marked = y == line and 0 <= column < len(rows[y])
+            row.to(start - 1).add("▐" if marked and column == 0 else " ", "bold")
+            shown = list(rows[y])
+            if marked:
+                if column > 0:
+                    shown[column - 1] = ("▐", "bold")
+                if column + 1 < len(shown):
+                    shown[column + 1] = ("▌", "bold")
+            row.cells(shown)
+            if marked and column + 1 == len(shown):
+                row.add("▌", "bold")
+        lines.append(row.line())
+    return lines
+
+
+def _pane(view: ImageView, panes: Panes, pane: int) -> list[list[tuple[str, str]]]:
+    """Return the rows of cells of one pane."""
+    picture, high = view.picture, panes.rows * (1 if view.glyphs else 2)
+    if pane == 2:
+        values = _blocks(depths(picture), view, panes, high, np.max, -1.0)
+    else:
+        low, top = scale(picture)
+        values = _blocks(shares(picture.other if pane == 0 else picture.now, low, top), view, panes, high, np.mean, np.nan)
+    if view.glyphs:
+        return [[_ink(value, pane) for value in row] for row in values.tolist()]
+    roles = [[_role(value, pane) for value in row] for row in values.tolist()]
+    return [[("▀", f"{upper}@{lower}") for upper, lower in zip(*roles[2 * y : 2 * y + 2], strict=True)]
+            for y in range(panes.rows)]  # fmt: skip
+
+
+def _blocks(values: np.ndarray, view: ImageView, panes: Panes, high: int, join: Any, missing: float) -> np.ndarray:
+    """Return (high, panes.width) of what blocks of pixels hold together; `missing` beyond the picture."""
+    per, tall = panes.per, panes.per * (2 if view.glyphs else 1)
+    part = values[panes.top : panes.top + high * tall, panes.left : panes.left + panes.width * per]
+    rows, columns = -(-part.shape[0] // tall), -(-part.shape[1] // per)
+    part = np.pad(part, ((0, rows * tall - part.shape[0]), (0, columns * per - part.shape[1])), mode="edge")
+    found = join(join(part.reshape(rows, tall, columns, per), axis=3), axis=1)
+    return np.pad(found, ((0, high - rows), (0, panes.width - columns)), constant_values=missing)
+
+
+def _role(value: float, pane: int) -> str:
+    """Return the role of half a cell."""
+    if pane == 2:
+        return "err:none" if value < 0 else f"err:{round(value * (ERRORS - 1))}"
+    return "err:none" if value != value else f"grey:{round(value * (GREYS - 1))}"
+
+
+def _ink(value: float, pane: int) -> tuple[str, str]:
+    """Return the character of a cell where there are no colours, or 16."""
+    if pane == 2:
+        return (" ", "text") if value < 0 else (INK[1 + min(3, int(value * 4))], "bad")
+    return (" ", "text") if value != value else (INK[min(4, int(value * 5))], "text")
+
+
+def pixel_at(view: ImageView, width: int, height: int, x: int, y: int) -> tuple[int, int] | None:
+    """Return the pixel that a cell of the window shows, None beside the panes."""
+    panes = panes_of(view, width, height)
+    step = (width - LEFT) // len(panes.shown)
+    place, column = divmod(x - LEFT, step)
+    if not (0 <= place < len(panes.shown) and 0 <= column < panes.width and 2 <= y < 2 + panes.rows):
+        return None
+    return (min(view.picture.width - 1, panes.left + column * panes.per),
+            min(view.picture.height - 1, panes.top + (y - 2) * 2 * panes.per))  # fmt: skip

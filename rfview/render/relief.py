@@ -1,0 +1,72 @@
+"""What came of a relief, below the chain that named it: what was measured beside what ran, and what would wait next."""
+
+from __future__ import annotations
+
+from rfview.render.operation import compact_text
+from rfview.render.text import Line, Row, cut, number, percent
+from rfview.sessions.branches.relief import Relief
+
+BEFORE, AFTER, CHANGE = 24, 14, 2      # cells from the right: where the numbers as it ran, with it, and the change end
+
+
+def lines(found: Relief, width: int) -> list[Line]:
+    """Return the rows.
+
+     RELIEF  hrf.write_cycles 4 → 1   branch relief2, forked at 690              as it ran   with it    change
+       w11's instruction 4, mad R0 R0 R1 R2, issues at                               723       702       −21
+       warp-cycles lost to the register file until then                              967       164   −83.0 %
+       warp-cycles waited until then                                               1,115       232   −79.2 %
+       then: wb_drain, w11 waits for R2
+
+    = measured: both runs were simulated to that instruction. − is better, + is worse.
+    """
+    what = ", ".join(change.text for change in found.changes)
+    where = "simulated anew" if found.from_start else f"forked at {number(found.begin)}"
+    head = Row(width, "band").add(" RELIEF", "title").add(f"  {what}", "text")
+    if width >= 80:
+        head.right(width - AFTER - 14, "as it ran", "tinfo").right(width - AFTER, "with it", "tinfo")
+    out = [head.right(width - 1, "= measured", "tinfo").line()]
+    text = compact_text(found.text)
+    gain = found.gain
+    change = "" if gain is None else f"{-gain:+,}".replace("-", "−") if gain else "0"
+    after = number(found.issued[1]) if found.issued[1] is not None else "> 20,000 later"
+    name = f"w{found.warp}'s instruction {found.n} issues at  {text}"
+    out.append(_row(width, name, number(found.issued[0]), after, change, gain or 0))
+    out.append(_share(width, "lost to the register file until then", found.lost))
+    out.append(_share(width, "warp-cycles waited until then", found.waited))
+    if found.whole is not None:
+        out += _whole(found, width)
+    next_one = f"then it would be {found.next_state}: {found.next_cause}" if found.next_cause else \
+        "then it would issue earlier than the cycle of this question" if gain and gain > 0 else ""
+    tail = Row(width).add(f"   branch {found.branch}, {where}", "dim")
+    if next_one:
+        tail.add(cut(f"   {next_one}", width - tail.x - 1), "text")
+    return [*out, tail.line()]
+
+
+def _whole(found: Relief, width: int) -> list[Line]:
+    """Return the rows of both whole runs."""
+    whole = found.whole
+    assert whole is not None
+    out = [_share(width, "the run, cycles", whole.cycles), _share(width, "the run, lost to the register file", whole.lost)]
+    before, after = whole.energy_pj
+    if before and after is not None:
+        out.append(_row(width, "register file energy, µJ", f"{before / 1e6:.4g}", f"{after / 1e6:.4g}",
+                        f"{100 * (after - before) / before:+.1f} %".replace("-", "−"), before - after))
+    if whole.same_output is False:
+        out.append(Row(width).add("   ✕ the output differs", "bad").line())
+    return out
+
+
+def _share(width: int, name: str, pair: tuple[int, int]) -> Line:
+    """Return a row of two counts and their change in percent."""
+    change = percent(pair[1] - pair[0], pair[0]).replace("-", "−")
+    sign = "+" if pair[1] > pair[0] else ""
+    return _row(width, name, number(pair[0]), number(pair[1]), f"{sign}{change}" if pair[0] else "", pair[0] - pair[1])
+
+
+def _row(width: int, name: str, before: str, after: str, change: str, better: float) -> Line:
+    """Return a row of numbers; better: above 0 where the change is one for the better."""
+    row = Row(width).add("   ").add(cut(name, width - 42), "text")
+    row.right(width - AFTER - 14, before, "text").right(width - AFTER, after, "changed" if before != after else "text")
+    return row.right(width - 1, change, "good" if better > 0 else "p:moving" if better < 0 else "dim").line()

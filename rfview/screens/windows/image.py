@@ -1,0 +1,189 @@
+"""The window of a buffer as a picture: pixels walked through, the wrong ones by size, on to the store and the lost bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.messages import Clicked, Wheeled
+from rfview.render import image
+from rfview.render.text import Line, Row, fill, title
+from rfview.screens import requests
+from rfview.screens.windows.popup import Popup
+from rfview.sessions.commands.image import facts, origin_text, write_png
+
+FULL = 10_000       # cells: as large as the terminal is
+STEPS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1), "h": (-1, 0), "l": (1, 0), "k": (0, -1),
+         "j": (0, 1)}
+
+
+class ImageWindow(Popup):
+    """Asks the session worker for the picture at the cursor, and how the pixel in focus came to be."""
+
+    EDGE = 0
+    ANSWERS = "image"
+
+    def __init__(self, main: Any, text: str):
+        super().__init__(main, (FULL, FULL))
+        self.buffer, _, self.shape = text.strip().partition(" ")
+        self.view: image.ImageView | None = None
+        self.order: np.ndarray = np.empty(0, np.int64)      # wrong pixels, the worst first
+        self.asked = (-1, -1)       # (cycle, pixel) whose origin was asked for last
+
+    def on_mount(self) -> None:
+        """Ask for the picture."""
+        super().on_mount()
+        self.follow()
+
+    def follow(self) -> None:
+        """Ask again: the cursor has moved, and the picture fills up."""
+        if self.view is None or self.view.picture.cycle != self.main.scene.cycle:
+            self.main.worker.ask_latest(requests.image, self.buffer, self.shape)
+        self.paint()
+
+    def answered(self, found: Any) -> None:
+        """Show the picture, or how a pixel came to be, that was asked for."""
+        if isinstance(found, tuple):
+            asked, links = found
+            if self.view is not None and asked == self.asked:
+                self.view = self.view.at(links=links)
+        else:
+            theme = self.strips.palette
+            glyphs = theme.theme in ("ansi16", "mono") or theme.ascii
+            names = ("right", "approximate", "error") if found.is_right else ("start", "now", "changed")
+            self.order = found.by_size()
+            if self.view is None:
+                worst = int(self.order[0]) if len(self.order) else 0
+                self.view = image.ImageView(found, worst % found.width, worst // found.width, glyphs=glyphs,
+                                            ascii=theme.ascii, names=names)
+            self.view = self.view.at(picture=found, links=None)
+            self.ask_origin()
+        self.paint()
+
+    def ask_origin(self) -> None:
+        """Ask how the pixel in focus came to be."""
+        if self.view is None:
+            return
+        asked = (self.view.picture.cycle, self.element())
+        self.asked = asked
+        self.main.worker.ask_latest(requests.origin, self.buffer, asked)
+
+    def element(self) -> int:
+        """Return the number of the pixel in focus."""
+        assert self.view is not None
+        return self.view.y * self.view.picture.width + self.view.x
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the picture, or that it is on its way."""
+        if self.view is None:
+            scene = self.main.scene
+            note = scene.message if scene.message_kind == "error" else "reading, and on edram simulating without lost bits"
+            return [title(width, f"PICTURE {self.buffer}", "", focus=True, right="Esc closes"),
+                    *fill([Row(width).add(f" {note}", "dim").line()], width, height - 1)]
+        return image.render(self.view, width, height)
+
+    def choose(self, x: int, y: int) -> None:
+        """Give a pixel the focus."""
+        view = self.view
+        if view is None:
+            return
+        x, y = max(0, min(view.picture.width - 1, x)), max(0, min(view.picture.height - 1, y))
+        if (x, y) != (view.x, view.y):
+            self.view = view.at(x=x, y=y, links=None)
+            self.ask_origin()
+            self.paint()
+
+    async def on_key(self, event: Any) -> None:
+        """The arrows walk over pixels, which every other window keeps for its rows."""
+        from rfview.keys import token_of
+
+        token = token_of(event.key, event.character)
+        if token in STEPS and self.view is not None:
+            event.stop()
+            event.prevent_default()
+            per = image.panes_of(self.view, self.app.size.width, self.app.size.height - 2).per
+            by = STEPS[token]
+            self.choose(self.view.x + by[0] * per, self.view.y + by[1] * per)
+        else:
+            await super().on_key(event)
+
+    def pressed(self, token: str) -> bool:
+        """Walk through wrong pixels, zoom, turn panes, go to the store or to the lost bit, step in time, save."""
+        view = self.view
+        if token in ("s", "S"):
+            self.main.worker.ask(requests.step, 1 if token == "s" else -1)
+        elif token in ("g", "0", "home", "G", "$", "end"):
+            self.main.worker.ask(requests.goto, "start" if token in ("g", "0", "home") else "end")
+        elif view is None:
+            return False
+        elif token in ("n", "N"):
+            self.next_wrong(1 if token == "n" else -1)
+        elif token in ("+", "=", "-"):
+            per = image.panes_of(view, self.app.size.width, self.app.size.height - 2).per
+            self.view = view.at(zoom=max(1, min(64, per * 2 if token == "-" else per // 2)))
+            self.paint()
+        elif token == "tab":
+            self.view = view.at(pane=1 - view.pane)
+            self.paint()
+        elif token in ("enter", "b") or token.isdigit():
+            self.go(view, token)
+        elif token == "p":
+            self.save(view)
+        elif token == "y":
+            self.app.copy_to_clipboard(f"{facts(view.picture)}\n{origin_text(list(view.links or ()))}")
+            self.main.say("copied what is known of this pixel", "good")
+        else:
+            return False
+        return True
+
+    def next_wrong(self, by: int) -> None:
+        """Go to the next smaller, or larger, error."""
+        assert self.view is not None
+        if not len(self.order):
+            self.main.say("no pixel differs")
+            return
+        found = np.flatnonzero(self.order == self.element())
+        at = (int(found[0]) + by) % len(self.order) if found.size else 0
+        self.choose(int(self.order[at]) % self.view.picture.width, int(self.order[at]) // self.view.picture.width)
+
+    def go(self, view: image.ImageView, token: str) -> None:
+        """Go to the cycle of a link: Enter the store, b the lost bit, a digit that link."""
+        links = list(view.links or ())
+        if token == "b":
+            chosen = next((link for link in links if link.kind == "lost"), None)
+            missing = "no lost bit is known of this pixel" if links else "still looking for it"
+        else:
+            at = 0 if token == "enter" else int(token) - 1
+            chosen = links[at] if 0 <= at < len(links) else None
+            missing = "there is no such link" if links else "still looking for it"
+        if chosen is None or chosen.cycle < 0:
+            self.main.say(missing if chosen is None else chosen.sentence)
+            return
+        self.main.worker.ask(requests.goto, chosen.cycle)
+        if chosen.warp >= 0:
+            self.main.change(warp=chosen.warp, scroll=0, **({"reg": chosen.register} if chosen.register >= 0 else {}))
+        self.dismiss()
+
+    def save(self, view: image.ImageView) -> None:
+        """Write all panes as PNG, named by kernel, buffer and cycle."""
+        info = self.main.scene.info
+        name = f"{info.get('name') or self.main.scene.title}-{self.buffer}-{view.picture.cycle}.png".replace("/", "_")
+        try:
+            self.main.say(f"written: {write_png(view.picture, name)}", "good")
+        except InputError as error:
+            self.main.say(str(error), "error")
+
+    def on_clicked(self, message: Clicked) -> None:
+        """Give the clicked pixel the focus."""
+        message.stop()
+        if self.view is not None:
+            pixel = image.pixel_at(self.view, self.app.size.width, self.app.size.height - 2, message.x, message.y)
+            if pixel is not None:
+                self.choose(*pixel)
+
+    def on_wheeled(self, message: Wheeled) -> None:
+        """The wheel zooms."""
+        message.stop()
+        self.pressed("-" if message.by > 0 else "+")

@@ -1,0 +1,246 @@
+"""Try what a chain of causes names as relief: the same run with that setting, to the same instruction of the same warp.
+
+Where the setting can change in mid-run, a branch leaves at the beginning of the cause; else the run is simulated from its
+first cycle with it. What is said is measured: both runs issue the instruction that the warp waits for, and the difference
+of the cycles is the gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.branches.fork import changeable, check_room, fork, join, name_of, sorted_changes
+from rfview.sessions.compare.comparison import has_ended
+from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
+from rfview.sessions.compare.values import same_buffers
+from rfview.sessions.reports.statistics import between
+from rfview.sessions.session import Branch, Change, Session
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.timeline.simulate import simulator_of
+from rfview.sessions.why import Chain, why
+from rfview.sessions.why.producers import writers
+
+STEP_CYCLES = 2048
+# a relief that makes the warp so much later is none; it is not followed further
+MOST_LATER = 20_000
+NO_STALL = ("issued", "not_selected", "finished", "no_cta")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Both runs to their ends, as they ran and with the relief.
+
+    cycles: the last one. lost, energy_pj: warp-cycles lost to the register file, and its energy, from the fork on, None
+    where no clock is known. same_output: whether every buffer holds the same in the end, None where a run has no end.
+    """
+
+    cycles: tuple[int, int]
+    lost: tuple[int, int]
+    energy_pj: tuple[float | None, float | None]
+    same_output: bool | None
+
+
+@dataclass(frozen=True)
+class Relief:
+    """What came of a relief.
+
+    branch: the session's name in the family. resource: whose delay it takes away. changes: what is otherwise. begin: the
+    cycle of the fork, the run's first where it was simulated anew (from_start). warp: the slot that waited; n, text: the
+    instruction that both runs come to. issued: the cycle in which it issues, as it ran and with the relief, None where it
+    is more than MOST_LATER later. lost, waited: warp-cycles from `begin` to that, lost to the register file, and all in
+    which a warp waited. next_state, next_cause: what the warp does in the cycle of the question with the relief in force.
+    """
+
+    branch: str
+    resource: str
+    changes: tuple[Change, ...]
+    begin: int
+    from_start: bool
+    cycle: int
+    warp: int
+    n: int
+    text: str
+    issued: tuple[int, int | None]
+    lost: tuple[int, int]
+    waited: tuple[int, int]
+    next_state: str = ""
+    next_cause: str = ""
+    whole: Whole | None = None
+
+    @property
+    def gain(self) -> int | None:
+        """Cycles that the instruction issues earlier, negative where later."""
+        return None if self.issued[1] is None else self.issued[0] - self.issued[1]
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as JSON knows it; measured says that nothing of it is guessed."""
+        return {**vars(self), "changes": [vars(change) for change in self.changes], "gain": self.gain, "measured": True,
+                "whole": None if self.whole is None else dict(vars(self.whole))}  # fmt: skip
+
+
+def settings_of(session: Session, chain: Chain) -> dict[str, Any]:
+    """Return the settings that the resource of a chain names and that are not in force already."""
+    present = session.info["parameters"]
+    named: Mapping[str, Any] = chain.resource.relief if chain.resource is not None else {}
+    return {key: value for key, value in named.items() if key in present and str(present[key]) != str(value)}
+
+
+def relieve(session: Session, warp: int | None = None, cycle: int | None = None) -> Relief:
+    """Try the relief that `why(session, warp, cycle)` names; the branch joins the session's family, its cursor at the gain.
+
+    Raises InputError where the warp does not wait, where no parameter takes the delay away, where the run cannot be
+    simulated, and when session.progress asks to stop.
+    """
+    chain = why(session, warp, cycle)
+    if chain.state in NO_STALL:
+        raise InputError(f"relief: w{chain.warp} does not wait at cycle {chain.cycle:,}: {chain.state}")
+    settings = settings_of(session, chain)
+    if not settings or chain.resource is None:
+        what = chain.resource.name if chain.resource is not None else chain.state
+        raise InputError(f"relief: no parameter takes this delay away: {what}; `fork NAME set KEY=VALUE` tries any other")
+    log = IssueLog(session.timeline)
+    name = log.name(chain.warp, chain.cycle)
+    assert name is not None
+    n = (log.issued(name, chain.cycle) or 0) + 1
+    as_ran = _until(session, log, name, n, session.timeline.last + MOST_LATER)
+    if as_ran is None:
+        raise InputError(f"relief: w{chain.warp} does not issue another instruction in what this session holds")
+    from_start = not set(settings) <= set(changeable(session.info))
+    begin = session.timeline.first if from_start else _begin(session, chain)
+    branch = _anew(session, settings) if from_start else _forked(session, settings, begin)
+    found = _until(branch, IssueLog(branch.timeline), name, n, as_ran.cycle + MOST_LATER)
+    ends = as_ran.cycle + 1, min(branch.timeline.last, (found.cycle if found is not None else as_ran.cycle) + 1)
+    ours, theirs = _stalls(session.timeline, begin, ends[0]), _stalls(branch.timeline, begin, ends[1])
+    branch.cycle = ends[1]
+    state, cause = _next(branch, name, chain.cycle)
+    assert branch.branch is not None
+    text, issued = session.info["program"][as_ran.pc]["text"], (as_ran.cycle, None if found is None else found.cycle)
+    return Relief(branch.branch.name, chain.resource.name, branch.branch.changes, begin, from_start, chain.cycle, chain.warp,
+                  n, text, issued, (ours[0], theirs[0]), (ours[1], theirs[1]), state, cause)  # fmt: skip
+
+
+def whole_run(session: Session, relief: Relief) -> Whole:
+    """Run both to their ends and return how they compare; raises InputError when session.progress asks to stop."""
+    if relief.branch not in session.family:
+        raise InputError(f"relief: branch {relief.branch} was dropped")
+    pair = session, session.family[relief.branch]
+    for one in pair:
+        while not one.timeline.closed and one.timeline.extend(STEP_CYCLES):
+            _report(session, one.timeline.last)
+    ours, theirs = (one.timeline for one in pair)
+    energy = [between(timeline, relief.begin, timeline.last).energy_pj.get("total") for timeline in (ours, theirs)]
+    ended = has_ended(ours) and has_ended(theirs)
+    same = same_buffers(ours, theirs, ours.last, theirs.last) if ended else None
+    return Whole((ours.last, theirs.last), (_stalls(ours, relief.begin, ours.last)[0],
+                                            _stalls(theirs, relief.begin, theirs.last)[0]), (energy[0], energy[1]), same)
+
+
+def _report(session: Session, cycle: int) -> None:
+    """Tell how far it is; raises InputError when the user stops it."""
+    if session.progress is not None and session.progress(cycle):
+        raise InputError(f"relief: stopped at cycle {cycle:,}")
+
+
+def _until(session: Session, log: IssueLog, name: WarpName, n: int, limit: int) -> Issue | None:
+    """Return a warp's n-th issue, simulating as far as needed, at most to a cycle; None where it is not reached."""
+    timeline = session.timeline
+    found = log.find(name, n)
+    while found is None and not timeline.closed and timeline.last < limit and timeline.extend(STEP_CYCLES):
+        _report(session, timeline.last)
+        found = log.find(name, n)
+    return found
+
+
+def _begin(session: Session, chain: Chain) -> int:
+    """Return the first cycle of the cause: that of the innermost link, and of what else the instruction needs."""
+    since = [link.since for link in chain.links if link.since >= 0]
+    begin = min([chain.since, *since[-1:]])
+    snapshot = session.timeline.at(chain.cycle)
+    entry = session.info["program"][int(snapshot.sm["warp"][chain.warp]["pc"])]
+    table = snapshot.sm["inflight"]
+    by = writers(table, session.info["program"])
+    slots = [by[chain.warp, reg] for reg in {*entry["src"], *entry["dst"]} if (chain.warp, reg) in by]
+    return max(session.timeline.first, min([begin, chain.cycle, *(int(table[slot]["issue_cycle"]) for slot in slots)]))
+
+
+def _free_name(session: Session) -> str:
+    """Return a name for the branch: relief1, relief2 .."""
+    return next(name for number in range(1, 1000) if (name := f"relief{number}") not in session.family)
+
+
+def _forked(session: Session, settings: dict[str, Any], begin: int) -> Session:
+    """Return a branch that leaves at a cycle, the session's cursor staying where it is."""
+    here = session.cycle
+    try:
+        session.cycle = begin
+        return fork(session, _free_name(session), settings)
+    finally:
+        session.cycle = here
+
+
+def _anew(session: Session, settings: dict[str, Any]) -> Session:
+    """Return a run from the first cycle with other settings, also those that lay the machine out."""
+    timeline, name = session.timeline, _free_name(session)
+    check_room(session, f"rerun {name}")
+    if timeline.first or not isinstance(timeline, LiveTimeline | RecordedTimeline):
+        raise InputError(f"relief: {', '.join(settings)} can only be chosen before a run begins, and this session begins at "
+                         f"cycle {timeline.first:,}")  # fmt: skip
+    base = timeline.simulator if isinstance(timeline, LiveTimeline) else simulator_of(timeline, progress=session.compiling)
+    machine = base.twin(settings)
+    made = Session(LiveTimeline(machine), session.marks)
+    before, after = session.info["parameters"], machine.info["parameters"]
+    changes = tuple(Change(key, before[key], after[key]) for key in settings)
+    given = " ".join(f"{key}={value}" for key, value in settings.items())
+    made.branch = Branch(name, name_of(session), 0, changes, f"rerun {name} set {given}")
+    join(session, name, made)
+    return made
+
+
+def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
+    """Return the run from its first cycle with other parameters of machine and design, as a branch of that name.
+
+    Raises InputError for a name in use, an unknown parameter or value, and where the run cannot be simulated.
+    """
+    if name in session.family:
+        raise InputError(f"rerun {name}: there is a branch of this name already: {', '.join(session.family)}")
+    unknown = [key for key in settings if key not in session.info["parameters"]]
+    if unknown:
+        sorted_changes(session.info, dict.fromkeys(unknown, 0))     # says what there is
+    made = _anew(session, settings)
+    own = made.branch
+    assert own is not None
+    del session.family[own.name]
+    made.branch = Branch(name, own.parent, 0, own.changes, own.command.replace(f"rerun {own.name} ", f"rerun {name} ", 1))
+    join(session, name, made)
+    made.reach(min(session.cycle, made.timeline.last + session.cycle))
+    made.cycle = min(session.cycle, made.timeline.last)
+    return made
+
+
+def _stalls(timeline: Timeline, first: int, last: int) -> tuple[int, int]:
+    """Return the warp-cycles of first..last-1 lost to the register file, and all in which a warp waited."""
+    totals = timeline.stall_totals(last) - timeline.stall_totals(max(first, timeline.first))
+    kinds = {int(entry["code"]): entry for entry in timeline.info["stalls"]}
+    lost = sum(int(count) for code, count in enumerate(totals) if kinds.get(code, {}).get("family") == "register_file")
+    waited = sum(int(count) for code, count in enumerate(totals) if code in kinds and kinds[code]["name"] not in NO_STALL)
+    return lost, waited
+
+
+def _next(branch: Session, name: WarpName, cycle: int) -> tuple[str, str]:
+    """Return what the warp does with the relief in the cycle of the question, and why."""
+    timeline = branch.timeline
+    if not timeline.first <= cycle <= timeline.last:
+        return "", ""
+    slot = IssueLog(timeline).slot(name, cycle)
+    if slot is None:
+        return "", ""
+    chain = why(branch, slot, cycle)
+    return chain.state, chain.links[0].sentence if chain.links else ""
+
+
+

@@ -1,0 +1,114 @@
+"""The commands `image BUFFER 128x96` and `origin BUFFER[17]`: a buffer as a picture, and how an element came to be."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rfview.engine import files
+from rfview.engine.errors import InputError
+from rfview.sessions.commands.arguments import needed
+from rfview.sessions.commands.verb import Answer, verb
+from rfview.sessions.session import Session
+
+if TYPE_CHECKING:
+    from rfview.sessions.pictures.origin import Link
+    from rfview.sessions.pictures.picture import Picture
+
+INK = " ░▒▓█"
+COLUMNS = 64        # of each of the two panes of text
+ELEMENT = re.compile(r"(?P<name>[A-Za-z_$][\w$.]*)\[(?P<index>\d{1,12})\]\Z")
+
+
+@verb("image", signature="BUFFER [WIDTHxHEIGHT] [> FILE.png]",
+      help="a buffer as a picture: on edram right, approximate and error, else start, now and changed")  # fmt: skip
+def _image(session: Session, text: str) -> Answer:
+    what, arrow, name = needed(text, "image").partition(">")
+    words = what.split()
+    if not 1 <= len(words) <= 2 or (arrow and not name.strip()):
+        raise InputError(f"image {text}: expected `image BUFFER WIDTHxHEIGHT`, as in `image out 128x128`, and "
+                         "`> FILE.png` to write it")  # fmt: skip
+    from rfview.sessions.pictures.picture import picture        # start-up: most sessions show none
+
+    found = picture(session, words[0], words[1] if len(words) > 1 else "")
+    data = found.data()
+    if arrow:
+        data["png"] = write_png(found, name.strip())
+    return Answer(picture_text(found) + (f"\nwritten: {data['png']}" if arrow else ""), {"image": data})
+
+
+def write_png(found: Picture, name: str) -> str:
+    """Write all panes of a picture as PNG; return the file's name. Raises InputError."""
+    if not name.lower().endswith(".png"):
+        raise InputError(f"image {name}: expected a name that ends in .png")
+    from rfview.sessions.pictures.png import encode     # start-up, as above
+
+    files.write(name, encode(found))
+    return name
+
+
+@verb("origin", signature="BUFFER[INDEX]",
+      help="which store wrote an element, and, where it is wrong on edram, which lost bits made it so")  # fmt: skip
+def _origin(session: Session, text: str) -> Answer:
+    match = ELEMENT.match(needed(text, "origin"))
+    if match is None:
+        raise InputError(f"origin {text}: expected an element of a buffer, as in `origin out[6446]`")
+    from rfview.sessions.pictures.origin import origin      # start-up, as above
+
+    links = origin(session, match["name"], int(match["index"]))
+    return Answer(origin_text(links), {"cycle": session.cycle, "origin": [link.data() for link in links]})
+
+
+def origin_text(links: list[Link]) -> str:
+    """Return the links as lines for people."""
+    lines = []
+    for number, link in enumerate(links, 1):
+        when = f" at {link.cycle:,}" if link.cycle >= 0 else ""
+        lines.append(f"{number:>2} {link.sentence}{when}" + (f"   {link.evidence}" if link.evidence else ""))
+    return "\n".join(lines)
+
+
+def facts(found: Picture) -> str:
+    """Return what is said of a picture in one line."""
+    data = found.data()
+    if not found.is_right:
+        return f"changed {data['wrong']:,} of {data['pixels']:,} pixels since the start"
+    parts = [f"wrong {data['wrong']:,} of {data['settled']:,} pixels"
+             + ("" if data["settled"] == data["pixels"] else f" that are final, {data['pixels']:,} in all")]
+    if "worst" in data:
+        x, y = data["worst_at"]
+        parts.append(f"worst {data['worst']:.6g} at {x}, {y}" if isinstance(data["worst"], float) else f"worst at {x}, {y}")
+    if "rmse" in data:
+        parts.append(f"RMSE {data['rmse']:.3g}")
+        parts += [f"PSNR {data['psnr']:.1f} dB"] if data["psnr"] is not None else []
+    return "   ".join([*parts, f"bits lost {found.bits_lost:,}"])
+
+
+def picture_text(found: Picture) -> str:
+    """Return the picture and what differs as characters, two pixels high a row."""
+    from rfview.sessions.pictures.png import depths, scale, shares      # start-up, as above
+
+    low, high = scale(found)
+    step = max(1, -(-found.width // COLUMNS))
+    now = _cells(shares(found.now, low, high), step, np.mean)
+    error = _cells(np.maximum(depths(found), -1.0), step, np.max)
+    lines = [f"{found.name}  {found.width} x {found.height}, at {found.cycle:,}; black {low:.4g}, white {high:.4g}",
+             facts(found), f"{'approximate' if found.is_right else 'now':<{now.shape[1] + 3}}"
+                           f"{'error, log' if found.is_right else 'changed, log'}"]
+    for values, wrong in zip(now.tolist(), error.tolist(), strict=True):
+        left = "".join(INK[min(4, int(share * 5))] for share in values)
+        right = "".join(" " if depth < 0 else INK[1 + min(3, int(depth * 4))] for depth in wrong)
+        lines.append(f"{left}   {right}".rstrip())
+    return "\n".join(lines)
+
+
+def _cells(values: np.ndarray, step: int, join: object) -> np.ndarray:
+    """Return (rows, columns) of cells of step x 2 step pixels each."""
+    high, wide = 2 * step, step
+    height, width = values.shape
+    padded = np.pad(values, ((0, -height % high), (0, -width % wide)), mode="edge")
+    blocks = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide)
+    found: np.ndarray = join(join(blocks, axis=3), axis=1)  # type: ignore[operator]
+    return found

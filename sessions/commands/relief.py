@@ -1,0 +1,90 @@
+"""The commands `relief [WARP]`, which tries what a chain of causes names, and `rerun NAME set KEY=VALUE`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.branches.relief import Relief, relieve, rerun, whole_run
+from rfview.sessions.commands.verb import Answer, verb
+from rfview.sessions.session import Session
+
+
+@verb("relief", signature="[WARP] [whole]",
+      help="fork with the setting that `why` names, to the same instruction: the gain, measured")
+def _relief(session: Session, text: str) -> Answer:
+    words = text.split()
+    whole = words[-1:] == ["whole"]
+    words = words[:-1] if whole else words
+    if len(words) > 1 or (words and not words[0].lower().lstrip("w").isdigit()):
+        raise InputError(f"relief {text}: expected a warp, as in `relief 7`, and `whole` to run both to the end")
+    found = relieve(session, int(words[0].lower().lstrip("w")) if words else None)
+    if whole:
+        found = replace(found, whole=whole_run(session, found))
+    return Answer(relief_text(found), {"relief": found.data()})
+
+
+def relief_text(found: Relief) -> str:
+    """Return what came of a relief as lines for people."""
+    what = ", ".join(change.text for change in found.changes)
+    where = "simulated from the start" if found.from_start else f"forked at {found.begin:,}"
+    lines = [f"{what}: branch {found.branch}, {where}; measured", f"  takes away: {found.resource}", f"  {gain_text(found)}"]
+    lines.append(f"  warp-cycles lost to the register file until then: {found.lost[0]:,} → {found.lost[1]:,}, "
+                 f"waiting at all: {found.waited[0]:,} → {found.waited[1]:,}")
+    if found.next_cause:
+        lines.append(f"  at cycle {found.cycle:,} it would be {found.next_state}: {found.next_cause}")
+    if found.whole is not None:
+        lines += [f"  the run: {line}" for line in whole_lines(found)]
+    return "\n".join([*lines, f"  `branch {found.branch}` goes there, `compare {found.branch}` compares"])
+
+
+def gain_text(found: Relief) -> str:
+    """Return "w5's instruction 31, fma ..., issues at 2,028; with it at 2,001: 27 cycles earlier"."""
+    head = f"w{found.warp}'s instruction {found.n}, {found.text}, issues at {found.issued[0]:,}"
+    gain = found.gain
+    if gain is None or found.issued[1] is None:
+        return f"{head}; with it more than 20,000 cycles later"
+    if gain == 0:
+        return f"{head}; with it at the same cycle: no gain here"
+    word = "earlier" if gain > 0 else "later"
+    return f"{head}; with it at {found.issued[1]:,}: {abs(gain):,} cycle{'s' if abs(gain) != 1 else ''} {word}"
+
+
+def whole_lines(found: Relief) -> list[str]:
+    """Return cycles, lost warp-cycles, energy and outputs of both whole runs."""
+    whole = found.whole
+    assert whole is not None
+    lines = [f"{whole.cycles[0]:,} → {whole.cycles[1]:,} cycles ({signed(whole.cycles)})",
+             f"{whole.lost[0]:,} → {whole.lost[1]:,} warp-cycles lost to the register file"]
+    if whole.energy_pj[0] and whole.energy_pj[1] is not None:
+        before, after = (part / 1e6 for part in whole.energy_pj if part is not None)
+        lines.append(f"{before:.4g} → {after:.4g} µJ in the register file")
+    if whole.same_output is not None:
+        lines.append("the same results" if whole.same_output else "✕ other results")
+    return lines
+
+
+def signed(pair: tuple[int, int]) -> str:
+    """Return the change of a number in percent, with its sign."""
+    return f"{100 * (pair[1] - pair[0]) / pair[0]:+.1f} %" if pair[0] else "–"
+
+
+@verb("rerun", signature="NAME set KEY=VALUE ...",
+      help="a branch that runs from the first cycle with other parameters, also of the machine's layout")
+def _rerun(session: Session, text: str) -> Answer:
+    words = text.split()
+    if len(words) < 3 or words[1] != "set":
+        raise InputError(f"rerun {text}: expected `rerun NAME set KEY=VALUE ...`, as in `rerun wide set sm.num_banks=32`")
+    settings: dict[str, Any] = {}
+    for pair in words[2:]:
+        key, equals, value = pair.partition("=")
+        if not (key and equals and value):
+            raise InputError(f"rerun {text}: {pair}: expected KEY=VALUE without blanks")
+        settings[key] = value
+    made = rerun(session, words[0], settings)
+    branch = made.branch
+    assert branch is not None
+    data = {"branch": branch.name, "parent": branch.parent, "cycle": made.cycle,
+            "changes": [{"name": change.name, "old": change.old, "new": change.new} for change in branch.changes]}
+    return Answer(f"on branch {branch.text}; `compare` shows the difference", data, session=made)

@@ -1,0 +1,54 @@
+"""What the words of a register are: by the types of the instructions that write it, else by what the words look like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+# kinds, as `t` goes through them
+KINDS = ("f32", "s32", "u32", "offset", "f16")
+TYPE = re.compile(r"\.(f32|s32|u32|b32|f16x2|f16|s16|u16|u64|s64|b64|f64|pred)\b")
+WORDS = {"f32": "f32", "s32": "s32", "u32": "u32", "s16": "s32", "u16": "u32", "f16": "f16", "f16x2": "f16",
+         "u64": "offset", "s64": "offset", "b64": "offset"}  # fmt: skip
+
+
+def kind_of(program: Sequence[Mapping[str, Any]], writers: Sequence[int], words: np.ndarray) -> str:
+    """Return the kind of a register that the instructions at these pcs wrote, of which `words`, u4, are values.
+
+    The type of most writers decides; where they have none, as moves of 32 bits, words of a magnitude that people write down
+    are f32.
+    """
+    votes: dict[str, int] = {}
+    for pc in writers:
+        found = TYPE.findall(str(program[pc]["text"])) if 0 <= pc < len(program) else []
+        # of a conversion, cvt.f32.s32, the first type is that of the result
+        kind = WORDS.get(found[0], "") if found else ""
+        if kind:
+            votes[kind] = votes.get(kind, 0) + 1
+    if votes:
+        return max(votes, key=lambda kind: votes[kind])
+    return "f32" if looks_like_float(words) else "s32"
+
+
+def looks_like_float(words: np.ndarray) -> bool:
+    """Say whether u4 words read better as floats: all are zero or of a magnitude that people write down."""
+    size = np.abs(np.ascontiguousarray(words[words != 0]).view(np.float32))
+    return bool(size.size and np.all(np.isfinite(size)) and np.all((size > 1e-6) & (size < 1e9)))
+
+
+def typed(words: np.ndarray, kind: str) -> np.ndarray:
+    """Return (.., 32) f8 values of u4 words. offset: from the first lane, a stride is a ramp; f16: the lower half."""
+    words = np.ascontiguousarray(words, np.uint32)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if kind == "f32":
+            return words.view(np.float32).astype(np.float64)
+        if kind == "f16":
+            return (words & np.uint32(0xFFFF)).astype(np.uint16).view(np.float16).astype(np.float64)
+        if kind == "s32":
+            return words.view(np.int32).astype(np.float64)
+        if kind == "offset":
+            return (words - words[..., :1]).view(np.int32).astype(np.float64)
+        return words.astype(np.float64)

@@ -1,0 +1,181 @@
+"""A range of a buffer's elements through time, from the log of memory words; and which store wrote one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.heat.stores import STORES, store_at
+from rfview.sessions.heat.strip import NOBODY, UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
+from rfview.sessions.timeline.base import Timeline
+
+WRITES_BYTES, BASE_BYTES = 48 << 20, 8 << 20
+MOST_ELEMENTS = 4096
+KINDS = {"f": "f", "i": "s", "u": "u", "b": "u"}
+
+
+class MemoryHeat:
+    """The history of elements first..first + count - 1 of a buffer or symbol, read where it is looked at and kept."""
+
+    def __init__(self, timeline: Timeline, variable: dict[str, Any], first: int, count: int):
+        self.timeline, self.name = timeline, str(variable["name"])
+        self.dtype = np.dtype(variable["dtype"])
+        self.first, self.count = first, count
+        self.item = f"{self.name}[{first}..{first + count - 1}]" if count > 1 else f"{self.name}[{first}]"
+        size = self.dtype.itemsize
+        self.kind = f"{KINDS.get(self.dtype.kind, self.dtype.kind)}{8 * size}"
+        self.kinds: tuple[str, ...] = ()
+        begin, end = int(variable["word"]) * 4 + first * size, int(variable["word"]) * 4 + (first + count) * size
+        self.low, self.high = begin // 4, -(-end // 4)
+        self._skip = begin - 4 * self.low       # bytes of the first word that belong to elements before
+        self.top = 0.0
+        self._writes: ByteCache[tuple[np.ndarray, np.ndarray, np.ndarray]] = ByteCache(WRITES_BYTES)
+        self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
+        program = timeline.info.get("program", ())
+        self.writers = [int(entry["pc"]) for entry in program if entry["mnemonic"] in STORES
+                        and not any(space in entry["text"] for space in (".shared", ".local", ".param"))]  # fmt: skip
+
+    def _typed(self, words: np.ndarray) -> np.ndarray:
+        """Return (.., elements) f8 of (.., words) u4."""
+        data = np.ascontiguousarray(words).view(np.uint8)[..., self._skip :]
+        size = self.count * self.dtype.itemsize
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.ascontiguousarray(data[..., :size]).view(self.dtype).astype(np.float64)
+
+    def _chunk(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (cycles that show it first, words counted from `low`, values) of what a chunk writes in the range."""
+        kept = self._writes.get(number)
+        if kept is None:
+            part = self.timeline.decoded(number)
+            stored = part.chunk
+            index = stored.mem_index
+            mine = np.flatnonzero((index >= self.low) & (index < self.high))
+            cycle = part.first + 1 + np.searchsorted(stored.mem_end, mine, side="right")
+            kept = cycle, index[mine].astype(np.int64) - self.low, stored.mem_value[mine]
+            if self.timeline.closed or number + 1 < len(self.timeline.chunk_starts()):
+                self._writes.put(number, kept, 200 + 20 * len(mine))
+        return kept
+
+    def _numbers(self, low: int, high: int) -> list[int]:
+        """Return the chunks among low..high-1 that may write in the range."""
+        if not self.timeline.chunk_starts():
+            return []
+        zone_maps = self.timeline.zone_maps
+        if zone_maps is None:
+            return list(range(low, high))
+        return (low + np.flatnonzero(zone_maps.memory_changes(list(range(self.low, self.high)), low, high))).tolist()
+
+    def writes(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None
+               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Return (cycle, word, value) of what the chunks that hold cycles first - 1..last write in the range, in order."""
+        timeline = self.timeline
+        low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
+        parts = []
+        for number in self._numbers(low, high + 1):
+            if progress is not None and progress(timeline.chunk_starts()[number]):
+                raise InputError(f"{self.item}: reading what was stored was stopped")
+            parts.append(self._chunk(number))
+        if not parts:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint32)
+        cycle, word, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return cycle, word, value
+
+    def _before(self, number: int) -> np.ndarray:
+        """Return (words,) u4 of the range at the first cycle of a chunk."""
+        kept = self._bases.get(number)
+        if kept is None:
+            start = self.timeline.chunk_starts()[number] if self.timeline.chunk_starts() else self.timeline.first
+            kept = self.timeline.at(start).memory[self.low : self.high].copy()
+            self._bases.put(number, kept, 100 + kept.nbytes)
+        return kept
+
+    def strip(self, edges: np.ndarray, rows: int = 32, progress: Callable[[int], bool | None] | None = None) -> Strip:
+        """Return the columns between these edges (i8 cycles, ascending); a row an element, or fewer of a mean each."""
+        columns, words = len(edges) - 1, self.high - self.low
+        first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
+        cycle, word, value = self.writes(first, last, progress)
+        base = self._before(self.timeline.chunk_number(max(first - 1, self.timeline.first)))
+        column = np.searchsorted(edges, cycle, side="right")
+        ahead = int(np.searchsorted(cycle, edges[-1], side="left"))
+        column, word = column[:ahead], word[:ahead]
+        latest = np.full((columns + 1) * words, -1, np.int32)
+        latest[column * words + word] = np.arange(ahead, dtype=np.int32)        # of equal places the last one stays
+        latest = np.maximum.accumulate(latest.reshape(columns + 1, words), axis=0)[1:]
+        held = np.repeat(base[None], columns, axis=0)
+        written = latest >= 0
+        held[written] = value[latest[written]]
+        values = self._typed(held)
+        self.top = grown(self.top, values)
+        inside = column > 0
+        column, word = column[inside] - 1, word[inside]
+        each = -(-self.count // max(1, rows))
+        state = np.full(values.shape, WRITTEN, np.uint8)
+        values, state = grouped(values, state, each)
+        writes = np.bincount(column, minlength=columns)
+        touched = np.zeros(columns * words, bool)
+        touched[column * words + word] = True
+        only = self.writers[0] if len(self.writers) == 1 else UNKNOWN
+        return Strip(self.item, self.kind, edges, np.arange(values.shape[1]) * each + self.first, each, values, state,
+                     np.where(writes > 0, only, NOBODY), np.zeros(columns, bool), writes,
+                     touched.reshape(columns, words).sum(axis=1), np.zeros(columns, bool), self.top, self.count)  # fmt: skip
+
+    def set_kind(self, kind: str) -> None:
+        """A buffer has its type from its launch."""
+        raise InputError(f"{self.item}: its elements are {self.kind}, as the launch says")
+
+    def moment(self, cycle: int, row: int) -> Moment:
+        """Return what an element (counted from the range's first) holds at a cycle, and which store wrote it when."""
+        size = self.dtype.itemsize
+        begin = self._skip + row * size
+        low, high = begin // 4, -(-(begin + size) // 4)
+        now = self._value(cycle, row)
+        since = self._last_write(cycle, low, high)
+        if since == NOBODY:
+            return Moment(row, now, None, NOBODY, NOBODY, following=self._next_write(cycle, low, high))
+        pc, warp, lane = store_at(self.timeline, since, self.low + low)
+        return Moment(row, now, self._value(since - 1, row), since, pc, following=self._next_write(cycle, low, high),
+                      warp=warp, lane=lane)  # fmt: skip
+
+    def _value(self, cycle: int, row: int) -> float:
+        at = max(cycle, self.timeline.first)
+        number = self.timeline.chunk_number(max(at - 1, self.timeline.first))
+        held = self._before(number).copy()
+        when, word, value = self.writes(at, at)
+        done = when <= at
+        held[word[done]] = value[done]
+        return float(self._typed(held)[row])
+
+    def _last_write(self, cycle: int, low: int, high: int) -> int:
+        """Return the last cycle up to `cycle` that first shows a write to words low..high-1 of the range, or NOBODY."""
+        timeline = self.timeline
+        top = timeline.chunk_number(max(cycle - 1, timeline.first))
+        for number in reversed(self._numbers(0, top + 1)):
+            when, word, _ = self._chunk(number)
+            mine = when[(word >= low) & (word < high) & (when <= cycle)]
+            if mine.size:
+                return int(mine[-1])
+        return NOBODY
+
+    def _next_write(self, cycle: int, low: int, high: int) -> int:
+        """Return the next cycle in the chunk at hand that first shows a write to words low..high-1, or NOBODY."""
+        when, word, _ = self.writes(cycle, cycle)
+        later = when[(word >= low) & (word < high) & (when > cycle)]
+        return int(later[0]) if later.size else NOBODY
+
+    def write_cycles(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
+        """Return the cycles in first..last, ascending, that are the first to show a store."""
+        cycles = np.unique(self.writes(first, last, progress)[0])
+        return cycles[(cycles >= first) & (cycles <= last)]
+
+    def writes_of(self, lane: int, first: int, last: int,
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+        """Return the same for one element, counted from the range's first."""
+        begin = self._skip + lane * self.dtype.itemsize
+        low, high = begin // 4, -(-(begin + self.dtype.itemsize) // 4)
+        cycle, word, _ = self.writes(first, last, progress)
+        cycles = np.unique(cycle[(word >= low) & (word < high)])
+        return cycles[(cycles >= first) & (cycles <= last)]

@@ -1,0 +1,215 @@
+"""A register of a warp through time, 32 lanes, from the log of writes: the same in every design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rfview.engine import chunk
+from rfview.engine.errors import InputError
+from rfview.sessions.heat.kinds import KINDS, kind_of, typed
+from rfview.sessions.heat.strip import LOST, NOBODY, UNWRITTEN, WRITTEN, Moment, Strip, grouped, grown
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.register_log import Entries, RegisterLog
+
+LANES = 32
+# chunks' entries that are kept: those of a recording of four million cycles
+MOST_CHUNKS = 2048
+
+
+class RegisterHeat:
+    """The history of one register, read where it is looked at and kept.
+
+    kind: one of kinds.KINDS, "" to choose it by who writes. progress: told the cycle reached while chunks are read, True
+    stops it with an InputError.
+    """
+
+    def __init__(self, timeline: Timeline, warp: int, register: int):
+        self.timeline, self.warp, self.register = timeline, warp, register
+        self.item, self.count = f"w{warp}.R{register}", LANES
+        self.kind, self.kinds = "", KINDS
+        self._own_kind = ""
+        self.top = 0.0
+        self.log = RegisterLog(timeline, warp, register, MOST_CHUNKS)
+        self._ends: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._joined: tuple[tuple[int, ...], Entries] | None = None
+        self.writers = [int(entry["pc"]) for entry in timeline.info.get("program", ()) if register in entry["dst"]]
+
+    def _numbers(self, low: int, high: int) -> list[int]:
+        """Return the chunks among low..high-1 that may have entries."""
+        if not self.timeline.chunk_starts():
+            return []
+        return (low + np.flatnonzero(self.log.may_change(low, high))).tolist()
+
+    def entries(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> Entries:
+        """Return what happened in the chunks that hold cycles first - 1..last, in order."""
+        timeline = self.timeline
+        low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
+        numbers = self._numbers(low, high + 1)
+        parts = []
+        for number in numbers:
+            if progress is not None and progress(timeline.chunk_starts()[number]):
+                raise InputError(f"{self.item}: reading what was written was stopped")
+            parts.append(self.log.entries(number))
+        key = (*numbers, sum(len(part.pc) for part in parts))
+        if self._joined is not None and self._joined[0] == key:
+            return self._joined[1]
+        if not parts:
+            parts = [Entries(np.empty(0, np.int64), np.empty((0, LANES), bool), np.empty(0, np.uint32),
+                             np.empty((0, LANES), np.uint32))]  # fmt: skip
+        joined = Entries(*(np.concatenate([getattr(part, name) for part in parts])
+                           for name in ("cycle", "lanes", "pc", "value")))  # fmt: skip
+        self._joined = (key, joined)
+        return joined
+
+    def before(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return (32,) u4 values and (32,) u1 states at the first cycle of a chunk."""
+        kept = self._ends.get(number)
+        if kept is not None:
+            return kept
+        value, state = np.zeros(LANES, np.uint32), np.full(LANES, UNWRITTEN, np.uint8)
+        left = np.ones(LANES, bool)
+        for before in self.log.writing_chunks(number):
+            found = self.log.entries(before)
+            for lanes, pc, wrote in zip(found.lanes[::-1], found.pc[::-1].tolist(), found.value[::-1], strict=True):
+                now = lanes & left
+                value[now], state[now] = wrote[now], state_of(pc)
+                left &= ~lanes
+                if not left.any():
+                    break
+            if not left.any():
+                break
+        if left.any() and self.timeline.first:      # a recording that begins later: what was there is no write of its own
+            value[left], state[left] = self.log.value_before(0)[left], WRITTEN
+        if len(self._ends) > MOST_CHUNKS:
+            self._ends.clear()
+        self._ends[number] = value, state
+        return value, state
+
+    def strip(self, edges: np.ndarray, rows: int = LANES, progress: Callable[[int], bool | None] | None = None) -> Strip:
+        """Return the columns between these edges (i8 cycles, ascending, within the session); 32 rows, or fewer of a mean."""
+        columns = len(edges) - 1
+        first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
+        found = self.entries(first, last, progress)
+        number = self.timeline.chunk_number(max(first - 1, self.timeline.first))
+        base, base_state = self.before(number)
+        column = np.searchsorted(edges, found.cycle, side="right")
+        ahead = int(np.searchsorted(found.cycle, edges[-1], side="left"))
+        column = column[:ahead]
+        latest = _latest(column, found.lanes[:ahead], columns + 1)[1:]
+        lane = np.arange(LANES)
+        has = latest >= 0
+        words = np.where(has, found.value[latest, lane], base) if len(found.pc) else np.broadcast_to(base, latest.shape)
+        kinds = states_of(found.pc)
+        state = np.where(has, kinds[latest], base_state) if len(found.pc) else np.broadcast_to(base_state, latest.shape)
+        kind = self._kind(words[state != UNWRITTEN])
+        values = typed(words, kind)
+        self.top = grown(self.top, values[state != UNWRITTEN])
+        wrote = found.is_write[:ahead] & (column > 0)
+        lost = _any(column[(found.pc[:ahead] == chunk.LOST) & (column > 0)] - 1, columns)
+        return Strip(self.item, kind, edges, *_by_row(values, state, rows),
+                     *_writers(column[wrote] - 1, found.pc[:ahead][wrote], found.lanes[:ahead][wrote], columns),
+                     lost, self.top, LANES)  # fmt: skip
+
+    def set_kind(self, kind: str) -> None:
+        """Read the words as another kind, "" for the one of who writes them; the scale begins anew."""
+        self.kind, self.top = kind, 0.0
+
+    def moment(self, cycle: int, lane: int) -> Moment:
+        """Return what a lane holds at a cycle, what it held before, and who wrote it when."""
+        number = self.timeline.chunk_number(max(cycle - 1, self.timeline.first))
+        found = self.entries(cycle, cycle)
+        mine = np.flatnonzero(found.lanes[:, lane])
+        at = int(np.searchsorted(found.cycle[mine], cycle, side="right"))
+        later = mine[at:][found.is_write[mine[at:]]]
+        following = int(found.cycle[later[0]]) if later.size else NOBODY
+        past = [(found, int(index)) for index in mine[max(0, at - 2) : at]][::-1]
+        if len(past) < 2:
+            for before in self.log.writing_chunks(number):
+                part = self.log.entries(before)
+                past += [(part, int(index)) for index in np.flatnonzero(part.lanes[:, lane])[::-1][: 2 - len(past)]]
+                if len(past) >= 2:
+                    break
+        if not past:
+            value, state = self.before(number)
+            return Moment(lane, float(self._typed(value)[lane]), None, NOBODY, NOBODY, False, bool(state[lane]),
+                          following=following)  # fmt: skip
+        part, index = past[0]
+        pc = int(part.pc[index])
+        was = float(self._typed(past[1][0].value[past[1][1]])[lane]) if len(past) > 1 else None
+        return Moment(lane, float(self._typed(part.value[index])[lane]), was, int(part.cycle[index]),
+                      pc if pc < chunk.CLEARED else NOBODY, pc == chunk.LOST, pc != chunk.CLEARED,
+                      int(part.lanes[index].sum()), following, self.warp, lane)  # fmt: skip
+
+    def _kind(self, words: np.ndarray) -> str:
+        """Return the kind that is set, else the register's own, which is found once: it must not change on the way."""
+        if not self._own_kind and words.size:
+            self._own_kind = kind_of(self.timeline.info.get("program", ()), self.writers, words)
+        return self.kind or self._own_kind or "s32"
+
+    def _typed(self, words: np.ndarray) -> np.ndarray:
+        return typed(words, self._kind(words))
+
+    def write_cycles(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
+        """Return the cycles in first..last, ascending, that are the first to show a write."""
+        found = self.entries(first, last, progress)
+        cycles = np.unique(found.cycle[found.is_write])
+        return cycles[(cycles >= first) & (cycles <= last)]
+
+    def writes_of(self, lane: int, first: int, last: int,
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+        """Return the same for one lane."""
+        found = self.entries(first, last, progress)
+        cycles = np.unique(found.cycle[found.is_write & found.lanes[:, lane]])
+        return cycles[(cycles >= first) & (cycles <= last)]
+
+
+def state_of(pc: int) -> int:
+    """Return what an entry leaves behind."""
+    return LOST if pc == chunk.LOST else UNWRITTEN if pc == chunk.CLEARED else WRITTEN
+
+
+def states_of(pc: np.ndarray) -> np.ndarray:
+    """Return (k,) u1 what entries leave behind."""
+    return np.select([pc == chunk.LOST, pc == chunk.CLEARED], [LOST, UNWRITTEN], WRITTEN).astype(np.uint8)
+
+
+def _latest(column: np.ndarray, lanes: np.ndarray, columns: int) -> np.ndarray:
+    """Return (columns, 32) i8 number of the last entry of each lane up to each column, -1 where there is none."""
+    latest = np.full((columns, LANES), -1, np.int64)
+    if len(column):
+        begin = np.flatnonzero(np.diff(column, prepend=-1))
+        if lanes.all():
+            latest[column] = np.arange(len(column))[:, None]
+        else:
+            numbered = np.where(lanes, np.arange(len(column), dtype=np.int32)[:, None], np.int32(-1))
+            latest[column[begin]] = np.maximum.reduceat(numbered, begin, axis=0)
+    return np.maximum.accumulate(latest, axis=0)
+
+
+def _by_row(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
+    """Return (rows' first lanes, lanes each, values, states) for so many rows at most."""
+    each = -(-values.shape[1] // max(1, rows))
+    values, state = grouped(values, state, each)
+    return np.arange(values.shape[1]) * each, each, values, state
+
+
+def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Return who wrote in each column: the last, whether others did too, how often, and how many lanes."""
+    writer = np.full(columns, NOBODY, np.int64)
+    writer[column] = pc
+    several, touched = np.zeros(columns, bool), np.zeros(columns, np.int64)
+    if len(column):
+        several[column[pc != writer[column]]] = True
+        begin = np.flatnonzero(np.diff(column, prepend=-1))
+        touched[column[begin]] = np.logical_or.reduceat(lanes, begin, axis=0).sum(axis=1)
+    return writer, several, np.bincount(column, minlength=columns), touched
+
+
+def _any(column: np.ndarray, columns: int) -> np.ndarray:
+    """Return (columns,) bool: which are among these."""
+    found = np.zeros(columns, bool)
+    found[column] = True
+    return found

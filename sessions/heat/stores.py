@@ -1,0 +1,64 @@
+"""Which store wrote a word of memory: instruction, warp and lane, by what LD/ST took in the cycle before."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.state import MEMORY
+from rfview.sessions.heat.strip import NOBODY
+from rfview.sessions.timeline.base import Timeline
+
+STORES = ("st", "atom", "red")
+ADDRESS = re.compile(r"\[R(?P<register>\d+)(?P<offset>[+-](?:0x[0-9a-f]+|\d+))?\]")
+WIDEST = 16         # bytes that one lane stores at most
+
+
+def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
+    """Return (pc, warp, lane) of the store that wrote a word of the arena, as the state at `cycle` is the first to show.
+
+    A store acts in the cycle in which LD/ST takes it. NOBODY stands for what cannot be told.
+    """
+    if cycle <= timeline.first:
+        return NOBODY, NOBODY, NOBODY
+    stage, since, warp, pc, mask, issued = (timeline.column(f"sm.inflight[*].{name}", cycle, cycle + 1)[0]
+                                            for name in ("stage", "since_cycle", "warp", "pc", "mask", "issue_cycle"))
+    program = timeline.info["program"]
+    for slot in np.flatnonzero((stage == MEMORY) & (since == cycle - 1)).tolist():
+        entry = program[int(pc[slot])] if int(pc[slot]) < len(program) else None
+        if entry is None or entry["mnemonic"] not in STORES:
+            continue
+        owner = int(warp[slot])
+        # its address registers may have been written again since it read them; right after its issue they were not
+        found = words_of(timeline, max(int(issued[slot]) + 1, timeline.first), owner, entry)
+        lanes = [lane for lane in range(32) if int(mask[slot]) >> lane & 1 and 0 <= word - found[lane] < WIDEST // 4]
+        return int(pc[slot]), owner, min(lanes, key=lambda lane: word - found[lane], default=NOBODY)
+    return NOBODY, NOBODY, NOBODY
+
+
+def words_of(timeline: Timeline, cycle: int, warp: int, entry: dict[str, Any]) -> list[int]:
+    """Return for each of 32 lanes the word of the arena that a load or store at a cycle goes to; one far below 0 where none.
+
+    Global and shared addresses in registers are understood; others give no words.
+    """
+    nowhere = [-(1 << 40)] * 32
+    match = ADDRESS.search(str(entry["text"]))
+    operation = str(entry["text"]).partition("[")[0]
+    if match is None or not (".global" in operation or ".shared" in operation):
+        return nowhere
+    snapshot, info = timeline.at(cycle), timeline.info
+    register, offset = int(match["register"]), int(match["offset"] or "0", 0)
+    try:
+        low = snapshot.register(warp, register).astype(np.int64)
+        if ".shared" in operation:
+            each = (int(snapshot.sm["launch"]["shared_bytes"]) + 3) // 4
+            first = int(snapshot.sm["warp"][warp]["cta"]) * each
+            return [first + (address & 0xFFFFFFFF) // 4 for address in (low + offset).tolist()]
+        high = snapshot.register(warp, register + 1).astype(np.int64)
+    except IndexError:
+        return nowhere
+    places = [(int(one["address"]), int(one["bytes"]), int(one["word"])) for one in [*info["buffers"], *info["symbols"]]]
+    return [next((word + (address - begin) // 4 for begin, size, word in places if begin <= address < begin + size),
+                 nowhere[0]) for address in ((low | high << 32) + offset).tolist()]  # fmt: skip

@@ -1,0 +1,172 @@
+"""What is answered about values through time: cells of columns by rows, and who wrote; the columns around a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from rfview.sessions.timeline.base import Timeline
+
+# what a cell holds: nothing yet, a value, a value that the register file has lost bits of
+UNWRITTEN, WRITTEN, LOST = range(3)
+NOBODY, UNKNOWN = -1, -2     # of who wrote: nobody did; the log does not say
+# cycles a column, as zooming goes through them
+STEPS = tuple(digit * 10**power for power in range(8) for digit in (1, 2, 5))
+BEFORE = 2, 3       # so much of a strip lies before the cursor
+PERCENTILE, MOST_SAMPLES = 99, 20_000      # of the magnitudes, in even steps where there are more
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """Values in c columns of cycles and r rows.
+
+    item: "w5.R3", "C[0..127]". kind: "f32", "s32", "u32", "offset" or a buffer's type. edges: (c + 1,) i8; column i shows
+    the value after the last cycle of edges[i]..edges[i + 1] - 1. rows: the first lane or element of each row; each: how
+    many a row stands for, of which it shows the mean. values: (c, r) f8. state: (c, r) u1 UNWRITTEN, WRITTEN or LOST.
+    writer: (c,) i8 pc of the last instruction that wrote in a column, NOBODY, or UNKNOWN where the log does not say.
+    writes: (c,) i8 how many writes. touched: (c,) i8 how many lanes or elements they wrote. lost: (c,) bool bits were
+    lost. top: the magnitude that the scale ends at.
+    """
+
+    item: str
+    kind: str
+    edges: np.ndarray
+    rows: np.ndarray
+    each: int
+    values: np.ndarray
+    state: np.ndarray
+    writer: np.ndarray
+    several: np.ndarray
+    writes: np.ndarray
+    touched: np.ndarray
+    lost: np.ndarray
+    top: float
+    of: int
+
+    def column_of(self, cycle: int) -> int:
+        """Return the column that holds a cycle, -1 where none does."""
+        at = int(np.searchsorted(self.edges, cycle, side="right")) - 1
+        return at if 0 <= at < len(self.edges) - 1 else -1
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as JSON knows it; what is not written, or not a number, is null."""
+        known = (self.state != UNWRITTEN) & np.isfinite(self.values)
+        return {"item": self.item, "kind": self.kind, "edges": self.edges.tolist(), "rows": self.rows.tolist(),
+                "each": self.each, "top": self.top, "writer": [None if pc < 0 else pc for pc in self.writer.tolist()],
+                "writes": self.writes.tolist(), "touched": self.touched.tolist(), "lost": self.lost.tolist(),
+                "values": [[value if has else None for value, has in zip(column, there, strict=True)]
+                           for column, there in zip(self.values.tolist(), known.tolist(), strict=True)]}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One lane or element at a cycle. value, was: f8, was None before the first write. since: the cycle that shows the value
+    first, -1 where it came from the host or was never written. pc: who wrote it, NOBODY. warp, lane: of a store; -1."""
+
+    row: int
+    value: float
+    was: float | None
+    since: int
+    pc: int
+    is_lost: bool = False
+    is_written: bool = True
+    lanes: int = 0
+    following: int = -1
+    warp: int = -1
+    lane: int = -1
+
+
+class History(Protocol):
+    """What registers and memory have in common: cycles that are the first to show a write, in a range, ascending."""
+
+    timeline: Timeline
+
+    def write_cycles(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
+        """Return those of any lane or element."""
+        ...
+
+    def writes_of(self, lane: int, first: int, last: int,
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+        """Return those of one."""
+        ...
+
+
+def around(cycle: int, columns: int, per: int, first: int, last: int) -> np.ndarray:
+    """Return (columns + 1,) edges of columns of `per` cycles each, the cursor's at two thirds, within first..last.
+
+    Columns begin at multiples of `per`, so that a strip does not flicker while it moves under the cursor; where the
+    session is shorter, there are fewer columns.
+    """
+    here = cycle // per
+    low = max(first // per, here - columns * BEFORE[0] // BEFORE[1])
+    high = min(last // per, low + columns - 1)
+    low = max(first // per, high - columns + 1)
+    return np.arange(low, high + 2, dtype=np.int64) * per
+
+
+def around_writes(history: History, cycle: int, columns: int, first: int, last: int,
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+    """Return the edges of columns that are a write each, time in which nothing is written left out; as `around`.
+
+    Looks further and further to both sides until there are enough writes.
+    """
+    reach, cycles = 4096, np.empty(0, np.int64)
+    wanted = columns * BEFORE[0] // BEFORE[1]
+    while True:
+        low, high = max(first, cycle - reach), min(last, cycle + reach)
+        cycles = history.write_cycles(low, high, progress)
+        at = int(np.searchsorted(cycles, cycle, side="right"))
+        if (at >= wanted or low == first) and (len(cycles) - at >= columns - wanted or high == last):
+            break
+        reach *= 4
+    begin = max(0, at - wanted)
+    chosen = cycles[begin : begin + columns + 1]
+    end = int(chosen[-1]) if len(chosen) == columns + 1 else last + 1
+    starts = chosen[:columns]
+    if not len(starts) or starts[0] > cycle:
+        starts = np.append(first, starts)
+    return np.unique(np.append(starts, end))
+
+
+def next_write(history: History, cycle: int, lane: int, forward: bool,
+               progress: Callable[[int], bool | None] | None = None) -> int | None:  # fmt: skip
+    """Return the next, or last, cycle that is the first to show a write to a lane or element; None where there is none."""
+    timeline = history.timeline
+    reach, low, high = 4096, cycle + 1, cycle - 1
+    while True:
+        low, high = (low, min(timeline.last, cycle + reach)) if forward else (max(timeline.first, cycle - reach), high)
+        if low > high:
+            return None
+        cycles = history.writes_of(lane, low, high, progress)
+        if cycles.size:
+            return int(cycles[0 if forward else -1])
+        if (high == timeline.last) if forward else (low == timeline.first):
+            return None
+        low, high = (high + 1, high) if forward else (low, low - 1)
+        reach *= 4
+
+
+def grown(old: float, values: np.ndarray) -> float:
+    """Return the end of a scale that has to hold these values too: it only grows, or colours would change under the eye."""
+    flat = values.ravel()
+    size = np.abs(flat[:: max(1, len(flat) // MOST_SAMPLES)])
+    size = size[np.isfinite(size)]
+    return max(old, float(np.percentile(size, PERCENTILE))) if size.size else old
+
+
+def grouped(values: np.ndarray, state: np.ndarray, each: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (c, r) means of `each` neighbouring rows, and their state: lost where any is, unwritten where all are."""
+    if each == 1:
+        return values, state
+    count = values.shape[1]
+    missing = -count % each
+    shape = (len(values), -1, each)
+    wide = np.pad(values, ((0, 0), (0, missing))).reshape(shape)
+    kinds = np.pad(state, ((0, 0), (0, missing))).reshape(shape)
+    has = kinds != UNWRITTEN
+    with np.errstate(invalid="ignore"):
+        total = np.where(has, wide, 0.0).sum(axis=2)
+    return total / np.maximum(has.sum(axis=2), 1), kinds.max(axis=2)

@@ -1,0 +1,45 @@
+"""The same run without a lost bit: simulated once from its first cycle, kept with the session, and looked into."""
+
+from __future__ import annotations
+
+from rfview.engine.errors import InputError
+from rfview.sessions.branches.fork import machine_at
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.live import LiveTimeline
+
+STEP_CYCLES = 1 << 14
+
+
+def loses_bits(session: Session) -> bool:
+    """Say whether the run's design can lose bits at all, with the parameters that it has."""
+    key = _switch(session)
+    return "bits_lost" in session.info.get("design_events", ()) and key != "" and session.info["parameters"][key] != "none"
+
+
+def right_run(session: Session) -> Timeline:
+    """Return the run as it is when no bit is lost, to its end; both runs are simulated to their ends.
+
+    Raises InputError where the run cannot be simulated, and when session.progress asks to stop.
+    """
+    kept: LiveTimeline | None = session.kept.get("right")
+    if kept is None:
+        machine, _ = machine_at(session.timeline, session.timeline.first, {_switch(session): "none"}, session.progress,
+                                session.compiling)  # fmt: skip
+        kept = LiveTimeline(machine)
+        to_end(session, kept)
+        session.kept["right"] = kept
+    to_end(session, session.timeline)
+    return kept
+
+
+def to_end(session: Session, timeline: Timeline) -> None:
+    """Simulate a live timeline to its end; raises InputError when the user stops it."""
+    while not timeline.closed and timeline.extend(STEP_CYCLES):
+        if session.progress is not None and session.progress(timeline.last):
+            raise InputError(f"image: stopped at cycle {timeline.last:,}, before the run's end")
+
+
+def _switch(session: Session) -> str:
+    """Return the parameter that says how bits are lost, "" where the design has none."""
+    return next((key for key in session.info["parameters"] if key.endswith(".error_mode")), "")

@@ -1,0 +1,27 @@
+"""How wide and high a buffer is as a picture, where nobody says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def element_bytes(variable: Mapping[str, Any]) -> int:
+    """Return the bytes of an element of a buffer or symbol."""
+    return int(np.dtype(variable["dtype"]).itemsize)
+
+
+def shape_of(variable: Mapping[str, Any]) -> tuple[int, int]:
+    """Return a width and height that hold a buffer: its own two dimensions, else the least oblong rectangle."""
+    shape = [int(part) for part in variable.get("shape", ())]
+    total = int(variable["bytes"]) // element_bytes(variable)
+    return (shape[-1], total // shape[-1]) if len(shape) >= 2 and shape[-1] else nearly_square(total)
+
+
+def nearly_square(total: int) -> tuple[int, int]:
+    """Return the sides, width first, of the least oblong rectangle of so many elements."""
+    height = next((side for side in range(math.isqrt(max(total, 1)), 0, -1) if total % side == 0), 1)
+    return total // height, height
