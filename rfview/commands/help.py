@@ -27,7 +27,8 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   [buffers.x]
   shape = [16384]
   dtype = "float32"
-  random = {seed = 1, low = 0.0, high = 1.0}     # or zeros = true, value = 1.0, arange = true, or file = "x.npy"
+  random = {seed = 1, low = 0.0, high = 1.0}     # or zeros = true, value = 1.0, arange = true, or file = "x.npy";
+                                  # undefined = true: zeros, which `rfview check` takes for what nothing has written
   [buffers.y]
   file = "y.npy"                  # pointers = [{at = 0, buffer = "x", offset = 64}, ...] writes addresses into it
   [symbols.d_table]               # a .const or .global variable of the module
