@@ -11,7 +11,7 @@ from rfview.engine.state import MAX_CTAS, MAX_WARPS, NUM_BARRIERS
 
 # --- the header: offsets of what follows, and what holds for the launch that runs ------------------------------------
 (H_LAUNCH, H_BASE, H_GRID_WARPS, H_CTA_WARPS, H_SEQ, H_PCS, H_FINDINGS, H_LOST, H_KNOWN, H_POOL, H_POOL_SLOTS, H_RECORDS,
- H_BYTES, H_NUM_WORDS, H_GLOBAL_WORD, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS) = range(20)
+ H_BYTES, H_NUM_WORDS, H_GLOBAL_WORD, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS, H_PUBLISHED) = range(21)
 HEADER_WORDS = 64
 
 # --- a warp slot -----------------------------------------------------------------------------------------------------

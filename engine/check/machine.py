@@ -6,6 +6,7 @@ where this module linked it. So runs that are not checked execute the code that 
 
 from __future__ import annotations
 
+import mmap
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.ptx.lower.heap import HEAP
 from rfview.engine.simulator import Simulator
 
-MAX_BYTES = 1 << 40       # of addresses; pages that are not touched take no memory
 _stage: Any = None
 
 
@@ -77,6 +77,22 @@ def run(simulator: CheckedSimulator) -> Findings:
     return simulator.findings()
 
 
+def _small_pages(words: int) -> np.ndarray:
+    """Return (words,) u4 zeros in pages of the usual size: what is touched lies far apart, and large pages take long.
+
+    Raises InputError where the system gives no room for them.
+    """
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    try:
+        memory = mmap.mmap(-1, 4 * words, flags=flags)
+    except OSError as error:
+        raise InputError(f"check: {4 * words:,} bytes of addresses for what the checker remembers cannot be had "
+                         f"({error.strerror or error})") from None  # fmt: skip
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, np.uint32)
+
+
 def _words(simulator: CheckedSimulator) -> np.ndarray:
     """Return the checker's words for a simulator before its first cycle. Raises InputError where they are too many."""
     placement = simulator.placement
@@ -98,7 +114,7 @@ def _words(simulator: CheckedSimulator) -> np.ndarray:
     if end >= 1 << 32:
         raise InputError(f"check: this run has {4 * words:,} bytes of memory; at most "
                          f"{(1 << 32) // (5 * layout.RECORD_WORDS) * 4:,} can be checked")  # fmt: skip
-    found = np.zeros(end, np.uint32)
+    found = _small_pages(end)
     for name, place in places.items():
         found[name] = place
     found[layout.H_GRID_WARPS], found[layout.H_POOL_SLOTS] = grid, slots

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.check.layout import (CLOCKS, FENCED_CLOCKS, H_BASE, H_CTA_WARPS, H_FENCES, H_GRID_WARPS, H_KNOWN, H_POOL,
-                                        H_POOL_SLOTS, LANES, P_LANES, P_SYNC, P_VERSION, P_WARP, POOL_WORDS, W_CLOCK,
-                                        W_FENCED, W_FENCED_GPU, W_FIRST, W_FULL_SYNC, W_ID, W_KNOWS, W_POOL, W_POOL_VERSION,
-                                        W_SYNC, WARP_WORDS, WARPS)  # fmt: skip
+from rfview.engine.check.layout import (CLOCKS, FENCED_CLOCKS, H_BASE, H_CTA_WARPS, H_FENCES, H_GRID_WARPS, H_KNOWN,
+                                        H_POOL, H_POOL_SLOTS, H_PUBLISHED, LANES, POOL_WORDS, P_LANES, P_SYNC,
+                                        P_VERSION, P_WARP, WARPS, WARP_WORDS, W_CLOCK, W_FENCED, W_FENCED_GPU, W_FIRST,
+                                        W_FULL_SYNC, W_ID, W_KNOWS, W_POOL, W_POOL_VERSION, W_SYNC)  # fmt: skip
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.state import MAX_WARPS
@@ -138,6 +138,7 @@ def publish(s, slot, lane, word, is_shared):
     s[at + P_LANES] = np.int64(s[at + P_LANES]) | 1 << lane
     s[at + P_SYNC] = s[me + W_SYNC]
     s[at + P_VERSION] += 1
+    s[H_PUBLISHED] = 1
     return 0
 
 
@@ -145,6 +146,8 @@ def publish(s, slot, lane, word, is_shared):
 def take_over(s, slot, lane, word):
     """A strong read: the reader knows from now on what was published at this word."""
     me = WARPS + slot * WARP_WORDS
+    if s[H_PUBLISHED] == 0:
+        return 0
     at = pool_slot(s, word)
     if s[at + P_VERSION] == 0:
         return 0
