@@ -1,5 +1,6 @@
 """The checker: what PTX leaves open, found while a kernel runs. Only processes that check import its compiled part.
 
+    rules       what is found, and what counts as a race: `rfview help check`
     layout      where what the checker knows lies, in one array of words
     facts       what it has to know of each instruction
     step        the machine's dispatch stage with a look before and after it

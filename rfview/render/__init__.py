@@ -7,6 +7,6 @@
                       a painter per panel, by the panel's name; lens chooses one of lenses/
     chain   operation the chain of reasons as WHY draws it; short words for instructions
     overlay           another run laid over the panels
-    breaks  choose  help  statistics      what windows show
+    breaks  choose  findings  help  statistics      what windows show
     compare multiples two runs side by side; several as small multiples
 """
