@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from rfview.engine.check.findings import Finding, Findings
+from rfview.messages import Answered
 from rfview.render.findings import render
+from rfview.screens.windows.findings import FindingsWindow
+from tests.rfview.pilots import Driven, drive
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE = Finding("race-shared", "reads what warp 0 of the CTA wrote at shared+0x7c, and nothing orders the two", "k", 11, 35,
@@ -67,6 +70,23 @@ def test_the_window_shows_every_finding_and_the_chosen_one_in_full(width: int, h
     assert "inactive-lane" in text[3]
     below = " ".join(" ".join(text[-7:]).split())
     assert "nothing orders the two" in below and "st.shared.u32" in below and "Enter" in text[-1]
+
+
+def test_enter_goes_to_the_finding_and_o_to_the_other_access() -> None:
+    async def test(app: Driven) -> None:
+        for key, cycle in (("enter", 42), ("o", 30)):
+            app.app.main.post_message(Answered("check", Findings((ONE, OTHER), 100, False, None).as_dict()))
+            await app.settle()
+            assert "CHECK" in app.window_text() and "race-shared" in app.window_text()
+            await app.press("g", key)
+            assert app.cycle == cycle and not isinstance(app.app.screen, FindingsWindow)
+        assert app.scene.warp == ONE.warp
+        app.app.main.post_message(Answered("check", Findings((OTHER,), 100, False, None).as_dict()))
+        await app.settle()
+        await app.press("o")
+        assert "no other access" in app.scene.message and app.cycle == 30
+
+    drive(test, size=(80, 24))
 
 
 def test_an_empty_window_says_that_nothing_was_found() -> None:
