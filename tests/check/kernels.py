@@ -29,8 +29,8 @@ def main() -> int:
         found = run(simulator)
         left = [one for one in found.found if one.kind not in EXPLAINED.get(name, {})]
         wrong += len(left)
-        verified = simulator.verify()[0]
-        print(f"{name:<22} {found.cycles:>10,} cycles  {'verified' if verified else 'NOT VERIFIED'}  "
+        verdict = {None: "nothing to verify", True: "verified", False: "NOT VERIFIED"}[simulator.verify()[0]]
+        print(f"{name:<22} {found.cycles:>10,} cycles  {verdict:<17}  "
               f"{len(found.found)} findings, {len(left)} not explained", flush=True)  # fmt: skip
         for one in left:
             print(one.as_text())
