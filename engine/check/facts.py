@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.engine import isa
 from rfview.engine.check.layout import BETWEEN_LANES, CTA_FENCE, RELEASE, SPILL, STRONG, WHOLE_WARP
-from rfview.engine.program import Kernel
+from rfview.engine.program import SPACE_LOCAL, Kernel
 
 # with these, an access is one of those that may meet others: it is no data race with another of them
 STRONG_WORDS = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio"})
@@ -36,6 +36,8 @@ def facts(inst: Any, text: str, line: str) -> int:
         bits |= RELEASE
     if op in (isa.OP_LD, isa.OP_ST) and opcode in ("ld.local.b32", "ld.local.b64", "st.local.b32", "st.local.b64"):
         bits |= SPILL * (re.search(r"\b(ld|st)\.(\w+\.)*local\b", line) is None)
+    if int(inst["space"]) == SPACE_LOCAL and {"ld", "st"} & words and "param" in words:
+        bits |= SPILL       # how calls hand over arguments is the compiler's own, too
     if op == isa.OP_BAR and (words & {"bar", "aligned"} or "barrier" not in words):
         bits |= WHOLE_WARP
     if op == isa.OP_MEMBAR:

@@ -5,8 +5,8 @@
 From Python: rfview.sessions.check.check(session). Exit code 1 where anything is found; --json for programs.
 A finding stands for a pair of instructions, with how often and where it happened first; cycles are those of any other run.
 
-unwritten-register   a register or predicate of the PTX that nothing wrote in this lane. A copy, a choice (selp, prmt) and
-                     packing are no use of a value; what uses the copy is.
+unwritten-register   a register or predicate of the PTX that nothing wrote in this lane. A copy, a choice (selp, prmt),
+                     packing and keeping it in local memory are no use of a value; what uses the copy is.
 unwritten-shared, unwritten-local, unwritten-global
                      a byte that nothing wrote since the CTA or thread began. Buffers hold what the launch file says, and
                      module variables what they begin with; `undefined = true` in a launch file, and device-side malloc,
@@ -31,6 +31,9 @@ Strong are atomics, and loads and stores that are volatile, relaxed, acquire or 
   itself a release), what it knew by then, and what warps of its CTA fenced before a barrier that both passed. A strong read
   of the same word takes all of that over; a fence behind the read is not asked for. membar.cta and fences of scope cta
   publish through shared memory alone. Operations on mbarriers release and acquire.
+
+So the plain first read of a compare-and-swap loop (as in the CUDA Programming Guide's atomicAdd for doubles) is a race with
+the loops of others, though a harmless one: a volatile read is none.
 
 Not found: a race between accesses that neither the last write nor the last reads of two warps remember; races of bytes that
 one strong location out of some thousand shares its place with are rarely missed, never invented. What a cp.async or bulk

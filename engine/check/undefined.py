@@ -16,7 +16,7 @@ from rfview.engine.check.layout import (MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_
                                         STEP_SET, STEP_SET_ALL)  # fmt: skip
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
-from rfview.engine.program import Kernel, Module
+from rfview.engine.program import SPACE_LOCAL, Kernel, Module
 from rfview.engine.ptx.decode import Decoded, decode
 from rfview.engine.ptx.lower.heap import declare_heap
 from rfview.engine.ptx.lower.kernel import PASS_ON
@@ -103,6 +103,13 @@ def sources(inst: VirtualInst) -> list[int]:
     return list(dict.fromkeys(data if inst.op != isa.OP_PRED else [var for var in inst.psrc if var >= 0]))
 
 
+def stored(inst: VirtualInst) -> list[int]:
+    """Return the variables that an instruction keeps in local memory: calls save registers there, whatever they hold."""
+    if inst.op != isa.OP_ST or inst.space != SPACE_LOCAL:
+        return []
+    return list(dict.fromkeys(row >> 1 for row in inst.src[2:] if row >= 0))
+
+
 def steps_of(inst: VirtualInst, numbers: dict[int, int]) -> list[Step]:
     """Return what an instruction means for the variables that are followed: reads first, then writes."""
     if not numbers:
@@ -110,7 +117,7 @@ def steps_of(inst: VirtualInst, numbers: dict[int, int]) -> list[Step]:
     steps: list[Step] = []
     if inst.guard in numbers:
         steps.append((STEP_CHECK_GUARD, numbers[inst.guard], 0))
-    passed = sources(inst) if passes_on(inst) else []
+    passed = sources(inst) if passes_on(inst) else stored(inst)
     read = [var for var in dict.fromkeys(inst.reads()) if var in numbers and var != inst.guard and var not in passed]
     steps += [(STEP_CHECK, numbers[var], 0) for var in read]
     is_copy = bool(passed) and not inst.imm_mask and all(var in numbers for var in passed)

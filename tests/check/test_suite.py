@@ -45,6 +45,13 @@ def test_the_defect_is_found_where_it_is(case):
     assert {one["line"] for one in findings} <= lines, findings
 
 
+@pytest.mark.parametrize("name", ["recursion/recursion.sm75", "calls/calls.sm75", "grid_sync/grid_sync.sm75"])
+def test_right_programs_of_other_compilers_raise_no_alarm(name):
+    done = subprocess.run([sys.executable, "-m", "rfview", "check", f"tests/corpus/{name}.toml"], cwd=ROOT,
+                          capture_output=True, text=True)  # fmt: skip
+    assert (done.returncode, done.stdout[:10]) == (0, "no finding"), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_the_twin_without_it_raises_no_alarm(case):
     assert found()[f"{name_of(case)}_good"]["findings"] == []
