@@ -211,6 +211,11 @@ class Simulator:
             warm_l2(sm, ((one.address, one.size) for one in buffers))
 
     @property
+    def variant(self) -> str:
+        """Return the design and its parameters as they were asked for, files by their absolute paths."""
+        return self._variant
+
+    @property
     def cycle(self) -> int:
         """Return the number of cycles that have run."""
         return int(self._clock[0])

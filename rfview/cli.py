@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "export": "write a session for other viewers: Konata, Perfetto, VCD, CSV, SQLite",
     "image": "show a buffer as a picture, on edram beside the right one, as text or PNG",
     "dap": "be the debug adapter of an editor (Debug Adapter Protocol)",
+    "check": "look for races, unwritten reads, wrong barriers and lane masks in a kernel's run",
     "assert": "check that a condition holds in every cycle, for continuous integration",
     "info": "say what a session file holds",
     "kernels": "list the bundled kernels",
@@ -52,7 +53,8 @@ class UsageError(RfviewError):
     """A command line that cannot be understood (exit 2)."""
 
 # commands that open recordings, which are read within a limit of memory
-READ_RECORDINGS = frozenset({"assert", "compare", "dap", "debug", "export", "image", "info", "record", "replay", "script"})
+READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "record", "replay",
+                             "script"})
 
 
 class Parser(argparse.ArgumentParser):

@@ -17,11 +17,14 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "sessions", "rfview")
 # What the views and the command line may know of the engine without loading numba: names, tables and plain data.
 ENGINE_FOR_VIEWS = {f"rfview.engine.{name}" for name in (
-    "batch", "compilation", "compile.bits", "config", "designs", "errors", "escapes", "events", "files", "hooks", "isa", "kernels", "launch.spec", "launch",
+    "batch", "check.findings", "check.rules", "compilation", "compile.bits", "config", "designs", "errors", "escapes", "events", "files", "hooks", "isa", "kernels", "launch.spec", "launch",
     "machine.registers", "papers", "plugin", "program", "snapshot", "stalls", "state", "tools")}  # fmt: skip
 # The commands that run or compile a machine themselves; they import what loads numba inside a function.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}
+RUNS_THE_MACHINE["rfview/commands/check.py"] = {"rfview.engine.check"}
+for _name in ("run", "record"):
+    RUNS_THE_MACHINE[f"rfview/commands/{_name}.py"] |= {"rfview.engine.check"}
 RUNS_THE_MACHINE["rfview/learn/make.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"rfview.engine.compile.warm"}
 RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"rfview.engine.ptx"}     # read and placed, not run

@@ -23,7 +23,7 @@ DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint6
 MAX_BUFFER_BYTES = 2**31  # assumed: more than any simulated kernel reads, less than a typing slip asks for
 # what NumPy raises where a .npy file's header is none, or says another size than the file has
 HEADER_ERRORS = (ArithmeticError, EOFError, MemoryError, RecursionError, SyntaxError, TokenError, TypeError, ValueError)
-FILL_KEYS = ("zeros", "value", "arange", "random")
+FILL_KEYS = ("zeros", "value", "arange", "random", "undefined")
 
 
 def load_array(table: Table, folder: Path, extra: tuple[str, ...] = ()) -> np.ndarray:
@@ -35,7 +35,7 @@ def load_array(table: Table, folder: Path, extra: tuple[str, ...] = ()) -> np.nd
             table.fail(described[0], "expected either file, or shape, dtype and a fill, not both")
         return _load_npy(table, folder / table.text("file"))
     if not described:
-        table.fail("", "expected file, or shape, dtype and one of zeros, value, arange, random")
+        table.fail("", "expected file, or shape, dtype and one of zeros, value, arange, random, undefined")
     shape = _load_shape(table)
     dtype = np.dtype(_known_dtype(table, table.text("dtype")))
     if math.prod(shape) * dtype.itemsize > MAX_BUFFER_BYTES:
@@ -90,11 +90,11 @@ def _load_npy(table: Table, file: Path) -> np.ndarray:
 
 
 def _fill(table: Table, fill: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a new array filled by zeros, value, arange or random."""
-    if fill in ("zeros", "arange"):
+    """Return a new array filled by zeros, value, arange or random; undefined memory holds zeros, too."""
+    if fill in ("zeros", "arange", "undefined"):
         if table.take(fill, (bool,), "true") is not True:
             table.fail(fill, "expected true, got false")
-        if fill == "zeros":
+        if fill != "arange":
             return np.zeros(shape, dtype)
         count = math.prod(shape)
         if dtype.kind != "f" and count - 1 > np.iinfo(dtype).max:

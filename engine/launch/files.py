@@ -120,7 +120,8 @@ def _with_pointers(top: Table, part: str, named: Mapping[str, Mapping[str, Any]]
     """Return buffers or symbols with the addresses in them, which may be of any other."""
     given: Mapping[str, Buffer] = named[part.removesuffix("s")]
     tables = top.tables(part)
-    return {name: Buffer(name, held.array, load_pointers(tables[name], held.array.nbytes, named))
+    return {name: Buffer(name, held.array, load_pointers(tables[name], held.array.nbytes, named),
+                         "undefined" in tables[name])
             for name, held in given.items()}
 
 

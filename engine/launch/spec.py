@@ -50,11 +50,15 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within."""
+    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within.
+
+    undefined: the launch file says that nothing has written it, as after cudaMalloc alone; it holds zeros all the same.
+    """
 
     name: str
     array: np.ndarray = field(repr=False)
     pointers: tuple[Pointer, ...] = ()
+    undefined: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from rfview.engine.ptx.lower.recursion import FRAME_ALIGN
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.allocate.spill import TooFewRegisters, allocate_data
 from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
-from rfview.engine.ptx.virtual import VirtualProgram, align_up
+from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram, align_up
 
 NUM_PREDICATES = 32
 _PRESSURES = (1.0, 0.85, 0.7, 0.5)      # of the registers: how many values a scheduled block may keep, until nothing spills
@@ -36,8 +36,25 @@ class Allocated:
     predicates: Colouring
 
 
+@dataclass
+class Decoded:
+    """A kernel and the program that it was emitted from, whose instructions lie in the order of the kernel's.
+
+    before: the instructions of each block as they were before moves of a register to itself were dropped.
+    """
+
+    kernel: Kernel
+    program: VirtualProgram
+    before: list[list[VirtualInst]]
+
+
 def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Kernel:
     """Decode one entry point. Raises PtxError for what is broken or unsupported."""
+    return decode(source, module, entry, how).kernel
+
+
+def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Decoded:
+    """Decode one entry point and keep what it was made from; see decode_kernel."""
     program, shared_bytes = lower_kernel(source, module, entry)
     if how.optimize:
         clean_up(program)
@@ -55,16 +72,18 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Co
     if predicates.count > NUM_PREDICATES:
         raise source.error(entry.line, f"kernel '{entry.name}' needs {predicates.count} predicate registers at once, "
                                        f"the machine has {NUM_PREDICATES}")  # fmt: skip
+    before = [list(block.insts) for block in program.blocks]
     if how.optimize:
         drop_identity_moves(program, data.registers)
     emitted = emit(program, data.registers, predicates.registers)
-    return Kernel(
+    kernel = Kernel(
         name=entry.name, insts=emitted.insts, texts=emitted.texts, params=kernel_params(source, entry),
         registers=max(data.count, 1), predicates=predicates.count, shared_bytes=shared_bytes,
         local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
         max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
         stack_bytes=stack_bytes, notes=(note,) if note else (),
     )  # fmt: skip
+    return Decoded(kernel, program, before)
 
 
 def allocate(program: VirtualProgram, how: Compilation) -> Allocated:

@@ -124,6 +124,8 @@ class VirtualProgram:
     local_bytes: int = 0
     spilled_words: int = 0
     stack_starts: list[VirtualInst] = field(default_factory=list)  # the moves that set the stack pointer
+    # (line, name, as a guard) where a variable is read that nothing writes
+    unset: list[tuple[int, str, bool]] = field(default_factory=list)
 
     def copy(self) -> VirtualProgram:
         """Return a copy that passes may change without touching this program."""
@@ -131,7 +133,7 @@ class VirtualProgram:
         variables = Variables(list(self.variables.names), list(self.variables.bits), list(self.variables.words))
         blocks = [Block([made[id(inst)] for inst in block.insts], list(block.successors)) for block in self.blocks]
         starts = [made[id(inst)] for inst in self.stack_starts if id(inst) in made]
-        return VirtualProgram(blocks, variables, self.local_bytes, self.spilled_words, starts)
+        return VirtualProgram(blocks, variables, self.local_bytes, self.spilled_words, starts, list(self.unset))
 
 
 def align_up(offset: int, align: int) -> int:

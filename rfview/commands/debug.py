@@ -19,11 +19,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="FILE|NAME",
                         help="a launch file (.toml), a recipe (.rfr) or a bundled kernel (see `rfview kernels`)")
     options.add_machine(parser)
+    parser.add_argument("--check", action="store_true",
+                        help="first look for races, unwritten reads, wrong barriers and lane masks; u shows them again")
     screen.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen on a live session; on a terminal the first frame comes before the machine is ready."""
+    if args.check and (args.plain or not screen.is_terminal()):
+        args.command = f"{args.command}; check" if args.command else "check"
     if args.plain:
         return screen.plain_text(options.open_target(args), args)
     if not screen.is_terminal():
@@ -34,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
     keys = keymap.load()
     name, path, machine = recipe_of(args) if options.is_recipe(args.target) else kernel_of(args)
     start = startup.Startup(args)
+    if args.check:
+        start.later.append("check")     # with the first frame: its window opens over that
     failures: list[RfviewError] = []
 
     def opener(report: Callable[..., None]) -> Session:

@@ -27,7 +27,8 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   [buffers.x]
   shape = [16384]
   dtype = "float32"
-  random = {seed = 1, low = 0.0, high = 1.0}     # or zeros = true, value = 1.0, arange = true, or file = "x.npy"
+  random = {seed = 1, low = 0.0, high = 1.0}     # or zeros = true, value = 1.0, arange = true, or file = "x.npy";
+                                  # undefined = true: zeros, which `rfview check` takes for what nothing has written
   [buffers.y]
   file = "y.npy"                  # pointers = [{at = 0, buffer = "x", offset = 64}, ...] writes addresses into it
   [symbols.d_table]               # a .const or .global variable of the module
@@ -47,7 +48,7 @@ PTX comes from any compiler: nvcc -ptx, numba.cuda.compile_ptx, Triton. Then: rf
 
 EXIT_CODES = """\
 0    fine
-1    the run ended, and a result is not the expected one
+1    the run ended, and a result is not the expected one; a check found something
 2    bad input: a file, option, expression or session that cannot be used
 3    the kernel misbehaved: out-of-bounds or misaligned access, barrier deadlock, trap, cycle limit
 70   a defect of rfview itself; a report is written, and named (RFVIEW_TRACEBACK=1 shows where at once)
@@ -203,6 +204,13 @@ def startup_text() -> str:
     return f"{(startup.__doc__ or '').strip()}\n\nlooked for at {startup.path()}"
 
 
+def check_text() -> str:
+    """Return what a check finds, and what counts as a race."""
+    from rfview.engine.check import rules
+
+    return (rules.__doc__ or "").strip()
+
+
 def sql_text() -> str:
     """Return the tables of a session as a database, with two queries."""
     from rfview.sessions.export import sqlite
@@ -281,6 +289,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "keys": keys_text,
     "keymap": keymap_text,
     "commands": commands_text,
+    "check": check_text,
     "startup": startup_text,
     "expressions": expressions_text,
     "sql": sql_text,

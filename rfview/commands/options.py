@@ -52,6 +52,27 @@ def add_compile(parser: Any) -> None:
                              "says (`rfview help compile`)")
 
 
+def add_check(parser: Any) -> None:
+    """Declare --check."""
+    parser.add_argument("--check", action="store_true",
+                        help="look for races, unwritten reads, wrong barriers and lane masks too; exit 1 if any")
+
+
+def tell_found(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:
+    """Return what a checked run found, None where none was asked for; print it: with --json only where there is a fault.
+
+    Then nothing else will say it, and it goes to standard error.
+    """
+    if not args.check:
+        return None
+    from rfview.sessions.commands.check import text_of
+
+    found = simulator.findings()
+    if not args.json or fault:
+        print(text_of(found), file=sys.stderr if args.json else sys.stdout)
+    return found
+
+
 def positive(text: str) -> int:
     """Read a whole number of at least 1, as in 5000, 5_000 or 5,000."""
     try:

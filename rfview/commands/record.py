@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", metavar="PLACE", default="", dest="end", help="end there, looked for from the begin on")
     parser.add_argument("--recipe", action="store_true", help="write a recipe (.rfr) instead of every cycle")
     parser.add_argument("--fill", metavar="FILE.rfr", help="simulate a recipe again and write its session file")
+    options.add_check(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
@@ -43,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     """Record the run; what ran before a fault is kept, and the fault is the exit code."""
     if (args.begin or args.end) and (args.recipe or args.fill is not None):
         raise InputError("record: --from and --to choose what is recorded; a recipe always holds the whole run")
+    if args.check and (args.begin or args.end or args.recipe or args.fill is not None):
+        raise InputError("record --check: goes with a recording of the whole run; rfview check TARGET checks any")
     if args.fill is not None:
         return fill(args)
     if args.target is None:
@@ -60,13 +63,17 @@ def recording(args: argparse.Namespace) -> int:
         from rfview.sessions.branches.capture import record_part
         from rfview.sessions.file.writer import record
 
-        simulator = Simulator(spec, progress=report, **machine)
+        if args.check:
+            from rfview.engine.check.machine import CheckedSimulator
+
+        simulator = (CheckedSimulator if args.check else Simulator)(spec, progress=report, **machine)
         told = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
         if args.begin or args.end:
             result = record_part(simulator, output, args.begin, args.end, told, report)
         else:
             result = record(simulator, output, progress=told, compiling=report)
-    return say(args, output, result, simulator.info)
+    found = options.tell_found(simulator, args, fault=True)
+    return say(args, output, result, simulator.info) or int(found is not None and bool(found.found))
 
 
 def recipe(args: argparse.Namespace) -> int:

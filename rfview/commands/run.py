@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rfview.engine.simulator import Simulator
 
-EPILOG = "exit codes: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved"
+EPILOG = "exit codes: 0 fine, 1 not verified (with --check: or something found), 2 bad input, 3 the kernel misbehaved"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_machine(parser)
     parser.add_argument("--save-buffers", metavar="DIR",
                         help="write every buffer as DIR/NAME.npy, symbols as DIR/sym_NAME.npy")
+    options.add_check(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
@@ -36,7 +37,11 @@ def run(args: argparse.Namespace) -> int:
     with options.progress() as report:
         from rfview.engine.simulator import Simulator
 
-        simulator = Simulator(spec, progress=report, **machine)
+        if args.check:
+            from rfview.engine.check.machine import CheckedSimulator
+
+        kind = CheckedSimulator if args.check else Simulator
+        simulator = kind(spec, progress=report, **machine)
         began = time.perf_counter()
         try:
             simulator.step(1)   # the first cycle compiles the machine, or loads it: not part of the run's time
@@ -46,14 +51,17 @@ def run(args: argparse.Namespace) -> int:
             wall = time.perf_counter() - began
             for _cycle, text in simulator.printed:
                 print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr if args.json else sys.stdout)
+            found = options.tell_found(simulator, args, fault=simulator.fault is not None)
     if folder is not None:
         save_buffers(simulator, folder)
     from rfview.engine.plugin import nodes
 
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
     summary = {**simulator.summary(), "node_nm": node, "wall_s": round(wall, 6)}
+    if found is not None:
+        summary["check"] = found.as_dict()
     print(json.dumps(summary) if args.json else text_of(summary))
-    return 1 if summary["verified"] is False else 0
+    return 1 if summary["verified"] is False or (found is not None and found.found) else 0
 
 
 def save_buffers(simulator: Simulator, folder: Path) -> None:

@@ -10,6 +10,6 @@
     image  image_details          a buffer as a picture; the pixel in focus
     heat  heat_details            a register's lanes, or a buffer's elements, through time; who wrote them
     overlay           another run laid over the panels
-    breaks  choose  help  statistics      what windows show
+    breaks  choose  findings  help  statistics      what windows show
     compare multiples two runs side by side; several as small multiples
 """

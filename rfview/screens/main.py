@@ -28,6 +28,7 @@ from rfview.screens.handlers.table import HANDLERS
 from rfview.screens.handlers.time import Playback
 from rfview.screens.opening import first_facts, hints, offers, waiting
 from rfview.screens.windows.popup import Popup, TextWindow
+from rfview.screens.windows.findings import FindingsWindow
 from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.screens.worker import SessionWorker
 from rfview.sessions.commands.table import ALIASES, VERBS
@@ -207,6 +208,8 @@ class MainScreen(Guarded, Screen[None]):
                 focus.choose_warp(self, message.data[0])       # so that `e` tells of the stall that was asked for
         elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
+        elif message.kind == "check":
+            self.app.push_screen(FindingsWindow(self, message.data))
         elif message.kind == "stats":
             self.app.push_screen(StatisticsWindow(self, (message.data["first"], message.data["last"])))
         elif message.kind == "compare":

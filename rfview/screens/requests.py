@@ -216,6 +216,8 @@ def command(worker: SessionWorker, line: str) -> None:
         worker.post(Answered("session", answer.data))
     if "trace" in answer.data and answer.data["trace"]["cycles"]:
         worker.post(Answered("trace", answer.data["trace"]))
+    elif "check" in answer.data:
+        worker.post(Answered("check", answer.data["check"]))
     elif "stats" in answer.data:
         worker.post(Answered("stats", answer.data["stats"], line))
     elif len(lines) > 1:

@@ -5,6 +5,7 @@
     look  why  follow           values, tables, marks; why a warp waits; where a wrong value goes
     relief                      the setting that why names, tried
     heat  image                 values through time; buffers as pictures
+    check                       what PTX leaves open, in the whole run
     branch  capture             forks, swaps and comparisons; a part of a session as a file
     script      command files, as text or as JSON lines
 """

@@ -6,7 +6,7 @@ A new command is one function with `@verb` in the file of its group; a new group
 from __future__ import annotations
 
 from rfview.engine.errors import InputError
-from rfview.sessions.commands import move, breaks, look, capture, find, heat, image, follow, branch, relief, stop, why
+from rfview.sessions.commands import move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
 from rfview.sessions.codec.layout import suggest
 from rfview.sessions.guard import consistent
@@ -15,7 +15,7 @@ from rfview.sessions.session import Session, Stop
 __all__ = ["ALIASES", "GROUPS", "VERBS", "Answer", "execute", "help_text"]
 
 # in the order in which `help` lists them, which is that of the import
-GROUPS = (move, breaks, look, capture, find, heat, image, follow, branch, stop, why, relief)
+GROUPS = (move, breaks, look, capture, find, heat, image, follow, branch, stop, why, relief, check)
 
 
 def execute(session: Session, line: str) -> Answer:

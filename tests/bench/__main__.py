@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from rfview.engine.launch import load_launch_file
-from tests.bench import designs, measure, rewinding, screen, searching, writers
+from tests.bench import checking, designs, measure, rewinding, screen, searching, writers
 from tests.bench.judge import judge
 
-PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "registers")
+PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "check", "registers")
 
 
 def main() -> int:
@@ -55,6 +55,9 @@ def main() -> int:
         if "screen" in args.parts:
             say("the screen")
             rows += screen.rows(measure.some_recording(Path(folder)), args.runs)
+    if "check" in args.parts:
+        say("checked runs beside unchecked ones")
+        rows += checking.rows(args.runs)
     if "registers" in args.parts:
         say("registers")
         result["registers"] = measure.registers()

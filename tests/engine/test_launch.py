@@ -146,7 +146,7 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ('dtype = "int16"', 'dtype = "float"', "buffers.B.dtype", "did you mean 'float32'"),
     ('{buffer = "A"}', '"A"', "launch[1].args[3]", 'such as {buffer = "A"}'),
     ("arange = true", "arange = false", "buffers.B.arange", "true"),
-    ("arange = true", "", "buffers.B", "exactly one of zeros, value, arange, random, got none"),
+    ("arange = true", "", "buffers.B", "exactly one of zeros, value, arange, random, undefined, got none"),
     ("arange = true", "arange = true\nzeros = true", "buffers.B", "zeros and arange"),
     ("value = 1.5", "value = 1e39", "buffers.C.value", "range of float32"),
     ("arange = true", "value = 1.5", "buffers.B.value", "integer in -32768..32767"),

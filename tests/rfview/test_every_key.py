@@ -111,6 +111,7 @@ CASES: dict[str, Case] = {
     "load_kernel": shows("ANOTHER KERNEL", "2dconv", "gemm"),
     "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
     "previous_arrival": says("nothing is followed yet"),
+    "check": says("holds no run that could be simulated again"),
     "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm_tile-150.rfs"),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
@@ -137,7 +138,7 @@ CASES: dict[str, Case] = {
 
 # these want an argument or a branch, end the program, or ask the whole machine, which the made-up timeline has not
 UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
-           "next_arrival", "previous_arrival")
+           "next_arrival", "previous_arrival", "check")
 
 
 @pytest.fixture(autouse=True)

@@ -86,9 +86,18 @@ def lower_entry(source: Source, module: SyntaxModule, entry: Function,
     low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
     program = VirtualProgram(build_blocks(low.items), low.variables, low.local_bytes, stack_starts=low.stack_starts)
     lay_out_frames(low, program.blocks)
+    program.unset = unset_reads(program)
     define_all(program, low.last_line)
     drop_unread_components(program)
     return program, shared_bytes
+
+
+def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool]]:
+    """Return (line, name, as a guard) of each read of a variable that nothing in the kernel writes; a copy is no use."""
+    insts = [inst for block in program.blocks for inst in block.insts]
+    written = {var for inst in insts for var in inst.writes()}
+    return [(inst.line, program.variables.names[var], var == inst.guard) for inst in insts if inst.op not in PASS_ON
+            for var in dict.fromkeys(inst.reads()) if var not in written]  # fmt: skip
 
 
 def define_all(program: VirtualProgram, line: int) -> None:
@@ -104,6 +113,11 @@ def define_all(program: VirtualProgram, line: int) -> None:
         inst = VirtualInst(isa.OP_PRED, "mov.pred", line)
         inst.aux, inst.wait_class, inst.pdst = isa.PRED_FALSE, WAIT_FIXED, [var]
         program.blocks[0].insts.insert(0, inst)
+
+
+# what passes a value on or chooses one: reading what nothing wrote is no use of it yet
+PASS_ON = frozenset({isa.OP_MOV32, isa.OP_MOV64, isa.OP_SELP32, isa.OP_SELP64, isa.OP_SLCT, isa.OP_PRMT, isa.OP_PACK16,
+                     isa.OP_PACK16X4, isa.OP_PACK8X4, isa.OP_UNPACK16, isa.OP_UNPACK16X4, isa.OP_UNPACK8X4})  # fmt: skip
 
 
 def lower_scope(low: Lowering, scope: Scope) -> None:

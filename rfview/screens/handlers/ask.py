@@ -140,7 +140,7 @@ HANDLERS: dict[str, Handler] = {
     "every_hit": every_hit, "fork": fork, "compare": command("compare"), "overlay": overlay,
     "swap_design": swap_design, "load_kernel": load_kernel,
     "follow": command("follow"), "next_arrival": command("follow next"), "previous_arrival": command("follow back"),
-    "capture": capture, "search": lambda main, pressed: main.open_prompt("/"),
+    "capture": capture, "check": command("check"), "search": lambda main, pressed: main.open_prompt("/"),
     "search_next": lambda main, pressed: search.again(main, pressed.count or 1),
     "search_previous": lambda main, pressed: search.again(main, -(pressed.count or 1)),
     "explain": explain, "command": lambda main, pressed: main.open_prompt(":"), "help": show_help,

@@ -2,6 +2,7 @@
 
     popup     their base; the chain of reasons, lines of text
     breaks    breakpoints, watchpoints and marks
+    findings  what a check of the run has found
     tables    statistics, past hits of a tracepoint
     image     a buffer as a picture
     heat      a register's lanes, or a buffer's elements, through time

@@ -1,0 +1,207 @@
+"""The findings of a checked run: what, where, who and when, as data and as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from rfview.engine.check import layout
+from rfview.engine.check.note import NO_OTHER
+from rfview.engine.program import SPACE_LOCAL, SPACE_SHARED
+
+if TYPE_CHECKING:
+    from rfview.engine.check.machine import CheckedSimulator
+
+# name and what it means, by kind; the last is a fault of the kernel, of which the machine tells
+KINDS: dict[int, tuple[str, str]] = {
+    layout.UNWRITTEN_REGISTER: ("unwritten-register", "reads a register that nothing wrote"),
+    layout.UNWRITTEN_SHARED: ("unwritten-shared", "reads shared memory that nothing wrote"),
+    layout.UNWRITTEN_LOCAL: ("unwritten-local", "reads local memory that nothing wrote"),
+    layout.UNWRITTEN_GLOBAL: ("unwritten-global", "reads global memory that nothing wrote"),
+    layout.RACE_SHARED: ("race-shared", "races in shared memory"),
+    layout.RACE_GLOBAL: ("race-global", "races in global memory"),
+    layout.BARRIER_EXITED: ("barrier-exited", "is a barrier that threads never reach: they have ended"),
+    layout.BARRIER_PART: ("barrier-part", "is a barrier that only some lanes of the warp reach together"),
+    layout.MASK_WITHOUT_LANE: ("mask-without-lane", "is executed by a lane that its member mask leaves out"),
+    layout.MASK_ABSENT: ("mask-absent", "names a lane that takes no part"),
+    layout.MASKS_DIFFER: ("masks-differ", "is executed by lanes that name different members"),
+    layout.INACTIVE_LANE: ("inactive-lane", "reads the value of a lane that takes no part"),
+    13: ("fault", ""),
+}
+FAULT = 13
+NAMES = {name: kind for kind, (name, _) in KINDS.items()}
+RACES = {layout.WRITE_WRITE: "writes what {} wrote", layout.READ_AFTER_WRITE: "reads what {} wrote",
+         layout.WRITE_AFTER_READ: "writes what {} read"}  # fmt: skip
+WITH_OTHER = frozenset({layout.RACE_SHARED, layout.RACE_GLOBAL, layout.BARRIER_EXITED})
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A defect: its kind's name, where it first happened, and how often.
+
+    pc, line, text: the instruction, its line in the PTX and its words. launch, cta, warp (slot of the SM), warp_in_cta,
+    lane, cycle: who and when, the first time. address: in the space (global: as the kernel has it; shared, local: offset),
+    else -1. place: of the address in words, as out[12]. other_*: of the other thread, or of the exit before a barrier; -1
+    where there is none. count: how many lanes, times or bytes were found with this pair of instructions.
+    """
+
+    kind: str
+    sentence: str
+    kernel: str
+    pc: int
+    line: int
+    text: str
+    launch: int
+    cta: int
+    warp: int
+    warp_in_cta: int
+    lane: int
+    cycle: int
+    count: int
+    address: int = -1
+    place: str = ""
+    other_pc: int = -1
+    other_line: int = -1
+    other_text: str = ""
+    other_cta: int = -1
+    other_warp_in_cta: int = -1
+    other_lane: int = -1
+    other_cycle: int = -1
+
+    def as_text(self) -> str:
+        """Return two or three lines for people."""
+        times = f", {self.count:,} times" if self.count > 1 else ""
+        lines = [f"{self.kind}: {self.sentence}{times}",
+                 f"  cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}  "
+                 f"line {self.line}: {self.text}"]  # fmt: skip
+        if self.other_pc >= 0:
+            lines.append(f"  cycle {self.other_cycle:,}  CTA {self.other_cta}, warp {self.other_warp_in_cta} "
+                         f"lane {self.other_lane}  line {self.other_line}: {self.other_text}")  # fmt: skip
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All findings of a run, in the order of time. cycles: how far it ran; more: there was no room for some; fault: its."""
+
+    found: tuple[Finding, ...]
+    cycles: int
+    more: bool
+    fault: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return them as JSON knows them."""
+        found = [asdict(one) for one in self.found]
+        return {"findings": found, "cycles": self.cycles, "more": self.more, "fault": self.fault}
+
+    @staticmethod
+    def of_dict(data: Mapping[str, Any]) -> Findings:
+        """Return what `as_dict` gave."""
+        names = {field.name for field in fields(Finding)}
+        found = tuple(Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"])
+        return Findings(found, data["cycles"], data["more"], data["fault"])
+
+
+def findings_of(simulator: CheckedSimulator) -> Findings:
+    """Return what a checked simulator has found so far."""
+    s = simulator.words
+    first = int(s[layout.H_FINDINGS])
+    table = s[first : first + layout.MAX_FINDINGS * layout.FINDING_WORDS].reshape(-1, layout.FINDING_WORDS)
+    found = [_finding(simulator, entry.tolist()) for entry in table[table[:, layout.F_KIND] != 0]]
+    fault = None if simulator.fault is None else str(simulator.fault)
+    if fault is not None:
+        found.append(_fault(simulator, fault))
+    found.sort(key=lambda one: (one.cycle, one.pc, one.kind))
+    return Findings(tuple(found), simulator.cycle, bool(s[layout.H_LOST]), fault)
+
+
+def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
+    """Return the fault that ended a run as a finding."""
+    sm = simulator.sm
+    warp, pc = int(sm.error_warp), int(sm.error_pc)
+    if int(sm.error) == 0:      # a deadlock: the first warp that waits
+        waiting = int(sm.unfinished)
+        warp = (waiting & -waiting).bit_length() - 1 if waiting else 0
+        pc = int(sm.warp[warp].last_pc)
+    entry = sm.warp[warp]
+    cta = int(sm.cta[int(entry.cta)].id) if int(entry.cta) < len(sm.cta) else 0
+    listing = simulator.info["program"][pc]
+    return Finding("fault", fault, listing["kernel"], pc, int(listing["line"]), listing["text"], int(sm.launch.index), cta,
+                   warp, int(entry.warp_in_cta), int(sm.error_lane), max(0, simulator.cycle - 1), 1)  # fmt: skip
+
+
+def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
+    """Return an entry of the table in words."""
+    kind, pc, launch = entry[layout.F_KIND], entry[layout.F_PC], entry[layout.F_LAUNCH] - 1
+    cta, warp_in_cta = _warp(simulator, entry[layout.F_WARP], launch)
+    listing = simulator.info["program"][pc]
+    offset = entry[layout.F_ADDRESS] | entry[layout.F_ADDRESS_HIGH] << 32
+    address, place = _place(simulator, listing["kernel"], kind, offset, entry[layout.F_SPACE], launch)
+    more: dict[str, Any] = {}
+    if kind in WITH_OTHER:
+        other = simulator.info["program"][entry[layout.F_OTHER_PC]]
+        other_cta, other_warp = _warp(simulator, entry[layout.F_OTHER_WARP], launch)
+        more = {"other_pc": entry[layout.F_OTHER_PC], "other_line": int(other["line"]), "other_text": other["text"],
+                "other_cta": other_cta, "other_warp_in_cta": other_warp, "other_lane": entry[layout.F_OTHER_LANE],
+                "other_cycle": entry[layout.F_OTHER_CYCLE]}  # fmt: skip
+    return Finding(
+        KINDS[kind][0], _sentence(kind, entry, place, (cta, warp_in_cta), more), listing["kernel"], pc,
+        int(listing["line"]), listing["text"], launch, cta, entry[layout.F_SLOT], warp_in_cta, entry[layout.F_LANE],
+        entry[layout.F_CYCLE] - (entry[layout.F_OTHER_PC] == NO_OTHER and kind in AT_ISSUE), entry[layout.F_COUNT],
+        address, place, **more,
+    )  # fmt: skip
+
+
+# found in the cycle after, when the checker sees what was issued
+AT_ISSUE = frozenset({layout.UNWRITTEN_REGISTER, layout.BARRIER_PART})
+
+
+def _warp(simulator: CheckedSimulator, name: int, launch: int) -> tuple[int, int]:
+    """Return CTA and warp in the CTA of a warp, by its number in the session."""
+    size = simulator.placement.launches[launch].warps_per_cta
+    return divmod((name - 1) % int(simulator.words[layout.H_GRID_WARPS]), size)
+
+
+def _place(simulator: CheckedSimulator, kernel: str, kind: int, offset: int, space: int,
+           launch: int) -> tuple[int, str]:  # fmt: skip
+    """Return the address as the kernel has it, and where that is in words."""
+    if kind == layout.UNWRITTEN_REGISTER:
+        return -1, simulator.followed[kernel].names[offset]
+    if not layout.UNWRITTEN_SHARED <= kind <= layout.RACE_GLOBAL:
+        return -1, ""
+    if space == SPACE_SHARED:
+        size = -(-simulator.placement.launches[launch].shared_bytes // 4) * 4
+        return offset % size, f"shared+0x{offset % size:x}"
+    if space == SPACE_LOCAL:
+        words = -(-simulator.placement.launches[launch].kernel.local_bytes // 4)
+        word = (offset // 4 - simulator.placement.local_word) // 32 % max(1, words)
+        return word * 4 + offset % 4, f"local+0x{word * 4 + offset % 4:x}"
+    for variable in simulator.placement.variables:
+        within = offset - variable.word * 4
+        if 0 <= within < variable.size:
+            index, rest = divmod(within, variable.dtype.itemsize)
+            return variable.address + within, f"{variable.name}[{index}]" + (f"+{rest}" if rest else "")
+    return -1, ""
+
+
+def _sentence(kind: int, entry: list[int], place: str, mine: tuple[int, int], more: Mapping[str, Any]) -> str:
+    """Say what was found."""
+    if kind in (layout.RACE_SHARED, layout.RACE_GLOBAL):
+        cta, warp = more["other_cta"], more["other_warp_in_cta"]
+        who = (f"lane {more['other_lane']} of the same warp" if (cta, warp) == mine else
+               f"warp {warp} of the CTA" if cta == mine[0] else f"CTA {cta}")  # fmt: skip
+        return f"{RACES[entry[layout.F_EXTRA]].format(who)} at {place}, and nothing orders the two"
+    if kind <= layout.UNWRITTEN_GLOBAL:
+        return f"reads {place}, which nothing wrote"
+    if kind == layout.INACTIVE_LANE:
+        return f"reads the value of lane {entry[layout.F_EXTRA]}, which takes no part"
+    if kind == layout.MASK_ABSENT:
+        return f"names lane {entry[layout.F_EXTRA]} as a member, which takes no part"
+    if kind == layout.MASK_WITHOUT_LANE:
+        return f"is executed by lane {entry[layout.F_LANE]}, which its member mask 0x{entry[layout.F_EXTRA]:08x} leaves out"
+    if kind == layout.MASKS_DIFFER:
+        return f"lane {entry[layout.F_EXTRA]} names other members than lane {entry[layout.F_LANE]}"
+    if kind == layout.BARRIER_PART:
+        return f"is reached by lanes 0x{entry[layout.F_EXTRA]:08x} of the warp alone; aligned barriers need all of it"
+    return "opens without threads of the CTA that have ended before"

@@ -1,0 +1,61 @@
+"""Where the checker keeps what: one array of u4 words, of which compiled code knows every place by an offset.
+
+A header, then per warp slot of the SM its registers and clocks, per barrier what arrived, the facts of each instruction,
+the table of findings, what warps know of other CTAs, and last a record per word of the arena. Only pages that are touched
+take memory. Threads are named by the number of their warp in the session, from 1 on (0 = none), and a lane.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.state import MAX_CTAS, MAX_WARPS, NUM_BARRIERS
+
+# --- the header: offsets of what follows, and what holds for the launch that runs ------------------------------------
+(H_LAUNCH, H_BASE, H_GRID_WARPS, H_CTA_WARPS, H_SEQ, H_PCS, H_FINDINGS, H_LOST, H_KNOWN, H_POOL, H_POOL_SLOTS, H_RECORDS,
+ H_BYTES, H_NUM_WORDS, H_GLOBAL_WORD, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS, H_PUBLISHED) = range(21)
+HEADER_WORDS = 64
+
+# --- a warp slot -----------------------------------------------------------------------------------------------------
+(W_ID, W_MASK, W_ISSUED, W_CLOCK, W_FENCED, W_FENCED_GPU, W_SYNC, W_FULL_SYNC, W_KNOWS, W_BARRIER, W_OPEN, W_EXIT_PC,
+ W_EXIT_LANES, W_EXIT_CYCLE, W_FIRST, W_POOL, W_POOL_VERSION, W_BARRIER_LANES, W_BARRIER_PC) = range(19)
+WARP_WORDS = 32
+WARPS = HEADER_WORDS
+MAX_FOLLOWED = 64
+FOLLOWED = WARPS + MAX_WARPS * WARP_WORDS         # lanes in which each variable that is followed has been written
+CLOCKS = FOLLOWED + MAX_WARPS * MAX_FOLLOWED      # [slot, other slot]: up to which of its clocks the other is known
+FENCED_CLOCKS = CLOCKS + MAX_WARPS * MAX_WARPS    # the same as of the slot's last fence
+LANES = FENCED_CLOCKS + MAX_WARPS * MAX_WARPS     # [slot, lane, other lane]: up to which of the warp's syncs
+BARRIERS = LANES + MAX_WARPS * 32 * 32            # [CTA slot, barrier]: clocks of those that arrived, and BARRIER_WORDS
+(B_CLOSED, B_COUNT, B_PC, B_ARRIVED) = range(4)   # B_ARRIVED: two words, bit per warp slot
+BARRIER_WORDS = MAX_WARPS + 8
+FIXED_WORDS = BARRIERS + MAX_CTAS * NUM_BARRIERS * BARRIER_WORDS
+
+# --- facts of an instruction, from the words of its opcode -----------------------------------------------------------
+STRONG, RELEASE, SPILL, WHOLE_WARP, CTA_FENCE, BETWEEN_LANES = (1 << bit for bit in range(6))
+# --- steps of an instruction with the variables that are followed (undefined.py): a kind, a variable, another -----------
+NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_SET, STEP_SET_ALL, STEP_COPY, STEP_NEVER = range(7)
+
+# --- the record of a word of memory (or, where accesses were narrower, of each of its four bytes) ---------------------
+(M_FLAGS, M_OWNER, M_WRITER, M_LANE, M_PC, M_CLOCK, M_SYNC, M_CYCLE, M_VALUE, M_STRONG, M_READERS) = range(11)
+(R_WARP, R_LANES, R_PC, R_CLOCK, R_SYNC, R_CYCLE, R_STRONG) = range(7)
+READER_WORDS = 7                                  # two of them: the last reader, and the last of another warp
+RECORD_WORDS = M_READERS + 2 * READER_WORDS
+NARROW = 16                                       # of M_FLAGS, beside a bit per byte that has been written
+
+# --- the pool: what strong writes publish; locations share a slot by their number ------------------------------------
+(P_VERSION, P_WARP, P_LANES, P_SYNC) = range(4)
+POOL_WORDS = 4                                    # and a clock for each warp of the grid
+POOL_BYTES = 64 << 20
+MAX_POOL_SLOTS, MIN_POOL_SLOTS = 4096, 16
+
+# --- a finding -------------------------------------------------------------------------------------------------------
+(F_KIND, F_PC, F_OTHER_PC, F_COUNT, F_CYCLE, F_WARP, F_LANE, F_SLOT, F_ADDRESS, F_ADDRESS_HIGH, F_SPACE, F_OTHER_CYCLE,
+ F_OTHER_WARP, F_OTHER_LANE, F_EXTRA, F_LAUNCH) = range(16)
+FINDING_WORDS = 16
+MAX_FINDINGS = 4096
+
+(UNWRITTEN_REGISTER, UNWRITTEN_SHARED, UNWRITTEN_LOCAL, UNWRITTEN_GLOBAL, RACE_SHARED, RACE_GLOBAL,
+ BARRIER_EXITED, BARRIER_PART, MASK_WITHOUT_LANE, MASK_ABSENT, MASKS_DIFFER, INACTIVE_LANE) = range(1, 13)
+WRITE_WRITE, READ_AFTER_WRITE, WRITE_AFTER_READ = range(3)
+
+# of the machine's scratch (engine/values/access.py has no use for them): where the checker's words lie, 0 = no checker
+POINTER, POINTER_WORDS = 262, 263

@@ -1,0 +1,133 @@
+"""A simulator with the checker beside it, and the findings of a run.
+
+A process checks or does not: the machine reaches its dispatch stage by one symbol, which stands for the checked stage only
+where this module linked it. So runs that are not checked execute the code that they always do.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.check import layout
+from rfview.engine.check.facts import facts_of
+from rfview.engine.check.findings import Findings, findings_of
+from rfview.engine.check.step import checked_stage
+from rfview.engine.check.undefined import followed, packed
+from rfview.engine.compile import cache, extern, jit
+from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.ptx.lower.heap import HEAP
+from rfview.engine.simulator import Simulator
+
+_stage: Any = None
+
+
+def stage() -> Any:
+    """Return the checked dispatch stage, the same one for the whole process."""
+    global _stage
+    if _stage is None:
+        tag = int(cache.source_hash(sorted(Path(__file__).parent.glob("*.py")))[:12], 16)
+        _stage = jit.lean_entry(checked_stage(tag)) if jit.OFF else jit.entry(checked_stage(tag))
+    return _stage
+
+
+class CheckedSimulator(Simulator):
+    """A simulator that also looks for what PTX leaves open; `findings()` after or during the run.
+
+    It runs forwards only: what the checker knows cannot be rewound. Raises InputError where this process already runs a
+    machine that is not checked.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        how = self.config.compilation()
+        self.followed = {kernel.name: followed(kernel, self.module, how) for kernel, _ in self.placement.kernels}
+        self.words = _words(self)
+        self.sm.scratch[layout.POINTER] = self.words.ctypes.data
+        self.sm.scratch[layout.POINTER_WORDS] = len(self.words)
+
+    def link(self) -> None:
+        """Put the checked stage in the place of the machine's own."""
+        if extern._stage is not None and extern._stage is not stage():
+            raise InputError("check: this process runs a machine that is not checked; check in a process of its own")
+        journal, ready = self._journal_of(), extern.READY.exists()
+        extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
+                    journal.log[0], journal.mem_index)  # fmt: skip
+        if not ready:       # the mark is for the stage without a checker
+            extern.READY.unlink(missing_ok=True)
+
+    def restore(self, checkpoint: Any) -> None:
+        """Refuse: the checker cannot go back."""
+        raise InputError("check: a run that is checked only goes forwards")
+
+    def findings(self) -> Findings:
+        """Return what has been found so far, in the order of time; a kernel's fault is a finding too."""
+        return findings_of(self)
+
+
+def run(simulator: CheckedSimulator) -> Findings:
+    """Run to the end, or to the kernel's fault, and return the findings."""
+    try:
+        simulator.run()
+    except KernelFault:
+        pass        # simulator.fault has it, and the findings say so
+    return simulator.findings()
+
+
+def _small_pages(words: int) -> np.ndarray:
+    """Return (words,) u4 zeros in pages of the usual size: what is touched lies far apart, and large pages take long.
+
+    Raises InputError where the system gives no room for them.
+    """
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    try:
+        memory = mmap.mmap(-1, 4 * words, flags=flags)
+    except OSError as error:
+        raise InputError(f"check: {4 * words:,} bytes of addresses for what the checker remembers cannot be had "
+                         f"({error.strerror or error})") from None  # fmt: skip
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, np.uint32)
+
+
+def _words(simulator: CheckedSimulator) -> np.ndarray:
+    """Return the checker's words for a simulator before its first cycle. Raises InputError where they are too many."""
+    placement = simulator.placement
+    grid = max(placed.warps_per_cta * placed.launch.num_ctas for placed in placement.launches)
+    row = layout.POOL_WORDS + grid
+    slots = min(layout.MAX_POOL_SLOTS, max(layout.MIN_POOL_SLOTS, layout.POOL_BYTES // (4 * row)))
+    words = len(placement.arena)
+    step_places, steps = packed([simulator.followed[kernel.name] for kernel, _ in placement.kernels])
+    sizes = {
+        layout.H_PCS: len(placement.insts), layout.H_PLACES: len(placement.insts), layout.H_STEPS: steps.size,
+        layout.H_FINDINGS: layout.MAX_FINDINGS * layout.FINDING_WORDS,
+        layout.H_KNOWN: layout.MAX_WARPS * grid, layout.H_POOL: slots * row,
+        layout.H_RECORDS: words * layout.RECORD_WORDS, layout.H_BYTES: 4 * words * layout.RECORD_WORDS,
+    }  # fmt: skip
+    places, end = {}, layout.FIXED_WORDS
+    for name, size in sizes.items():
+        places[name] = end
+        end += size
+    if end >= 1 << 32:
+        raise InputError(f"check: this run has {4 * words:,} bytes of memory; at most "
+                         f"{(1 << 32) // (5 * layout.RECORD_WORDS) * 4:,} can be checked")  # fmt: skip
+    found = _small_pages(end)
+    for name, place in places.items():
+        found[name] = place
+    found[layout.H_GRID_WARPS], found[layout.H_POOL_SLOTS] = grid, slots
+    lines = simulator.module.text.splitlines()
+    at = places[layout.H_PCS]
+    for kernel, base in placement.kernels:
+        found[at + base : at + base + len(kernel.insts)] = facts_of(kernel, lines)
+    found[places[layout.H_PLACES] : places[layout.H_PLACES] + len(step_places)] = step_places
+    found[places[layout.H_STEPS] : places[layout.H_STEPS] + steps.size] = steps.reshape(-1)
+    for variable in placement.variables:
+        held = simulator.spec.buffers.get(variable.name) if variable.kind == "buffer" else None
+        if variable.name == HEAP or (held is not None and held.undefined):
+            first = places[layout.H_RECORDS] + variable.word * layout.RECORD_WORDS + layout.M_FLAGS
+            count = -(-variable.size // 4)
+            found[first : first + count * layout.RECORD_WORDS : layout.RECORD_WORDS] = 15
+    return found

@@ -1,0 +1,40 @@
+"""Registers and predicates that an instruction reads and nothing wrote, lane by lane, in the order of issue."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.check.layout import (FOLLOWED, H_PLACES, H_STEPS, MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_CHECK_GUARD,
+                                        STEP_COPY, STEP_NEVER, STEP_SET_ALL, UNWRITTEN_REGISTER)  # fmt: skip
+from rfview.engine.check.note import NO_OTHER, note
+from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.device import device
+from rfview.engine.program import SPACE_NONE
+
+
+@device
+def check_registers(s, sm, slot, pc, lanes, active):
+    """Do the steps of an issued instruction. lanes: those that execute; active: those without the guard."""
+    place = np.int64(s[np.int64(s[H_PLACES]) + pc])
+    if place == 0:
+        return 0
+    at = np.int64(s[H_STEPS]) + place * 3
+    mine = FOLLOWED + slot * MAX_FOLLOWED
+    while s[at] != NO_STEP:
+        kind, number, other = np.int64(s[at]), np.int64(s[at + 1]), np.int64(s[at + 2])
+        at += 3
+        if kind == STEP_NEVER:
+            readers = active if other != 0 else lanes
+            if readers != 0:
+                note(s, sm, UNWRITTEN_REGISTER, slot, ctz64(np.uint64(readers)), pc, NO_OTHER, number, SPACE_NONE, 0)
+            continue
+        held = np.int64(s[mine + number])
+        if kind == STEP_CHECK or kind == STEP_CHECK_GUARD:
+            missing = (active if kind == STEP_CHECK_GUARD else lanes) & ~held
+            if missing != 0:
+                note(s, sm, UNWRITTEN_REGISTER, slot, ctz64(np.uint64(missing)), pc, NO_OTHER, number, SPACE_NONE, 0)
+        elif kind == STEP_COPY:
+            s[mine + number] = held & ~lanes | lanes & np.int64(s[mine + other])
+        else:
+            s[mine + number] = held | (active if kind == STEP_SET_ALL else lanes)
+    return 0

@@ -1,0 +1,138 @@
+"""Which registers a kernel may read before it writes them, and what each instruction means for these.
+
+A register here is one that the PTX names: two that never hold a value at the same time share one of the machine, so that
+the machine's own cannot tell. For each instruction there is a list of steps (layout.py), most often an empty one: only
+variables that some path reads without a definition are followed, lane by lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rfview.engine import isa
+from rfview.engine.check.layout import (MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_COPY, STEP_NEVER,
+                                        STEP_SET, STEP_SET_ALL)  # fmt: skip
+from rfview.engine.compilation import Compilation
+from rfview.engine.errors import InputError
+from rfview.engine.program import SPACE_LOCAL, Kernel, Module
+from rfview.engine.ptx.decode import Decoded, decode
+from rfview.engine.ptx.lower.heap import declare_heap
+from rfview.engine.ptx.lower.kernel import PASS_ON
+from rfview.engine.ptx.optimise.bitsets import members
+from rfview.engine.ptx.optimise.liveness import live_sets
+from rfview.engine.ptx.parse.parser import parse_module
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
+
+Step = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Of a kernel: the names of the variables that are followed, by number, and the steps of each instruction."""
+
+    names: tuple[str, ...]
+    steps: tuple[tuple[Step, ...], ...]
+
+
+def followed(kernel: Kernel, module: Module, how: Compilation) -> Followed:
+    """Return what is to be followed in a kernel, by decoding it again. Raises InputError where that gives another one."""
+    source = Source(module.text, module.path)
+    syntax = parse_module(source)
+    declare_heap(syntax)
+    found = decode(source, syntax, syntax.functions[kernel.name], how)
+    same = (np.array_equal(found.kernel.insts[name], kernel.insts[name]) for name in ("op", "line", "src", "dst"))
+    if not all(same):
+        raise InputError(f"check: kernel {kernel.name} was decoded with other options than the run has")
+    return follow(found)
+
+
+def follow(found: Decoded) -> Followed:
+    """Return what is to be followed in a decoded kernel."""
+    program = found.program
+    numbers = {var: number for number, var in enumerate(suspects(program)[:MAX_FOLLOWED])}
+    names = [program.variables.names[var] for var in numbers]
+    steps: list[list[Step]] = []
+    late: list[Step] = []       # of moves that were dropped: they count for the next instruction
+    for block, before in zip(program.blocks, found.before, strict=True):
+        kept = {id(inst) for inst in block.insts}
+        for inst in before:
+            if id(inst) not in kept:
+                late += [(STEP_SET_ALL if step[0] == STEP_SET else step[0], *step[1:]) for step in steps_of(inst, numbers)]
+                continue
+            steps.append([*late, *steps_of(inst, numbers)])
+            late = []
+    lines: dict[int, int] = {}
+    for pc, inst in enumerate(inst for block in program.blocks for inst in block.insts):
+        lines.setdefault(inst.line, pc)
+    for line, name, is_guard in dict.fromkeys(program.unset):
+        if line in lines:
+            if name not in names:
+                names.append(name)
+            steps[lines[line]].append((STEP_NEVER, names.index(name), int(is_guard)))
+    return Followed(tuple(names), tuple(map(tuple, steps)))
+
+
+def suspects(program: VirtualProgram) -> list[int]:
+    """Return the variables that some path reads before it writes them, and those that are copies of these alone."""
+    if not program.blocks:
+        return []
+    found = dict.fromkeys(members(live_sets(program.blocks, len(program.variables.names))[0][0]))
+    insts = [inst for block in program.blocks for inst in block.insts]
+    grown = bool(found)
+    while grown:
+        grown = False
+        for inst in insts:
+            if passes_on(inst) and not inst.imm_mask and all(var in found for var in sources(inst)):
+                for var in inst.writes():
+                    grown |= var not in found
+                    found[var] = None
+    return list(found)
+
+
+def passes_on(inst: VirtualInst) -> bool:
+    """Say whether an instruction only passes on what it reads."""
+    return inst.op in PASS_ON or (inst.op == isa.OP_PRED and inst.aux == isa.PRED_MOV)
+
+
+def sources(inst: VirtualInst) -> list[int]:
+    """Return the variables whose values an instruction that passes on gives to its result."""
+    data = [row >> 1 for row in inst.src if row >= 0]
+    return list(dict.fromkeys(data if inst.op != isa.OP_PRED else [var for var in inst.psrc if var >= 0]))
+
+
+def stored(inst: VirtualInst) -> list[int]:
+    """Return the variables that an instruction keeps in local memory: calls save registers there, whatever they hold."""
+    if inst.op != isa.OP_ST or inst.space != SPACE_LOCAL:
+        return []
+    return list(dict.fromkeys(row >> 1 for row in inst.src[2:] if row >= 0))
+
+
+def steps_of(inst: VirtualInst, numbers: dict[int, int]) -> list[Step]:
+    """Return what an instruction means for the variables that are followed: reads first, then writes."""
+    if not numbers:
+        return []
+    steps: list[Step] = []
+    if inst.guard in numbers:
+        steps.append((STEP_CHECK_GUARD, numbers[inst.guard], 0))
+    passed = sources(inst) if passes_on(inst) else stored(inst)
+    read = [var for var in dict.fromkeys(inst.reads()) if var in numbers and var != inst.guard and var not in passed]
+    steps += [(STEP_CHECK, numbers[var], 0) for var in read]
+    is_copy = bool(passed) and not inst.imm_mask and all(var in numbers for var in passed)
+    for var in dict.fromkeys(inst.writes()):
+        if var in numbers:
+            steps.append((STEP_COPY, numbers[var], numbers[passed[0]]) if is_copy else (STEP_SET, numbers[var], 0))
+    return steps
+
+
+def packed(kernels: list[Followed]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (n,) u4 places, by instruction of all kernels, in the second, (m, 3) u4: steps, each list ended by NO_STEP."""
+    places, words = [], [(NO_STEP, 0, 0)]       # the first list is the empty one
+    for kernel in kernels:
+        for steps in kernel.steps:
+            places.append(len(words) if steps else 0)
+            if steps:
+                words += [*steps, (NO_STEP, 0, 0)]
+    return np.array(places, np.uint32), np.array(words, np.uint32).reshape(-1, 3)

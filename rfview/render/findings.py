@@ -1,0 +1,52 @@
+"""What the window of a check shows: a row per finding, and both places of the chosen one in full."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from rfview.engine.check.findings import Finding, Findings
+from rfview.render.text import Line, Row, cut, fill, hint_row, number, plural
+
+DETAIL_ROWS = 5
+HINTS = (("Enter", "go there"), ("o", "go to the other access"), ("y", "copy"), ("Esc", "close"))
+
+
+def render(found: Findings, selected: int, here: int, width: int, height: int) -> list[Line]:
+    """Return the window's lines. selected: the chosen finding's number, from 0; here: the cursor's cycle.
+
+    ▌CHECK  2 findings in 3,118 cycles
+             cycle  who        what                line  instruction
+    ▸          214  w1 lane 0  race-shared           81  ld.shared.u32 R0, [R2]
+               390  w0 lane 7  unwritten-register    92  add.u32 R1, R3, 1
+    """
+    count = len(found.found)
+    what = f"{plural(count, 'finding')}{' and more' if found.more else ''}" if count else "nothing found"
+    heading = Row(width, "band").add("▌", "title").add("CHECK", "title").add(f"  {what} in {found.cycles:,} cycles", "tinfo")
+    names = Row(width).right(14, "cycle", "title").at(16, "who", "title").at(29, "what", "title")
+    names.right(54, "line", "title").at(56, "instruction", "title")
+    rows = max(1, height - 4 - DETAIL_ROWS)
+    first = max(0, min(count - rows, selected - rows // 2))
+    lines = [_row(one, index == selected, one.cycle == here, width)
+             for index, one in enumerate(found.found) if first <= index < first + rows]
+    detail = _detail(found.found, selected, width)
+    rule = Row(width).add("─" * width, "dim").line()
+    return [heading.line(), names.line(), *fill(lines, width, rows), rule, *fill(detail, width, DETAIL_ROWS),
+            hint_row(width, HINTS)]  # fmt: skip
+
+
+def _row(one: Finding, chosen: bool, is_here: bool, width: int) -> Line:
+    """Return a finding's row."""
+    row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+    row.right(14, number(one.cycle), "bold" if is_here else "text").at(16, f"w{one.warp} lane {one.lane}", "text")
+    row.at(29, one.kind, "text").right(54, str(one.line), "dim").at(56, cut(one.text, max(8, width - 57)), "text")
+    return row.line()
+
+
+def _detail(found: Sequence[Finding], selected: int, width: int) -> list[Line]:
+    """Return the chosen finding in full."""
+    if not found:
+        return [Row(width).add(" no race, no read of what nothing wrote, no barrier or mask that is wrong", "text").line()]
+    text = found[min(selected, len(found) - 1)].as_text().splitlines()
+    folded = [part for line in text for part in textwrap.wrap(line, width - 2, subsequent_indent="    ") or [""]]
+    return [Row(width).add(f" {line}", "text").line() for line in folded]

@@ -1,0 +1,51 @@
+"""The window of a check: its findings, and one key to go to each in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.engine.check.findings import Findings
+from rfview.render import findings
+from rfview.render.text import Line
+from rfview.screens import requests
+from rfview.screens.windows.popup import Popup
+
+
+class FindingsWindow(Popup):
+    """The findings of a check of the run. data: the JSON form of Findings."""
+
+    def __init__(self, main: Any, data: dict[str, Any]):
+        self.found = Findings.of_dict(data)
+        super().__init__(main, (116, 11 + max(4, min(16, len(self.found.found)))))
+        cycles = [one.cycle for one in self.found.found]
+        self.selected = max(0, sum(cycle <= main.scene.cycle for cycle in cycles) - 1)
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the findings in sight, and the chosen one in full."""
+        return findings.render(self.found, self.selected, self.main.scene.cycle, width, height)
+
+    def count(self) -> int:
+        """Return the findings."""
+        return len(self.found.found)
+
+    def pressed(self, token: str) -> bool:
+        """Go to a finding or to the access that it is in conflict with, copy, scroll by pages."""
+        if token in ("enter", "o") and self.found.found:
+            one = self.found.found[self.selected]
+            if token == "o" and one.other_cycle < 0:
+                self.main.say("this finding has no other access", "error")
+                return True
+            self.main.worker.ask(requests.goto, one.cycle if token == "enter" else one.other_cycle)
+            if token == "enter":
+                self.main.change(warp=one.warp, scroll=0)
+            self.dismiss()
+        elif token == "y" and self.found.found:
+            self.app.copy_to_clipboard("\n".join(one.as_text() for one in self.found.found))
+            self.main.say("copied the findings as text", "good")
+        elif token in ("pagedown", "pageup", "g", "G", "home", "end"):
+            by = {"pagedown": 10, "pageup": -10, "g": -(1 << 30), "home": -(1 << 30)}.get(token, 1 << 30)
+            self.selected = max(0, min(self.count() - 1, self.selected + by))
+            self.paint()
+        else:
+            return False
+        return True

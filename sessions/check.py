@@ -1,0 +1,84 @@
+"""Checking the run of a session: from cycle 0 to its end, in a process of its own, so that the session stays as it is."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rfview.engine import IMPORT_ROOT
+from rfview.engine.check.findings import Findings
+from rfview.engine.errors import InputError
+
+if TYPE_CHECKING:
+    from rfview.sessions.session import Session
+
+POLL_SECONDS = 0.1
+
+
+def check(session: Session, told: Callable[[float], object] | None = None) -> Findings:
+    """Return what a check of a session's run finds; the second time what the first one found.
+
+    told: called now and then with the seconds since it began, and may return True to stop it; else session.progress is.
+    Cycles are those of the session: a run that is checked takes as many. Raises InputError for a branch that has something
+    changed, or a recording that cannot be simulated again.
+    """
+    if "check" not in session.kept:
+        if session.branch is not None and session.branch.changes:
+            raise InputError("check: this branch has something changed in its middle, and a check begins at cycle 0; "
+                             "check the session that it was forked from")  # fmt: skip
+        progress = session.progress
+        if told is None and progress is not None:
+            told = lambda seconds: progress(session.cycle)
+        session.kept["check"] = _apart(run_of(session), told)
+    return session.kept["check"]
+
+
+def run_of(session: Session) -> dict[str, Any]:
+    """Return the arguments of a simulator of a session's run, as plain data."""
+    from rfview.sessions.timeline.live import LiveTimeline
+    from rfview.sessions.timeline.replay import RecordedTimeline
+
+    timeline: Any = session.timeline
+    if isinstance(timeline, LiveTimeline):
+        simulator = timeline.simulator
+    elif not isinstance(timeline, RecordedTimeline):
+        raise InputError("check: this session holds no run that could be simulated again")
+    else:
+        from rfview.sessions.timeline.simulate import simulator_of      # imports numba
+
+        simulator = simulator_of(timeline)
+    return {
+        "spec": simulator.spec, "design": simulator.variant, "scheduler": simulator.scheduler,
+        "preset": simulator.config.preset,
+        "settings": {**simulator.config.values(), **simulator.built.values}, "seed": simulator.seed,
+        "max_cycles": simulator.max_cycles, "source": (simulator.module.text, simulator.module.path),
+    }  # fmt: skip
+
+
+def _apart(run: dict[str, Any], told: Callable[[float], object] | None) -> Findings:
+    """Check a run in a process of its own. Raises InputError with what that says is wrong."""
+    command, began = [sys.executable, "-m", "rfview.engine.check.child"], time.monotonic()
+    data: bytes | None = pickle.dumps(run)
+    with subprocess.Popen(command, cwd=IMPORT_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as child:  # fmt: skip
+        try:
+            while True:
+                try:
+                    out, errors = child.communicate(data, POLL_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    data = None     # it has been taken: communicate goes on where it was
+                    if told is not None and told(time.monotonic() - began):
+                        raise InputError("check: stopped before its end") from None
+        except BaseException:
+            child.kill()
+            raise
+    if child.returncode:
+        lines = errors.decode(errors="replace").strip().splitlines()
+        raise InputError(f"check: {lines[-1] if lines else f'its process ended with code {child.returncode}'}")
+    return Findings.of_dict(json.loads(out))

@@ -1,0 +1,29 @@
+"""The debugger command that checks the run: `check` lists what was found, `check N` goes there."""
+
+from __future__ import annotations
+
+from rfview.engine.check.findings import Findings
+from rfview.engine.errors import InputError
+from rfview.sessions.check import check
+from rfview.sessions.commands.verb import Answer, verb
+from rfview.sessions.session import Session, Stop
+
+
+@verb("check", signature="[N]", help="races, unwritten reads, barriers and lane masks of the whole run; go to finding N")
+def _check(session: Session, text: str) -> Answer | Stop:
+    found = check(session)
+    if not text:
+        return Answer(text_of(found), {"check": found.as_dict()})
+    if not text.isdecimal() or not 1 <= int(text) <= len(found.found):
+        raise InputError(f"check {text}: expected the number of a finding, 1 to {len(found.found)}" if found.found else
+                         f"check {text}: nothing was found")  # fmt: skip
+    return session.goto(found.found[int(text) - 1].cycle)
+
+
+def text_of(found: Findings) -> str:
+    """Return the findings for people, numbered, and how many there are."""
+    lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, one in enumerate(found.found, 1)
+             for at, line in enumerate(one.as_text().splitlines())]  # fmt: skip
+    count = len(found.found)
+    what = "no finding" if not count else f"{count:,}{'+' if found.more else ''} finding{'s' if count > 1 else ''}"
+    return "\n".join([*lines, f"{what} in {found.cycles:,} cycles"])

@@ -1,0 +1,58 @@
+"""What a check costs: runs of bundled kernels with the checker and without, side by side, each kind in its own process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+from tests.bench.measure import REPOSITORY
+from tests.bench.row import row
+
+KERNELS = ("vectoradd", "histogram", "reduction", "bfs", "gemm", "hotspot", "mriq", "nw", "blur", "histo_main")
+MOST = 3.0
+
+
+def rows(runs: int) -> list[dict[str, Any]]:
+    """Return the ratio of times for each kernel beside its bound, and over all of them."""
+    off, on = timings("off", runs), timings("on", runs)
+    found = [row(f"check {name}: time beside an unchecked run", on[name] / off[name], "x", MOST) for name in KERNELS]
+    return [*found, row("check: all of them together", sum(on.values()) / sum(off.values()), "x", MOST)]
+
+
+def timings(kind: str, runs: int) -> dict[str, float]:
+    """Return processor seconds of each kernel's run, the least of `runs`, in a process that checks ("on") or does not."""
+    done = subprocess.run([sys.executable, "-m", "tests.bench.checking", kind, str(runs)], cwd=REPOSITORY, check=True,
+                          capture_output=True, text=True)  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def main(kind: str, runs: int) -> int:
+    """Print the timings of this process as JSON."""
+    from rfview.engine import kernels
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
+
+    machine = Simulator
+    if kind == "on":
+        from rfview.engine.check.machine import CheckedSimulator
+
+        machine = CheckedSimulator
+    found = {}
+    for name in KERNELS:
+        taken = []
+        for _ in range(runs):
+            simulator = machine(load_launch_file(kernels.path(name, "full")))
+            simulator.step(1)
+            began = time.process_time()
+            simulator.run()
+            taken.append(time.process_time() - began)
+        found[name] = min(taken)
+    print(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))

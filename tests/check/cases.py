@@ -1,0 +1,121 @@
+"""The checker's own suite: small kernels with one known defect each (NAME_bad), and twins without it (NAME_good)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
+
+FOLDER = Path(__file__).resolve().parent
+WORDS = 4096
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pair of kernels: in which module, their name, the defect's kind, CTAs and threads per CTA."""
+
+    module: str
+    name: str
+    kind: str
+    grid: int
+    block: int
+
+
+CASES = (
+    Case("registers", "never", "unwritten-register", 1, 32),
+    Case("registers", "one_branch", "unwritten-register", 1, 32),
+    Case("registers", "first_trip", "unwritten-register", 1, 64),
+    Case("registers", "predicate", "unwritten-register", 1, 32),
+    Case("registers", "guards", "unwritten-register", 1, 32),
+    Case("registers", "copied", "unwritten-register", 1, 32),
+    Case("registers", "accumulator", "unwritten-register", 1, 32),
+    Case("memory", "shared_never", "unwritten-shared", 2, 32),
+    Case("memory", "shared_halo", "unwritten-shared", 1, 64),
+    Case("memory", "shared_first_cta", "unwritten-shared", 3, 64),
+    Case("memory", "shared_bytes", "unwritten-shared", 1, 32),
+    Case("memory", "shared_half", "unwritten-shared", 1, 64),
+    Case("memory", "shared_counter", "unwritten-shared", 1, 64),
+    Case("memory", "local_never", "unwritten-local", 1, 32),
+    Case("memory", "local_last", "unwritten-local", 1, 32),
+    Case("memory", "local_bytes", "unwritten-local", 1, 32),
+    Case("memory", "global_never", "unwritten-global", 1, 32),
+    Case("memory", "global_counter", "unwritten-global", 1, 32),
+    Case("memory", "global_half", "unwritten-global", 1, 64),
+    Case("shared", "read_after_write", "race-shared", 1, 64),
+    Case("shared", "write_after_read", "race-shared", 1, 64),
+    Case("shared", "write_write", "race-shared", 1, 32),
+    Case("shared", "one_warp", "race-shared", 1, 32),
+    Case("shared", "part_of_warp", "race-shared", 1, 32),
+    Case("shared", "counter", "race-shared", 1, 64),
+    Case("shared", "loop", "race-shared", 1, 64),
+    Case("shared", "named_barrier", "race-shared", 1, 128),
+    Case("shared", "bytes", "race-shared", 1, 64),
+    Case("shared", "arrive_early", "race-shared", 1, 64),
+    Case("global", "write_write", "race-global", 2, 64),
+    Case("global", "two_ctas", "race-global", 2, 32),
+    Case("global", "counter", "race-global", 3, 32),
+    Case("global", "one_cta", "race-global", 1, 64),
+    Case("global", "last_block", "race-global", 4, 64),
+    Case("global", "lock", "race-global", 4, 32),
+    Case("global", "flag_scope", "race-global", 2, 32),
+    Case("global", "flag_relaxed", "race-global", 2, 32),
+    Case("global", "atomic_and_store", "race-global", 2, 32),
+    Case("barriers", "ended", "barrier-exited", 1, 64),
+    Case("barriers", "divergent", "barrier-part", 1, 64),
+    Case("barriers", "other_number", "fault", 1, 64),
+    Case("barriers", "too_many", "fault", 1, 64),
+    Case("barriers", "guarded", "barrier-part", 1, 32),
+    Case("lanes", "inactive", "inactive-lane", 1, 32),
+    Case("lanes", "left_out", "mask-without-lane", 1, 32),
+    Case("lanes", "absent", "mask-absent", 1, 32),
+    Case("lanes", "masks_differ", "masks-differ", 1, 32),
+    Case("lanes", "vote", "mask-without-lane", 1, 32),
+    Case("lanes", "warp_barrier", "mask-without-lane", 1, 32),
+    Case("lanes", "beyond_the_block", "inactive-lane", 1, 20),
+    Case("lanes", "match", "mask-without-lane", 1, 32),
+    Case("lanes", "redux", "mask-absent", 1, 32),
+)
+
+
+def spec_of(case: Case, twin: str) -> LaunchSpec:
+    """Return the launch of a case's kernel; twin: bad or good. Output is zeros, data 0, 1, 2 ..., raw undefined."""
+    buffers = {
+        "out": Buffer("out", np.zeros(WORDS, np.uint32)), "data": Buffer("data", np.arange(WORDS, dtype=np.uint32)),
+        "raw": Buffer("raw", np.zeros(WORDS, np.uint32), undefined=True),
+    }  # fmt: skip
+    launch = Launch(f"{case.name}_{twin}", (case.grid, 1, 1), (case.block, 1, 1), 0,
+                    tuple(Arg("buffer", name=name) for name in buffers))  # fmt: skip
+    path = FOLDER / f"{case.module}.ptx"
+    return LaunchSpec(path, case.name, path, (launch,), buffers, {}, {}, False, "rmse", "", None)
+
+
+def marked_lines(case: Case, twin: str) -> set[int]:
+    """Return the lines of the PTX that are marked "here" in a case's kernel."""
+    lines = (FOLDER / f"{case.module}.ptx").read_text().splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith(f".visible .entry {case.name}_{twin}("))
+    end = next(number for number in range(begin, len(lines)) if lines[number] == "}")
+    return {number + 1 for number in range(begin, end) if lines[number].endswith("// here")}
+
+
+def main() -> int:
+    """Check every kernel in this process, which is for that alone, and print the findings as one JSON object."""
+    from rfview.engine.check.machine import CheckedSimulator, run
+    from rfview.engine.ptx import load_module
+
+    modules = {name: load_module(FOLDER / f"{name}.ptx") for name in dict.fromkeys(case.module for case in CASES)}
+    found = {}
+    for case in CASES:
+        for twin in ("bad", "good"):
+            simulator = CheckedSimulator(spec_of(case, twin), module=modules[case.module], max_cycles=200_000)
+            found[f"{case.module}.{case.name}_{twin}"] = run(simulator).as_dict()
+    json.dump(found, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""A session's run is checked apart from it: live, recorded and from a recipe alike, with the cycles of the session."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rfview.engine.check.findings import Findings
+from rfview.engine.errors import InputError
+from rfview.sessions import open_session
+from rfview.sessions.check import check
+from rfview.sessions.commands.table import execute
+
+ROOT = Path(__file__).resolve().parents[2]
+LAUNCH = """
+module = "{module}"
+[[launch]]
+kernel = "{kernel}"
+grid = [2]
+block = [64]
+args = [{{buffer = "out"}}, {{buffer = "data"}}, {{buffer = "raw"}}]
+[buffers.out]
+shape = [4096]
+dtype = "uint32"
+zeros = true
+[buffers.data]
+shape = [4096]
+dtype = "uint32"
+arange = true
+[buffers.raw]
+shape = [4096]
+dtype = "uint32"
+undefined = true
+"""
+
+
+@pytest.fixture
+def launch(tmp_path: Path):
+    def write(module: str, kernel: str) -> Path:
+        path = tmp_path / f"{kernel}.toml"
+        path.write_text(LAUNCH.format(module=ROOT / "tests" / "check" / f"{module}.ptx", kernel=kernel))
+        return path
+
+    return write
+
+
+def test_live_and_recorded_runs_have_the_same_findings_at_the_cycle_of_the_access(launch, tmp_path):
+    path = launch("shared", "read_after_write_bad")
+    done = subprocess.run([sys.executable, "-m", "rfview", "record", path, "-o", tmp_path / "run.rfs"], cwd=ROOT, check=False)
+    assert done.returncode == 0
+    with open_session(path) as live, open_session(tmp_path / "run.rfs") as recorded:
+        found = check(live)
+        assert [dataclasses.replace(one, count=0) for one in found.found] == [
+            dataclasses.replace(one, count=0) for one in check(recorded).found]
+        one = found.found[0]
+        assert (one.kind, one.place) == ("race-shared", f"shared+0x{one.address:x}")
+        live.goto(one.cycle + 1)    # the state behind that cycle: LD/ST has just begun this access
+        flights = [flight for flight in live.snapshot().sm.inflight if int(flight.since_cycle) == one.cycle]
+        assert (one.warp, one.pc) in [(int(flight.warp), int(flight.pc)) for flight in flights]
+        assert execute(live, "check 1").stop.cycle == one.cycle == live.cycle
+
+
+def test_memory_that_the_launch_file_calls_undefined_is_written_by_nobody(launch):
+    with open_session(launch("memory", "global_never_bad")) as session:
+        found = check(session).found
+    assert [(one.kind, one.place[:4], one.count) for one in found] == [("unwritten-global", "raw[", 128)]
+
+
+def test_findings_survive_json(launch):
+    with open_session(launch("barriers", "ended_bad")) as session:
+        found = check(session)
+    assert Findings.of_dict(found.as_dict()) == found
+    assert found.found[0].other_text.startswith("@P0 ret")
+
+
+def test_a_branch_with_something_changed_is_not_checked_and_says_why(launch):
+    with open_session(launch("shared", "one_warp_bad")) as session:
+        session.goto(20)
+        branch = execute(session, "fork b1 set latency.int_add=9").session
+        with pytest.raises(InputError, match="begins at cycle 0"):
+            check(branch)
+
+
+def test_the_command_numbers_what_it_finds(launch):
+    with open_session(launch("lanes", "inactive_bad")) as session:
+        assert execute(session, "check").text.splitlines()[0].startswith("  1 inactive-lane: reads the value of lane ")
+        with pytest.raises(InputError, match="1 to 1"):
+            execute(session, "check 2")
