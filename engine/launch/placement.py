@@ -76,7 +76,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     next_pc = 0
     chosen: list[tuple[Kernel, Launch]] = []
     for launch in spec.launches:
-        kernel = _kernel(spec, module, launch)
+        kernel = kernel_of(spec, module, launch)
         if kernel.name not in kernels:
             kernels[kernel.name] = (kernel, next_pc)
             next_pc += len(kernel.insts)
@@ -91,7 +91,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
     launches = tuple(
-        _placed(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
+        placed_launch(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
         for kernel, launch in chosen
     )
     shared_words = max(placed.resident_ctas * -(-placed.shared_bytes // 4) for placed in launches)
@@ -108,12 +108,12 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     variables = tuple(_moved(variable, global_word, first) for variable in variables)
     _fill(arena, variables, spec, module, symbols)
     _point(arena, variables, spec, {**symbols, **addresses}, width)
-    insts = _link(kernels.values(), symbols)
+    insts = linked(kernels.values(), symbols)
     return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
                      local_words, global_word)  # fmt: skip
 
 
-def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
+def kernel_of(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
     """Find the kernel of a launch: by its exact name, else as the only one whose C++ name ends in it.
 
     Template arguments choose among instances: scal<float>.
@@ -249,9 +249,9 @@ def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec,
             write_pointers(space, given.pointers, addresses, address_bytes, where)
 
 
-def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
-            addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
-    """Check a launch against the SM and work out how many CTAs reside at once."""
+def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
+                  addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
+    """Check a launch against the SM and work out how many CTAs reside at once; raises InputError where none does."""
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
     if registers < kernel.registers:
@@ -283,7 +283,7 @@ def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, con
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 
 
-def _link(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
+def linked(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
     """Concatenate the kernels' instructions, with targets and symbol addresses made absolute."""
     parts = []
     for kernel, base in kernels:
