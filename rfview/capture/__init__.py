@@ -10,5 +10,7 @@ for whatever needs the machine. `protocol` and `client` need the standard librar
     textures            headers of textures and surfaces
     reach               what a launch can touch
     launches            the list of launches, and which is meant
+    folder              a chosen launch as a launch file with its data
+    program  standin    a CUDA program started and served; its runtime's stand-in, compiled on first use from runtime/
     fatbin              PTX out of what nvcc packs into programs
 """
