@@ -116,7 +116,8 @@ def _load_textures(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[s
 
 def _load_memory(top: Table, part: str, folder: Path) -> dict[str, Buffer]:
     """Return the [buffers.NAME] or [symbols.NAME] tables by name, without what they point to."""
-    return {name: Buffer(name, load_array(table, folder, ("pointers", "address"))) for name, table in top.tables(part).items()}
+    return {name: Buffer(name, load_array(table, folder, ("pointers", "address")))
+            for name, table in top.tables(part).items()}
 
 
 def _with_pointers(top: Table, part: str, named: Mapping[str, Mapping[str, Any]]) -> dict[str, Buffer]:
