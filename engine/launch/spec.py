@@ -53,12 +53,14 @@ class Buffer:
     """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within.
 
     undefined: the launch file says that nothing has written it, as after cudaMalloc alone; it holds zeros all the same.
+    address: where it is to lie, None for wherever there is room.
     """
 
     name: str
     array: np.ndarray = field(repr=False)
     pointers: tuple[Pointer, ...] = ()
     undefined: bool = False
+    address: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
