@@ -104,7 +104,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_arrival", ("]e",), "follow next", "next / previous place that the error reached", ASK, "",
            "previous_arrival"),
     Action("previous_arrival", ("[e",), "follow back", "previous place that the error reached", ASK),
-    Action("check", ("X",), "check", "check the run: races, unwritten reads", ASK, "check"),
+    Action("check", ("!",), "check", "check the run: races, unwritten reads", ASK, "check"),
     Action("capture", ("R",), "capture-here", "record from here; again: up to here", ASK, "capture"),
     Action("search", ("/",), "search", "search the program", ASK),
     Action("search_next", ("n",), "search-next", "next / previous search hit", ASK, "", "search_previous"),

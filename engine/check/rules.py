@@ -1,7 +1,7 @@
 """What a check finds, and by which rules: the text of `rfview help check`.
 
 `rfview check TARGET` runs a kernel and looks for what PTX leaves open. `--check` does so during `run`, `record` and before
-`debug`; in the screens `X`, or `:check`, opens the findings of the whole run: Enter goes there, o to the other access.
+`debug`; in the screens `!`, or `:check`, opens the findings of the whole run: Enter goes there, o to the other access.
 From Python: rfview.sessions.check.check(session). Exit code 1 where anything is found; --json for programs.
 A finding stands for a pair of instructions, with how often and where it happened first; cycles are those of any other run.
 
