@@ -46,6 +46,21 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
 
 PTX comes from any compiler: nvcc -ptx, numba.cuda.compile_ptx, Triton. Then: rfview run saxpy.toml"""
 
+PROGRAMS = """\
+rfview launches ./app 100                             run a CUDA program as nvcc compiled it; list its kernel launches
+rfview record ./app 100 --launch matmul:1 -o m.rfs    record the second launch of kernel matmul
+rfview debug ./app 100 --launch matmul:1              step through it, forwards and backwards
+rfview capture ./app 100 --launch 3 --output DIR      write it as a launch file with its data, to run, compare, sweep, send
+rfview launches --design stt -- ./app --size 100      behind `--` everything is the program's
+
+Nothing is re-linked and no GPU is needed: a stand-in for the CUDA runtime takes its place in the program, kernels run on the
+machine with the design asked for, and the program goes on with their results and ends with its own exit code. --stop ends it
+behind the launch. Events measure modelled time; faults of kernels are CUDA errors at the next wait, as on a GPU.
+
+Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside, as
+plain nvcc puts it there (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.
+What the stand-in does not know says its name and returns cudaErrorNotSupported."""
+
 EXIT_CODES = """\
 0    fine
 1    the run ended, and a result is not the expected one; a check found something
@@ -298,6 +313,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "tours": tours_text,
     "plain": lambda: PLAIN,
     "exit": lambda: EXIT_CODES,
+    "programs": lambda: PROGRAMS,
     "environment": lambda: ENVIRONMENT,
 }
 # parts of a topic that can be asked for alone; a search finds them in the topic
