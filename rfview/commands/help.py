@@ -57,8 +57,8 @@ Nothing is re-linked and no GPU is needed: a stand-in for the CUDA runtime takes
 machine with the design asked for, and the program goes on with their results and ends with its own exit code. --stop ends it
 behind the launch. Events measure modelled time; faults of kernels are CUDA errors at the next wait, as on a GPU.
 
-Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside, as
-plain nvcc puts it there (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.
+Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside,
+as plain nvcc puts it there (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.
 What the stand-in does not know says its name and returns cudaErrorNotSupported."""
 
 EXIT_CODES = """\
