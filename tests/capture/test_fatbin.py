@@ -1,0 +1,82 @@
+"""PTX out of fatbins: all three packings come out whole, and no change of any byte brings more than one clear error."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rfview.capture import fatbin
+from rfview.engine.errors import InputError
+
+TEXT = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n" * 3
+
+
+def literals(data: bytes) -> bytes:
+    """Return data as an LZ4 block without copies."""
+    rest = len(data) - 15
+    return bytes([0xF0]) + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
+
+
+PACKED = {
+    "plain": (0, TEXT), "zstd": (fatbin.FLAG_ZSTD, zstandard.compress(TEXT)), "lz4": (fatbin.FLAG_LZ4, literals(TEXT)),
+}
+
+
+def container(*entries: tuple[int, int, int, bytes]) -> bytes:
+    """Return a fatbin of (kind, target, flags, packed bytes)."""
+    body = b""
+    for kind, target, flags, data in entries:
+        header = fatbin.ENTRY.pack(kind, 0x101, 64, len(data)) + struct.pack("<II", len(data) if flags else 0, 0)
+        header = header.ljust(28, b"\0") + struct.pack("<I", target)
+        header = header.ljust(40, b"\0") + struct.pack("<Q", flags)
+        body += header.ljust(56, b"\0") + struct.pack("<Q", len(TEXT)) + data
+    return fatbin.CONTAINER.pack(fatbin.MAGIC, 1, fatbin.CONTAINER.size, len(body)) + body
+
+
+@pytest.mark.parametrize("packing", sorted(PACKED))
+def test_a_text_comes_out_as_it_was_packed(packing: str) -> None:
+    flags, data = PACKED[packing]
+    assert fatbin.ptx_of(container((fatbin.KIND_PTX, 75, flags, data))) == (75, TEXT.decode())
+
+
+def test_the_newest_text_that_the_machine_can_run_is_taken() -> None:
+    texts = [(fatbin.KIND_PTX, target, 0, TEXT) for target in (52, 100, 80)]
+    assert fatbin.ptx_of(container(*texts))[0] == 80
+    assert fatbin.ptx_of(container(*texts[1:2]))[0] == 100
+
+
+def test_code_alone_is_one_sentence_that_says_how_to_compile() -> None:
+    with pytest.raises(InputError, match="compiled code alone, without PTX.*-gencode"):
+        fatbin.ptx_of(container((2, 75, 0, b"\x7fELF" + bytes(60))))
+
+
+def test_a_text_longer_than_it_says_is_refused() -> None:
+    bomb = zstandard.compress(bytes(1 << 24))
+    with pytest.raises(InputError, match="longer than"):
+        fatbin.ptx_of(container((fatbin.KIND_PTX, 75, fatbin.FLAG_ZSTD, bomb)))
+
+
+@settings(max_examples=400, deadline=None)
+@given(packing=st.sampled_from(sorted(PACKED)), where=st.floats(0, 1), value=st.integers(0, 255), cut=st.floats(0, 1))
+def test_a_changed_or_cut_container_gives_a_text_or_one_error(packing: str, where: float, value: int, cut: float) -> None:
+    flags, data = PACKED[packing]
+    blob = bytearray(container((fatbin.KIND_PTX, 75, flags, data)))
+    blob[min(len(blob) - 1, int(where * len(blob)))] = value
+    for broken in (bytes(blob), bytes(blob[: int(cut * len(blob))])):
+        try:
+            assert isinstance(fatbin.ptx_of(broken)[1], str)
+        except InputError as error:
+            assert str(error) and "\n" not in str(error)
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.binary(max_size=200))
+def test_any_bytes_are_an_lz4_block_or_one_error(data: bytes) -> None:
+    try:
+        assert len(fatbin.lz4_block(data, 4096)) <= 4096
+    except InputError as error:
+        assert str(error)
