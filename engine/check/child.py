@@ -19,6 +19,7 @@ def main() -> int:
     """Check the run that the parent describes: the arguments of a simulator, and whether its module goes with them."""
     given = pickle.load(sys.stdin.buffer)
     try:
+        # start-up: what importing the machine raises (its cache cannot be written) is told like any other error
         from rfview.engine.check.machine import CheckedSimulator, run
 
         simulator = CheckedSimulator(given.pop("spec"), **given)
