@@ -27,6 +27,7 @@ from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.info import describe
 from rfview.engine.program import PARAM_BYTES, Module
+from rfview.engine.launch.given import GivenMemory, place_given
 from rfview.engine.launch.placement import Placement, PlacedLaunch, Variable, place
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NO_CTA
@@ -68,7 +69,8 @@ class Simulator:
     spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
     progress(fraction, text) is called while a long module is loaded, and while compiled code is prepared; a fraction of None
     says that nobody knows how far it is, 1.0 that it is done. module: decoded already, source: (PTX text, its path), each
-    instead of the launch file's module. Raises InputError for anything that cannot run.
+    instead of the launch file's module. memory: given from outside and used where it lies;
+    `renew` then begins the next launch of the same kernel. Raises InputError for anything that cannot run.
     """
 
     def __init__(
@@ -84,13 +86,13 @@ class Simulator:
         progress: Progress | None = None,
         module: Module | None = None,
         source: tuple[str, str] | None = None,
+        memory: GivenMemory | None = None,
     ) -> None:
-        self.spec = spec
+        self.spec, self._memory = spec, memory
         self._given_module, self._source = module, source
         self._variant = designs.files.absolute(design)
         self._prepared = self._after_first = False
-        self.max_cycles = max_cycles
-        self.seed = seed
+        self.max_cycles, self.seed = max_cycles, seed
         self._progress = progress
         settings = dict(settings or {})
         chosen = designs.find(designs.parse_variant(design)[0]).DESIGN
@@ -136,9 +138,15 @@ class Simulator:
         is_long = self._given_module is None and lines > LONG_MODULE
         if is_long and self._progress is not None:
             self._progress(None, f"loading {self.spec.name}: {lines:,} lines of PTX")
-        self.placement: Placement = place(self.spec, self.module, self.config, self.main_rows)
+        self.placement: Placement = self._place()
         if is_long and self._progress is not None:
             self._progress(1.0, f"loaded {self.spec.name}")
+
+    def _place(self) -> Placement:
+        """Lay out the launch file, in memory of its own or in what is given."""
+        if self._memory is not None:
+            return place_given(self.spec, self.module, self.config, self.main_rows, self._memory)
+        return place(self.spec, self.module, self.config, self.main_rows)
 
     def _allocate(self) -> None:
         """Make the state records, value rows and the arena."""
@@ -168,8 +176,11 @@ class Simulator:
         config.num_rows = recorded + state.MAX_COLLECTORS * 6 + state.MAX_INFLIGHT * 4
         config.shared_words = self.placement.shared_words
         self.rows = aligned_words(int(config.num_rows) * WIDTH).view(state.ROW).view(np.recarray)
-        self.arena = aligned_words(len(self.placement.arena))
-        self.arena[:] = self.placement.arena
+        if self._memory is None:
+            self.arena = aligned_words(len(self.placement.arena))
+            self.arena[:] = self.placement.arena
+        else:
+            self.arena = self.placement.arena
         self.initial_memory = self.placement.arena
         self.insts = self.placement.insts.view(np.recarray)
         self.regions = region_table(self.placement)
@@ -206,9 +217,36 @@ class Simulator:
         sm.icache["line"] = -1
         sm.mshr["line"] = -1
         if self.config["memory.l2_warm"]:
+            words = self.placement.arena
             buffers = [variable for variable in self.placement.variables
-                       if variable.kind == "buffer" and self.spec.buffers[variable.name].array.any()]
+                       if variable.kind == "buffer" and words[variable.word : variable.word + -(-variable.size // 4)].any()]
             warm_l2(sm, ((one.address, one.size) for one in buffers))
+
+    def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
+        """Stand at cycle 0 of another launch of the same kernel, over given memory as it is now.
+
+        What nothing but a launch changes is kept: the module, the design, the machine's records and its compiled code.
+        Raises InputError where the launch does not fit; the machine is then as it was.
+        """
+        old_spec, old_memory, self.spec, self._memory = self.spec, self._memory, spec, memory
+        try:
+            self.placement = self._place()
+        except InputError:
+            self.spec, self._memory = old_spec, old_memory
+            raise
+        config = self._sm_array["config"].copy()
+        self._sm_words[:] = 0
+        self._sm_array["config"] = config
+        self.sm.config.shared_words = self.placement.shared_words
+        self._rf_words[:] = 0
+        self.rows.u[:] = 0
+        if memory is not old_memory:
+            self.regions = region_table(self.placement)
+            self.arena = self.initial_memory = self.placement.arena
+            self._link_arrays()
+        self._clear_state()
+        self.fault, self.finished, self._launch_index = None, False, -1
+        self.printed.clear()
 
     @property
     def cycle(self) -> int:
@@ -269,12 +307,18 @@ class Simulator:
             rows = int(self.sm.config.num_recorded_rows)
             self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._padded_rf, self.rows.u, self.arena,
                                     rows, words, CHUNK_CYCLES)  # fmt: skip
-            arrays = (self._sm_array, self._rf_array, self._spec_array, np.zeros(1, jit.key_dtype()), self.rows, self.insts,
-                      self.arena, self.regions, self._journal.log, self._journal.mem_index)  # fmt: skip
-            # compiled code knows a plain array at once; without a compiler, records need their attributes
-            form = np.recarray if jit.OFF else np.ndarray
-            self._machine = tuple(array.view(form) if array.dtype.names else array for array in arrays)
+            self._link_arrays()
         return self._journal
+
+    def _link_arrays(self) -> None:
+        """Gather the arrays that compiled code is called with."""
+        if self._journal is None:
+            return
+        arrays = (self._sm_array, self._rf_array, self._spec_array, np.zeros(1, jit.key_dtype()), self.rows, self.insts,
+                  self.arena, self.regions, self._journal.log, self._journal.mem_index)  # fmt: skip
+        # compiled code knows a plain array at once; without a compiler, records need their attributes
+        form = np.recarray if jit.OFF else np.ndarray
+        self._machine = tuple(array.view(form) if array.dtype.names else array for array in arrays)
 
     def step(self, n: int = 1) -> int:
         """Run up to `n` cycles; return how many ran (fewer at the end). Raises KernelFault when the kernel misbehaves."""

@@ -12,6 +12,7 @@
     streams  crash                 standard output and error, to which only text goes; what is said of our own defects
     charts  listing                bar charts; lists of the command line
     sweep/                         sweep files, and the datasets that they fill
+    capture/                       unmodified programs: their launches run on the machine
     engine/  sessions/             installed here, beside this folder in a checkout: the machine; recordings and verbs
 """
 

@@ -27,6 +27,8 @@ COMMANDS: dict[str, str] = {
     "sweep": "run many kernels on many machines, into one Parquet dataset that grows",
     "reproduce": "check what the papers claim against tables and runs of the bundled kernels",
     "record": "run a kernel and write a session file",
+    "launches": "run an unmodified CUDA program, without a GPU, and list its kernel launches",
+    "capture": "write one launch of an unmodified CUDA program as a launch file with its data",
     "script": "run debugger commands over a kernel or session, without a terminal",
     "learn": "five short guided tours: predict, step, and see",
     "export": "write a session for other viewers: Konata, Perfetto, VCD, CSV, SQLite",
@@ -141,8 +143,14 @@ def _run(words: list[str]) -> int:
     module.add_arguments(parser)
     if name in READ_RECORDINGS:
         parser.add_argument("--limit", metavar="SIZE", help="memory that reading a recording may take: 2GB (default 256MB)")
+    takes_program = getattr(module, "TAKES_PROGRAM", False)
+    program = rest[rest.index("--") + 1 :] if takes_program and "--" in rest else None
     try:
-        args, unknown = parser.parse_known_args(rest)
+        if takes_program:       # its arguments may stand before and behind options
+            args, unknown = parser.parse_known_intermixed_args(rest if program is None else rest[: rest.index("--")])
+            args.program = program
+        else:
+            args, unknown = parser.parse_known_args(rest)
     except SystemExit as stop:   # --help has printed and wants to leave
         return int(stop.code or 0)
     if unknown:

@@ -24,6 +24,10 @@ RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}
 RUNS_THE_MACHINE["rfview/learn/make.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"rfview.engine.compile.warm"}
+RUNS_THE_MACHINE["rfview/capture/modules.py"] = {"rfview.engine.ptx", "rfview.engine.simulator"}
+RUNS_THE_MACHINE["rfview/capture/device.py"] = {"rfview.engine.simulator", "rfview.engine.fault_codes"}
+RUNS_THE_MACHINE["rfview/capture/standin.py"] = {"rfview.engine.compile.cache"}
+RUNS_THE_MACHINE["rfview/capture/textures.py"] = {"rfview.engine.textures"}
 RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"rfview.engine.ptx"}     # read and placed, not run
 TOP_LEVEL = {
     ".ci", ".github", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",

@@ -9,6 +9,7 @@ declarations that the caller parsed. Whatever is missing, unknown, mistyped or o
     textures  repeats   [textures.NAME] tables; the launches of a host's loop written out
     params              a kernel's parameter block
     placement           where kernels, buffers, symbols and CTAs lie in the machine
+    given               a launch over memory that lies in somebody else's arena
     results             what a run left in memory beside what was expected
 """
 

@@ -25,6 +25,9 @@ MAX_BLOCK = (1024, 1024, 64)  # the same table, x y z
 MAX_GRID = (2**31 - 1, 65535, 65535)  # the same table, x y z
 MAX_CTAS = 2**32 - 1  # what the machine's counters hold: a legal grid may have more
 MAX_SHARED_BYTES = 227 * 1024  # the most of any GPU; the machine checks its own, smaller limit
+ADDRESSES = (1 << 16, (1 << 47) - 1)  # what x86-64 gives programs
+WINDOWS = (0x0100_0000_0000, 0x0400_0000_0000)  # of shared, local and parameter memory (rfview.engine.values.access)
+ADDRESS_ALIGN = 512  # as cudaMalloc gives them out
 MAX_REGISTERS = 63  # R0..R62, the Fermi limit that the register allocator keeps
 
 
@@ -113,15 +116,29 @@ def _load_textures(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[s
 
 def _load_memory(top: Table, part: str, folder: Path) -> dict[str, Buffer]:
     """Return the [buffers.NAME] or [symbols.NAME] tables by name, without what they point to."""
-    return {name: Buffer(name, load_array(table, folder, ("pointers",))) for name, table in top.tables(part).items()}
+    return {name: Buffer(name, load_array(table, folder, ("pointers", "address")))
+            for name, table in top.tables(part).items()}
 
 
 def _with_pointers(top: Table, part: str, named: Mapping[str, Mapping[str, Any]]) -> dict[str, Buffer]:
     """Return buffers or symbols with the addresses in them, which may be of any other."""
     given: Mapping[str, Buffer] = named[part.removesuffix("s")]
     tables = top.tables(part)
-    return {name: Buffer(name, held.array, load_pointers(tables[name], held.array.nbytes, named))
+    return {name: Buffer(name, held.array, load_pointers(tables[name], held.array.nbytes, named),
+                         _address(tables[name]))
             for name, held in given.items()}
+
+
+def _address(table: Table) -> int | None:
+    """Return where a buffer or symbol is to lie, None where the file leaves it open."""
+    if "address" not in table:
+        return None
+    address = table.integer("address", *ADDRESSES)
+    if address % ADDRESS_ALIGN:
+        table.fail("address", f"expected a multiple of {ADDRESS_ALIGN}, got 0x{address:x}")
+    if WINDOWS[0] <= address < WINDOWS[1]:
+        table.fail("address", f"expected none of shared or local memory's addresses, got 0x{address:x}")
+    return address
 
 
 def _load_launches(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer],

@@ -1,8 +1,9 @@
 """Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
 
 Addresses: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
-0x7000_0000_0000 with at least 512 unmapped bytes between; they are the same in every run, design and machine. Where
-kernels are compiled for 32-bit addresses (rfview.engine.compilation), the first lies 1 GB further, and all within 2 GB.
+0x7000_0000_0000 with at least 512 unmapped bytes between, or where the launch file says; they are the same in every run,
+design and machine. Where kernels are compiled for 32-bit addresses (rfview.engine.compilation), the first lies 1 GB
+further, and all within 2 GB.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,22 +77,22 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     next_pc = 0
     chosen: list[tuple[Kernel, Launch]] = []
     for launch in spec.launches:
-        kernel = _kernel(spec, module, launch)
+        kernel = kernel_of(spec, module, launch)
         if kernel.name not in kernels:
             kernels[kernel.name] = (kernel, next_pc)
             next_pc += len(kernel.insts)
         chosen.append((kernel, launch))
     is_short = config["kernel.addresses"] == "32"
     first = GLOBAL_BASE + ADDRESS_ROOM * is_short
-    variables, end = _variables(spec, module, first)
-    if is_short and end - first > 2 * ADDRESS_ROOM:
-        raise InputError(f"{spec.path}: buffers and symbols take {end - first:,} bytes; kernels compiled for 32-bit "
+    variables, used = _variables(spec, module, first)
+    if is_short and used > 2 * ADDRESS_ROOM:
+        raise InputError(f"{spec.path}: buffers and symbols take {used:,} bytes; kernels compiled for 32-bit "
                          f"addresses reach {2 * ADDRESS_ROOM:,}: leave out --compile addresses=32")  # fmt: skip
     addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
     symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
     launches = tuple(
-        _placed(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
+        placed_launch(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
         for kernel, launch in chosen
     )
     shared_words = max(placed.resident_ctas * -(-placed.shared_bytes // 4) for placed in launches)
@@ -100,20 +101,20 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     param_word = shared_words
     local_word = param_word + PARAM_BYTES // 4
     global_word = local_word + int(config["sm.num_warps"]) * local_words * 32
-    size, local = 4 * global_word + end - first, 4 * (global_word - local_word)
+    size, local = 4 * global_word + used, 4 * (global_word - local_word)
     if size > MAX_BYTES:
         raise InputError(f"{spec.path}: takes {size:,} bytes of memory, {local:,} of them local memory of the warps; "
                          f"at most {MAX_BYTES:,} can be had")  # fmt: skip
-    arena = np.zeros(global_word + (end - first) // 4, np.uint32)
-    variables = tuple(_moved(variable, global_word, first) for variable in variables)
+    arena = np.zeros(global_word + used // 4, np.uint32)
+    variables = tuple(replace(variable, word=global_word + variable.word) for variable in variables)
     _fill(arena, variables, spec, module, symbols)
     _point(arena, variables, spec, {**symbols, **addresses}, width)
-    insts = _link(kernels.values(), symbols)
+    insts = linked(kernels.values(), symbols)
     return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
                      local_words, global_word)  # fmt: skip
 
 
-def _kernel(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
+def kernel_of(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
     """Find the kernel of a launch: by its exact name, else as the only one whose C++ name ends in it.
 
     Template arguments choose among instances: scal<float>.
@@ -167,30 +168,57 @@ def cpp_name(mangled: str) -> list[str]:
 
 
 def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Variable, ...], int]:
-    """Give every buffer and symbol its address, from `first` on; return them and the end of the last one's gap."""
+    """Give every buffer and symbol its address, from `first` on where none is given; return them and all their bytes.
+
+    Their words are counted from the first of global memory.
+    """
     found: list[Variable] = []
-    at = first
+    fixed = [(held.address, held.array.nbytes) for part in (spec.buffers, spec.symbols) for held in part.values()
+             if held.address is not None]
+    at = _after_given(spec, fixed, first)
+    used = 0
+
+    def lay(name: str, kind: str, given: int | None, size: int, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        nonlocal at, used
+        found.append(Variable(name, kind, at if given is None else given, used // 4, size, dtype, shape))
+        used = _after(used, size)
+        at = _after(at, size) if given is None else at
+
     for name, buffer in spec.buffers.items():
-        array = buffer.array
-        found.append(Variable(name, "buffer", at, 0, array.nbytes, array.dtype, array.shape))
-        at = _after(at, array.nbytes)
+        lay(name, "buffer", buffer.address, buffer.array.nbytes, buffer.array.dtype, buffer.array.shape)
     for name, symbol in module.symbols.items():
         given = spec.symbols.get(name)
         if given is not None and given.array.nbytes > symbol.size:
             raise InputError(f"{spec.path}: [symbols.{name}]: {given.array.nbytes} bytes, the module declares {symbol.size}")
         dtype = given.array.dtype if given is not None else _symbol_dtype(symbol.type, symbol.size)
         shape = given.array.shape if given is not None else (symbol.size // dtype.itemsize,)
-        found.append(Variable(name, "symbol", at, 0, symbol.size, dtype, shape))
-        at = _after(at, symbol.size)
+        lay(name, "symbol", given.address if given is not None else None, symbol.size, dtype, shape)
     for name in spec.symbols:
         if name not in module.symbols:
             raise InputError(f"{spec.path}: [symbols.{name}]: {module.path} declares {', '.join(module.symbols) or 'none'}")
     for name in spec.textures:
         if name in module.symbols:
             raise InputError(f"{spec.path}: [textures.{name}]: a variable of the module has this name, and it is no texture")
-        found.append(Variable(name, "texture", at, 0, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,)))
-        at = _after(at, HEADER_BYTES)
-    return tuple(found), at
+        lay(name, "texture", None, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,))
+    found.sort(key=lambda variable: variable.address)
+    _check_apart(spec, found)
+    return tuple(found), used
+
+
+def _after_given(spec: LaunchSpec, fixed: list[tuple[int, int]], first: int) -> int:
+    """Return the first address for what has none given, behind those that are."""
+    if fixed and first != GLOBAL_BASE:
+        raise InputError(f"{spec.path}: gives its buffers' addresses; kernels cannot be compiled for 32-bit ones then: "
+                         "leave out --compile addresses=32")  # fmt: skip
+    return max([first, *(_after(address, size) for address, size in fixed if address >= GLOBAL_BASE)])
+
+
+def _check_apart(spec: LaunchSpec, variables: list[Variable]) -> None:
+    """Raise InputError where two variables, sorted by address, overlap, as given addresses may have it."""
+    for one, other in zip(variables, variables[1:]):
+        if one.address + one.size > other.address:
+            raise InputError(f"{spec.path}: {one.kind}s.{one.name}: its {one.size:,} bytes at 0x{one.address:x} overlap "
+                             f"with {other.name} at 0x{other.address:x}")  # fmt: skip
 
 
 def _symbol_dtype(ptx_type: str, size: int) -> np.dtype:
@@ -205,12 +233,6 @@ def _symbol_dtype(ptx_type: str, size: int) -> np.dtype:
 def _after(at: int, size: int) -> int:
     """Return the next multiple of 512 that leaves at least 512 unmapped bytes."""
     return at + -(-(size + GAP) // GAP) * GAP
-
-
-def _moved(variable: Variable, global_word: int, first: int) -> Variable:
-    """Fill in the arena word of a variable; first: the address that lies at global_word."""
-    word = global_word + (variable.address - first) // 4
-    return Variable(variable.name, variable.kind, variable.address, word, variable.size, variable.dtype, variable.shape)
 
 
 def _fill(
@@ -249,9 +271,9 @@ def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec,
             write_pointers(space, given.pointers, addresses, address_bytes, where)
 
 
-def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
-            addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
-    """Check a launch against the SM and work out how many CTAs reside at once."""
+def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
+                  addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
+    """Check a launch against the SM and work out how many CTAs reside at once; raises InputError where none does."""
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
     if registers < kernel.registers:
@@ -283,7 +305,7 @@ def _placed(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, con
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 
 
-def _link(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
+def linked(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
     """Concatenate the kernels' instructions, with targets and symbol addresses made absolute."""
     parts = []
     for kernel, base in kernels:

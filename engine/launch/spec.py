@@ -50,11 +50,15 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within."""
+    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within.
+
+    address: where it is to lie, None for wherever there is room.
+    """
 
     name: str
     array: np.ndarray = field(repr=False)
     pointers: tuple[Pointer, ...] = ()
+    address: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 Besides those:
 
     options  screen        options that several commands share; how a session is shown
+    programs               what commands that run programs share
     first                  plain `rfview`
     fair                   what all machines of a comparison share
     compare_output  compare_recordings  new_launch             parts of compare and kernels

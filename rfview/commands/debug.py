@@ -3,27 +3,54 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfview.engine.errors import RfviewError
+from rfview.engine.errors import InputError, RfviewError
 from rfview import startup
-from rfview.commands import options, screen
+from rfview.commands import options, programs, screen
 
 if TYPE_CHECKING:
     from rfview.sessions import Session
 
 
+TAKES_PROGRAM = True
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="FILE|NAME",
-                        help="a launch file (.toml), a recipe (.rfr) or a bundled kernel (see `rfview kernels`)")
+    parser.add_argument("target", metavar="FILE|NAME|PROGRAM", nargs="?",
+                        help="a launch file (.toml), a recipe (.rfr), a bundled kernel (see `rfview kernels`), "
+                             "or a CUDA program")  # fmt: skip
+    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
+    programs.add_launch(parser, required=False)
     screen.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen on a live session; on a terminal the first frame comes before the machine is ready."""
+    if programs.is_program(args):
+        return of_program(args)
+    if args.target is None:
+        raise InputError("debug: expected a launch file, a recipe, a bundled kernel's name, or a program with --launch")
+    return shown(args)
+
+
+def of_program(args: argparse.Namespace) -> int:
+    """Run a program up to the chosen launch, end it there, and open the launch."""
+    from rfview.capture.folder import write
+
+    _code, device = programs.captured(args, runs_choice=False, stops=True)
+    with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
+        file = write(programs.taken_of(device), Path(folder))
+        return shown(argparse.Namespace(**{**vars(args), "target": str(file)}))
+
+
+def shown(args: argparse.Namespace) -> int:
+    """Open the screen on a kernel."""
     if args.plain:
         return screen.plain_text(options.open_target(args), args)
     if not screen.is_terminal():

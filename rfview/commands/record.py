@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError, KernelFault
-from rfview.commands import options
+from rfview.commands import options, programs
 
 if TYPE_CHECKING:
     from rfview.sessions.file.writer import RecordResult
 
+TAKES_PROGRAM = True
 EPILOG = """a recipe is small and takes no longer than `rfview run`: the launch with its PTX and data, the machine, and check
 sums of the state now and then. It can be opened live anywhere, or filled later:
   rfview record gemm --recipe -o gemm.rfr
@@ -25,9 +28,11 @@ a part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --fro
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="FILE|NAME", nargs="?",
-                        help="a launch file (.toml) or a bundled kernel (see `rfview kernels`)")
+    parser.add_argument("target", metavar="FILE|NAME|PROGRAM", nargs="?",
+                        help="a launch file (.toml), a bundled kernel (see `rfview kernels`), or a CUDA program")
+    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
+    programs.add_launch(parser, required=False)
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write (default NAME.rfs, with --recipe NAME.rfr)")
     parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
@@ -45,9 +50,33 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("record: --from and --to choose what is recorded; a recipe always holds the whole run")
     if args.fill is not None:
         return fill(args)
+    if programs.is_program(args):
+        return of_program(args)
     if args.target is None:
         raise InputError("record: expected a launch file or a bundled kernel's name, or --fill FILE.rfr")
     return recipe(args) if args.recipe else recording(args)
+
+
+def of_program(args: argparse.Namespace) -> int:
+    """Record one launch of a program; the exit code is the program's."""
+    if args.recipe or args.begin or args.end:
+        raise InputError("record --launch: the whole launch is recorded; leave out --recipe, --from and --to")
+    output = output_of(args, f"{args.launch.replace(':', '.')}.rfs", ".rfs")
+    from rfview.capture.folder import write
+
+    code, device = programs.captured(args, stops=args.stop)
+    taken = programs.taken_of(device)
+    with tempfile.TemporaryDirectory(prefix="rfview-") as folder, options.progress() as report:
+        from rfview.engine.launch import load_launch_file
+        from rfview.engine.simulator import Simulator
+        from rfview.sessions.file.writer import record
+
+        spec = load_launch_file(write(taken, Path(folder)))
+        simulator = Simulator(replace(spec, name=taken.entry.kernel), progress=report, **options.machine_of(args))
+        result = record(simulator, output, compiling=report,
+                        progress=lambda cycle: report(None, f"recording {taken.entry.kernel}: cycle {cycle:,}"))
+    say(args, output, result, simulator.info)
+    return code
 
 
 def recording(args: argparse.Namespace) -> int:

@@ -113,3 +113,38 @@ def test_a_run_that_waits_for_ctas_without_room_says_so() -> None:
 
     assert "12 of 20 CTAs have not begun" in said(0, 8) and "8 fit" in said(0, 8)
     assert said(1, 9) == said(0, 20) == ""
+
+
+def given(tmp_path: Path, *tables: str) -> Path:
+    """Write a launch file whose buffers say where they lie."""
+    (tmp_path / "a.ptx").write_text(".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n    ret;\n}\n")
+    (tmp_path / "a.toml").write_text("\n".join(
+        ['[[launch]]\nkernel = "k"\ngrid = [1]\nblock = [32]\nargs = [{buffer = "x"}]',
+         *(f'[buffers.{name}]\nshape = [100]\ndtype = "uint32"\nvalue = {k}\n{table}'
+           for k, (name, table) in enumerate(zip("xyz", tables)))]))
+    return tmp_path / "a.toml"
+
+
+def test_buffers_lie_where_a_launch_file_says_and_others_behind_them(tmp_path: Path) -> None:
+    from rfview.engine.simulator import Simulator
+
+    spec = load_launch_file(given(tmp_path, "address = 0x700000100000", "", "address = 0x5000_0000_0000"))
+    simulator = Simulator(spec)
+    found = {one.name: one for one in simulator.placement.variables}
+    assert {name: one.address for name, one in found.items()} == {
+        "x": 0x7000_0010_0000, "y": 0x7000_0010_0400, "z": 0x5000_0000_0000}
+    assert simulator.arena.nbytes < 1 << 20      # addresses far apart take no room
+    assert {name: array[99] for name, array in simulator.buffers().items()} == {"x": 0, "y": 1, "z": 2}
+    assert list(simulator.regions["base_address"]) == sorted(simulator.regions["base_address"])
+
+
+@pytest.mark.parametrize(("tables", "said"), [
+    (("address = 100",), "expected an integer in"), (("address = 0x700000000010",), "multiple of 512"),
+    (("address = 0x700000000000", "address = 0x700000000000"), "overlap"), (('address = "here"',), "expected an integer"),
+])
+def test_addresses_that_cannot_be_are_refused(tmp_path: Path, tables: tuple[str, ...], said: str) -> None:
+    from rfview.engine.errors import InputError
+    from rfview.engine.simulator import Simulator
+
+    with pytest.raises(InputError, match=said):
+        Simulator(load_launch_file(given(tmp_path, *tables)))

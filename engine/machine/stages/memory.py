@@ -49,7 +49,8 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     result_row = sm.config.first_result_row + slot * 4
     warp = np.int64(flight.warp)
     entry = sm.warp[warp]
-    sm.mem_pending[warp] -= 1
+    if inst.is_memory != 0:     # a host call accesses nothing, and was not counted (inflight.py)
+        sm.mem_pending[warp] -= 1
     flight.stage = MEMORY
     flight.since_cycle = sm.cycle
     flight.missed = 0

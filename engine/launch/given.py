@@ -1,0 +1,64 @@
+"""A launch whose memory is given from outside: it lies in an arena that others see too, at addresses that they chose.
+
+A launch file's memory is laid out and filled anew for each run (placement.py). Here what global memory holds, and where,
+is somebody else's: the arena is used as it is, never copied, and what kernels write is there for everybody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rfview.engine.config import Config
+from rfview.engine.errors import InputError
+from rfview.engine.launch.placement import Placement, Variable, kernel_of, linked, placed_launch
+from rfview.engine.launch.spec import Arg, Launch, LaunchSpec
+from rfview.engine.program import PARAM_BYTES, Kernel, Module
+
+
+@dataclass(frozen=True, eq=False)
+class GivenMemory:
+    """Global memory as it lies in an arena.
+
+    arena: (words,) u4; below `global_word` there is room for shared, parameter and local memory. variables: what is mapped,
+    sorted by address. addresses: of the module's symbols and of textures, by name.
+    """
+
+    arena: np.ndarray
+    global_word: int
+    variables: tuple[Variable, ...]
+    addresses: dict[str, int]
+
+
+def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int, params: bytes,
+            name: str) -> LaunchSpec:  # fmt: skip
+    """Return one launch as a launch file would say it, without memory; params: the parameter block, filled up with zeros."""
+    size = max((param.offset + param.size for param in kernel.params), default=0)
+    raw = params.ljust(size, b"\0")
+    args = tuple(Arg("bytes", raw[param.offset : param.offset + param.size]) for param in kernel.params)
+    launch = Launch(kernel.name, grid, block, shared_bytes, args)
+    return LaunchSpec(path=Path(name), name=name, module_path=Path(f"{name}.ptx"), launches=(launch,), buffers={},
+                      symbols={}, expect={}, order_dependent=False, metric="rmse", description="",
+                      registers_per_thread=None)  # fmt: skip
+
+
+def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int, memory: GivenMemory) -> Placement:
+    """Lay out a launch over memory that is given; num_rows as of `place`. Raises InputError where something cannot fit."""
+    (launch,) = spec.launches
+    kernel = kernel_of(spec, module, launch)
+    width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
+    ready = placed_launch(spec, kernel, launch, 0, config, num_rows, memory.addresses, width)
+    shared_words = max(ready.resident_ctas * -(-ready.shared_bytes // 4), config["sm.shared_bytes"] // 4)
+    shared_words = -(-shared_words // 32) * 32
+    local_words = -(-kernel.local_bytes // 4)
+    local_word = shared_words + PARAM_BYTES // 4
+    end = local_word + int(config["sm.num_warps"]) * local_words * 32
+    if end > memory.global_word:
+        raise InputError(f"{spec.name}: shared and local memory take {4 * end:,} bytes, there is room for "
+                         f"{4 * memory.global_word:,}")  # fmt: skip
+    memory.arena[:end] = 0
+    return Placement(linked([(kernel, 0)], memory.addresses), ((kernel, 0),), (ready,), memory.variables, memory.arena,
+                     shared_words, shared_words, local_word, local_words, memory.global_word)  # fmt: skip

@@ -1,0 +1,16 @@
+"""Unmodified GPU programs, run without a GPU: their kernels on the machine, their launches listed, recorded, captured.
+
+A program is started with a stand-in for its CUDA runtime, inherits a socket and the device's memory, and asks the server
+for whatever needs the machine. `protocol` and `client` need the standard library alone.
+
+    protocol  client    what both sides say; the program's side, in Python
+    memory              the device's memory, mapped by both
+    server              requests answered
+    device  modules     launches on the machine; a module decoded once
+    textures            headers of textures and surfaces
+    reach               what a launch can touch
+    launches            the list of launches, and which is meant
+    folder              a chosen launch as a launch file with its data
+    program  standin    a CUDA program started and served; its runtime's stand-in, compiled on first use from runtime/
+    fatbin              PTX out of what nvcc packs into programs
+"""

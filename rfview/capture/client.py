@@ -1,0 +1,133 @@
+"""The program's side of the socket for Python: the standard library alone, neither numba nor the engine."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+
+from rfview.capture import protocol as wire
+
+_PROT_READ_WRITE, _SHARED_NORESERVE_FIXED = 3, 0x01 | 0x4000 | 0x100000     # Linux: MAP_SHARED, NORESERVE, FIXED_NOREPLACE
+
+
+class CudaError(RuntimeError):
+    """A request that ended in a cudaError_t, `code`."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text or f"CUDA error {code}")
+        self.code = code
+
+
+class Stopped(Exception):
+    """The program has done what it was started for and is to leave."""
+
+
+class Client:
+    """A program's connection; device memory lies at its own addresses in this process."""
+
+    def __init__(self, link: int, memory: int) -> None:
+        """link, memory: descriptors that this process has inherited. Raises OSError where the addresses are taken."""
+        self._link = socket.socket(fileno=link)
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        got = libc.mmap(wire.BASE, wire.CAPACITY, _PROT_READ_WRITE, _SHARED_NORESERVE_FIXED, memory, wire.SCRATCH)
+        if got != wire.BASE:
+            raise OSError(ctypes.get_errno(), "the device's addresses are taken in this process")
+        self._libc = libc
+        self.properties = wire.PROPERTIES.unpack(self.ask(wire.HELLO, struct.pack("<II", wire.VERSION, os.getpid())))
+        self._facts: dict[tuple[int, str], wire.Facts] = {}
+
+    def close(self) -> None:
+        """End the connection; the server then ends, too. Device memory is no longer in this process."""
+        self._libc.munmap(ctypes.c_void_p(wire.BASE), ctypes.c_size_t(wire.CAPACITY))
+        self._link.close()
+
+    def ask(self, operation: int, body: bytes = b"") -> bytes:
+        """Return the answer to a request; raises CudaError, Stopped, and LinkError where the server has gone."""
+        self._link.sendall(wire.HEAD.pack(operation, len(body)) + body)
+        head = wire.read_exactly(self._link, wire.REPLY.size)
+        if not head:
+            raise wire.LinkError("the server has gone")
+        status, size = wire.REPLY.unpack(head)
+        data = wire.read_exactly(self._link, size) if size else b""
+        if operation == wire.LAUNCH and status:
+            print(data[8:].decode("utf-8", "replace"), end="", flush=True)
+            if status == wire.STOPPED:
+                raise Stopped
+            raise CudaError(status, f"the kernel ended in CUDA error {status}")
+        if status:
+            raise CudaError(status, data.decode("utf-8", "replace"))
+        return data
+
+    def malloc(self, size: int, kind: int = wire.KIND_DEVICE) -> int:
+        """Return the address of new bytes."""
+        return int(struct.unpack("<Q", self.ask(wire.MALLOC, struct.pack("<QI", size, kind)))[0])
+
+    def free(self, address: int) -> None:
+        """Give an allocation back."""
+        self.ask(wire.FREE, struct.pack("<Q", address))
+
+    def describe(self, address: int, name: str, dtype: str = "", shape: tuple[int, ...] = ()) -> None:
+        """Say what an allocation is called and holds, for lists and captured folders; dtype as numpy writes it."""
+        text = f"{name}\n{dtype}\n{','.join(map(str, shape))}"
+        self.ask(wire.NAME, struct.pack("<Q", address) + text.encode())
+
+    def write(self, address: int, data: bytes) -> None:
+        """Copy bytes to the device."""
+        ctypes.memmove(address, data, len(data))
+
+    def read(self, address: int, size: int) -> bytes:
+        """Copy bytes from the device."""
+        return ctypes.string_at(address, size)
+
+    def load(self, ptx: str) -> int:
+        """Take a module of PTX in; return its number."""
+        return int(struct.unpack("<I", self.ask(wire.LOAD, struct.pack("<I", wire.FORM_PTX) + ptx.encode()))[0])
+
+    def kernels(self, module: int) -> list[str]:
+        """Return the names of a module's kernels."""
+        return self.ask(wire.KERNELS, struct.pack("<I", module)).decode().splitlines()
+
+    def facts(self, module: int, kernel: str) -> wire.Facts:
+        """Return what a kernel declares and takes."""
+        if (module, kernel) not in self._facts:
+            raw = self.ask(wire.FACTS, struct.pack("<I", module) + kernel.encode())
+            count, *numbers = wire.FACTS_HEAD.unpack_from(raw)
+            params = tuple(wire.PARAM.unpack_from(raw, wire.FACTS_HEAD.size + k * wire.PARAM.size) for k in range(count))
+            registers, shared, local, threads, code = numbers
+            self._facts[module, kernel] = wire.Facts(registers, shared, local, threads, code, params)
+        return self._facts[module, kernel]
+
+    def symbol(self, module: int, name: str) -> tuple[int, int]:
+        """Return address and size of a module's variable."""
+        address, size = struct.unpack("<QQ", self.ask(wire.SYMBOL, struct.pack("<I", module) + name.encode()))
+        return address, size
+
+    def launch(self, module: int, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int,
+               values: list[bytes | int], *, cooperative: bool = False) -> int:  # fmt: skip
+        """Run a kernel to its end; return its cycles. values: a parameter each, in the order in which they are declared.
+
+        What the kernel prints goes to standard output. Raises CudaError, Stopped; ValueError for a wrong number of values.
+        """
+        declared = self.facts(module, kernel).params
+        if len(values) != len(declared):
+            raise ValueError(f"{kernel}: {len(values)} arguments; it declares {len(declared)}")
+        block_of_params = bytearray(max((offset + size for offset, size in declared), default=0))
+        for value, (offset, size) in zip(values, declared, strict=True):
+            raw = value if isinstance(value, bytes) else (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+            if len(raw) != size:
+                raise ValueError(f"{kernel}: an argument of {len(raw)} bytes where {size} are declared")
+            block_of_params[offset : offset + size] = raw
+        head = wire.LAUNCH_HEAD.pack(module, *grid, *block, shared_bytes, wire.COOPERATIVE if cooperative else 0,
+                                     len(kernel.encode()))  # fmt: skip
+        reply = self.ask(wire.LAUNCH, head + kernel.encode() + bytes(block_of_params))
+        print(reply[8:].decode("utf-8", "replace"), end="", flush=True)
+        return int(struct.unpack_from("<Q", reply)[0])
+
+
+def connect() -> Client:
+    """Return the connection that the environment names; raises KeyError where this process was not started by rfview."""
+    return Client(int(os.environ[wire.LINK]), int(os.environ[wire.MEMORY]))

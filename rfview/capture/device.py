@@ -1,0 +1,269 @@
+"""The device that a captured program sees: memory, modules, and launches that run on the machine, one after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rfview.capture import protocol as wire
+from rfview.capture.launches import Choice, Entry, Extent
+from rfview.capture.memory import DeviceMemory
+from rfview.capture.modules import Loaded, configuration, short_name, spec_of
+from rfview.capture.reach import Before, copied, put_back, reached
+from rfview.engine import fault_codes as codes
+from rfview.engine.errors import InputError, KernelFault, PtxError
+from rfview.engine.launch.given import GivenMemory
+from rfview.engine.launch.spec import LaunchSpec
+from rfview.engine.program import GRID_WORKSPACE, Kernel
+from rfview.engine.simulator import Simulator
+
+SLICE = 200_000                 # cycles between two looks at how far a launch is
+CAPABILITY = 86                 # compute capability x 10: what 48 warps on an SM are in CUDA's tables
+MAX_THREADS = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_CTAS = 2**32 - 1
+STATUS = {codes.MISALIGNED: wire.MISALIGNED, codes.ASSERTION: wire.ASSERT, codes.CALL: wire.INVALID_PC,
+          codes.TRAP: wire.LAUNCH_FAILURE, codes.CYCLE_LIMIT: wire.TIMEOUT, codes.DEADLOCK: wire.TIMEOUT,
+          codes.SYNC_LANES: wire.TIMEOUT, codes.BARRIER: wire.LAUNCH_FAILURE, codes.SPLITS_FULL: wire.LAUNCH_FAILURE,
+          codes.PARAM_RANGE: wire.LAUNCH_FAILURE}  # fmt: skip
+
+Progress = Callable[[float | None, str], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One launch as a program asks for it; params: the parameter block."""
+
+    module: int
+    kernel: str
+    grid: Extent
+    block: Extent
+    shared_bytes: int
+    params: bytes
+    is_cooperative: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a launch. status: a cudaError_t; text: what is to be said of it; printed: by the kernel."""
+
+    status: int
+    cycles: int
+    printed: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The chosen launch, with the memory that it reaches before and after; after: None where it did not end, or not run.
+
+    limit: registers per thread that the kernel was kept within, 0 for the preset's.
+    """
+
+    entry: Entry
+    request: Request
+    module: Loaded
+    limit: int
+    before: Before
+    after: Before | None
+
+
+class Device:
+    """One device, and all launches of one program on it.
+
+    options: of the Simulator. choice: the launch to take; runs_choice: False where it is taken without being run.
+    only: what the list keeps, None for all.
+    """
+
+    def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
+                 only: Choice | None = None, progress: Progress | None = None) -> None:  # fmt: skip
+        self.memory = DeviceMemory()
+        self.options, self.choice, self.only = options, choice, only
+        self._runs_choice, self._progress = runs_choice, progress
+        self.modules: dict[int, Loaded] = {}
+        self.entries: list[Entry] = []
+        self.total = 0
+        self.cycles = 0
+        self.taken: Taken | None = None
+        self.failed = wire.SUCCESS
+        self._seen: dict[str, int] = {}
+
+    def load(self, text: str) -> int:
+        """Take a module of PTX in; return its number. Raises PtxError, InputError."""
+        number = len(self.modules) + 1
+        self.modules[number] = Loaded(text, f"module{number}.ptx", self.memory, self.options)
+        return number
+
+    def reset(self) -> None:
+        """Free all that the program allocated, as cudaDeviceReset does; modules stay, with their symbols as at first."""
+        for address, held in list(self.memory.live.items()):
+            if held.kind != "symbol":
+                self.memory.free(address)
+        for module in self.modules.values():
+            module.reset()
+        self.failed = wire.SUCCESS
+
+    def launch(self, request: Request) -> Outcome:
+        """Run a launch to its end; raises KeyError for a module or kernel that there is not."""
+        module = self.modules[request.module]
+        if request.kernel not in module.module.kernels:
+            raise KeyError(request.kernel)
+        number, name = self.total, short_name(request.kernel)
+        nth = self._seen[name] = self._seen.get(name, -1) + 1
+        names = (name, request.kernel)
+        chosen = self.taken is None and self.choice is not None and self.choice.matches(number, names, nth)
+        began = time.perf_counter()
+        self.total += 1
+        run = _Run(self, module, request, f"launch {number} {name}")
+        outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
+        wall = time.perf_counter() - began
+        entry = Entry(number, name, nth, request.grid, request.block, outcome.cycles, outcome.text, wall - run.stepping_s,
+                      wall, chosen)  # fmt: skip
+        if self.only is None or self.only.matches(number, names, nth):
+            self.entries.append(entry)
+        self.cycles += outcome.cycles
+        if chosen:
+            self.taken = Taken(entry, request, module, run.limit, run.before, run.after)
+        if outcome.status in (wire.ILLEGAL_ADDRESS, wire.MISALIGNED, wire.ASSERT, wire.INVALID_PC, wire.LAUNCH_FAILURE,
+                              wire.TIMEOUT):  # fmt: skip
+            self.failed = outcome.status
+        return outcome
+
+    def blocks(self, number: int, name: str, threads: int, dynamic: int) -> int:
+        """Return how many CTAs of a kernel reside on the machine at once, 0 where none does."""
+        module = self.modules[number]
+        kernel = module.kernel(name)
+        if not 0 < threads <= MAX_THREADS:
+            return 0
+        spec = spec_of(kernel, (1, 1, 1), (threads, 1, 1), dynamic, b"", short_name(name))
+        try:
+            return _machine(module, kernel, spec, module.image())[0].placement.launches[0].resident_ctas
+        except InputError:
+            return 0
+
+    def properties(self) -> tuple[int, ...]:
+        """Return the machine's numbers in the order of protocol.PROPERTIES."""
+        config = configuration(self.options)
+        mhz = int(config["sm.clock_mhz"])
+        registers = int(config["sm.num_banks"]) * int(config["sm.rows_per_bank"]) * 32
+        l2 = int(config["memory.l2_sets"]) * int(config["memory.l2_ways"]) * 128
+        bandwidth = round(float(config["memory.bytes_per_cycle"]) * mhz)
+        sizes = [int(config[f"sm.{name}"]) for name in ("num_warps", "max_threads", "max_ctas", "shared_bytes")]
+        return (mhz * 1000, *sizes, registers, bandwidth, CAPABILITY, self.memory.capacity >> 20, l2)
+
+    def report(self, fraction: float | None, text: str) -> None:
+        """Show how far a launch is."""
+        if self._progress is not None:
+            self._progress(fraction, text)
+
+
+class _Run:
+    """One launch while it runs."""
+
+    def __init__(self, device: Device, module: Loaded, request: Request, title: str) -> None:
+        self.device, self.module, self.request, self.title = device, module, request, title
+        self.stepping_s = 0.0
+        self.limit = 0
+        self.before: Before = {}
+        self.after: Before | None = None
+
+    def outcome(self, image: GivenMemory | None = None) -> Outcome:
+        """Run it; image: what is mapped, None for all of the device's memory."""
+        request = self.request
+        if refused := _refused(request):
+            return refused
+        try:
+            kernel = self.module.kernel(request.kernel)
+            spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
+                           short_name(kernel.name))  # fmt: skip
+            machine, self.limit = _machine(self.module, kernel, spec, image or self.module.image())
+        except PtxError as error:
+            return Outcome(wire.INVALID_PTX, 0, "", str(error))
+        except InputError as error:
+            return Outcome(_resource(self.module, request), 0, "", str(error))
+        fault = self._step(machine)
+        printed = "".join(text for _, text in machine.printed)
+        if fault is None:
+            return Outcome(wire.SUCCESS, machine.cycle, printed)
+        return Outcome(self._status(machine), machine.cycle, printed, str(fault))
+
+    def as_chosen(self, runs: bool) -> Outcome:
+        """Run it with no more mapped than can be reached from its parameters, and keep that memory before and after.
+
+        Where that was too little it runs again with all that there is.
+        """
+        memory, whole = self.device.memory, self.module.image()
+        found = reached(memory, self.module, self.request.params)
+        self.before = copied(memory, found)
+        if not runs:
+            return Outcome(wire.SUCCESS, 0, "")
+        part = replace(whole, variables=tuple(one for one in whole.variables if one.address in found))
+        outcome = self.outcome(part)
+        if outcome.status == wire.ILLEGAL_ADDRESS and len(found) < len(memory.live):
+            put_back(memory, self.before)
+            self.before = copied(memory, list(memory.live))
+            outcome = self.outcome(whole)
+        if outcome.status == wire.SUCCESS:
+            self.after = copied(memory, list(self.before))
+        return outcome
+
+    def _step(self, machine: Simulator) -> KernelFault | None:
+        """Run a machine to its end, saying now and then how far it is; return the fault that stopped it."""
+        began = time.perf_counter()
+        blocks = machine.placement.launches[0].launch.num_ctas
+        try:
+            while not machine.finished:
+                machine.step(SLICE)
+                if machine.finished:
+                    break
+                done = int(machine.sm.launch.done_ctas) / blocks
+                passed = time.perf_counter() - began
+                left = f", about {passed / done - passed:,.0f} s left" if done else ""
+                self.device.report(done or None, f"{self.title}: {machine.cycle:,} cycles{left}")
+        except KernelFault as fault:
+            return fault
+        finally:
+            self.device.report(1.0, self.title)
+            self.stepping_s += time.perf_counter() - began
+        return None
+
+    def _status(self, machine: Simulator) -> int:
+        """Return the CUDA error that a fault is."""
+        if "assertion failed" in str(machine.fault):
+            return wire.ASSERT
+        if machine.cycle >= machine.max_cycles:
+            return wire.TIMEOUT
+        return STATUS.get(int(machine.sm.error), wire.ILLEGAL_ADDRESS if int(machine.sm.error) else wire.TIMEOUT)
+
+
+def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemory) -> tuple[Simulator, int]:
+    """Return a machine at cycle 0, and the registers per thread that the kernel was kept within so that a CTA fits.
+
+    A kernel is compiled here for as many registers as it likes; nvcc keeps it within what its block leaves each thread.
+    """
+    try:
+        return module.machine(spec, kernel, image), 0
+    except InputError as error:
+        if "not enough registers" not in str(error):
+            raise
+    warps = -(-spec.launches[0].num_threads_per_cta // 32)
+    limit = module.warp_registers // warps
+    return module.machine(spec, kernel, image, limit), limit
+
+
+def _refused(request: Request) -> Outcome | None:
+    """Return what becomes of a launch whose extents no GPU takes."""
+    grid, block = request.grid, request.block
+    threads = block[0] * block[1] * block[2]
+    fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))
+            and threads <= MAX_THREADS and grid[0] * grid[1] * grid[2] <= MAX_CTAS)  # fmt: skip
+    return None if fine else Outcome(wire.INVALID_CONFIGURATION, 0, "", f"grid {grid}, block {block}: no GPU takes these")
+
+
+def _resource(module: Loaded, request: Request) -> int:
+    """Return the CUDA error of a launch that does not fit."""
+    uses_grid = any(reloc.symbol == GRID_WORKSPACE for reloc in module.kernel(request.kernel).relocs)
+    return wire.COOPERATIVE_TOO_LARGE if request.is_cooperative or uses_grid else wire.OUT_OF_RESOURCES

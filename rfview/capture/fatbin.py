@@ -1,0 +1,143 @@
+"""PTX out of what nvcc packs into programs: containers of texts and code for many targets, plain, zstd or LZ4.
+
+A container is {u4 magic, u2 version, u2 header bytes, u8 size}, then entries {u2 kind, u2 version, u4 header bytes, u8 bytes
+that follow, ...}: in an entry's header the packed size lies at 16, the target at 28, flags at 40, the plain size at 56.
+All of it comes from a file that may hold anything: sizes are checked before memory is taken.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from rfview.engine.errors import InputError
+
+MAGIC = 0xBA55ED50
+CONTAINER = struct.Struct("<IHHQ")
+ENTRY = struct.Struct("<HHIQ")
+KIND_PTX = 1
+FLAG_LZ4, FLAG_ZSTD = 0x2000, 0x8000
+MIN_HEADER = 48                 # of an entry: up to its flags
+MAX_TEXT = 256 << 20            # bytes of one module's PTX; the largest of CUDA's own libraries are a tenth
+MAX_ENTRIES = 4096
+BEYOND = 90                     # from this target on, kernels may need what no SM of before had
+
+
+def ptx_of(blob: bytes) -> tuple[int, str]:
+    """Return (target, text) of the PTX that suits the machine best; raises InputError where there is none, or it is broken.
+
+    The newest text before target 90 is taken, else the oldest of those after.
+    """
+    entries = texts(blob)
+    if not entries:
+        raise InputError("this program's kernels are compiled code alone, without PTX: compile it with nvcc "
+                         "-gencode arch=compute_80,code=compute_80 beside the others, or without -gencode")  # fmt: skip
+    target, packed = max(entries, key=lambda entry: entry[0] if entry[0] < BEYOND else -entry[0])
+    return target, unpacked(*packed)
+
+
+def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
+    """Return (target, (bytes, flags, plain size)) of every PTX entry of the containers that follow one another."""
+    found: list[tuple[int, tuple[bytes, int, int]]] = []
+    at = 0
+    while at + CONTAINER.size <= len(blob):
+        magic, _version, header, size = CONTAINER.unpack_from(blob, at)
+        if magic != MAGIC:
+            if at == 0:
+                raise InputError("what the program registers as its kernels is no fatbin")
+            at += 8             # containers are aligned
+            continue
+        end = at + header + size
+        if header < CONTAINER.size or end > len(blob):
+            raise InputError(f"a fatbin of {size:,} bytes in {len(blob):,}")
+        here = at + header
+        while here + MIN_HEADER <= end:
+            here, entry = _entry(blob, here, end)
+            found += [entry] if entry is not None else []
+            if len(found) > MAX_ENTRIES:
+                raise InputError(f"a fatbin of more than {MAX_ENTRIES:,} texts")
+        at = end
+    return found
+
+
+def _entry(blob: bytes, here: int, end: int) -> tuple[int, tuple[int, tuple[bytes, int, int]] | None]:
+    """Return where the next entry begins, and this one if it is PTX."""
+    kind, _version, header, payload = ENTRY.unpack_from(blob, here)
+    if header < MIN_HEADER or here + header + payload > end:
+        raise InputError(f"a fatbin's entry of {payload:,} bytes reaches beyond its end")
+    following = here + header + payload
+    if kind != KIND_PTX:
+        return following, None
+    (packed,) = struct.unpack_from("<I", blob, here + 16)
+    (target,) = struct.unpack_from("<I", blob, here + 28)
+    (flags,) = struct.unpack_from("<Q", blob, here + 40)
+    plain = struct.unpack_from("<Q", blob, here + 56)[0] if header >= 64 else 0
+    if packed > payload:
+        raise InputError(f"a fatbin's entry of {payload:,} bytes says that {packed:,} of these are packed")
+    data = blob[here + header : here + header + (packed or payload)]
+    return following, (target, (data, flags, plain))
+
+
+def unpacked(data: bytes, flags: int, plain: int) -> str:
+    """Return an entry's text; plain: bytes that it is to have, where it is packed. Raises InputError for what is broken."""
+    if flags & (FLAG_ZSTD | FLAG_LZ4):
+        if not 0 < plain <= MAX_TEXT:
+            raise InputError(f"a fatbin's PTX of {plain:,} bytes; at most {MAX_TEXT:,} are read")
+        data = _zstd(data, plain) if flags & FLAG_ZSTD else lz4_block(data, plain)
+    if len(data) > MAX_TEXT:
+        raise InputError(f"a fatbin's PTX of {len(data):,} bytes; at most {MAX_TEXT:,} are read")
+    return data.rstrip(b"\0").decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _zstd(data: bytes, plain: int) -> bytes:
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data) as stream:
+            found = stream.read(plain + 1)
+    except zstandard.ZstdError as error:
+        raise InputError(f"a fatbin's PTX cannot be unpacked: {error}") from None
+    if len(found) > plain:
+        raise InputError(f"a fatbin's PTX is longer than the {plain:,} bytes that it says")
+    return bytes(found)
+
+
+def lz4_block(data: bytes, plain: int) -> bytes:
+    """Return what an LZ4 block holds, `plain` bytes at most; raises InputError for what is no such block."""
+    out, at = bytearray(), 0
+    try:
+        while at < len(data):
+            token = data[at]
+            literals, at = _length(data, at + 1, token >> 4)
+            if at + literals > len(data) or len(out) + literals > plain:
+                raise InputError("a fatbin's PTX is no LZ4 block: literals beyond its end")
+            out += data[at : at + literals]
+            at += literals
+            if at == len(data):
+                break
+            back = data[at] | data[at + 1] << 8
+            length, at = _length(data, at + 2, token & 15)
+            length += 4
+            if not 0 < back <= len(out) or len(out) + length > plain:
+                raise InputError("a fatbin's PTX is no LZ4 block: a copy from before its begin, or beyond its end")
+            _copy_back(out, back, length)
+    except IndexError:
+        raise InputError("a fatbin's PTX is no LZ4 block: it ends too soon") from None
+    return bytes(out)
+
+
+def _length(data: bytes, at: int, count: int) -> tuple[int, int]:
+    """Return a length that goes on for as long as bytes are 255, and where the next begins."""
+    if count == 15:
+        while True:
+            more = data[at]
+            at += 1
+            count += more
+            if more != 255:
+                break
+    return count, at
+
+
+def _copy_back(out: bytearray, back: int, length: int) -> None:
+    """Append `length` bytes from `back` bytes ago; these may overlap with what is appended."""
+    part = bytes(out[-back:])
+    out += (part * (length // back + 1))[:length]

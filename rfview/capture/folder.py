@@ -1,0 +1,118 @@
+"""A chosen launch as a folder: launch file, arrays and PTX, which runs alone, bit for bit and cycle for cycle as there."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+from rfview.capture.device import Taken
+from rfview.capture.memory import Allocation
+from rfview.engine import files
+from rfview.engine.errors import InputError
+
+LAUNCH = "launch.toml"
+Named = dict[int, str]
+
+
+def write(taken: Taken, folder: Path, settings: dict[str, str] | None = None) -> Path:
+    """Write a launch into a folder, which is made if need be; return its launch file's path.
+
+    Raises InputError where something cannot be written, or the folder has something else in it.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: expected a folder, or the name of one to make")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / LAUNCH).is_file():
+        raise InputError(f"{folder}: holds something else than a captured launch; name another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in [*folder.glob("*.npy"), folder / LAUNCH]:
+        old.unlink(missing_ok=True)
+    if any(held.kind == "texture" for held, _ in taken.before.values()):
+        raise InputError(f"launch {taken.entry.number}, {taken.entry.kernel}, reads textures or surfaces, which a "
+                         "captured folder does not hold")  # fmt: skip
+    names = named(taken)
+    tables: list[str] = []
+    for address, (held, content) in taken.before.items():
+        name, key = names[address], json.dumps(names[address])
+        array = as_array(held, content)
+        _save(folder / f"{name}.npy", array)
+        part = "symbols" if held.kind == "symbol" else "buffers"
+        tables += ["", f"[{part}.{key}]", f'file = "{name}.npy"', f"address = 0x{address:x}"]
+        after = taken.after[address][1] if taken.after is not None else None
+        if after is not None:
+            file = f"{name}.npy"
+            if after != content:
+                file = f"{name}_after.npy"
+                _save(folder / file, as_array(held, after))
+            tables += [f"[expect.{key}]", f'file = "{file}"', "rtol = 0.0"]
+    files.write(folder / "launch.ptx", taken.module.text)
+    files.write(folder / LAUNCH, "\n".join([*_head(taken), *tables]) + "\n")
+    return folder / LAUNCH
+
+
+def _head(taken: Taken) -> list[str]:
+    """Return the lines that say kernel, extents and arguments."""
+    request, entry = taken.request, taken.entry
+    kernel = taken.module.kernel(request.kernel)
+    size = max((one.offset + one.size for one in kernel.params), default=0)
+    raw = request.params.ljust(size, b"\0")
+    args = [f'    {{bytes = "{raw[one.offset : one.offset + one.size].hex()}"}},' for one in kernel.params]
+    lines = ['module = "launch.ptx"',
+             f"description = {json.dumps(f'launch {entry.number} of a program: {entry.kernel}:{entry.nth}')}"]
+    if taken.limit:
+        lines += ["", "[compile]", f"registers = {taken.limit}"]
+    return [*lines, "", "[[launch]]", f"kernel = {json.dumps(request.kernel)}", f"grid = {list(request.grid)}",
+            f"block = {list(request.block)}", f"shared_bytes = {request.shared_bytes}", "args = [", *args, "]"]
+
+
+def named(taken: Taken) -> Named:
+    """Return a name for each allocation: the program's, else that of the parameter that points to it, else a number."""
+    kernel = taken.module.kernel(taken.request.kernel)
+    found: Named = {}
+    used: set[str] = set()
+    raw = taken.request.params
+
+    def give(address: int, name: str) -> None:
+        plain = re.sub(r"\W+", "_", name) or "m"
+        number = 2
+        unique = plain
+        while unique in used or unique.endswith("_after"):
+            unique, number = f"{plain}_{number}", number + 1
+        used.add(unique)
+        found[address] = unique
+
+    for address, (held, _) in taken.before.items():
+        if held.kind == "symbol":       # the module's own name, which the launch file must have
+            used.add(held.name)
+            found[address] = held.name
+    for address, (held, _) in taken.before.items():
+        if held.name and address not in found:
+            give(address, held.name)
+    for place, one in enumerate(kernel.params):
+        value = int.from_bytes(raw[one.offset : one.offset + one.size], "little") if one.size == 8 else 0
+        if value in taken.before and value not in found:
+            short = "" if re.search(r"_param_\d+\Z", one.name) else one.name
+            give(value, short or f"arg{place}")
+    for address, (held, _) in taken.before.items():
+        if address not in found:
+            give(address, f"m{held.number}")
+    return found
+
+
+def as_array(held: Allocation, content: bytes) -> np.ndarray:
+    """Return an allocation's bytes as the array that the program said, else as words or bytes."""
+    if held.dtype:
+        dtype = np.dtype(held.dtype)
+        count = int(np.prod(held.shape)) * dtype.itemsize
+        if count == len(content):
+            return np.frombuffer(content, dtype).reshape(held.shape)
+    return np.frombuffer(content, np.uint32 if len(content) % 4 == 0 else np.uint8)
+
+
+def _save(path: Path, array: np.ndarray) -> None:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    files.write(path, stream.getvalue())

@@ -1,0 +1,113 @@
+"""A module in the device's memory: decoded once, its symbols at addresses that hold until the program ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rfview.capture.memory import DeviceMemory
+from rfview.engine import plugin
+from rfview.engine.config import Config, load_preset
+from rfview.engine.errors import InputError
+from rfview.engine.launch.given import GivenMemory, spec_of
+from rfview.engine.launch.placement import cpp_name
+from rfview.engine.launch.spec import LaunchSpec
+from rfview.engine.program import Kernel, Module
+from rfview.engine.ptx import decode_module
+from rfview.engine.simulator import Simulator
+
+MACHINES = 24       # kept ready for kernels of one module, a MB each
+
+
+class Loaded:
+    """One module of PTX. options: of the Simulator, the same for all that a program launches."""
+
+    def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any]) -> None:
+        """Raises PtxError for text that is no PTX, InputError where its symbols find no room."""
+        self.text, self.name = text, name
+        self._memory, self._options = memory, options
+        how = configuration(options)
+        self.module: Module = decode_module(text, name, how=how.compilation())
+        self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the machine, for all warps
+        self._spilled: dict[int, Module] = {}
+        self._machines: dict[tuple[str, int], Simulator] = {}
+        self._image: tuple[GivenMemory, GivenMemory] | None = None
+        self.addresses: dict[str, int] = {}
+        for symbol in self.module.symbols.values():
+            address = memory.allocate(symbol.size, name=symbol.name, kind="symbol")
+            if not address:
+                raise InputError(f"{name}: its symbol {symbol.name} of {symbol.size:,} bytes finds no room "
+                                 "in the device's memory")
+            self.addresses[symbol.name] = address
+        self.reset()
+
+    def reset(self) -> None:
+        """Give every symbol its initial bytes."""
+        for name, symbol in self.module.symbols.items():
+            raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
+            for offset, target, addend in symbol.relocs:
+                address = self.addresses[target] + addend if target in self.addresses else 0    # functions lie nowhere
+                raw[offset : offset + 8] = address.to_bytes(8, "little")
+            held = self._memory.live[self.addresses[name]]
+            self._memory.view(held)[:] = np.frombuffer(bytes(raw), np.uint8)
+
+    def kernel(self, name: str) -> Kernel:
+        """Return a kernel by its mangled name; raises KeyError where there is none, PtxError where it cannot be decoded."""
+        return self.module.kernels[name]
+
+    def image(self) -> GivenMemory:
+        """Return the device's memory as this module's kernels see it."""
+        base = self._memory.image()
+        if self._image is None or self._image[0] is not base:
+            self._image = (base, replace(base, addresses=self.addresses))
+        return self._image[1]
+
+    def machine(self, spec: LaunchSpec, kernel: Kernel, image: GivenMemory, limit: int = 0) -> Simulator:
+        """Return a machine at cycle 0 of a launch of `kernel`, one of before used anew where there is one.
+
+        limit: registers per thread that the kernel is kept within, 0 for what the preset says. Raises InputError where the
+        launch does not fit on the machine.
+        """
+        key = (kernel.name, limit)
+        found = self._machines.pop(key, None)
+        if found is None:
+            options = dict(self._options)
+            if limit:
+                options["settings"] = {**options.get("settings", {}), "kernel.max_registers": limit}
+            found = Simulator(spec, module=self._within(limit), memory=image, **options)
+        else:
+            found.renew(spec, image)
+        self._machines[key] = found
+        if len(self._machines) > MACHINES:
+            del self._machines[next(iter(self._machines))]
+        return found
+
+    def _within(self, limit: int) -> Module:
+        if not limit:
+            return self.module
+        if limit not in self._spilled:
+            how = replace(configuration(self._options).compilation(), max_registers=limit)
+            self._spilled[limit] = decode_module(self.text, self.name, how=how)
+        return self._spilled[limit]
+
+
+def short_name(mangled: str) -> str:
+    """Return a kernel's C++ name without namespaces, or its name as it is."""
+    return (cpp_name(mangled) or [mangled])[-1]
+
+
+def configuration(options: dict[str, Any]) -> Config:
+    """Return the numbers of the machine that options of the Simulator mean, without those of the design."""
+    design = plugin.find(plugin.parse_variant(options.get("design", "sram"))[0]).DESIGN
+    preset = options.get("preset", "fermi")
+    config = load_preset(design.paper_preset if preset == "paper" else preset)
+    sections = {name.split(".")[0] for name in config.numbers}
+    for key, value in (options.get("settings") or {}).items():
+        if key.split(".")[0] in sections:
+            config = config.with_setting(key, value)
+    return config
+
+
+__all__ = ["Loaded", "configuration", "short_name", "spec_of"]

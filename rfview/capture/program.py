@@ -1,0 +1,108 @@
+"""A program started with the stand-in for its CUDA runtime, and served until it ends; its exit code is ours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from rfview.capture import protocol as wire
+from rfview.capture.device import Device
+from rfview.capture.server import Server
+from rfview.engine.errors import InputError
+
+Report = Callable[[float | None, str], None]
+GRACE_S = 5.0                   # between the end of the conversation and that of the program, where it is to stop
+SECTION = struct.Struct("<IIQQQQIIQQ")
+
+
+def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False) -> int:
+    """Start a program with its arguments, serve it, and return its exit code, 128 + N where signal N ended it.
+
+    say: shows a sentence; report: progress. stops: end the program behind the chosen launch, with code 0.
+    Raises InputError for what is no program that can be captured.
+    """
+    argv, environment = prepared(words, report)
+    ours, theirs = socket.socketpair()
+    with ours:
+        environment |= {wire.LINK: str(theirs.fileno()), wire.MEMORY: str(device.memory.descriptor)}
+        try:
+            child = subprocess.Popen(argv, env={**os.environ, **environment},
+                                     pass_fds=(theirs.fileno(), device.memory.descriptor))
+        except OSError as error:
+            raise InputError(f"{words[0]}: cannot be started: {error.strerror or error}") from None
+        finally:
+            theirs.close()
+        try:
+            Server(device, say, stops=stops).serve(ours, lambda: child.poll() is None)
+            return _code(child.wait(GRACE_S if stops and device.taken is not None else None))
+        except subprocess.TimeoutExpired:
+            return 0
+        finally:
+            if child.poll() is None:
+                child.send_signal(signal.SIGKILL)
+                child.wait()
+
+
+def _code(returned: int) -> int:
+    return returned if returned >= 0 else 128 - returned
+
+
+def prepared(words: list[str], report: Report) -> tuple[list[str], dict[str, str]]:
+    """Return the command line of a program to capture, and what its environment has beside ours.
+
+    Raises InputError where it cannot be captured.
+    """
+    from rfview.capture.standin import library      # what a script in Python needs is another thing
+
+    program = shutil.which(words[0])
+    if program is None:
+        what = "is no program that can be run" if Path(words[0]).exists() else "there is no such program"
+        raise InputError(f"{words[0]}: {what}; expected a CUDA program as nvcc compiles it, such as ./app")
+    check(Path(program))
+    standin = library(report)
+    preload = " ".join(filter(None, [str(standin), os.environ.get("LD_PRELOAD", "")]))
+    paths = os.pathsep.join(filter(None, [str(standin.parent), os.environ.get("LD_LIBRARY_PATH", "")]))
+    return [program, *words[1:]], {"LD_PRELOAD": preload, "LD_LIBRARY_PATH": paths}
+
+
+def check(path: Path) -> None:
+    """Raise InputError for a CUDA program that cannot be captured: one stripped, or of another release or processor.
+
+    What is no ELF file (a shell script) may start a program that can.
+    """
+    with path.open("rb") as file:
+        head = file.read(64)
+        if len(head) < 64 or head[:4] != b"\x7fELF":
+            return
+        if head[4] != 2 or head[18:20] != b"\x3e\x00":
+            raise InputError(f"{path}: is compiled for another processor; programs for x86-64 can be captured")
+        first, = struct.unpack_from("<Q", head, 40)
+        size, count, names_at = struct.unpack_from("<HHH", head, 58)
+        file.seek(first)
+        table = file.read(min(size * count, 1 << 20))
+        sections = [SECTION.unpack_from(table, k * size) for k in range(count)
+                    if size >= SECTION.size and (k + 1) * size <= len(table)]
+        if names_at >= len(sections):
+            return
+        file.seek(sections[names_at][4])
+        names = file.read(min(sections[names_at][5], 1 << 20))
+        known = {names[one[0] : names.find(b"\0", one[0])]: one for one in sections}
+        if b".nv_fatbin" not in known:
+            return
+        strings = b""
+        if b".dynstr" in known:
+            file.seek(known[b".dynstr"][4])
+            strings = file.read(min(known[b".dynstr"][5], 16 << 20))
+    found = [name for name in strings.split(b"\0") if name.startswith(b"libcudart.so")]
+    if found and found[0] != b"libcudart.so.13":
+        raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; programs of CUDA 13 can be "
+                         "captured: compile it anew with nvcc 13")  # fmt: skip
+    if not found and b".symtab" not in known:
+        raise InputError(f"{path}: is stripped, and has CUDA's runtime inside: leave it unstripped, or link it with "
+                         "nvcc -cudart shared")  # fmt: skip

@@ -1,0 +1,129 @@
+// The device as programs ask about it; streams and events, in which everything is done at once, in modelled time.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "standin.h"
+
+using namespace rfview;
+#define OK return cudaSuccess
+#define IGNORED(name, ...) API(name)(__VA_ARGS__) { OK; }
+#define WAITS(name, ...) API(name)(__VA_ARGS__) { return fail(state()); }
+
+API(cudaGetDeviceCount)(int *n) { *n = 1; OK; }
+API(cudaGetDevice)(int *n) { *n = 0; OK; }
+API(cudaSetDevice)(int n) { return n ? fail(cudaErrorInvalidDevice) : cudaSuccess; }
+API(cudaInitDevice)(int n, unsigned, unsigned) { return n ? fail(cudaErrorInvalidDevice) : cudaSuccess; }
+API(cudaChooseDevice)(int *n, const cudaDeviceProp *) { *n = 0; OK; }
+API(cudaDeviceGetByPCIBusId)(int *n, const char *) { *n = 0; OK; }
+API(cudaDeviceGetPCIBusId)(char *text, int size, int) { snprintf(text, size, "0000:00:00.0"); OK; }
+API(cudaDeviceReset)() {
+  set_state(cudaSuccess);
+  cudaGetLastError();
+  return fail(ask(RESET, ""));
+}
+WAITS(cudaDeviceSynchronize)
+WAITS(cudaStreamSynchronize, cudaStream_t)
+WAITS(cudaStreamQuery, cudaStream_t)
+WAITS(cudaEventSynchronize, cudaEvent_t)
+WAITS(cudaEventQuery, cudaEvent_t)
+IGNORED(cudaSetDeviceFlags, unsigned)
+IGNORED(cudaDeviceSetCacheConfig, cudaFuncCache)
+IGNORED(cudaDeviceSetLimit, cudaLimit, size_t)
+IGNORED(cudaStreamDestroy, cudaStream_t)
+IGNORED(cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
+IGNORED(cudaStreamAttachMemAsync, cudaStream_t, void *, size_t, unsigned)
+IGNORED(cudaProfilerStart)
+IGNORED(cudaProfilerStop)
+API(cudaGetDeviceFlags)(unsigned *flags) { *flags = cudaDeviceScheduleAuto | cudaDeviceMapHost; OK; }
+API(cudaDeviceGetCacheConfig)(cudaFuncCache *which) { *which = cudaFuncCachePreferNone; OK; }
+API(cudaDeviceGetLimit)(size_t *n, cudaLimit which) { *n = which == cudaLimitPrintfFifoSize ? 1 << 20 : which == cudaLimitStackSize ? 8192 : 8 << 20; OK; }
+API(cudaDeviceCanAccessPeer)(int *can, int, int) { *can = 0; OK; }
+API(cudaDriverGetVersion)(int *v) { *v = CUDART_VERSION; OK; }
+API(cudaRuntimeGetVersion)(int *v) { *v = CUDART_VERSION; OK; }
+
+API(cudaGetDeviceProperties)(cudaDeviceProp *p, int device) {
+  if (device) return fail(cudaErrorInvalidDevice);
+  const Properties &of = properties();
+  memset(p, 0, sizeof *p);
+  strcpy(p->name, "rfview streaming multiprocessor");
+  p->totalGlobalMem = (size_t)of.megabytes << 20, p->totalConstMem = 65536;
+  p->sharedMemPerBlock = p->sharedMemPerMultiprocessor = p->sharedMemPerBlockOptin = of.shared_bytes;
+  p->regsPerBlock = p->regsPerMultiprocessor = of.registers, p->warpSize = 32, p->memPitch = 0x7fffffff;
+  p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024, p->maxThreadsDim[2] = 64;
+  p->maxGridSize[0] = 0x7fffffff, p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+  p->major = of.capability / 10, p->minor = of.capability % 10, p->multiProcessorCount = 1;
+  p->maxThreadsPerMultiProcessor = of.threads, p->maxBlocksPerMultiProcessor = of.ctas, p->l2CacheSize = of.l2_bytes;
+  p->textureAlignment = p->surfaceAlignment = 512, p->texturePitchAlignment = 32, p->memoryBusWidth = 384;
+  p->maxTexture1D = p->maxTexture2D[0] = p->maxTexture2D[1] = 131072;
+  p->maxTexture2DLinear[0] = p->maxTexture2DLinear[1] = 131072, p->maxTexture2DLinear[2] = 1 << 21;
+  p->maxTexture3D[0] = p->maxTexture3D[1] = p->maxTexture3D[2] = 16384;
+  p->canMapHostMemory = p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = 1;
+  p->concurrentKernels = p->asyncEngineCount = p->cooperativeLaunch = p->hostRegisterSupported = 1;
+  p->canUseHostPointerForRegisteredMem = p->streamPrioritiesSupported = p->globalL1CacheSupported = p->localL1CacheSupported = 1;
+  OK;
+}
+
+API(cudaDeviceGetAttribute)(int *value, cudaDeviceAttr which, int device) {
+  cudaDeviceProp p;
+  if (cudaError_t error = cudaGetDeviceProperties(&p, device)) return error;
+  const Properties &of = properties();
+  switch (which) {
+    case cudaDevAttrMaxThreadsPerBlock: case cudaDevAttrMaxBlockDimX: case cudaDevAttrMaxBlockDimY: *value = 1024; break;
+    case cudaDevAttrMaxBlockDimZ: *value = 64; break;
+    case cudaDevAttrMaxGridDimX: *value = 0x7fffffff; break;
+    case cudaDevAttrMaxGridDimY: case cudaDevAttrMaxGridDimZ: *value = 65535; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = of.shared_bytes; break;
+    case cudaDevAttrTotalConstantMemory: *value = 65536; break;
+    case cudaDevAttrWarpSize: *value = 32; break;
+    case cudaDevAttrMaxPitch: *value = 0x7fffffff; break;
+    case cudaDevAttrMaxRegistersPerBlock: case cudaDevAttrMaxRegistersPerMultiprocessor: *value = of.registers; break;
+    case cudaDevAttrClockRate: *value = of.clock_khz; break;
+    case cudaDevAttrMemoryClockRate: *value = of.bandwidth / 96 * 1000; break;     // 384 bits, two transfers a clock
+    case cudaDevAttrGlobalMemoryBusWidth: *value = 384; break;
+    case cudaDevAttrTextureAlignment: case cudaDevAttrSurfaceAlignment: *value = 512; break;
+    case cudaDevAttrMultiProcessorCount: *value = 1; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = of.threads; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = of.ctas; break;
+    case cudaDevAttrL2CacheSize: *value = of.l2_bytes; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = of.capability / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = of.capability % 10; break;
+    case cudaDevAttrCanMapHostMemory: case cudaDevAttrConcurrentKernels: case cudaDevAttrAsyncEngineCount:
+    case cudaDevAttrUnifiedAddressing: case cudaDevAttrManagedMemory: case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrCooperativeLaunch: case cudaDevAttrHostRegisterSupported: case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrCanUseHostPointerForRegisteredMem: case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
+    default: *value = 0;
+  }
+  OK;
+}
+
+struct Event { double ms; };
+template <class T>
+static cudaError_t handle(T *out) {
+  *out = (T)calloc(1, sizeof(Event));
+  return *out ? cudaSuccess : fail(cudaErrorMemoryAllocation);
+}
+API(cudaStreamCreate)(cudaStream_t *s) { return handle(s); }
+API(cudaStreamCreateWithFlags)(cudaStream_t *s, unsigned) { return handle(s); }
+API(cudaStreamCreateWithPriority)(cudaStream_t *s, unsigned, int) { return handle(s); }
+API(cudaStreamGetPriority)(cudaStream_t, int *priority) { *priority = 0; OK; }
+API(cudaStreamGetFlags)(cudaStream_t, unsigned *flags) { *flags = 0; OK; }
+API(cudaStreamIsCapturing)(cudaStream_t, cudaStreamCaptureStatus *status) { *status = cudaStreamCaptureStatusNone; OK; }
+API(cudaDeviceGetStreamPriorityRange)(int *least, int *most) { *least = *most = 0; OK; }
+API(cudaStreamAddCallback)(cudaStream_t s, cudaStreamCallback_t f, void *data, unsigned) { f(s, state(), data); OK; }
+API(cudaLaunchHostFunc)(cudaStream_t, cudaHostFn_t f, void *data) { f(data); OK; }
+API(cudaEventCreate)(cudaEvent_t *e) { return handle(e); }
+API(cudaEventCreateWithFlags)(cudaEvent_t *e, unsigned) { return handle(e); }
+API(cudaEventRecord)(cudaEvent_t e, cudaStream_t) {
+  if (!e) return fail(cudaErrorInvalidResourceHandle);
+  ((Event *)e)->ms = clock_ms();
+  OK;
+}
+API(cudaEventRecordWithFlags)(cudaEvent_t e, cudaStream_t s, unsigned) { return cudaEventRecord(e, s); }
+API(cudaEventDestroy)(cudaEvent_t e) { free(e); OK; }
+API(cudaEventElapsedTime)(float *ms, cudaEvent_t begin, cudaEvent_t end) {
+  if (!begin || !end) return fail(cudaErrorInvalidResourceHandle);
+  *ms = (float)(((Event *)end)->ms - ((Event *)begin)->ms);
+  return fail(state());
+}

@@ -1,0 +1,220 @@
+// Modules, kernels and symbols as nvcc's code registers them, and launches.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+
+#include "standin.h"
+
+namespace rfview {
+
+static std::mutex lock_;
+static std::map<const void *, Function> &functions() { static auto *all = new std::map<const void *, Function>; return *all; }
+static std::map<const void *, Symbol> &symbols() { static auto *all = new std::map<const void *, Symbol>; return *all; }
+
+static int load(Module *module) {
+  if (module->status >= 0) return module->status;
+  std::string reply, body = raw((uint32_t)1);
+  body.append((const char *)module->data, module->size);
+  module->status = ask(LOAD, body, &reply);
+  if (!module->status) memcpy(&module->number, reply.data(), 4);
+  return module->status;
+}
+
+static int resolve(Function *one) {
+  if (one->known) return 0;
+  if (int status = load(one->module)) return status;
+  std::string reply;
+  if (int status = ask(FACTS, raw(one->module->number) + one->name, &reply)) return status;
+  const uint32_t *words = (const uint32_t *)reply.data();
+  one->registers = words[1], one->shared_bytes = words[2], one->local_bytes = words[3];
+  one->max_threads = words[4], one->code_bytes = words[5];
+  for (uint32_t k = 0; k < words[0]; k++) one->params.push_back({words[6 + 2 * k], words[7 + 2 * k]});
+  one->known = true;
+  return 0;
+}
+
+static thread_local int why = 0;  // the last name was not found
+
+Function *function_of(const void *host) {
+  std::lock_guard<std::mutex> hold(lock_);
+  auto found = functions().find(host);
+  why = found == functions().end() ? cudaErrorInvalidDeviceFunction : resolve(&found->second);
+  return why ? nullptr : &found->second;
+}
+
+static int place(Symbol *one) {
+  if (one->address) return 0;
+  if (int status = load(one->module)) return status;
+  std::string reply;
+  if (int status = ask(SYMBOL, raw(one->module->number) + one->name, &reply)) return status;
+  memcpy(&one->address, reply.data(), 8);
+  if (one->managed) *one->managed = (void *)one->address;
+  return 0;
+}
+
+Symbol *symbol_of(const void *host) {
+  std::lock_guard<std::mutex> hold(lock_);
+  auto found = symbols().find(host);
+  return found == symbols().end() || place(&found->second) ? nullptr : &found->second;
+}
+
+struct Configuration { dim3 grid, block; size_t shared; cudaStream_t stream; };
+static thread_local std::vector<Configuration> pushed;
+
+static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **args, size_t shared, uint32_t flags) {
+  if (state()) return fail(state());
+  Function *one = function_of(host);
+  if (!one) return fail(why);
+  std::string params;
+  for (size_t k = 0; k < one->params.size(); k++) {
+    size_t end = one->params[k].first + one->params[k].second;
+    if (params.size() < end) params.resize(end);
+    memcpy(&params[one->params[k].first], args[k], one->params[k].second);
+  }
+  uint32_t head[10] = {one->module->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, (uint32_t)shared, flags,
+                       (uint32_t)one->name.size()};
+  std::string reply;
+  fflush(stdout);  // what the kernel prints comes after what the program has printed
+  int status = ask(LAUNCH, raw(head) + one->name + params, &reply);
+  if (reply.size() >= 8 && (!status || status == STOPPED || status >= cudaErrorIllegalAddress)) {
+    uint64_t cycles;
+    memcpy(&cycles, reply.data(), 8);
+    advance(cycles);
+    fwrite(reply.data() + 8, 1, reply.size() - 8, stdout);
+  }
+  if (status == STOPPED) {
+    fflush(nullptr);
+    _exit(0);
+  }
+  switch (status) {  // these happen while the kernel runs: they are told by the next call that waits
+    case cudaErrorIllegalAddress: case cudaErrorMisalignedAddress: case cudaErrorAssert: case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure: case cudaErrorLaunchTimeout:
+      set_state((cudaError_t)status);
+      return cudaSuccess;
+  }
+  return fail(status);
+}
+
+}  // namespace rfview
+
+using namespace rfview;
+
+API_OTHER(void **, __cudaRegisterFatBinary)(void *wrapper) {
+  struct Wrapper { int magic, version; const uint8_t *data; void *file; } *given = (Wrapper *)wrapper;
+  uint16_t header;
+  uint64_t size;
+  memcpy(&header, given->data + 6, 2), memcpy(&size, given->data + 8, 8);
+  return (void **)new Module{given->data, header + size, 0, -1};
+}
+API_OTHER(void, __cudaRegisterFatBinaryEnd)(void **) {}
+API_OTHER(void, __cudaUnregisterFatBinary)(void **) {}
+API_OTHER(char, __cudaInitModule)(void **module) {
+  std::lock_guard<std::mutex> hold(lock_);
+  for (auto &one : symbols())
+    if (one.second.managed && one.second.module == (Module *)module) place(&one.second);
+  return 1;
+}
+API_OTHER(void, __cudaRegisterFunction)(void **module, const char *host, char *, const char *name, int, uint3 *, uint3 *, dim3 *, dim3 *, int *) {
+  std::lock_guard<std::mutex> hold(lock_);
+  functions()[host] = Function{(Module *)module, name, false, 0, 0, 0, 0, 0, {}};
+}
+API_OTHER(void, __cudaRegisterVar)(void **module, char *host, char *, const char *name, int, size_t size, int, int) {
+  std::lock_guard<std::mutex> hold(lock_);
+  symbols()[host] = Symbol{(Module *)module, name, size, 0, nullptr};
+}
+API_OTHER(void, __cudaRegisterManagedVar)(void **module, void **host, char *, const char *name, int, size_t size, int, int) {
+  std::lock_guard<std::mutex> hold(lock_);
+  symbols()[host] = Symbol{(Module *)module, name, size, 0, host};
+}
+API(__cudaPushCallConfiguration)(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+  pushed.push_back({grid, block, shared, stream});
+  return cudaSuccess;
+}
+API(__cudaPopCallConfiguration)(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
+  if (pushed.empty()) return fail(cudaErrorMissingConfiguration);
+  Configuration one = pushed.back();
+  pushed.pop_back();
+  *grid = one.grid, *block = one.block, *shared = one.shared, *(cudaStream_t *)stream = one.stream;
+  return cudaSuccess;
+}
+API(__cudaGetKernel)(cudaKernel_t *kernel, const void *host) {
+  *kernel = (cudaKernel_t)host;
+  return cudaSuccess;
+}
+API(cudaLaunchKernel)(const void *f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t) { return launch(f, g, b, args, s, 0); }
+API(__cudaLaunchKernel)(cudaKernel_t f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t) { return launch((const void *)f, g, b, args, s, 0); }
+API(cudaLaunchCooperativeKernel)(const void *f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t) { return launch(f, g, b, args, s, 1); }
+API(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f, void **args) {
+  uint32_t flags = 0;
+  for (unsigned k = 0; k < c->numAttrs; k++) {
+    if (c->attrs[k].id == cudaLaunchAttributeCooperative && c->attrs[k].val.cooperative) flags = 1;
+    if (c->attrs[k].id == cudaLaunchAttributeClusterDimension) return (cudaError_t)rfview_not_supported("a launch with clusters");
+  }
+  return launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, flags);
+}
+API(cudaGetSymbolAddress)(void **pointer, const void *host) {
+  Symbol *one = symbol_of(host);
+  if (!one) return fail(cudaErrorInvalidSymbol);
+  *pointer = (void *)one->address;
+  return cudaSuccess;
+}
+API(cudaGetSymbolSize)(size_t *size, const void *host) {
+  Symbol *one = symbol_of(host);
+  if (!one) return fail(cudaErrorInvalidSymbol);
+  *size = one->size;
+  return cudaSuccess;
+}
+static cudaError_t copy_symbol(const void *host, void *other, size_t size, size_t offset, bool to) {
+  if (state()) return fail(state());
+  Symbol *one = symbol_of(host);
+  if (!one) return fail(cudaErrorInvalidSymbol);
+  if (offset > one->size || size > one->size - offset) return fail(cudaErrorInvalidValue);
+  char *at = (char *)one->address + offset;
+  memmove(to ? at : other, to ? other : at, size);
+  return cudaSuccess;
+}
+API(cudaMemcpyToSymbol)(const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind) { return copy_symbol(s, (void *)h, n, o, true); }
+API(cudaMemcpyFromSymbol)(void *h, const void *s, size_t n, size_t o, cudaMemcpyKind) { return copy_symbol(s, h, n, o, false); }
+API(cudaMemcpyToSymbolAsync)(const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind, cudaStream_t) { return copy_symbol(s, (void *)h, n, o, true); }
+API(cudaMemcpyFromSymbolAsync)(void *h, const void *s, size_t n, size_t o, cudaMemcpyKind, cudaStream_t) { return copy_symbol(s, h, n, o, false); }
+
+API(cudaFuncGetAttributes)(cudaFuncAttributes *a, const void *host) {
+  memset(a, 0, sizeof *a);
+  Function *one = function_of(host);
+  if (!one) return fail(why);
+  a->sharedSizeBytes = one->shared_bytes, a->localSizeBytes = one->local_bytes, a->numRegs = one->registers;
+  a->maxThreadsPerBlock = one->max_threads ? one->max_threads : 1024;
+  a->ptxVersion = a->binaryVersion = properties().capability;
+  a->maxDynamicSharedSizeBytes = properties().shared_bytes - one->shared_bytes;
+  return cudaSuccess;
+}
+API(cudaFuncSetAttribute)(const void *host, cudaFuncAttribute what, int value) {
+  Function *one = function_of(host);
+  if (!one) return fail(why);
+  bool fits = what != cudaFuncAttributeMaxDynamicSharedMemorySize ||
+              (value >= 0 && (uint64_t)value + one->shared_bytes <= properties().shared_bytes);
+  return fits ? cudaSuccess : fail(cudaErrorInvalidValue);
+}
+API(cudaFuncSetCacheConfig)(const void *, cudaFuncCache) { return cudaSuccess; }
+API(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(int *blocks, const void *host, int threads, size_t dynamic, unsigned) {
+  Function *one = function_of(host);
+  if (!one) return fail(why);
+  std::string reply;
+  uint32_t head[3] = {one->module->number, (uint32_t)threads, (uint32_t)dynamic};
+  if (int status = ask(OCCUPANCY, raw(head) + one->name, &reply)) return fail(status);
+  *blocks = *(const int *)reply.data();
+  return cudaSuccess;
+}
+API(cudaOccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks, const void *host, int threads, size_t dynamic) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, dynamic, 0);
+}
+API(cudaOccupancyAvailableDynamicSMemPerBlock)(size_t *bytes, const void *host, int blocks, int) {
+  Function *one = function_of(host);
+  if (!one || blocks < 1) return fail(one ? cudaErrorInvalidValue : (cudaError_t)why);
+  size_t each = properties().shared_bytes / blocks;
+  *bytes = each > one->shared_bytes ? each - one->shared_bytes : 0;
+  return cudaSuccess;
+}

@@ -1,0 +1,156 @@
+// The connection to the server, device memory in this process, and the errors of CUDA.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+
+#include "standin.h"
+
+namespace rfview {
+
+static int link_ = -1;
+static pid_t owner;
+static std::recursive_mutex lock_;
+static Properties properties_;
+static thread_local cudaError_t last = cudaSuccess;
+static cudaError_t state_ = cudaSuccess;
+static double clock_ = 0;
+
+[[noreturn]] static void leave(const char *why) {
+  fprintf(stderr, "rfview: %s\n", why);
+  _exit(70);
+}
+
+static void send_all(const void *data, size_t size) {
+  const char *at = (const char *)data;
+  while (size) {
+    ssize_t done = send(link_, at, size, MSG_NOSIGNAL);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) leave("the server has gone");
+    at += done, size -= done;
+  }
+}
+
+static void receive_all(void *data, size_t size) {
+  char *at = (char *)data;
+  while (size) {
+    ssize_t done = recv(link_, at, size, 0);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) leave("the server has gone");
+    at += done, size -= done;
+  }
+}
+
+static int exchange(uint32_t operation, const std::string &body, std::string *reply) {
+  uint32_t head[2] = {operation, (uint32_t)body.size()};
+  send_all(head, sizeof head);
+  send_all(body.data(), body.size());
+  struct { int32_t status; uint32_t size; } answer;
+  receive_all(&answer, sizeof answer);
+  std::string data(answer.size, 0);
+  if (answer.size) receive_all(&data[0], answer.size);
+  if (reply) *reply = data;
+  return answer.status;
+}
+
+static void connect() {
+  if (link_ >= 0) {
+    if (owner != getpid()) leave("a process that was forked after its first CUDA call cannot use the device");
+    return;
+  }
+  const char *link = getenv("RFVIEW_LINK"), *memory = getenv("RFVIEW_MEMORY");
+  if (!link || !memory) leave("this library is for programs that rfview starts");
+  link_ = atoi(link), owner = getpid();
+  void *got = mmap((void *)BASE, CAPACITY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
+                   atoi(memory), SCRATCH);
+  if (got != (void *)BASE) leave("the device's addresses are taken in this process");
+  unsetenv("LD_PRELOAD");  // not for programs that this one starts
+  std::string reply;
+  uint32_t hello[2] = {1, (uint32_t)owner};
+  if (exchange(HELLO, raw(hello), &reply) || reply.size() < sizeof properties_) leave("the server speaks another version");
+  memcpy(&properties_, reply.data(), sizeof properties_);
+}
+
+int ask(uint32_t operation, const std::string &body, std::string *reply) {
+  std::lock_guard<std::recursive_mutex> hold(lock_);
+  connect();
+  return exchange(operation, body, reply);
+}
+
+const Properties &properties() {
+  std::lock_guard<std::recursive_mutex> hold(lock_);
+  connect();
+  return properties_;
+}
+
+cudaError_t fail(cudaError_t error) {
+  if (error != cudaSuccess) last = error;
+  return error;
+}
+cudaError_t fail(int status) { return fail((cudaError_t)status); }
+cudaError_t state() { return state_; }
+void set_state(cudaError_t error) { state_ = error; }
+double clock_ms() { return clock_; }
+void advance(uint64_t cycles) { clock_ += (double)cycles / properties().clock_khz; }
+bool is_device(const void *pointer) { return (uint64_t)pointer >= BASE && (uint64_t)pointer < BASE + CAPACITY; }
+
+}  // namespace rfview
+
+using namespace rfview;
+
+API(cudaGetLastError)() {
+  cudaError_t error = last;
+  last = state_;  // an error that the device was left with stays
+  return error;
+}
+API(cudaPeekAtLastError)() { return last; }
+
+extern "C" __attribute__((visibility("default"))) int rfview_not_supported(const char *name) {
+  static std::mutex lock;
+  static std::set<std::string> said;
+  std::lock_guard<std::mutex> hold(lock);
+  if (said.insert(name).second) fprintf(stderr, "rfview: %s is not supported\n", name);
+  return fail(cudaErrorNotSupported);
+}
+
+struct Known { cudaError_t code; const char *name, *text; };
+static const Known KNOWN[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidPtx, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped"},
+    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorInvalidPc, "cudaErrorInvalidPc", "invalid program counter"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+};
+static const Known *known(cudaError_t error) {
+  for (const Known &one : KNOWN)
+    if (one.code == error) return &one;
+  return nullptr;
+}
+API_OTHER(const char *, cudaGetErrorName)(cudaError_t error) { return known(error) ? known(error)->name : "unrecognized error code"; }
+API_OTHER(const char *, cudaGetErrorString)(cudaError_t error) { return known(error) ? known(error)->text : "unrecognized error code"; }

@@ -1,0 +1,183 @@
+// Memory: allocations are messages, all else is plain access, since device memory lies in this process at its own addresses.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+
+#include "standin.h"
+
+namespace rfview {
+
+struct Registered { uint64_t first, size, device; };  // whole pages of the host, and where they lie on the device
+static std::mutex lock_;
+static std::map<uint64_t, Registered> registered;  // by the pointer that the program gave
+static std::map<uint64_t, std::pair<size_t, Kind>> &blocks() { static auto *all = new std::map<uint64_t, std::pair<size_t, Kind>>; return *all; }
+
+cudaError_t allocate(void **pointer, size_t size, Kind kind) {
+  if (!pointer) return fail(cudaErrorInvalidValue);
+  if (state()) return fail(state());
+  *pointer = nullptr;
+  if (!size) return cudaSuccess;
+  std::string reply;
+  struct __attribute__((packed)) { uint64_t size; uint32_t kind; } body = {size, kind};
+  if (int status = ask(MALLOC, raw(body), &reply)) return fail(status);
+  memcpy(pointer, reply.data(), 8);
+  std::lock_guard<std::mutex> hold(lock_);
+  blocks()[(uint64_t)*pointer] = {size, kind};
+  return cudaSuccess;
+}
+
+static cudaError_t release(void *pointer) {
+  if (!pointer) return cudaSuccess;
+  {
+    std::lock_guard<std::mutex> hold(lock_);
+    blocks().erase((uint64_t)pointer);
+  }
+  return fail(ask(FREE, raw((uint64_t)pointer)));
+}
+
+static cudaError_t copy(void *to, const void *from, size_t size) {
+  if (state()) return fail(state());
+  if (size && (!to || !from)) return fail(cudaErrorInvalidValue);
+  memmove(to, from, size);
+  return cudaSuccess;
+}
+
+static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height) {
+  if (state()) return fail(state());
+  if (width > to_pitch || width > from_pitch) return fail(height ? cudaErrorInvalidPitchValue : cudaSuccess);
+  for (size_t y = 0; y < height; y++) memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
+  return cudaSuccess;
+}
+
+static cudaError_t fill(void *to, int value, size_t size) {
+  if (state()) return fail(state());
+  if (size && !is_device(to)) return fail(cudaErrorInvalidValue);
+  memset(to, value, size);
+  return cudaSuccess;
+}
+
+// Pages of the host become pages of the device's memory, with what they hold: both then see the same bytes.
+static cudaError_t share(void *pointer, size_t size) {
+  uint64_t page = sysconf(_SC_PAGESIZE), first = (uint64_t)pointer / page * page;
+  uint64_t length = ((uint64_t)pointer + size - first + page - 1) / page * page;
+  std::string reply;
+  struct __attribute__((packed)) { uint64_t size; uint32_t kind; } body = {length, HOST};
+  if (int status = ask(MALLOC, raw(body), &reply)) return fail(status);
+  uint64_t device;
+  memcpy(&device, reply.data(), 8);
+  memcpy((void *)device, (void *)first, length);
+  const char *memory = getenv("RFVIEW_MEMORY");
+  void *got = memory ? mmap((void *)first, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, atoi(memory),
+                            SCRATCH + device - BASE) : MAP_FAILED;
+  if (got == MAP_FAILED) return fail(cudaErrorInvalidValue);
+  struct { uint64_t host, device, size; } alias = {first, device, length};
+  ask(ALIAS, raw(alias));
+  registered[(uint64_t)pointer] = {first, length, device};
+  return cudaSuccess;
+}
+
+static cudaError_t unshare(const Registered &one) {
+  std::string kept((const char *)one.first, one.size);
+  void *got = mmap((void *)one.first, one.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (got == MAP_FAILED) return fail(cudaErrorInvalidValue);
+  memcpy(got, kept.data(), one.size);
+  struct { uint64_t host, device, size; } alias = {one.first, one.device, 0};
+  ask(ALIAS, raw(alias));
+  return fail(ask(FREE, raw(one.device)));
+}
+
+}  // namespace rfview
+
+using namespace rfview;
+#define OK return cudaSuccess
+
+API(cudaMalloc)(void **p, size_t n) { return allocate(p, n, DEVICE); }
+API(cudaMallocManaged)(void **p, size_t n, unsigned) { return allocate(p, n, MANAGED); }
+API(cudaMallocHost)(void **p, size_t n) { return allocate(p, n, HOST); }
+API(cudaHostAlloc)(void **p, size_t n, unsigned) { return allocate(p, n, HOST); }
+API(cudaMallocAsync)(void **p, size_t n, cudaStream_t) { return allocate(p, n, DEVICE); }
+API(cudaMallocFromPoolAsync)(void **p, size_t n, cudaMemPool_t, cudaStream_t) { return allocate(p, n, DEVICE); }
+API(cudaMallocPitch)(void **p, size_t *pitch, size_t width, size_t height) {
+  *pitch = (width + 511) / 512 * 512;
+  return allocate(p, *pitch * height, DEVICE);
+}
+API(cudaMalloc3D)(cudaPitchedPtr *p, cudaExtent e) {
+  size_t pitch = (e.width + 511) / 512 * 512;
+  *p = cudaPitchedPtr{nullptr, pitch, e.width, e.height};
+  return allocate(&p->ptr, pitch * e.height * e.depth, DEVICE);
+}
+API(cudaFree)(void *p) { return release(p); }
+API(cudaFreeAsync)(void *p, cudaStream_t) { return release(p); }
+API(cudaFreeHost)(void *p) { return release(p); }
+API(cudaHostGetDevicePointer)(void **d, void *h, unsigned) {
+  *d = h;
+  OK;
+}
+API(cudaHostGetFlags)(unsigned *flags, void *) {
+  *flags = cudaHostAllocMapped;
+  OK;
+}
+API(cudaHostRegister)(void *pointer, size_t size, unsigned) {
+  if (!pointer || !size) return fail(cudaErrorInvalidValue);
+  std::lock_guard<std::mutex> hold(lock_);
+  uint64_t page = sysconf(_SC_PAGESIZE), first = (uint64_t)pointer / page * page, end = (uint64_t)pointer + size;
+  for (auto &one : registered)
+    if (first < one.second.first + one.second.size && one.second.first < end) return fail(cudaErrorHostMemoryAlreadyRegistered);
+  return is_device(pointer) ? cudaSuccess : share(pointer, size);
+}
+API(cudaHostUnregister)(void *pointer) {
+  if (is_device(pointer)) OK;
+  std::lock_guard<std::mutex> hold(lock_);
+  auto found = registered.find((uint64_t)pointer);
+  if (found == registered.end()) return fail(cudaErrorHostMemoryNotRegistered);
+  Registered one = found->second;
+  registered.erase(found);
+  return unshare(one);
+}
+API(cudaMemcpy)(void *d, const void *s, size_t n, cudaMemcpyKind) { return copy(d, s, n); }
+API(cudaMemcpyAsync)(void *d, const void *s, size_t n, cudaMemcpyKind, cudaStream_t) { return copy(d, s, n); }
+API(cudaMemcpyPeer)(void *d, int, const void *s, int, size_t n) { return copy(d, s, n); }
+API(cudaMemcpyPeerAsync)(void *d, int, const void *s, int, size_t n, cudaStream_t) { return copy(d, s, n); }
+API(cudaMemcpy2D)(void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind) { return copy_rows(d, dp, s, sp, w, h); }
+API(cudaMemcpy2DAsync)(void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind, cudaStream_t) { return copy_rows(d, dp, s, sp, w, h); }
+API(cudaMemset)(void *d, int v, size_t n) { return fill(d, v, n); }
+API(cudaMemsetAsync)(void *d, int v, size_t n, cudaStream_t) { return fill(d, v, n); }
+API(cudaMemset2D)(void *d, size_t pitch, int v, size_t w, size_t h) {
+  for (size_t y = 0; y < h; y++)
+    if (cudaError_t error = fill((char *)d + y * pitch, v, w)) return error;
+  OK;
+}
+API(cudaMemset2DAsync)(void *d, size_t pitch, int v, size_t w, size_t h, cudaStream_t) { return cudaMemset2D(d, pitch, v, w, h); }
+API(cudaMemset3D)(cudaPitchedPtr p, int v, cudaExtent e) {
+  for (size_t z = 0; z < e.depth; z++)
+    if (cudaError_t error = cudaMemset2D((char *)p.ptr + z * p.pitch * p.ysize, p.pitch, v, e.width, e.height)) return error;
+  OK;
+}
+API(cudaMemset3DAsync)(cudaPitchedPtr p, int v, cudaExtent e, cudaStream_t) { return cudaMemset3D(p, v, e); }
+API(cudaMemGetInfo)(size_t *free_bytes, size_t *total) {
+  size_t used = 0;
+  std::lock_guard<std::mutex> hold(lock_);
+  for (auto &one : blocks()) used += one.second.first;
+  *total = (size_t)properties().megabytes << 20;
+  *free_bytes = *total > used ? *total - used : 0;
+  OK;
+}
+API(cudaMemPrefetchAsync)(const void *, size_t, cudaMemLocation, unsigned, cudaStream_t) { OK; }
+API(cudaMemAdvise)(const void *, size_t, cudaMemoryAdvise, cudaMemLocation) { OK; }
+API(cudaPointerGetAttributes)(cudaPointerAttributes *a, const void *p) {
+  memset(a, 0, sizeof *a);
+  a->type = cudaMemoryTypeUnregistered;
+  std::lock_guard<std::mutex> hold(lock_);
+  for (auto &one : registered)
+    if ((uint64_t)p >= one.second.first && (uint64_t)p < one.second.first + one.second.size) a->type = cudaMemoryTypeHost;
+  auto found = blocks().upper_bound((uint64_t)p);
+  if (found != blocks().begin() && (uint64_t)p < (--found)->first + found->second.first)
+    a->type = found->second.second == HOST ? cudaMemoryTypeHost : found->second.second == MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+  if (a->type != cudaMemoryTypeUnregistered) a->devicePointer = (void *)p;
+  if (a->type != cudaMemoryTypeDevice) a->hostPointer = (void *)p;
+  OK;
+}

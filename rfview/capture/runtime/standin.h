@@ -1,0 +1,69 @@
+// What the parts of the stand-in share: the connection to the server, errors, modules, kernels and allocations.
+#pragma once
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+// a function of the runtime's interface; the name is read from here when the rest of the names get their sentence
+#define API(name) extern "C" __attribute__((visibility("default"))) cudaError_t name
+#define API_OTHER(type, name) extern "C" __attribute__((visibility("default"))) type name
+
+namespace rfview {
+
+// the same numbers as in protocol.py
+const uint64_t BASE = 0x700000000000ull, SCRATCH = 1ull << 30, CAPACITY = 4ull << 30;
+enum Operation : uint32_t { HELLO = 1, MALLOC, FREE, LOAD, FACTS, KERNELS, SYMBOL, LAUNCH, OCCUPANCY, ALIAS, TEXTURE, RESET };
+enum Kind : uint32_t { DEVICE, HOST, MANAGED, ARRAY };
+const int STOPPED = 0x7fffffff;
+
+struct Properties {
+  uint32_t clock_khz, warps, threads, ctas, shared_bytes, registers, bandwidth, capability, megabytes, l2_bytes;
+};
+
+struct Module {
+  const void *data;
+  size_t size;
+  uint32_t number;
+  int status;  // of loading it; -1: not tried yet
+};
+
+struct Function {
+  Module *module;
+  std::string name;
+  bool known;
+  uint32_t registers, shared_bytes, local_bytes, max_threads, code_bytes;
+  std::vector<std::pair<uint32_t, uint32_t>> params;  // offset, size
+};
+
+struct Symbol {
+  Module *module;
+  std::string name;
+  size_t size;
+  uint64_t address;
+  void **managed;  // where the program keeps a __managed__ variable's address, else null
+};
+
+int ask(uint32_t operation, const std::string &body, std::string *reply = nullptr);
+const Properties &properties();
+cudaError_t fail(cudaError_t error);     // note an error as the last one and return it
+cudaError_t fail(int status);
+cudaError_t state();                     // the error that the device was left with by a launch
+void set_state(cudaError_t error);
+double clock_ms();                       // modelled time of all launches so far
+void advance(uint64_t cycles);
+Function *function_of(const void *host);
+Symbol *symbol_of(const void *host);
+cudaError_t allocate(void **pointer, size_t size, Kind kind);
+bool is_device(const void *pointer);
+
+template <class T>
+std::string raw(const T &value) {
+  return std::string((const char *)&value, sizeof value);
+}
+
+}  // namespace rfview
+
+extern "C" int rfview_not_supported(const char *name);

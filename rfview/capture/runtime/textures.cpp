@@ -1,0 +1,124 @@
+// Arrays, textures and surfaces: an array is texels row by row in device memory, a texture is a header that the server makes.
+#include <string.h>
+
+#include "standin.h"
+
+using namespace rfview;
+#define OK return cudaSuccess
+
+namespace {
+
+struct Array { void *data; cudaChannelFormatDesc format; cudaExtent size; unsigned flags; };
+
+size_t texel(const cudaChannelFormatDesc &f) { return (f.x + f.y + f.z + f.w) / 8; }
+size_t at_least_1(size_t n) { return n ? n : 1; }
+
+cudaError_t make(Array **out, const cudaChannelFormatDesc *f, cudaExtent size, unsigned flags) {
+  Array *one = new Array{nullptr, *f, size, flags};
+  cudaError_t error = allocate(&one->data, texel(*f) * size.width * at_least_1(size.height) * at_least_1(size.depth), ARRAY);
+  if (error) delete one;
+  *out = error ? nullptr : one;
+  return error;
+}
+
+struct Side { char *data; size_t pitch, slice; };
+
+Side side(const cudaPitchedPtr &p, const Array *array, const cudaPos &pos) {
+  if (!array) return {(char *)p.ptr + pos.x + pos.y * p.pitch + pos.z * p.pitch * p.ysize, p.pitch, p.pitch * p.ysize};
+  size_t pitch = texel(array->format) * array->size.width, slice = pitch * at_least_1(array->size.height);
+  return {(char *)array->data + pos.x * texel(array->format) + pos.y * pitch + pos.z * slice, pitch, slice};
+}
+
+cudaError_t copy(Side to, Side from, size_t width, size_t height, size_t depth) {
+  if (state()) return fail(state());
+  for (size_t z = 0; z < depth; z++)
+    for (size_t y = 0; y < height; y++)
+      memmove(to.data + z * to.slice + y * to.pitch, from.data + z * from.slice + y * from.pitch, width);
+  OK;
+}
+
+struct __attribute__((packed)) Body {
+  uint64_t address;
+  uint32_t x, y, z, channels, bits, kind, linear, normalised, as_float, mode[3], layers;
+  float border[4];
+};
+
+cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextureDesc *t) {
+  Body body{};
+  cudaChannelFormatDesc f{};
+  if (r->resType == cudaResourceTypeArray) {
+    const Array *array = (const Array *)r->res.array.array;
+    f = array->format, body.address = (uint64_t)array->data;
+    body.x = array->size.width, body.y = at_least_1(array->size.height), body.z = at_least_1(array->size.depth);
+  } else if (r->resType == cudaResourceTypeLinear) {
+    f = r->res.linear.desc, body.address = (uint64_t)r->res.linear.devPtr;
+    body.x = r->res.linear.sizeInBytes / texel(f), body.y = body.z = 1;
+  } else if (r->resType == cudaResourceTypePitch2D && r->res.pitch2D.pitchInBytes == r->res.pitch2D.width * texel(r->res.pitch2D.desc)) {
+    f = r->res.pitch2D.desc, body.address = (uint64_t)r->res.pitch2D.devPtr;
+    body.x = r->res.pitch2D.width, body.y = r->res.pitch2D.height, body.z = 1;
+  } else {
+    return (cudaError_t)rfview_not_supported("a texture of mipmaps, or of rows with a gap behind them");
+  }
+  body.channels = f.w ? 4 : f.z ? 3 : f.y ? 2 : 1, body.bits = f.x;
+  body.kind = f.f == cudaChannelFormatKindFloat ? 2 : f.f == cudaChannelFormatKindUnsigned ? 1 : 0;
+  if (t) {
+    body.linear = t->filterMode == cudaFilterModeLinear, body.normalised = t->normalizedCoords;
+    body.as_float = t->readMode == cudaReadModeNormalizedFloat && body.kind != 2;
+    for (int k = 0; k < 3; k++) body.mode[k] = t->addressMode[k];
+    memcpy(body.border, t->borderColor, sizeof body.border);
+  }
+  std::string reply;
+  if (int status = ask(TEXTURE, raw(body), &reply)) return fail(status);
+  memcpy(handle, reply.data(), 8);
+  OK;
+}
+
+cudaExtent extent(size_t w, size_t h, size_t d) { return cudaExtent{w, h, d}; }
+
+}  // namespace
+
+API_OTHER(cudaChannelFormatDesc, cudaCreateChannelDesc)(int x, int y, int z, int w, cudaChannelFormatKind f) { return cudaChannelFormatDesc{x, y, z, w, f}; }
+API(cudaMallocArray)(cudaArray_t *a, const cudaChannelFormatDesc *f, size_t w, size_t h, unsigned flags) { return make((Array **)a, f, extent(w, h, 0), flags); }
+API(cudaMalloc3DArray)(cudaArray_t *a, const cudaChannelFormatDesc *f, cudaExtent e, unsigned flags) {
+  if (flags & cudaArrayCubemap) return (cudaError_t)rfview_not_supported("a texture that is a cube map");
+  return make((Array **)a, f, e, flags);
+}
+API(cudaFreeArray)(cudaArray_t a) {
+  Array *one = (Array *)a;
+  if (!one) OK;
+  cudaError_t error = fail(ask(FREE, raw((uint64_t)one->data)));
+  delete one;
+  return error;
+}
+API(cudaArrayGetInfo)(cudaChannelFormatDesc *f, cudaExtent *e, unsigned *flags, cudaArray_t a) {
+  Array *one = (Array *)a;
+  if (f) *f = one->format;
+  if (e) *e = one->size;
+  if (flags) *flags = one->flags;
+  OK;
+}
+API(cudaGetChannelDesc)(cudaChannelFormatDesc *f, cudaArray_const_t a) { *f = ((const Array *)a)->format; OK; }
+static Side row(const void *p, size_t pitch) { return {(char *)p, pitch, 0}; }
+static Side within(const void *a, size_t x, size_t y) {
+  const Array *one = (const Array *)a;
+  size_t pitch = texel(one->format) * one->size.width;
+  return {(char *)one->data + x + y * pitch, pitch, 0};
+}
+API(cudaMemcpy2DToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind) { return copy(within(a, x, y), row(s, sp), w, h, 1); }
+API(cudaMemcpy2DToArrayAsync)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind, cudaStream_t) { return copy(within(a, x, y), row(s, sp), w, h, 1); }
+API(cudaMemcpy2DFromArray)(void *d, size_t dp, cudaArray_const_t a, size_t x, size_t y, size_t w, size_t h, cudaMemcpyKind) { return copy(row(d, dp), within(a, x, y), w, h, 1); }
+API(cudaMemcpyToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t n, cudaMemcpyKind) { return copy(within(a, x, y), row(s, n), n, 1, 1); }
+API(cudaMemcpyFromArray)(void *d, cudaArray_const_t a, size_t x, size_t y, size_t n, cudaMemcpyKind) { return copy(row(d, n), within(a, x, y), n, 1, 1); }
+API(cudaMemcpy3D)(const cudaMemcpy3DParms *p) {
+  const Array *to = (const Array *)p->dstArray, *from = (const Array *)p->srcArray;
+  size_t width = p->extent.width * (to ? texel(to->format) : from ? texel(from->format) : 1);
+  return copy(side(p->dstPtr, to, p->dstPos), side(p->srcPtr, from, p->srcPos), width, p->extent.height, p->extent.depth);
+}
+API(cudaMemcpy3DAsync)(const cudaMemcpy3DParms *p, cudaStream_t) { return cudaMemcpy3D(p); }
+API(cudaCreateTextureObject)(cudaTextureObject_t *out, const cudaResourceDesc *r, const cudaTextureDesc *t, const cudaResourceViewDesc *view) {
+  if (view) return (cudaError_t)rfview_not_supported("a texture with a view of its resource");
+  return header((uint64_t *)out, r, t);
+}
+API(cudaDestroyTextureObject)(cudaTextureObject_t t) { return fail(ask(FREE, raw((uint64_t)t))); }
+API(cudaCreateSurfaceObject)(cudaSurfaceObject_t *out, const cudaResourceDesc *r) { return header((uint64_t *)out, r, nullptr); }
+API(cudaDestroySurfaceObject)(cudaSurfaceObject_t s) { return fail(ask(FREE, raw((uint64_t)s))); }

@@ -1,0 +1,108 @@
+"""The stand-in for libcudart: compiled on first use with the user's g++ and CUDA headers, and kept in the cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from rfview.engine.compile.cache import CACHE_FOLDER
+from rfview.engine.errors import InputError
+
+SOURCES = Path(__file__).parent / "runtime"
+SONAME = "libcudart.so.13"
+TESTED = 13                     # the CUDA release whose headers and programs the stand-in is tested with
+FLAGS = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden")
+PER_THREAD = re.compile(r"_pt(?:sz|ds)$")
+DEFINED = re.compile(r"^(?:API\((\w+)\)|API_OTHER\([^,]+, (\w+)\)|(?:IGNORED|WAITS)\((\w+))", re.MULTILINE)
+
+
+def library(say: Callable[[float | None, str], None]) -> Path:
+    """Return the compiled stand-in, made now if it is not there yet; say: shows that this takes some seconds.
+
+    Raises InputError where there is no x86-64 Linux, no g++ or no CUDA headers.
+    """
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+        raise InputError(f"CUDA programs are captured on x86-64 Linux, this is {sys.platform} on {platform.machine()}; "
+                         "Python programs are captured anywhere")  # fmt: skip
+    compiler, headers = shutil.which("g++"), include_folder()
+    if compiler is None:
+        raise InputError("to run CUDA programs, a library is compiled once with g++, which is not here: install it "
+                         "(apt install g++, or the like)")  # fmt: skip
+    if headers is None:
+        raise InputError("to run CUDA programs, a library is compiled once with CUDA's headers, and there is no "
+                         "cuda_runtime_api.h: name the toolkit's folder in CUDA_HOME")  # fmt: skip
+    release = release_of(headers)
+    if release // 1000 != TESTED:
+        raise InputError(f"the CUDA headers in {headers} are of release {release // 1000}; programs of CUDA {TESTED} can be "
+                         "captured: name another toolkit's folder in CUDA_HOME")  # fmt: skip
+    content = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.iterdir()) if path.is_file())
+    key = hashlib.sha256(f"{content}{FLAGS}{release}".encode()).hexdigest()[:16]
+    folder = CACHE_FOLDER / f"cudart-{key}"
+    if not (folder / SONAME).is_file():
+        say(None, "compiling the stand-in for CUDA's runtime, once")
+        _compile(compiler, headers, folder)
+        say(1.0, "compiled")
+    return folder / SONAME
+
+
+def include_folder() -> Path | None:
+    """Return the folder with CUDA's headers: of CUDA_HOME, of the nvcc on the path, or where toolkits are installed."""
+    named = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
+    places = [Path(named)] if named else []
+    nvcc = shutil.which("nvcc")
+    places += [Path(nvcc).resolve().parents[1]] if nvcc else []
+    places += [Path("/usr/local/cuda"), Path("/opt/cuda"), Path("/usr")]
+    return next((place / "include" for place in places if (place / "include" / "cuda_runtime_api.h").is_file()), None)
+
+
+def release_of(headers: Path) -> int:
+    """Return CUDART_VERSION of a folder of headers, 13000 for 13.0; 0 where it does not say."""
+    text = (headers / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace")
+    found = re.search(r"^#define CUDART_VERSION\s+(\d+)", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def rest() -> str:
+    """Return C++ for the names of the runtime that the sources lack: each says its name and returns cudaErrorNotSupported.
+
+    Those for a default stream per thread are the others', since all streams are one.
+    """
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.cpp")))
+    have = {next(filter(None, found)) for found in DEFINED.findall(text)}
+    lines = ['extern "C" int rfview_not_supported(const char *);']
+    for name in (SOURCES / "names.txt").read_text(encoding="utf-8").split():
+        base = PER_THREAD.sub("", name)
+        if name in have:
+            continue
+        if base in have:
+            lines.append(f'__asm__(".text\\n.globl {name}\\n.type {name},@function\\n{name}: jmp {base}@PLT\\n");')
+        else:
+            lines.append(f'extern "C" __attribute__((visibility("default"))) int {name}() '
+                         f'{{ return rfview_not_supported("{name}"); }}')  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _compile(compiler: str, headers: Path, folder: Path) -> None:
+    """Compile everything into a folder, which appears under its name once it is whole."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="cudart-new-") as name:
+        made = Path(name)
+        (made / "rest.cpp").write_text(rest(), encoding="utf-8")
+        (made / "map").write_text(f"{SONAME} {{ global: *; }};\n", encoding="utf-8")
+        sources = [*sorted(SOURCES.glob("*.cpp")), made / "rest.cpp"]
+        links = ("-shared", f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={made / 'map'}")
+        command = [compiler, *FLAGS, f"-I{headers}", *links, *map(str, sources), "-ldl", "-o", str(made / SONAME)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
+            raise InputError(f"g++ cannot compile the stand-in for CUDA's runtime with the headers in {headers}: {first}")
+        folder.mkdir(exist_ok=True)
+        os.replace(made / SONAME, folder / SONAME)

@@ -1,0 +1,58 @@
+"""`rfview launches`: run an unmodified GPU program and list what it launched."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from rfview.commands import options, programs
+from rfview.engine import files
+from rfview.engine.escapes import visible
+
+if TYPE_CHECKING:
+    from rfview.capture.device import Device
+    from rfview.capture.launches import Extent
+
+EPILOG = programs.EPILOG
+TAKES_PROGRAM = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="PROGRAM", nargs="?", help="a CUDA program, followed by its arguments")
+    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
+    options.add_machine(parser)
+    parser.add_argument("--only", metavar="KERNEL[:NTH]|NUMBER", help="list this launch alone; keep nothing of the others")
+    parser.add_argument("--json", metavar="FILE", help="write the list as JSON, too")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the program, print the table behind what it printed, and end with its exit code."""
+    output = files.check_target(args.json) if args.json else None
+    code, device = programs.captured(args, only=args.only)
+    print(table(device))
+    if output is not None:
+        total = {"launches": device.total, "cycles": device.cycles, "exit_code": code}
+        files.write(output, json.dumps({**total, "list": programs.rows_of(device)}, indent=1) + "\n")
+    return code
+
+
+def table(device: Device) -> str:
+    """Return the launches as lines: number, kernel, grid, block, cycles, result."""
+    rows = [(str(entry.number), f"{visible(entry.kernel)}:{entry.nth}", extent(entry.grid), extent(entry.block),
+             f"{entry.cycles:,}", visible(entry.result) or "fine") for entry in device.entries]
+    head = ("launch", "kernel", "grid", "block", "cycles", "result")
+    widths = [max(len(row[k]) for row in [head, *rows]) for k in range(5)]
+    lines = ["  ".join([*(f"{cell:>{width}}" if k in (0, 4) else f"{cell:<{width}}"
+                          for k, (cell, width) in enumerate(zip(row[:5], widths))), row[5]]) for row in [head, *rows]]
+    left_out = device.total - len(device.entries)
+    lines.append(f"{device.total:,} launch{'es' * (device.total != 1)}, {device.cycles:,} cycles"
+                 + (f"; {left_out:,} not listed" if left_out else ""))
+    return "\n".join(lines)
+
+
+def extent(size: Extent) -> str:
+    """Return a grid or block as people write it: 8, 8 x 4."""
+    used = max([k for k in range(3) if size[k] != 1], default=0) + 1
+    return " x ".join(f"{n:,}" for n in size[:used])

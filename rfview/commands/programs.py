@@ -1,0 +1,94 @@
+"""What the commands share that run programs: options, the program's command line, and what is said of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rfview.commands import options
+from rfview.engine.errors import InputError
+
+if TYPE_CHECKING:
+    from rfview.capture.device import Device, Taken
+
+EPILOG = """the program is a CUDA one as nvcc compiles it, unchanged: its kernels run here, without a GPU, and it goes on
+with the results. `--` ends rfview's options: what follows is the program's
+  nvcc app.cu -o app
+  rfview launches ./app 100
+  rfview record ./app 100 --launch matmul:1 --stop -o m.rfs
+  rfview launches --design stt -- ./app --size 100"""
+
+
+def add_launch(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Declare --launch and --stop."""
+    parser.add_argument("--launch", metavar="KERNEL[:NTH]|NUMBER", required=required,
+                        help="the launch of a program that is meant: a number (the first is 0), or a kernel and which of "
+                             "its launches (0 is the first)")  # fmt: skip
+    parser.add_argument("--stop", action="store_true", help="end the program behind that launch")
+
+
+def words_of(args: argparse.Namespace) -> list[str]:
+    """Return the program's command line; raises InputError where none is given."""
+    words = [*([args.target] if args.target is not None else []), *args.words, *(getattr(args, "program", None) or [])]
+    if not words:
+        raise InputError("expected a program and its arguments, such as ./app 100")
+    return words
+
+
+def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool = False,
+             only: str | None = None) -> tuple[int, Device]:  # fmt: skip
+    """Run the program that a command line names, with its machine; return its exit code and the device that it had."""
+    from rfview.capture.device import Device
+    from rfview.capture.launches import choice_of
+    from rfview.capture.program import run
+
+    machine = options.machine_of(args)
+    options.check_names(machine)
+    launch = getattr(args, "launch", None)
+    choice = choice_of(launch) if launch is not None else None
+    with options.progress(patience_s=2.0) as report:
+        device = Device(machine, choice=choice, runs_choice=runs_choice, progress=report,
+                        only=choice_of(only) if only is not None else None)  # fmt: skip
+        code = run(words_of(args), device, say, report, stops=stops)
+    return code, device
+
+
+def taken_of(device: Device) -> Taken:
+    """Return the chosen launch; raises InputError, which says what there was instead, where it was never made."""
+    from rfview.capture.launches import missing
+
+    if device.taken is None:
+        assert device.choice is not None
+        raise missing(device.choice, device.entries, device.total)
+    return device.taken
+
+
+def say(text: str) -> None:
+    """Show a sentence of the server's."""
+    print(f"rfview: {text}", file=sys.stderr, flush=True)
+
+
+def is_program(args: argparse.Namespace) -> bool:
+    """Say whether a command that also takes launch files was given a program; raises InputError where it lacks --launch."""
+    given = bool(args.words or getattr(args, "program", None))
+    if args.launch is not None:
+        return True
+    if args.stop or given or (args.target is not None and _is_elf(args.target)):
+        raise InputError(f"{args.target or 'a program'}: which of the program's launches? --launch 0 is the first, --launch "
+                         "KERNEL the first of a kernel's; `rfview launches` lists them")  # fmt: skip
+    return False
+
+
+def _is_elf(name: str) -> bool:
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
+def rows_of(device: Device) -> list[dict[str, Any]]:
+    """Return the launches as plain data."""
+    return [entry.row() for entry in device.entries]

@@ -1,0 +1,202 @@
+"""Device memory, modules and launches, driven from Python over the socket."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfview.capture import protocol as wire
+from rfview.capture.client import Client, CudaError, Stopped
+from rfview.capture.launches import choice_of
+from rfview.capture.memory import GRAIN, DeviceMemory
+from rfview.engine.launch import load_launch_file
+from rfview.engine.program import GLOBAL_BASE
+from rfview.engine.simulator import Simulator
+from tests.capture.driven import NAME, SAXPY, driven
+
+
+def floats(client: Client, address: int, count: int) -> np.ndarray:
+    return np.frombuffer(client.read(address, 4 * count), np.float32)
+
+
+def vectors(client: Client, count: int = 100) -> tuple[int, int]:
+    x, y = client.malloc(4 * count), client.malloc(4 * count)
+    client.write(x, np.arange(count, dtype=np.float32).tobytes())
+    client.write(y, np.ones(count, np.float32).tobytes())
+    return x, y
+
+
+def test_device_memory_begins_where_the_engine_has_it() -> None:
+    assert wire.BASE == GLOBAL_BASE
+
+
+def test_a_launch_reads_and_writes_the_programs_memory() -> None:
+    with driven() as (client, device, said):
+        x, y = vectors(client)
+        module = client.load(SAXPY)
+        assert client.kernels(module) == [NAME]
+        cycles = client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+        assert np.array_equal(floats(client, y, 100), 1 + 2 * np.arange(100, dtype=np.float32))
+        assert cycles == device.entries[0].cycles > 0 and device.entries[0].kernel == "saxpy" and not said
+
+
+def test_a_symbol_holds_its_value_over_launches() -> None:
+    with driven() as (client, _device, _said):
+        x, y = vectors(client)
+        module = client.load(SAXPY)
+        factor, size = client.symbol(module, "factor")
+        assert size == 4 and struct.unpack("<f", client.read(factor, 4)) == (2.0,)
+        client.write(factor, struct.pack("<f", 10.0))
+        for _ in range(2):
+            client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+        assert np.array_equal(floats(client, y, 100), 1 + 20 * np.arange(100, dtype=np.float32))
+
+
+def test_a_machine_used_anew_takes_the_cycles_of_a_launch_file(tmp_path: Path) -> None:
+    (tmp_path / "a.ptx").write_text(SAXPY)
+    (tmp_path / "a.toml").write_text(f"""[[launch]]
+kernel = "{NAME}"
+grid = [4]
+block = [32]
+args = [{{buffer = "x"}}, {{buffer = "y"}}, {{value = 100}}]
+[buffers.x]
+shape = [100]
+dtype = "float32"
+arange = true
+[buffers.y]
+shape = [100]
+dtype = "float32"
+value = 1
+""")
+    alone = Simulator(load_launch_file(tmp_path / "a.toml"))
+    alone.run()
+    with driven() as (client, _device, _said):
+        x, y = vectors(client)
+        module = client.load(SAXPY)
+        launches = [client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100]) for _ in range(3)]
+    assert launches == [alone.cycle] * 3
+
+
+def test_what_is_out_of_bounds_is_an_illegal_address_and_stays_one_until_a_reset() -> None:
+    with driven() as (client, _device, said):
+        x, y = vectors(client)
+        module = client.load(SAXPY)
+        with pytest.raises(CudaError) as fault:
+            client.launch(module, NAME, (4, 1, 1), (64, 1, 1), 0, [x, y, 200])
+        assert fault.value.code == wire.ILLEGAL_ADDRESS and "past the end of" in said[0]
+        with pytest.raises(CudaError) as again:
+            client.ask(wire.SYNC)
+        assert again.value.code == wire.ILLEGAL_ADDRESS
+        client.ask(wire.RESET)
+        x, y = vectors(client)
+        client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+        assert floats(client, y, 100)[99] == 1 + 2 * 99
+
+
+def test_the_chosen_launch_is_kept_with_its_memory_before_and_after_and_stops_the_program() -> None:
+    with driven(choice=choice_of("saxpy:1"), stops=True) as (client, device, _said):
+        x, y = vectors(client)
+        other = client.malloc(64)
+        module = client.load(SAXPY)
+        client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+        with pytest.raises(Stopped):
+            client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+        taken = device.taken
+        assert taken is not None and taken.entry.number == 1 and taken.after is not None
+        assert {x, y, client.symbol(module, "factor")[0]} == set(taken.before) and other not in taken.before
+        before, after = (np.frombuffer(kept[y][1], np.float32) for kept in (taken.before, taken.after))
+        assert np.array_equal(after - before, 2 * np.arange(100, dtype=np.float32))
+
+
+def test_a_launch_that_reaches_beyond_its_parameters_is_kept_with_all_memory() -> None:
+    text = SAXPY.replace("[%rd5]", "[%rd5+8192]")       # y is 8 KB behind what the parameter says
+    with driven(choice=choice_of("0")) as (client, device, _said):
+        x, y = vectors(client)
+        module = client.load(text)
+        client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y - 8192, 100])
+        taken = device.taken
+        assert taken is not None and taken.entry.result == "" and {x, y} < set(taken.before)
+        assert floats(client, y, 100)[99] == 1 + 2 * 99
+
+
+@pytest.mark.parametrize(("grid", "block", "shared", "code"), [
+    ((1, 1, 1), (2048, 1, 1), 0, wire.INVALID_CONFIGURATION), ((0, 1, 1), (32, 1, 1), 0, wire.INVALID_CONFIGURATION),
+    ((1, 70000, 1), (32, 1, 1), 0, wire.INVALID_CONFIGURATION), ((1, 1, 1), (32, 1, 1), 1 << 20, wire.OUT_OF_RESOURCES),
+])
+def test_a_launch_that_no_machine_takes_is_an_error_of_cuda(grid: tuple, block: tuple, shared: int, code: int) -> None:
+    with driven() as (client, device, _said):
+        x, y = vectors(client)
+        module = client.load(SAXPY)
+        with pytest.raises(CudaError) as error:
+            client.launch(module, NAME, grid, block, shared, [x, y, 1])
+        assert error.value.code == code and device.failed == 0
+
+
+@pytest.mark.parametrize(("operation", "body", "code"), [
+    (99, b"", wire.NOT_SUPPORTED), (wire.MALLOC, b"abc", wire.INVALID_VALUE), (wire.FREE, struct.pack("<Q", 5), wire.INVALID_VALUE),
+    (wire.MALLOC, struct.pack("<QI", 1 << 60, 0), wire.MEMORY_ALLOCATION), (wire.FACTS, struct.pack("<I", 7), 98),
+    (wire.LOAD, struct.pack("<I", 0) + b".version oh", wire.INVALID_PTX), (wire.LOAD, struct.pack("<I", 1) + b"x" * 99, 209),
+    (wire.SYMBOL, struct.pack("<I", 1) + b"none", wire.INVALID_SYMBOL), (wire.HELLO, struct.pack("<II", 99, 0), 801),
+    (wire.TEXTURE, bytes(wire.TEXTURE_BODY.size), wire.INVALID_VALUE), (wire.LOAD, b"", wire.INVALID_VALUE),
+])  # fmt: skip
+def test_messages_that_make_no_sense_are_errors_and_the_next_is_served(operation: int, body: bytes, code: int) -> None:
+    with driven() as (client, _device, _said):
+        with pytest.raises(CudaError) as error:
+            client.ask(operation, body)
+        assert error.value.code == code
+        assert client.malloc(16) >= wire.BASE
+
+
+def test_a_message_that_is_too_long_ends_the_connection() -> None:
+    with driven() as (client, _device, said):
+        with pytest.raises((wire.LinkError, ConnectionError)):
+            client.ask(wire.MALLOC, bytes(wire.MAX_BODY + 1))
+    assert "cannot be read" in said[0]
+
+
+def test_memory_that_is_freed_is_given_out_again_zeroed_and_never_twice() -> None:
+    memory = DeviceMemory(1 << 24)
+    state = np.random.RandomState(5)
+    held: dict[int, int] = {}
+    for turn in range(2000):
+        if held and state.randint(3) == 0:
+            address = list(held)[state.randint(len(held))]
+            del held[address]
+            assert memory.free(address)
+        else:
+            size = int(state.randint(1, 300_000 if turn % 50 == 0 else 3000))
+            address = memory.allocate(size, page=turn % 7 == 0)
+            if address:
+                assert not any(start - GRAIN < address + size and address < start + other + GRAIN
+                               for start, other in held.items())
+                content = memory.view(memory.live[address])
+                assert not content.any()
+                content[:] = 255
+                held[address] = size
+    for address in held:
+        assert memory.free(address) and not memory.free(address)
+    assert memory.used == 0 and memory.allocate(1 << 23)
+
+
+def test_the_memory_file_is_its_owners_alone() -> None:
+    import os
+
+    memory = DeviceMemory(1 << 20)
+    assert os.fstat(memory.descriptor).st_mode & 0o777 == 0o600
+    assert os.fstat(memory.descriptor).st_nlink == 0
+
+
+def test_an_alias_is_the_same_memory_at_another_address() -> None:
+    with driven() as (client, _device, _said):
+        x, y = vectors(client)
+        away = 0x1234_5000
+        client.ask(wire.ALIAS, struct.pack("<QQQ", away, y, 400))
+        module = client.load(SAXPY)
+        client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
+        assert floats(client, y, 100)[99] == 1 + 2 * 99
+        client.ask(wire.ALIAS, struct.pack("<QQQ", away, 0, 0))
+        with pytest.raises(CudaError):
+            client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])

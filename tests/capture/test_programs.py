@@ -1,0 +1,164 @@
+"""CUDA programs as nvcc compiles them, run without a GPU: results, exit codes, errors, and a launch that runs alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rfview.capture.program import check
+from rfview.capture.standin import SOURCES, rest
+from rfview.engine.errors import InputError
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g++") is None,
+                                reason="needs nvcc and g++ to compile programs")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile the programs as nvcc does by default: the runtime inside."""
+    path = tmp_path_factory.mktemp("programs") / "app"
+    subprocess.run(["nvcc", str(HERE / "programs.cu"), "-o", str(path)], check=True, capture_output=True)
+    return path
+
+
+def rfview(*words: object, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    return subprocess.run([sys.executable, "-m", "rfview", *map(str, words)], cwd=cwd, env=environment, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+
+
+@needs_nvcc
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 7, 9])
+def test_a_program_finds_its_own_check_passed_and_ends_with_its_exit_code(program: Path, number: int) -> None:
+    done = rfview("launches", program, number)
+    assert done.returncode == 3, (done.stdout, done.stderr)
+    assert "result" in done.stdout and "Traceback" not in done.stderr
+
+
+@needs_nvcc
+def test_what_a_kernel_prints_comes_in_its_place(program: Path) -> None:
+    done = rfview("launches", program, 6)
+    assert done.stdout.splitlines()[:4] == ["before", "thread 0 of 2", "thread 1 of 2", "after"]
+
+
+@needs_nvcc
+def test_a_fault_is_said_with_its_place(program: Path) -> None:
+    done = rfview("launches", program, 4)
+    assert "past the end of m" in done.stderr and "past the end of m" in done.stdout
+
+
+@needs_nvcc
+def test_what_is_not_there_says_its_name(program: Path) -> None:
+    done = rfview("launches", program, 8)
+    assert done.returncode == 3 and "rfview: cudaDeviceGetDefaultMemPool is not supported" in done.stderr
+
+
+@needs_nvcc
+def test_a_program_that_a_signal_ends_gives_128_and_its_number(program: Path) -> None:
+    assert rfview("launches", program, 11).returncode == 128 + signal.SIGABRT
+
+
+@needs_nvcc
+def test_a_captured_launch_runs_alone_in_as_many_cycles_and_bit_for_bit(program: Path, tmp_path: Path) -> None:
+    listed = rfview("launches", program, 2, "--json", tmp_path / "list.json")
+    assert listed.returncode == 3, listed.stderr
+    cycles = [row["cycles"] for row in json.loads((tmp_path / "list.json").read_text())["list"]]
+    for chosen in ("1", "add:1"):
+        folder = tmp_path / chosen.replace(":", "")
+        done = rfview("capture", "--launch", chosen, "-o", folder, "--", program, "2")
+        assert done.returncode == 3, done.stderr
+        alone = rfview("run", folder / "launch.toml", "--json")
+        summary = json.loads(alone.stdout)
+        assert summary["cycles"] == cycles[1] and summary["verified"] is True
+        assert sum(path.stat().st_size for path in folder.iterdir()) < 100_000
+
+
+@needs_nvcc
+def test_a_recording_of_a_launch_has_its_cycles_and_stop_ends_the_program_behind_it(program: Path, tmp_path: Path) -> None:
+    done = rfview("record", program, 0, "--launch", "add", "--stop", "-o", tmp_path / "a.rfs")
+    assert done.returncode == 0, done.stderr
+    said = rfview("info", tmp_path / "a.rfs")
+    assert said.returncode == 0 and "add" in said.stdout
+    whole = rfview("record", program, 0, "--launch", "add:1", "-o", tmp_path / "b.rfs")
+    assert whole.returncode == 3, whole.stderr
+
+
+@needs_nvcc
+def test_debug_opens_the_launch_before_it_ran(program: Path) -> None:
+    done = rfview("debug", program, 3, "--launch", "count")
+    assert done.returncode == 0 and "count" in done.stdout, done.stderr
+
+
+@needs_nvcc
+def test_a_launch_that_there_is_not_says_which_there_are(program: Path, tmp_path: Path) -> None:
+    done = rfview("capture", program, 3, "--launch", "cuont", "-o", tmp_path / "x")
+    assert done.returncode == 2 and "made 1 of count" in done.stderr and not (tmp_path / "x").exists()
+
+
+@needs_nvcc
+def test_a_program_without_a_chosen_launch_is_asked_for_one(program: Path) -> None:
+    done = rfview("record", program, 3)
+    assert done.returncode == 2 and "--launch" in done.stderr
+
+
+@needs_nvcc
+def test_nothing_is_left_of_a_run_that_is_killed(program: Path) -> None:
+    before = set(os.listdir("/dev/shm"))
+    running = subprocess.Popen([sys.executable, "-m", "rfview", "launches", str(program), "10"], cwd=REPOSITORY,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert running.stdout is not None
+    child = int(running.stdout.readline())
+    running.kill()
+    running.wait()
+    running.stdout.close()
+    end = time.monotonic() + 20
+    while Path(f"/proc/{child}").exists() and "Z" not in Path(f"/proc/{child}/stat").read_text().split(")")[1][:3]:
+        assert time.monotonic() < end, "the program outlives the server"
+        time.sleep(0.05)
+    assert set(os.listdir("/dev/shm")) <= before
+
+
+@needs_nvcc
+def test_a_stripped_program_with_the_runtime_inside_is_refused_in_a_sentence(program: Path, tmp_path: Path) -> None:
+    if shutil.which("strip") is None:
+        pytest.skip("needs strip")
+    bare = tmp_path / "bare"
+    subprocess.run(["strip", "-o", str(bare), str(program)], check=True)
+    with pytest.raises(InputError, match="stripped"):
+        check(bare)
+
+
+@needs_nvcc
+def test_a_program_linked_with_the_shared_runtime_runs_too(tmp_path: Path) -> None:
+    path = tmp_path / "shared"
+    subprocess.run(["nvcc", "-cudart", "shared", str(HERE / "programs.cu"), "-o", str(path)], check=True, capture_output=True)
+    done = rfview("launches", path, 3)
+    assert done.returncode == 3, done.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["launches"], "expected a program"), (["launches", "./not-there"], "there is no such program"),
+    (["capture", "true", "--launch", "-1"], "--launch"), (["capture", "true"], "--launch"),
+    (["record", "--stop"], "--launch 0 is the first"),
+])
+def test_command_lines_that_cannot_be_understood_end_in_a_sentence(words: list[str], said: str) -> None:
+    done = rfview(*words)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_every_name_of_the_runtime_is_there_or_says_that_it_is_not() -> None:
+    names = (SOURCES / "names.txt").read_text().split()
+    made = rest()
+    assert len(names) == len(set(names)) > 400
+    assert 'rfview_not_supported("cudaGraphCreate")' in made and "jmp cudaMemcpyAsync@PLT" in made
+    assert "cudaMalloc()" not in made
