@@ -13,6 +13,7 @@
     charts  listing                bar charts; lists of the command line
     sweep/                         sweep files, and the datasets that they fill
     capture/                       unmodified programs: their launches run on the machine
+    launching/                     a kernel of one's own with arrays: `rfview.launch`, --arg
     engine/  sessions/             installed here, beside this folder in a checkout: the machine; recordings and verbs
 """
 
@@ -27,9 +28,12 @@ if not (Path(__file__).parent / "engine").is_dir():     # a checkout: engine/ an
 from rfview.engine import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rfview.launching.session import LaunchSession
     from rfview.sessions import Session
 
-__all__ = ["__version__", "open"]
+__all__ = ["__version__", "launch", "open"]
 
 
 def open(target: str | Path, **options: Any) -> Session:
@@ -41,3 +45,19 @@ def open(target: str | Path, **options: Any) -> Session:
     from rfview.sessions import open_session
 
     return open_session(str(target), **options)
+
+
+def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | None,
+           args: Sequence[Any] | Mapping[str, Any] = (), **options: Any) -> LaunchSession:  # fmt: skip
+    """Launch a kernel with NumPy arrays and numbers, and return its session at cycle 0: step, run, why, back.
+
+    kernel: PTX as text; FILE.ptx, FILE.cu or FILE.py with ::KERNEL behind it; a kernel of numba-cuda or Triton. block None:
+    where the kernel fixes it. args: in order, or by name; None is a null pointer. options: entry, shared_bytes,
+    compile_options; design, scheduler, preset, settings, max_cycles, progress.
+
+    The arrays hold the results as soon as the session first arrives at the kernel's end (`session.run()`), or
+    `session.results()` is called, which returns them by name. Raises rfview.engine.errors.InputError.
+    """
+    from rfview.launching.session import launch as launched
+
+    return launched(kernel, grid, block, args, **options)

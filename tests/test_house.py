@@ -31,6 +31,8 @@ RUNS_THE_MACHINE["rfview/capture/modules.py"] = {"rfview.engine.ptx", "rfview.en
 RUNS_THE_MACHINE["rfview/capture/device.py"] = {"rfview.engine.simulator", "rfview.engine.fault_codes"}
 RUNS_THE_MACHINE["rfview/capture/standin.py"] = {"rfview.engine.compile.cache"}
 RUNS_THE_MACHINE["rfview/capture/textures.py"] = {"rfview.engine.textures"}
+RUNS_THE_MACHINE["rfview/launching/session.py"] = {"rfview.engine.simulator"}
+RUNS_THE_MACHINE["rfview/launching/sources.py"] = {"rfview.engine.ptx"}
 RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"rfview.engine.ptx"}     # read and placed, not run
 TOP_LEVEL = {
     ".ci", ".github", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",

@@ -115,33 +115,37 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
 
 
 def kernel_of(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
-    """Find the kernel of a launch: by its exact name, else as the only one whose C++ name ends in it.
+    """Return the kernel of a launch as `kernel_named` finds it."""
+    return kernel_named(launch.kernel, module, f"{spec.path}: [[launch]] kernel")
+
+
+def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
+    """Find a kernel: by its exact name, else as the only one whose C++ name ends in it; where: how errors begin.
 
     Template arguments choose among instances: scal<float>.
-    The name may be left out where the module has one entry.
+    The name may be left out where the module has one entry. Raises InputError.
     """
     from rfview.engine.ptx.parse.mangling import split_name     # start-up: cpp_name is asked without the front end
 
     names = list(module.kernels)
-    where = f"{spec.path}: [[launch]] kernel"
-    if launch.kernel is None:
+    if called is None:
         if len(names) != 1:
             raise InputError(f"{where}: the module has {len(names)} kernels, name one of {_known(names)}")
         return module.kernels[names[0]]
-    if launch.kernel in names:
-        return module.kernels[launch.kernel]
-    wanted, arguments = split_name(launch.kernel)
+    if called in names:
+        return module.kernels[called]
+    wanted, arguments = split_name(called)
     matches = [name for name in names if cpp_name(name)[-len(wanted):] == wanted
                and (arguments is None or arguments.search(name))]  # fmt: skip
     if len(matches) == 1:
         return module.kernels[matches[0]]
     if matches:
-        raise InputError(f"{where} = {launch.kernel!r}: {len(matches)} kernels have this C++ name, give one in full: "
+        raise InputError(f"{where} = {called!r}: {len(matches)} kernels have this C++ name, give one in full: "
                          f"{', '.join(matches)}; or template arguments as in 'name<float, 256>'")  # fmt: skip
     bases = {(cpp_name(name) or [name])[-1]: name for name in names}
     near = difflib.get_close_matches(wanted[-1], [*bases, *names], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    raise InputError(f"{where} = {launch.kernel!r}: no such kernel{hint}; {module.path} has {_known(names)}")
+    raise InputError(f"{where} = {called!r}: no such kernel{hint}; {module.path} has {_known(names)}")
 
 
 def _known(names: list[str]) -> str:

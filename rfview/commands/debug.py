@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine.errors import InputError, RfviewError
 from rfview import startup
 from rfview.commands import options, programs, screen
+from rfview.launching import words
 
 if TYPE_CHECKING:
     from rfview.sessions import Session
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true",
                         help="first look for races, unwritten reads, wrong barriers and lane masks; ! shows them again")
     programs.add_launch(parser, required=False)
+    words.add_arguments(parser)
     screen.add_arguments(parser)
 
 
@@ -38,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
         return of_program(args)
     if args.target is None:
         raise InputError("debug: expected a launch file, a recipe, a bundled kernel's name, or a program with --launch")
-    return shown(args)
+    with words.as_launch_file(args):
+        return shown(args)
 
 
 def of_program(args: argparse.Namespace) -> int:

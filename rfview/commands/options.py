@@ -126,7 +126,7 @@ def refuse_machine(args: argparse.Namespace, command: str) -> None:
 
 def command_of(name: str, args: argparse.Namespace) -> str:
     """Return the command line that runs the same kernel on the same machine again; what is the default is left out."""
-    words = ["rfview", name, args.target]
+    words = ["rfview", name, *getattr(args, "typed", [args.target])]
     for option, default in (("design", "sram"), ("scheduler", "gto"), ("preset", "fermi")):
         if getattr(args, option) != default:
             words += [f"--{option}", getattr(args, option)]
@@ -169,11 +169,12 @@ def launch_path(target: str) -> Path:
     if path.suffix == ".ptx":
         beside = path.with_suffix(".toml")
         how = (f"run {beside}" if beside.is_file() else
-               f"a launch file does: rfview kernels --new {target} writes one to begin from")  # fmt: skip
+               f"--grid, --block and --arg do ({target}::KERNEL; see rfview run --help), or a launch file: rfview kernels "
+               f"--new {target} writes one to begin from")  # fmt: skip
         raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
-    if path.suffix == ".cu":
-        raise InputError(f"{target}: CUDA source: compile it with nvcc -ptx {target}, then write a launch file: "
-                         f"rfview kernels --new {path.with_suffix('.ptx')}")  # fmt: skip
+    if path.suffix in (".cu", ".py"):
+        raise InputError(f"{target}: which of its kernels, and with which arguments? {target}::KERNEL --grid 4 --block 128 "
+                         "--arg NAME=VALUE says it (rfview run --help)")  # fmt: skip
     if path.suffix == ".toml" or os.sep in target or path.is_file():
         return path
     from rfview.engine import kernels

@@ -75,6 +75,8 @@ def is_program(args: argparse.Namespace) -> bool:
     given = bool(args.words or getattr(args, "program", None))
     if args.launch is not None:
         return True
+    if not args.stop and not given and "::" in (args.target or ""):
+        return False
     if args.stop or given or (args.target is not None and _is_elf(args.target)):
         raise InputError(f"{args.target or 'a program'}: which of the program's launches? --launch 0 is the first, --launch "
                          "KERNEL the first of a kernel's; `rfview launches` lists them")  # fmt: skip

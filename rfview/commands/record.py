@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine import files
 from rfview.engine.errors import InputError, KernelFault
 from rfview.commands import options, programs
+from rfview.launching import words
 
 if TYPE_CHECKING:
     from rfview.sessions.file.writer import RecordResult
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
     programs.add_launch(parser, required=False)
+    words.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write (default NAME.rfs, with --recipe NAME.rfr)")
     parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
@@ -57,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
         return of_program(args)
     if args.target is None:
         raise InputError("record: expected a launch file or a bundled kernel's name, or --fill FILE.rfr")
-    return recipe(args) if args.recipe else recording(args)
+    with words.as_launch_file(args):
+        return recipe(args) if args.recipe else recording(args)
 
 
 def of_program(args: argparse.Namespace) -> int:

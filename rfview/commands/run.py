@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.commands import options
+from rfview.launching import words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rfview.engine.simulator import Simulator
 
-EPILOG = "exit codes: 0 fine, 1 not verified (with --check: or something found), 2 bad input, 3 the kernel misbehaved"
+EPILOG = ("exit codes: 0 fine, 1 not verified (with --check: or something found), 2 bad input, 3 the kernel misbehaved"
+          f"\n\n{words.EPILOG}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     options.add_target(parser)
     options.add_machine(parser)
+    words.add_arguments(parser)
     parser.add_argument("--save-buffers", metavar="DIR",
                         help="write every buffer as DIR/NAME.npy, symbols as DIR/sym_NAME.npy")
     options.add_check(parser)
@@ -31,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the kernel; return 0 when it verified or has nothing to verify, 1 when a result differs."""
+    with words.as_launch_file(args):
+        return of_launch_file(args)
+
+
+def of_launch_file(args: argparse.Namespace) -> int:
+    """Run a launch file or a bundled kernel."""
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     folder = options.writable_folder(args.save_buffers) if args.save_buffers else None

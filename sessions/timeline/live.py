@@ -215,6 +215,11 @@ class LiveTimeline(Timeline):
         self._rewind(cycle)
         return self.simulator.checkpoint()
 
+    def memory_at_end(self) -> dict[str, np.ndarray]:
+        """Return every buffer's content at `last`, by name."""
+        self._rewind(self.last)
+        return dict(self.simulator.buffers())
+
     def rest(self) -> None:
         """Forget chunks and copies that can be simulated again."""
         self._decoded.clear()

@@ -13,9 +13,9 @@ BAD = Path(__file__).parents[1] / "corpus" / "bad"
 EXPECTED = tomllib.loads((BAD / "EXPECTED.toml").read_text(encoding="utf-8"))
 
 
-def test_cuda_source_is_sent_to_its_compiler(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cuda_source_is_asked_for_its_kernel_and_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(BAD / "trap.cu")]) == 2
-    assert "nvcc -ptx" in capsys.readouterr().err
+    assert "trap.cu::KERNEL --grid" in capsys.readouterr().err
 
 
 @pytest.mark.slow

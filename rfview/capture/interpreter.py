@@ -1,0 +1,41 @@
+"""The Python that runs a user's script: the one that is named, the script's own, that of the active environment, or ours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from rfview.engine.errors import InputError
+
+
+def python_of(script: Path, chosen: str | None) -> str:
+    """Return the path of the Python for a script; chosen: --python. Raises InputError where there is no such program.
+
+    In this order: `chosen`; the first line of the script (#!/path/to/python; what only looks in PATH says nothing); that of
+    the active virtual environment; the one that runs now.
+    """
+    if chosen is not None:
+        found = shutil.which(chosen)
+        if found is None:
+            raise InputError(f"--python {chosen}: there is no such program")
+        return found
+    if (own := _first_line(script)) is not None:
+        return own
+    folder = os.environ.get("VIRTUAL_ENV", "")
+    active = shutil.which("python", path=str(Path(folder) / "bin")) if folder else None
+    return active or sys.executable
+
+
+def _first_line(script: Path) -> str | None:
+    """Return the Python that a script's #! line names with its path, None where it names none."""
+    try:
+        with script.open("rb") as file:
+            line = file.readline(512)
+    except OSError:
+        return None
+    words = line[2:].decode("utf-8", "replace").split() if line.startswith(b"#!") else []
+    if not words or "python" not in Path(words[0]).name or not Path(words[0]).is_absolute():
+        return None
+    return shutil.which(words[0])

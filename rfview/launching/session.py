@@ -1,0 +1,147 @@
+"""`rfview.launch`: a kernel with arrays becomes a session; its results come back into the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError, KernelFault
+from rfview.launching import sources
+from rfview.launching.arguments import Argument, of_value
+from rfview.launching.text import Call, Extent, launch_text
+from rfview.sessions.session import Session, Stop
+
+if TYPE_CHECKING:
+    from rfview.sessions.timeline.live import LiveTimeline
+
+END = np.iinfo(np.int64).max
+
+
+class LaunchSession(Session):
+    """A live session of one launch with arrays of the caller's.
+
+    The arrays hold the results from the moment at which a move first arrives at the kernel's end, or `results` is called;
+    until then they are as they were given. Going back in time afterwards does not change them again. Where the kernel
+    faults they stay as they were.
+    """
+
+    def __init__(self, timeline: LiveTimeline, arguments: Sequence[Argument]) -> None:
+        super().__init__(timeline)
+        self._live = timeline
+        self._arguments = tuple({argument.name: argument for argument in arguments if argument.kind == "array"}.values())
+        self._are_back = False
+
+    def run(self) -> Stop:
+        """Go to the kernel's end, past breakpoints; the arrays then hold the results."""
+        return self.goto("end")
+
+    def results(self) -> dict[str, np.ndarray]:
+        """Simulate what is left, with the cursor where it is, and return the arrays by name, which hold the results.
+
+        Raises KernelFault where the kernel was stopped, InputError where `progress` interrupted it.
+        """
+        self.reach(END)
+        if not self.timeline.closed:
+            raise InputError(f"interrupted at cycle {self.timeline.last:,}: the results are not there yet")
+        if self.timeline.fault:
+            raise KernelFault(self.timeline.fault)
+        self._bring_back()
+        return {argument.name: argument.back for argument in self._arguments if argument.back is not None}
+
+    def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
+        """Put the cursor somewhere, as every session does; at the end the results come back."""
+        stop = super()._land(cycle, reason, text, breakpoint)
+        if self.timeline.closed and cycle == self.timeline.last and not self.timeline.fault:
+            self._bring_back()
+        return stop
+
+    def _bring_back(self) -> None:
+        """Copy the results into the caller's arrays, once; those that cannot be written to stay."""
+        if self._are_back:
+            return
+        self._are_back = True
+        held = self._live.memory_at_end()
+        for argument in self._arguments:
+            if argument.back is not None and argument.back.flags.writeable:
+                raw = held[argument.name].view(np.uint8).reshape(-1)
+                argument.back[...] = raw.view(argument.back.dtype).reshape(argument.back.shape)
+
+
+def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | None,
+           args: Sequence[Any] | Mapping[str, Any] = (), *, entry: str | None = None, shared_bytes: int | None = None,
+           compile_options: dict[str, Any] | None = None, **options: Any) -> LaunchSession:  # fmt: skip
+    """Launch a kernel with arrays and numbers, and return its session at cycle 0: step, run, why, as of `rfview.open`.
+
+    kernel: PTX as text; a path, or path::KERNEL, of a .ptx, .cu or .py file; or a kernel of numba-cuda or Triton.
+    grid, block: 1 to 3 extents; block None where the kernel fixes it, as Triton does. args: NumPy arrays (or tensors in the
+    CPU's memory), numbers, None for a null pointer, in order or by name. entry: the kernel in a module of several.
+    shared_bytes: dynamic shared memory. compile_options: of Triton, such as num_warps. options: design, scheduler, preset,
+    settings, max_cycles, progress. Results come back into the arrays as LaunchSession says. Raises InputError.
+    """
+    named = list(args.items()) if isinstance(args, Mapping) else [(f"arg{k}", value) for k, value in enumerate(args)]
+    given = _apart([of_value(name, value, f"launch: {name}") for name, value in named])
+    source = sources.found(kernel, given, entry=entry, options=compile_options)
+    renamed = tuple(_titled(argument, formal.name) for argument, formal in zip(
+        source.arguments, (one for one in source.formals if one.kind != "scratch")))  # fmt: skip
+    shared = source.shared_bytes if shared_bytes is None else shared_bytes
+    call = Call(_extent(grid, "grid"), block_of(block, source), shared, _shared(renamed))
+    text = launch_text(call, source.kernel, source.formals, source.file)
+    from rfview.engine.launch import launch_of_text
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.timeline.live import LiveTimeline
+
+    arrays = {one.name: one.array for one in call.arguments if one.array is not None}
+    spec = launch_of_text(text, source.name, arrays, {})
+    simulator = Simulator(spec, source=(source.ptx, source.file), **options)
+    simulator.info["launch_toml"] = text
+    return LaunchSession(LiveTimeline(simulator), call.arguments)
+
+
+def block_of(block: int | Sequence[int] | None, source: sources.Source) -> Extent:
+    """Return the block of a launch: the one given, or the one that the kernel fixes. Raises InputError."""
+    if block is not None:
+        return _extent(block, "block")
+    if source.threads:
+        return (source.threads,)
+    if any(source.kernel.required_threads):
+        return tuple(source.kernel.required_threads)
+    raise InputError(f"{source.name}: how many threads has a block? The kernel does not fix it")
+
+
+def _extent(size: int | Sequence[int], what: str) -> Extent:
+    parts = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    if not 1 <= len(parts) <= 3 or not all(isinstance(one, int | np.integer) and one >= 1 for one in parts):
+        raise InputError(f"{what}: expected 1 to 3 whole numbers of at least 1, got {size!r}")
+    return tuple(int(one) for one in parts)
+
+
+def _titled(argument: Argument, name: str) -> Argument:
+    """Return an argument under the name that the kernel has for it, where the caller gave none."""
+    return replace(argument, name=name) if name and argument.name.startswith("arg") else argument
+
+
+def _shared(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return arguments with one array that is given twice under one name."""
+    names: dict[int, str] = {}
+    found = []
+    for argument in arguments:
+        if argument.back is not None:
+            argument = replace(argument, name=names.setdefault(id(argument.back), argument.name))
+        found.append(argument)
+    return tuple(found)
+
+
+def _apart(given: Sequence[Argument]) -> Sequence[Argument]:
+    """Return arguments; raises InputError where two arrays share memory and are not one and the same."""
+    backs = [(one.name, one.back) for one in given if one.back is not None]
+    for place, (name, array) in enumerate(backs):
+        for other_name, other in backs[:place]:
+            if other is not array and np.may_share_memory(other, array):
+                raise InputError(f"launch: {other_name} and {name} overlap in memory; give the whole array, or copies")
+    return given
+
+
+__all__ = ["LaunchSession", "block_of", "launch"]

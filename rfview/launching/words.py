@@ -1,0 +1,126 @@
+"""What a launch is given on a command line: --grid, --block, --shared, --arg; the launch file that it makes."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfview.engine import files
+from rfview.engine.errors import InputError
+
+if TYPE_CHECKING:
+    from rfview.launching.text import Extent
+
+KINDS = (".cu", ".py", ".ptx")
+EPILOG = """a kernel of your own, without a launch file: CUDA C++ (by nvcc, or without a toolkit by NVRTC: pip install
+'rfview[cuda]'), PTX, or a numba-cuda or Triton kernel in a Python file:
+  rfview debug kernel.cu::saxpy --grid 8 --block 128 --arg x=f4[1024]:random --arg y=f4[1024] --arg a=2.0 --arg n=1024
+DTYPE[SHAPE]:FILL is an array (fill: zeros, arange, random, random:LOW:HIGH, a number; zeros if left out), FILE.npy one
+from a file; DTYPE:NUMBER a number of that type. Arguments are told apart by the kernel's names where the file has them
+(.py), else by their order."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    group = parser.add_argument_group("a kernel of your own (FILE.cu, FILE.ptx or FILE.py, with ::KERNEL behind it)")
+    group.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs of the launch (default 1)")
+    group.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a CTA (default what the kernel requires)")
+    group.add_argument("--shared", metavar="BYTES", help="dynamic shared memory (default what the compiler says, or 0)")
+    group.add_argument("--arg", metavar="NAME=VALUE", action="append", default=[], dest="arguments",
+                       help="an argument: x=f4[1024]:random, x=data.npy, n=1024, p=null")
+    if not any("--python" in action.option_strings for action in parser._actions):
+        group.add_argument("--python", metavar="PYTHON", help="the Python that has numba-cuda or Triton, for FILE.py")
+
+
+def is_meant(args: argparse.Namespace) -> bool:
+    """Say whether the target is a kernel of one's own with its arguments on the command line; raises InputError for half."""
+    given = [name for name, value in (("--grid", args.grid), ("--block", args.block), ("--shared", args.shared),
+                                      ("--arg", args.arguments)) if value]
+    file = str(args.target or "").partition("::")[0]
+    if "::" in str(args.target or "") and Path(file).suffix in KINDS:
+        return True
+    if given and Path(file).suffix in KINDS:
+        return True
+    if given:
+        raise InputError(f"{given[0]}: expected FILE.cu::KERNEL, FILE.ptx::KERNEL or FILE.py::KERNEL beside it, got "
+                         f"{args.target or 'nothing'}; a launch file says these itself")  # fmt: skip
+    return False
+
+
+@contextmanager
+def as_launch_file(args: argparse.Namespace) -> Iterator[None]:
+    """Have args.target be a launch file, made for as long as this lasts where it is a kernel of one's own.
+
+    args.typed: what was typed, for `rfview` command lines that are shown. Raises InputError.
+    """
+    if not is_meant(args):
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
+        file = write(args, Path(folder))
+        args.typed = typed(args)
+        args.target = str(file)
+        yield
+
+
+def typed(args: argparse.Namespace) -> list[str]:
+    """Return the words that name the kernel and its arguments."""
+    words = [str(args.target)]
+    for option, value in (("--grid", args.grid), ("--block", args.block), ("--shared", args.shared),
+                          ("--python", args.python)):
+        if value:
+            words += [option, value]
+    for argument in args.arguments:
+        words += ["--arg", argument]
+    return words
+
+
+def write(args: argparse.Namespace, folder: Path) -> Path:
+    """Write launch file, PTX and arrays of a launch into a folder; return the launch file. Raises InputError."""
+    from rfview.launching import sources
+    from rfview.launching.arguments import from_words
+    from rfview.launching.session import block_of
+    from rfview.launching.text import Call, launch_text
+
+    grid = extent(args.grid, "--grid") if args.grid else (1,)
+    block = extent(args.block, "--block") if args.block else None
+    given = [from_words(text, place) for place, text in enumerate(args.arguments)]
+    source = sources.found(args.target, given, python=args.python)
+    call = Call(grid, block_of(block, source), _bytes(args.shared, source.shared_bytes), source.arguments)
+    head = f"# {shlex.join(['rfview', 'run', *typed(args)])}".replace("\n", " ")
+    text = launch_text(call, source.kernel, source.formals, source.file, head)
+    for argument in call.arguments:
+        if argument.array is not None:
+            with files.writing(folder / f"{argument.name}.npy") as out:
+                np.save(out, argument.array)
+            table = f'\n[buffers."{argument.name}"]\n'
+            text = text.replace(table, f'{table}file = "{argument.name}.npy"\n')
+    files.write(folder / source.file, source.ptx)
+    target = folder / f"{re.sub(r'[^A-Za-z0-9_]+', '_', source.name)}.toml"
+    files.write(target, text)
+    return target
+
+
+def extent(text: str, option: str) -> Extent:
+    """Read 8 or 8,4,2; raises InputError."""
+    parts = text.replace(" ", "").replace("x", ",").split(",")
+    if not 1 <= len(parts) <= 3 or not all(part.isdecimal() and int(part) >= 1 for part in parts):
+        raise InputError(f"{option} {text}: expected 1 to 3 whole numbers of at least 1, as in 8 or 8,4")
+    return tuple(int(part) for part in parts)
+
+
+def _bytes(text: str | None, standard: Any) -> int:
+    if text is None:
+        return int(standard)
+    plain = text.replace(",", "").replace("_", "")
+    if not plain.isdecimal():
+        raise InputError(f"--shared {text}: expected a number of bytes")
+    return int(plain)

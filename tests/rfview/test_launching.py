@@ -1,0 +1,190 @@
+"""Kernels of one's own with arrays: `rfview.launch`, words of a command line, and what both say of wrong arguments."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rfview
+from rfview import cli
+from rfview.engine.errors import InputError, KernelFault
+from rfview.launching import nvrtc
+from rfview.launching.arguments import from_words
+from rfview.launching.signature import _mangled_types, formals
+from tests.capture.driven import SAXPY
+from tests.test_house import REPOSITORY
+
+NAMED = SAXPY.replace("_Z5saxpyPKfPfi", "saxpy")        # its parameters are called x, y, n
+CUDA = """
+template <class T> __global__ void scale(T* y, T a, int n) { int i = threadIdx.x; if (i < n) y[i] = a * y[i]; }
+#include <cuda_fp16.h>
+__global__ void halves(__half* y, const __half* x, __half a) { y[threadIdx.x] = a * x[threadIdx.x]; }
+"""
+needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="needs the wheel nvidia-cuda-nvrtc")
+
+
+def arrays() -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(100, dtype=np.float32), np.ones(100, np.float32)
+
+
+def test_results_come_back_where_the_session_arrives_at_the_end_and_not_before() -> None:
+    x, y = arrays()
+    session = rfview.launch(SAXPY, 1, 128, [x, y, 100])
+    assert "saxpy" in repr(session) and session.cycle == 0
+    session.step(5)
+    assert (y == 1).all()
+    assert session.run().cycle == session.timeline.last
+    assert np.array_equal(y, 2 * x + 1)
+    y[:] = 0
+    session.back(3)
+    session.run()
+    assert (y == 0).all(), "results come back once"
+
+
+def test_results_are_asked_for_without_moving_and_come_by_name() -> None:
+    x, y = arrays()
+    with rfview.launch(NAMED, (1,), (128, 1), {"n": 50, "y": y, "x": x}, design="rfc") as session:
+        assert session.results()["y"] is y and session.cycle == 0 and session.info["design"].startswith("rfc")
+    assert np.array_equal(y[:50], 2 * x[:50] + 1) and (y[50:] == 1).all()
+
+
+def test_a_strided_array_gets_its_results_and_a_read_only_one_stays() -> None:
+    x, wide = np.arange(64, dtype=np.float32), np.zeros((64, 2), np.float32)
+    x.flags.writeable = False
+    rfview.launch(SAXPY, 1, 64, [x, wide[:, 0], 64]).run()
+    assert np.array_equal(wide[:, 0], 2 * x) and (wide[:, 1] == 0).all()
+
+
+def test_one_array_given_twice_is_one_buffer() -> None:
+    x = np.arange(64, dtype=np.float32)
+    session = rfview.launch(SAXPY, 1, 64, [x, x, 64])
+    assert [held["name"] for held in session.info["buffers"]] == ["x"]
+    assert np.array_equal(session.results()["x"], 3 * np.arange(64))
+
+
+def test_a_fault_leaves_the_arrays_as_they_were() -> None:
+    x, y = arrays()
+    session = rfview.launch(SAXPY, 1, 512, [x, y, 400])
+    with pytest.raises(KernelFault):
+        session.results()
+    assert session.run().reason == "fault" and (y == 1).all()
+
+
+@pytest.mark.parametrize(("kernel", "args", "said"), [
+    (SAXPY, [1, 2], "takes 3 arguments .x, y, n., got 2"),
+    (SAXPY, ["x", 1, 2], "expected a NumPy array, a number or None, got str"),
+    (SAXPY, [np.zeros(4), np.zeros(4, np.float32), 4], "array of float64 where the kernel takes a pointer to float32"),
+    (SAXPY, [np.zeros(4, np.float32), 3, 4], "number where the kernel takes a pointer"),
+    (SAXPY, [np.zeros(0, np.float32), None, 4], "at least one element"),
+    (NAMED, {"a": None, "y": None, "n": 3}, "has no argument a; its arguments: x, y, n"),
+    ("nothing.ptx::x", [], "no such file"), (3, [], "expected PTX, a file's name or a kernel, got a int"),
+])
+def test_wrong_arguments_are_one_sentence(kernel: object, args: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        rfview.launch(kernel, 1, 32, args)     # type: ignore[arg-type]
+
+
+def test_arrays_that_overlap_are_refused() -> None:
+    x = np.zeros(64, np.float32)
+    with pytest.raises(InputError, match="arg0 and arg1 overlap"):
+        rfview.launch(SAXPY, 1, 32, [x[1:], x[:-1], 3])
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("x=f4[4,2]:arange", ("array", "float32", (4, 2), "arange = true")), ("x=half[3]", ("array", "float16", (3,), "zeros = true")),
+    ("x=i4[3]:random", ("array", "int32", (3,), "random = {seed = 3, low = 0, high = 100}")),
+    ("x=f8[3]:random:-1:1.5", ("array", "float64", (3,), "random = {seed = 3, low = -1, high = 1.5}")),
+    ("x=u1[2]:7", ("array", "uint8", (2,), "value = 7")), ("n=i8:1_000", ("number", "int64", (), "")),
+    ("p=null", ("null", "", (), "")),
+])  # fmt: skip
+def test_words_say_arrays_and_numbers(text: str, found: tuple[object, ...]) -> None:
+    argument = from_words(text, 2)
+    assert (argument.kind, argument.dtype, argument.shape, argument.fill) == found
+
+
+@pytest.mark.parametrize("text", ["x", "x=", "x=f4[0]", "x=f4[]", "x=q4[3]", "x=f4[3]:rand", "x=f4[3]:random:1", "1x=3",
+                                  "x=f3[2]", "x=f4[99999999999]", "x=not-there.npy", "x=hello"])  # fmt: skip
+def test_other_words_are_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match="--arg "):
+        from_words(text, 0)
+
+
+def test_mangled_names_say_types() -> None:
+    assert _mangled_types("_Z3addPKfS0_Pfi") == [("pointer", "float32")] * 3 + [("number", "int32")]
+    assert _mangled_types("_Z1fPK6__halfS1_4int2x") == [("pointer", "float16")] * 2 + [("bytes", ""), ("number", "int64")]
+    assert _mangled_types("_Z1fv") == [] and _mangled_types("plain") == [] and _mangled_types("_Z1fPFvvE") == []
+
+
+def test_numbas_and_tritons_parameters_are_arrays_and_scratch() -> None:
+    from rfview.engine.ptx import load_module
+
+    module = load_module(REPOSITORY / "tests/corpus/numba_stencil/numba_stencil.sm75.ptx")
+    found = formals(next(iter(module.kernels.values())), module.text)
+    assert [(one.kind, one.dtype, one.rank, one.count) for one in found] == [
+        ("array", "float32", 1, 7), ("array", "float32", 1, 7), ("array", "int32", 1, 7)]  # fmt: skip
+    module = load_module(REPOSITORY / "tests/corpus/triton_softmax/triton_softmax.sm75.ptx")
+    found = formals(next(iter(module.kernels.values())), module.text)
+    assert [one.kind for one in found] == ["pointer", "pointer", "number", "number", "scratch", "scratch"]
+
+
+def test_numbas_arrays_are_given_as_arrays_to_its_ptx() -> None:
+    path = REPOSITORY / "tests/corpus/numba_stencil/numba_stencil.sm75.ptx"
+    source = np.arange(150, dtype=np.float32)
+    target, largest = np.zeros(150, np.float32), np.zeros(4, np.int32)
+    rfview.launch(path, 3, 64, [source, target, largest]).run()
+    assert np.array_equal(target[1:-1], source[1:-1]) and largest.max() == 148
+
+
+def test_the_command_line_runs_ptx_with_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ptx = tmp_path / "saxpy.ptx"
+    ptx.write_text(SAXPY)
+    words = [f"{ptx}::saxpy", "--grid", "2", "--block", "64", "--arg", "x=f4[100]:arange", "--arg", "y=f4[100]:1", "--arg",
+             "n=100"]  # fmt: skip
+    assert cli.main(["run", *words, "--save-buffers", str(tmp_path / "out")]) == 0, capsys.readouterr().err
+    assert np.array_equal(np.load(tmp_path / "out/y.npy"), 2 * np.arange(100, dtype=np.float32) + 1)
+    assert cli.main(["record", *words, "-o", str(tmp_path / "s.rfs")]) == 0, capsys.readouterr().err
+    assert cli.main(["debug", *words]) == 0 and "saxpy" in capsys.readouterr().out
+    assert cli.main(["run", str(ptx), "--grid", "2", "--arg", "n=1"]) == 2 and "takes 3 arguments" in capsys.readouterr().err
+    assert cli.main(["run", "vectoradd", "--grid", "2"]) == 2 and "FILE.cu::KERNEL" in capsys.readouterr().err
+    assert cli.main(["run", f"{ptx}::saxpi", *words[1:]]) == 2 and "did you mean 'saxpy'" in capsys.readouterr().err
+
+
+@needs_nvrtc
+def test_nvrtc_compiles_templates_and_half_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
+    file = tmp_path / "k.cu"
+    file.write_text(CUDA)
+    y = np.arange(8, dtype=np.float64)
+    rfview.launch(f"{file}::scale<double>", 1, 32, [y, 3.0, 8]).run()
+    assert np.array_equal(y, 3 * np.arange(8))
+    out, x = np.zeros(32, np.float16), np.arange(32, dtype=np.float16)
+    rfview.launch(f"{file}::halves", 1, 32, [out, x, np.float16(0.5)]).run()
+    assert np.array_equal(out, x / 2)
+    file.write_text("__global__ void bad(int n) { n = nowhere; }")
+    with pytest.raises(InputError, match=r"k\.cu.*nowhere"):
+        rfview.launch(f"{file}::bad", 1, 32, [1])
+
+
+def test_without_nvcc_and_nvrtc_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
+    monkeypatch.setattr(nvrtc, "_files", lambda package: [])
+    (tmp_path / "k.cu").write_text(CUDA)
+    with pytest.raises(InputError, match=r"rfview\[cuda\]"):
+        rfview.launch(tmp_path / "k.cu", 1, 32, [])
+
+
+def test_a_python_file_without_its_packages_or_kernel_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("import not_a_package_of_ours\n")
+    with pytest.raises(InputError, match="lacks the package not_a_package_of_ours"):
+        rfview.launch(f"{file}::k", 1, 32, [])
+    file.write_text("print('hello')\ndef k(): pass\n")
+    with pytest.raises(InputError, match="is a function, no kernel of numba-cuda"):
+        rfview.launch(f"{file}::k", 1, 32, [])
+    with pytest.raises(InputError, match="has no other; its kernels: none"):
+        rfview.launch(f"{file}::other", 1, 32, [])
+    with pytest.raises(InputError, match="which kernel"):
+        rfview.launch(file, 1, 32, [])
