@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -62,17 +63,19 @@ def run_of(session: Session) -> dict[str, Any]:
 
 def _apart(run: dict[str, Any], told: Callable[[float], object] | None) -> Findings:
     """Check a run in a process of its own. Raises InputError with what that says is wrong."""
-    command, began = [sys.executable, "-m", "rfview.engine.check.child"], time.monotonic()
-    data: bytes | None = pickle.dumps(run)
-    with subprocess.Popen(command, cwd=IMPORT_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as child:  # fmt: skip
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as given:     # a pipe may fill before the child reads; a timeout then ends the writing
+        pickle.dump(run, given)
+        given.seek(0)
+        child = subprocess.Popen([sys.executable, "-m", "rfview.engine.check.child"], cwd=IMPORT_ROOT, stdin=given,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    with child:
         try:
             while True:
                 try:
-                    out, errors = child.communicate(data, POLL_SECONDS)
+                    out, errors = child.communicate(timeout=POLL_SECONDS)
                     break
                 except subprocess.TimeoutExpired:
-                    data = None     # it has been taken: communicate goes on where it was
                     if told is not None and told(time.monotonic() - began):
                         raise InputError("check: stopped before its end") from None
         except BaseException:

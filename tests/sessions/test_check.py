@@ -48,6 +48,16 @@ def launch(tmp_path: Path):
     return write
 
 
+def test_a_run_larger_than_a_pipe_reaches_the_child(launch, tmp_path):
+    padded = tmp_path / "padded.ptx"
+    source = (ROOT / "tests" / "check" / "shared.ptx").read_text()
+    padded.write_text(source + "// a module as long as those of real programs\n" * 10_000)
+    path = launch("shared", "read_after_write_bad")
+    path.write_text(path.read_text().replace(str(ROOT / "tests" / "check" / "shared.ptx"), str(padded)))
+    with open_session(path) as session:
+        assert [one.kind for one in check(session).found] == ["race-shared"]
+
+
 def test_live_and_recorded_runs_have_the_same_findings_at_the_cycle_of_the_access(launch, tmp_path):
     path = launch("shared", "read_after_write_bad")
     done = subprocess.run([sys.executable, "-m", "rfview", "record", path, "-o", tmp_path / "run.rfs"], cwd=ROOT, check=False)
