@@ -312,26 +312,28 @@ class Session:
         """Return the source lines of the program; an empty table where the PTX tells none."""
         return lines_of(self.timeline)
 
-    def next_line(self, warp: int | None = None, forward: bool = True, count: int = 1) -> Stop:
+    def next_line(self, warp: int | None = None, forward: bool = True, count: int = 1, line: int | None = None) -> Stop:
         """Go to where a warp (None: any) comes to another source line, later or earlier; where it does not, stay.
 
-        Both directions stop at the same cycles. Raises InputError where the program has no source lines, or no such warp.
+        line: only to this one, by its number in `lines.lines`. Both directions stop at the same cycles.
+        Raises InputError where the program has no source lines, or no such warp.
         """
         table, slots = self.lines, int(self.info["num_warps"])
         if not table:
             raise InputError(f"next-line: {NO_LINES}")
         if warp is not None and not 0 <= warp < slots:
             raise InputError(f"next-line: there is no warp {warp}, the machine has warps 0..{slots - 1}")
-        target = line_target(self.timeline, table, warp)
+        target = line_target(self.timeline, table, warp, line)
         name = "a warp" if warp is None else f"w{warp}"
-        stop = self._find(lambda: self._search(target, forward), forward, count, f"another source line of {name}")
+        what = f"another source line of {name}" if line is None else f"{name} at {table.lines[line].text}"
+        stop = self._find(lambda: self._search(target, forward), forward, count, what)
         if stop.reason != "condition" or warp is None:
             return stop
-        line = table.at(int(self.snapshot().sm["warp"][warp]["pc"]))
-        if line is None:
+        there = table.at(int(self.snapshot().sm["warp"][warp]["pc"]))
+        if there is None:
             return stop
-        text = (table.source(line) or "").strip()
-        return replace(stop, text=f"w{warp} at {line.text}{f'  {visible(text)}' if text else ''}")
+        text = (table.source(there) or "").strip()
+        return replace(stop, text=f"w{warp} at {there.text}{f'  {visible(text)}' if text else ''}")
 
     def next_change(self, item: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the item differs from the cycle before.

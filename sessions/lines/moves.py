@@ -36,7 +36,7 @@ def arrivals(timeline: Timeline, table: LineTable, warp: int | None, start: int,
     return (there & moved).any(axis=1)[start - before :]
 
 
-def line_target(timeline: Timeline, table: LineTable, warp: int | None) -> Target:
-    """Return where a warp (None: any) comes to another line."""
-    return Target(lambda low, high: arrivals(timeline, table, warp, low, high, None),
+def line_target(timeline: Timeline, table: LineTable, warp: int | None, line: int | None = None) -> Target:
+    """Return where a warp (None: any) comes to a line (None: any) from another."""
+    return Target(lambda low, high: arrivals(timeline, table, warp, low, high, line),
                   lambda low, high: np.full(high - low, ALL))

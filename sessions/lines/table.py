@@ -130,6 +130,12 @@ class LineTable:
         names = [posixpath.basename(path) for path in self.paths]
         raise InputError(f"{what}: no instruction comes from {visible(name)}{suggest(name, names)}; there is {shown}")
 
+    def name_of(self, line: SourceLine) -> str:
+        """Return `file:line` as `find` takes it: with the file's folders where another has the same name."""
+        name = posixpath.basename(line.path)
+        alone = sum(path == name or path.endswith("/" + name) for path in self.paths) == 1
+        return f"{name if alone else line.path}:{line.line}"
+
     def find(self, text: str, what: str) -> SourceLine:
         """Return the line that `file:line` names, or the next line of the file that has instructions.
 

@@ -224,7 +224,7 @@ def _place_in_source(timeline: Timeline, point: Breakpoint) -> None:
     wanted = int(point.item.rpartition(":")[2])
     if line.line != wanted:
         point.note = f"line {wanted} has no instruction, using line {line.line}"
-    point.table, point.value, point.pcs, point.item = table, table.lines.index(line), table.pcs(line), line.text
+    point.table, point.value, point.pcs, point.item = table, table.lines.index(line), table.pcs(line), table.name_of(line)
 
 
 def any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:
