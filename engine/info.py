@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import __version__, plugin as designs, events, isa
 from rfview.engine.compile import cache
+from rfview.engine.launch.sources import source_texts
 from rfview.engine.plugin import origin
+from rfview.engine.ptx.parse.locations import locations
 
 if TYPE_CHECKING:
     from rfview.engine.launch.placement import Variable
@@ -67,11 +69,18 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "technology": {name: list(entry) for name, entry in (design.technology or {}).items()},
         "program": _program(simulator),
         "ptx": [{"path": str(simulator.spec.module_path.name), "text": simulator.module.text}],
+        "sources": _sources(simulator),
         "virtual": {kernel.name: [list(entry) for entry in kernel.virtual] for kernel, _ in placement.kernels},
         "buffers": [_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
         "symbols": [_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
         "launch_toml": simulator.spec.path.read_text(encoding="utf-8") if simulator.spec.path.is_file() else "",
     }  # fmt: skip
+
+
+def _sources(simulator: Simulator) -> list[dict[str, Any]]:
+    """Give the texts of the source files that the PTX names, as far as they are found."""
+    spec = simulator.spec
+    return source_texts(locations(simulator.module.text), (spec.module_path.parent, spec.path.parent))
 
 
 def _program(simulator: Simulator) -> list[dict[str, Any]]:

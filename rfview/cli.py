@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "launches": "run an unmodified CUDA program, without a GPU, and list its kernel launches",
     "capture": "write one launch of an unmodified CUDA program as a launch file with its data",
     "script": "run debugger commands over a kernel or session, without a terminal",
+    "lines": "say what each line of CUDA, Python or Triton cost: issued, stalled, registers",
     "learn": "five short guided tours: predict, step, and see",
     "export": "write a session for other viewers: Konata, Perfetto, VCD, CSV, SQLite",
     "image": "show a buffer as a picture, on edram beside the right one, as text or PNG",
@@ -55,8 +56,8 @@ class UsageError(RfviewError):
     """A command line that cannot be understood (exit 2)."""
 
 # commands that open recordings, which are read within a limit of memory
-READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "record", "replay",
-                             "script"})
+READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "lines", "record",
+                             "replay", "script"})
 
 
 class Parser(argparse.ArgumentParser):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 SUFFIX = ".view.json"
-KEPT = ("warp", "bank", "lane", "reg", "scroll", "speed", "number_format", "code_source")    # of the scene
+KEPT = ("warp", "bank", "lane", "reg", "scroll", "speed", "number_format", "code_source", "code_lines",
+        "line")    # of the scene
 BREAKPOINT = ("kind", "value", "warp", "condition", "temporary", "ignore", "item")
 
 
@@ -111,6 +112,7 @@ class View:
             "reg": self._number("reg", 0, max(0, now.registers - 1)),
             "scroll": self._number("scroll", -(1 << 16), 1 << 16), "speed": self._number("speed", 1, 1_000_000, scene.speed),
             "code_source": self.data.get("code_source") is True,
+            "code_lines": self.data.get("code_lines") is not False, "line": self._number("line", -1, 1 << 20, -1),
         }
         if self.data.get("number_format") in FORMATS:
             facts["number_format"] = self.data["number_format"]

@@ -9,6 +9,7 @@
     timeline/    a range of cycles with the state at each: live, replayed, simulated again
     expressions/ the condition language: columns of values over cycles
     search/      finding cycles, and coming back to them
+    lines/       source lines: of each instruction, counted, reached
     why/         why a warp waits, back to a physical cause
     heat/        a register's lanes, or a buffer's elements, through time
     pictures/    buffers as pictures, and how a wrong pixel came to be

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.escapes import visible
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.search import changes, events, search
 from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
@@ -17,6 +18,8 @@ from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.search.history import History
 from rfview.sessions.search.marks import Mark, Marks
 from rfview.sessions.search.search import Target
+from rfview.sessions.lines.moves import line_target
+from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
 from rfview.sessions.timeline.base import Overview, Timeline
 
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
@@ -303,6 +306,34 @@ class Session:
             if stop.reason != "not found":
                 return stop
         return stop if forward is not None else Stop(self.cycle, "not found", f"no other cycle with {name}")
+
+    @property
+    def lines(self) -> LineTable:
+        """Return the source lines of the program; an empty table where the PTX tells none."""
+        return lines_of(self.timeline)
+
+    def next_line(self, warp: int | None = None, forward: bool = True, count: int = 1, line: int | None = None) -> Stop:
+        """Go to where a warp (None: any) comes to another source line, later or earlier; where it does not, stay.
+
+        line: only to this one, by its number in `lines.lines`. Both directions stop at the same cycles.
+        Raises InputError where the program has no source lines, or no such warp.
+        """
+        table, slots = self.lines, int(self.info["num_warps"])
+        if not table:
+            raise InputError(f"next-line: {NO_LINES}")
+        if warp is not None and not 0 <= warp < slots:
+            raise InputError(f"next-line: there is no warp {warp}, the machine has warps 0..{slots - 1}")
+        target = line_target(self.timeline, table, warp, line)
+        name = "a warp" if warp is None else f"w{warp}"
+        what = f"another source line of {name}" if line is None else f"{name} at {table.lines[line].text}"
+        stop = self._find(lambda: self._search(target, forward), forward, count, what)
+        if stop.reason != "condition" or warp is None:
+            return stop
+        there = table.at(int(self.snapshot().sm["warp"][warp]["pc"]))
+        if there is None:
+            return stop
+        text = (table.source(there) or "").strip()
+        return replace(stop, text=f"w{warp} at {there.text}{f'  {visible(text)}' if text else ''}")
 
     def next_change(self, item: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the item differs from the cycle before.

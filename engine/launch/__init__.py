@@ -10,6 +10,7 @@ declarations that the caller parsed. Whatever is missing, unknown, mistyped or o
     params              a kernel's parameter block
     placement           where kernels, buffers, symbols and CTAs lie in the machine
     given               a launch over memory that lies in somebody else's arena
+    sources             texts of the source files that the PTX names
     results             what a run left in memory beside what was expected
 """
 

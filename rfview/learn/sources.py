@@ -45,6 +45,7 @@ PANELS: dict[str, tuple[str, str]] = {
     "timeline": ("timeline", "our assumption: with several cycles to a column, the commonest state of the column"),
     "heat": ("heat", "our assumption: values in order of the log of writes; a column shows its last cycle"),
     "image": ("image", "eDRAM, methodology: outputs beside those without errors; our assumption: the scales"),
+    "lines": ("lines", "PTX ISA, .loc and .file: the compiler's word for each instruction; shares as in Nsight Compute"),
     "pipeline": ("pipeline", "our assumption: an instruction waits in the states of its warp until it issues"),
 }
 
@@ -94,6 +95,14 @@ COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "stalls": (
         ("now", "warps in that state in this cycle", "our assumption: one state per warp and cycle"),
         ("share", "warp-cycles in it, of all warp-cycles of the window", "our assumption: 1,024 cycles"),
+    ),
+    "lines": (
+        ("share", "of the warp-cycles of warps that could run, those before an instruction of the line", "our assumption"),
+        ("warp-cycles", "the same beside the dearest line; colours: issues, then what held the warps up", "our assumption"),
+        ("reads, writes", "warp registers that issued instructions name, before a design merges or caches any",
+         "our assumption"),
+        ("in FILE:LINE", "the function that the instruction was inlined from, where that is in another file or line",
+         "PTX ISA: inlined_at"),
     ),
     "registers": (
         ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),

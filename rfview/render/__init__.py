@@ -3,7 +3,8 @@
     scene   text      what a frame is drawn from; lines of styled text and the shapes that painters share
     frame   layout    every panel painted into its place; where that is, by the size of the terminal
     slots             which warp slots a run never fills
-    status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  footer
+    status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  lines
+    footer
                       a painter per panel, by the panel's name; lens chooses one of lenses/
     relief            what came of a relief that WHY named
     chain   operation the chain of reasons as WHY draws it; short words for instructions

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
 from rfview.engine.compilation import words_of_run
+from rfview.render.lines import cell
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, cut, fill, title
+
+if TYPE_CHECKING:
+    from rfview.sessions.lines.table import LineTable
 
 NARROW = 30     # columns: below, what stands at the right end of a row gives way to operands
 
@@ -22,7 +30,7 @@ def _other_warps(scene: Scene) -> dict[int, int]:
 
 
 def _break_at(scene: Scene, pc: int) -> BreakView | None:
-    return next((point for point in scene.breakpoints if point.pc == pc), None)
+    return next((point for point in scene.breakpoints if point.pc == pc and point.kind != "source"), None)
 
 
 def _glyph(point: BreakView) -> tuple[str, str]:
@@ -38,35 +46,100 @@ def _mark(row: Row, point: BreakView | None, here: int) -> None:
         row.right(row.width - 2, *_glyph(point))
 
 
+@lru_cache(maxsize=4)
+def _items(table: LineTable) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the rows of the whole program with its source lines between, and where each instruction is among them.
+
+    A row is a pc, or -1 - n for line n of the table, which stands before the instructions that come from it.
+    """
+    items: list[int] = []
+    where: list[int] = []
+    before = -1
+    for pc, line in enumerate(table.filled.tolist()):
+        if line != before and line >= 0:
+            items.append(-1 - line)
+        before = line
+        where.append(len(items))
+        items.append(pc)
+    return tuple(items), tuple(where)
+
+
+def _listing(scene: Scene, rows: int) -> list[int]:
+    """Return the rows of the decoded view: pcs, and -1 - n for source line n; what runs next in the upper third.
+
+    Where the first row would be an instruction whose line stands above it, that line takes its place.
+    """
+    machine = scene.now
+    assert machine is not None
+    count, pc = len(scene.info.get("program", ())), machine.pc[scene.warp]
+    if not scene.lines or not scene.code_lines:
+        first = max(0, min(count - rows, pc - rows // 3 + scene.scroll))
+        return list(range(first, min(count, first + rows)))
+    items, where = _items(scene.lines)
+    first = max(0, min(len(items) - rows, where[max(0, min(count - 1, pc + scene.scroll))] - rows // 3))
+    shown = list(items[first : first + rows])
+    line = scene.lines.filled[shown[0]] if shown and shown[0] >= 0 else -1
+    if line >= 0 and len(shown) > 2 and first:
+        shown[0] = -1 - int(line)
+    return shown
+
+
+def _line_row(scene: Scene, number: int, width: int, here: bool) -> Line:
+    """Return a source line, and how hot it is where that has been counted."""
+    table = scene.lines
+    assert table is not None
+    line = table.lines[number]
+    role = "title" if here else "bold"
+    row = Row(width).add(*cell(scene, number)).add(f"{line.line:>{3 if width < NARROW else 4}} ", role)
+    text = table.source(line)
+    shown = (text or "").expandtabs(4).strip() or line.text
+    point = next((one for one in scene.breakpoints if one.kind == "source" and one.pc is not None
+                  and table.number_at(one.pc) == number), None)  # fmt: skip
+    room = width - row.x - (1 if point is None else 3)
+    row.add(cut(shown, room), role)
+    if point is not None:
+        row.right(width - 1 if width < NARROW else width - 2, *_glyph(point))
+    return row.line()
+
+
 def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
-    """Return decoded instructions, the focused warp's next one in the upper third."""
+    """Return decoded instructions with the source lines they come from, the focused warp's next one in the upper third."""
     machine = scene.now
     assert machine is not None
     program = scene.info.get("program", ())
     pc = machine.pc[scene.warp]
     counts = _other_warps(scene)
-    first = max(0, min(len(program) - rows, pc - rows // 3 + scene.scroll))
+    own = scene.lines.filled[pc] if scene.lines and pc < len(program) else -1
     lines = []
-    for index in range(first, min(len(program), first + rows)):
-        entry = program[index]
-        at = index == pc and (machine.resident >> scene.warp) & 1
-        row = Row(width, "focus" if at else "")
-        point = _break_at(scene, index)
-        row.add("▸" if at else " ", "bold").add(f"{entry['line']:>{3 if width < NARROW else 4}}", "bold" if at else "faint")
-        text = with_lines(str(entry["text"]), program)
-        if width < NARROW:      # the mark takes the blank, the operands have the rest
-            row.add(*(_glyph(point) if point is not None else (" ", "text")))
-            words, room = compact_text(text), width - row.x - 1
-            row.add(cut(words if len(words) <= room else " ".join(words.split()), room),
-                    "bold" if at else "dim" if index < pc else "text")
-            lines.append(row.line())
-            continue
-        room = width - row.x - 4
-        shown = text if width >= 48 and len(text) <= room else compact_text(text)
-        row.add(" ").add(shown[:room], "bold" if at else "dim" if index < pc else "text")
-        _mark(row, point, counts.get(index, 0) if not at else 0)
-        lines.append(row.line())
+    for index in _listing(scene, rows):
+        if index < 0:
+            lines.append(_line_row(scene, -1 - index, width, -1 - index == own))
+        else:
+            lines.append(_decoded_row(scene, index, program, width, counts.get(index, 0)))
     return lines
+
+
+def _decoded_row(scene: Scene, index: int, program: Sequence[Any], width: int, warps: int) -> Line:
+    """Return one decoded instruction. warps: how many stand there."""
+    machine = scene.now
+    assert machine is not None
+    entry, pc = program[index], machine.pc[scene.warp]
+    at = index == pc and (machine.resident >> scene.warp) & 1
+    row = Row(width, "focus" if at else "")
+    point = _break_at(scene, index)
+    row.add("▸" if at else " ", "bold").add(f"{entry['line']:>{3 if width < NARROW else 4}}", "bold" if at else "faint")
+    text = with_lines(str(entry["text"]), program)
+    if width < NARROW:      # the mark takes the blank, the operands have the rest
+        row.add(*(_glyph(point) if point is not None else (" ", "text")))
+        words, room = compact_text(text), width - row.x - 1
+        row.add(cut(words if len(words) <= room else " ".join(words.split()), room),
+                "bold" if at else "dim" if index < pc else "text")
+        return row.line()
+    room = width - row.x - 4
+    shown = text if width >= 48 and len(text) <= room else compact_text(text)
+    row.add(" ").add(shown[:room], "bold" if at else "dim" if index < pc else "text")
+    _mark(row, point, warps if not at else 0)
+    return row.line()
 
 
 def source_lines(scene: Scene, width: int, rows: int) -> list[Line]:
@@ -95,13 +168,11 @@ def source_lines(scene: Scene, width: int, rows: int) -> list[Line]:
 
 
 def pc_at(scene: Scene, rows: int, y: int) -> int | None:
-    """Return the pc drawn in row y of the decoded view (0 = title), for the mouse."""
+    """Return the pc drawn in row y of the decoded view (0 = title), for the mouse; None on a source line."""
     if scene.now is None or y < 1 or scene.code_source:
         return None
-    count = len(scene.info.get("program", ()))
-    first = max(0, min(count - rows, scene.now.pc[scene.warp] - rows // 3 + scene.scroll))
-    pc = first + y - 1
-    return pc if 0 <= pc < count else None
+    shown = _listing(scene, rows)
+    return shown[y - 1] if y - 1 < len(shown) and shown[y - 1] >= 0 else None
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
@@ -112,8 +183,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      ▸116 fma   R13 R12 R5 R9
       118 fma   R15 R16 R5 R13   ◉
 
-    ▸ the focused warp's next instruction with its PTX line, ◉ breakpoints, "3w" how many other warps stand there. `p`
-    turns between decoded instructions with physical registers and the PTX source. The title names the options with which
+    ▸ the focused warp's next instruction with its PTX line, ◉ breakpoints, "3w" how many other warps stand there. Where the
+    PTX tells them, lines of CUDA C, Python or Triton stand before their instructions, with their heat once LINES has been
+    open. `p` turns between this, the PTX source, and instructions alone. The title names the options with which
     the PTX was compiled, if any (`rfview help compile`).
     """
     focus = scene.panel == "code"

@@ -15,6 +15,7 @@ FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", 
           "help", "play", "mark", "registers", "statistics", "watch_here", "zoom", "palette")
 FOOTER_NARROW = ("step", "step_10", "continue", "next_issue", "why", "break_here", "command", "help")
 FOOTER_TIMELINE = ("step", "step_10", "zoom_in", "close", "next_issue", "next_stall", "continue", "mark", "why", "help")
+FOOTER_LINES = ("next_line", "run_to_cursor", "break_here", "down", "close", "step", "continue", "why", "help")
 FOOTER_REGISTERS = ("step", "lanes_right", "number_format", "next_change", "close", "command", "help")
 KEPT = ("close", "help")        # the way out, and the key that names all others
 MESSAGE_ROLES = {"info": "dim", "error": "bad", "good": "p:good"}
@@ -69,6 +70,8 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
         names = FOOTER_REGISTERS
     elif panel in ("timeline", "pipeline"):
         names = FOOTER_TIMELINE
+    elif panel == "lines":
+        names = FOOTER_LINES
     elif is_alone:
         names = (*tuple(names)[:2], "close", *tuple(names)[2:])
     words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rfview.render import (code, collectors, footer, lens, overlay, overview, pipeline, registers, slots, stalls,
+from rfview.render import (code, collectors, footer, lens, lines, overlay, overview, pipeline, registers, slots, stalls,
                            status, timeline, warps, why)  # fmt: skip
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
@@ -25,6 +25,7 @@ PAINTERS: dict[str, Painter] = {
     "registers": registers.render,
     "timeline": timeline.render,
     "pipeline": pipeline.render,
+    "lines": lines.render,
     "event": footer.render_event,
 }
 
@@ -57,8 +58,8 @@ def drawn(panels: Sequence[tuple[Place, Sequence[Line]]], width: int, height: in
     Places may reach over the edge, as they do between a resize and the layout for it.
     """
     grid = [[" "] * width for _ in range(height)]
-    for place, lines in panels:
-        for offset, line in enumerate(lines[: min(place.height, max(0, height - place.y))]):
+    for place, painted in panels:
+        for offset, line in enumerate(painted[: min(place.height, max(0, height - place.y))]):
             text = line.plain[: max(0, min(place.width, width - place.x))]
             grid[place.y + offset][place.x : place.x + len(text)] = list(text)
     return ["".join(row).rstrip() for row in grid]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 PANELS = ("warps", "lens", "collectors", "why", "code", "stalls", "overview", "registers", "timeline",
-          "pipeline")
-ALONE = ("registers", "timeline", "pipeline")       # these take the whole screen below the overview
+          "pipeline", "lines")
+ALONE = ("registers", "timeline", "pipeline", "lines")       # these take the whole screen below the overview
 TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS", "why": "WHY", "code": "CODE",
           "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE",
-          "pipeline": "PIPELINE"}
+          "pipeline": "PIPELINE", "lines": "LINES"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 LENS, TITLE, EMPTY = 18, 1, 1       # rows of the lens where it has all it wants; a title; the line about empty slots
 

@@ -14,6 +14,8 @@ from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import STALLS
 from rfview.actions import BY_NAME, first_label
 from rfview.sessions.why import producers
+from rfview.sessions.lines.counts import Counts
+from rfview.sessions.lines.table import LineTable
 from rfview.sessions.reports.pipeline import Life
 from rfview.sessions.why.past import Past
 
@@ -392,6 +394,7 @@ class Scene:
     reg: int = 0
     number_format: str = "auto"
     code_source: bool = False
+    code_lines: bool = True
     scroll: int = 0
     breakpoints: tuple[BreakView, ...] = ()
     hits: tuple[int, ...] = ()
@@ -403,6 +406,9 @@ class Scene:
     message: str = ""
     message_kind: str = "info"
     note: str = ""
+    lines: LineTable | None = None     # of the source, None where the PTX tells none
+    costs: tuple[Counts, Counts] | None = None     # by instruction and by line, once LINES has been opened
+    line: int = -1                 # chosen in LINES, -1: the focused warp's
     past: Past | None = None       # the cycles before, for the chain of WHY
     over: Over | None = None       # another run laid over this one
     pipes: Pipes | None = None     # what PIPELINE shows, None while it is closed

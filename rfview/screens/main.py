@@ -66,6 +66,7 @@ class MainScreen(Guarded, Screen[None]):
         self.busy = ""
         self.defects: set[str] = set()      # of painters, as they were told
         self.overview_columns = self.span_columns = self.pipe_columns = 0
+        self.counts_lines = False
         self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
 
     def compose(self) -> ComposeResult:
@@ -113,6 +114,9 @@ class MainScreen(Guarded, Screen[None]):
         if pipes != self.pipe_columns:
             self.pipe_columns = pipes
             self.worker.ask(requests.pipeline, pipes, self.scene.warp)
+        if not self.counts_lines and any(place.panel == "lines" for place in self.places):
+            self.counts_lines = True
+            self.worker.ask(requests.lines)
 
     def repaint_panels(self) -> None:
         """Paint every panel shown; rows that did not change cost nothing."""
@@ -162,6 +166,7 @@ class MainScreen(Guarded, Screen[None]):
         facts = {
             "warp": min(mine.warp, count - 1), "panel": mine.panel, "bank": mine.bank, "lane": mine.lane, "reg": mine.reg,
             "number_format": mine.number_format, "code_source": mine.code_source, "scroll": mine.scroll,
+            "code_lines": mine.code_lines, "line": mine.line,
             "title": mine.title, "speed": mine.speed, "note": mine.note, "own_keys": mine.own_keys,
         }
         if message.keeps_message:

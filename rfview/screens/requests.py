@@ -92,6 +92,20 @@ def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp:
         worker.post(Answered("stalled", worker.source.stalled_by_the_register_file()))
 
 
+def line(worker: SessionWorker, warp: int, forward: bool, count: int = 1) -> None:
+    """Go to where a warp comes to another source line; where it does not, stay and say so."""
+    land(worker, worker.session.next_line(warp, forward, count), jump=True)
+
+
+def run_to_line(worker: SessionWorker, number: int, warp: int, forward: bool | None, count: int) -> None:
+    """Go to where a warp comes to a source line; forward None: on, else back."""
+    session = worker.session
+    stop = session.next_line(warp, forward is not False, count, number)
+    if stop.reason == "not found" and forward is None:
+        stop = session.next_line(warp, False, count, number)
+    land(worker, stop, jump=True)
+
+
 def find(worker: SessionWorker, condition: str, by: int) -> None:
     """Go to the by-th next, or where it is negative previous, cycle in which a condition comes to hold."""
     land(worker, worker.session.find(condition, by > 0, abs(by)), jump=True)
@@ -155,6 +169,20 @@ def toggle_breakpoint(worker: SessionWorker, pc: int, warp: int | None = None) -
     program = session.info["program"]
     text = with_lines(f"{point.text}, {program[pc]['text']}", program)
     worker.arrive(f"breakpoint {point.number}: {text}; c and C go there", "good")
+
+
+def toggle_line_breakpoint(worker: SessionWorker, number: int, warp: int | None = None) -> None:
+    """Set a breakpoint at a source line, or remove those that are there."""
+    session = worker.session
+    name = session.lines.name_of(session.lines.lines[number])
+    same = [point for point in session.breakpoints.values() if point.kind == "source" and point.value == number]
+    for point in same:
+        session.remove_breakpoint(point.number)
+    if same:
+        worker.arrive(f"breakpoint {same[0].number} removed")
+        return
+    point = session.add_breakpoint("source", item=name, warp=warp)
+    worker.arrive(f"breakpoint {point.number}: {point.text}; c and C go there", "good")
 
 
 def toggle_watchpoint(worker: SessionWorker, item: str) -> None:
@@ -302,6 +330,12 @@ def timeline(worker: SessionWorker, count: int) -> None:
 def pipeline(worker: SessionWorker, count: int, warp: int) -> None:
     """Gather what PIPELINE shows of a warp from now on, so many columns wide; 0 ends that."""
     worker.source.pipes.columns, worker.source.pipes.warp = count, warp
+    _show_again(worker)
+
+
+def lines(worker: SessionWorker) -> None:
+    """Count what each source line cost from now on, as LINES and CODE show it."""
+    worker.source.counts_lines = True
     _show_again(worker)
 
 

@@ -156,6 +156,7 @@ class SessionWorker:
             source.spans.columns, source.spans.zoom = before.spans.columns, before.spans.zoom
             source.pipes.columns, source.pipes.zoom = before.pipes.columns, before.pipes.zoom
             source.pipes.warp = before.pipes.warp
+            source.counts_lines = before.counts_lines
         old, self._session, self._source = self._session, session, source
         for member in session.family.values():
             if member is not session:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.search.breakpoints import Breakpoint
 from rfview.sessions.session import Session
 
+SOURCE = re.compile(r"(?P<place>.+:[0-9]{1,9})(?: +warp +w?(?P<warp>[0-9]{1,4}))?\Z")
+
 
 @verb("break", "b", help="stop there when continuing; each takes `if EXPR` too",
-      signature="cycle N | pc N [warp W] | line N [warp W] | warp W | stall [NAME] > N [warp W] | unbalanced | if EXPR")
+      signature="cycle N | pc N [warp W] | line N [warp W] | FILE:LINE [warp W] | warp W | "
+                "stall [NAME] > N [warp W] | unbalanced | if EXPR")
 def _break(session: Session, text: str) -> Answer:
     return _add_breakpoint(session, text, False)
 
@@ -35,16 +40,26 @@ def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
         point = session.add_breakpoint("unbalanced", condition=condition.strip(), temporary=temporary)
     elif words[:1] == ["stall"]:
         point = _add_stall(session, text, words[1:], condition.strip(), temporary)
+    elif SOURCE.match(place.strip()):
+        point = _add_source(session, place.strip(), condition.strip(), temporary)
     else:
         if words and words[0][:1].isdigit():
             words.insert(0, "cycle")
         if len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
-            raise InputError(f"break {text}: expected `break cycle N`, `pc N`, `line N`, `warp N`, `stall [NAME] > N`, "
-                             "`unbalanced` or `if EXPR`")  # fmt: skip
+            raise InputError(f"break {text}: expected `break cycle N`, `pc N`, `line N`, `FILE:LINE`, `warp N`, "
+                             "`stall [NAME] > N`, `unbalanced` or `if EXPR`")  # fmt: skip
         warp = arguments.number(words[3], "break: warp") if len(words) == 4 else None
         point = session.add_breakpoint(words[0], arguments.number(words[1], f"break {words[0]}"), warp=warp,
                                        condition=condition.strip(), temporary=temporary)  # fmt: skip
     return told(point)
+
+
+def _add_source(session: Session, place: str, condition: str, temporary: bool) -> Breakpoint:
+    """Read `FILE:LINE [warp W]`."""
+    match = SOURCE.match(place)
+    assert match is not None
+    warp = None if match["warp"] is None else int(match["warp"])
+    return session.add_breakpoint("source", item=match["place"], warp=warp, condition=condition, temporary=temporary)
 
 
 def _add_stall(session: Session, text: str, words: list[str], condition: str, temporary: bool) -> Breakpoint:

@@ -72,3 +72,19 @@ def _earlier(session: Session, text: str) -> Stop:
 @verb("later", "history-forward", help="go to the stop that `earlier` came from")
 def _later(session: Session, text: str) -> Stop:
     return session.history_forward()
+
+
+@verb("next-line", "nl", signature="WARP [N]", help="go forward to where a warp comes to another source line")
+def _next_line(session: Session, text: str) -> Stop:
+    return _by_line(session, text, "next-line", True)
+
+
+@verb("previous-line", "pl", signature="WARP [N]", help="go backward to where a warp came to another source line")
+def _previous_line(session: Session, text: str) -> Stop:
+    return _by_line(session, text, "previous-line", False)
+
+
+def _by_line(session: Session, text: str, what: str, forward: bool) -> Stop:
+    """Read `WARP [N]` and go there."""
+    warp, _, times = arguments.needed(text, what).partition(" ")
+    return session.next_line(arguments.number(warp.lstrip("w"), what), forward, arguments.count(times.strip(), what))

@@ -6,6 +6,7 @@ import re
 
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
+from rfview.sessions.lines import report
 from rfview.sessions.reports import statistics, tables as reports
 from rfview.sessions.reports.tracing import trace
 from rfview.sessions.expressions.values import value_text
@@ -73,6 +74,15 @@ def _stats(session: Session, text: str) -> Answer:
         raise InputError(f"stats {text}: expected at most two cycles or marks")
     found = statistics.stats(session, *places)
     return Answer(statistics.as_text(found), {"stats": plain_tree(found.data())})
+
+
+@verb("lines", signature="[PLACE [PLACE]]", help="what each source line cost between two cycles or marks")
+def _lines(session: Session, text: str) -> Answer:
+    places = text.split()
+    if len(places) > 2:
+        raise InputError(f"lines {text}: expected at most two cycles or marks")
+    found = report.line_report(session, *places)
+    return Answer(report.as_text(found), {"lines": plain_tree(found.data())})
 
 
 def split(text: str) -> list[str]:

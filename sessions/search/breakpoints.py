@@ -11,10 +11,12 @@ from rfview.engine.errors import InputError
 from rfview.sessions.timeline.invariants import unbalanced
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.codec.layout import suggest
+from rfview.sessions.lines.moves import arrivals
+from rfview.sessions.lines.table import LineTable, lines_of
 from rfview.sessions.search.search import ALL, NONE, at_edges
 from rfview.sessions.timeline.base import Timeline
 
-KINDS = ("cycle", "pc", "line", "warp", "if", "watch", "stall", "unbalanced")
+KINDS = ("cycle", "pc", "line", "source", "warp", "if", "watch", "stall", "unbalanced")
 WAITING = ("issued", "finished", "no_cta")     # a warp in any other state waits
 NO_CTA = 255
 
@@ -24,9 +26,10 @@ class Breakpoint:
     """One breakpoint; which cycles it names depends only on the recording, so reverse-continue stops at the same ones.
 
     kind: 'cycle' value = cycle; 'pc' value = pc that a warp reaches; 'line' value = PTX line that a warp reaches;
+    'source': a warp comes to the source line `item` (file:line) from another line;
     'warp' value = warp that issued in the cycle before; 'if': the condition becomes true; 'watch': `item` differs from
     the cycle before; 'stall' value = cycles: a warp waits for `item` (a stall's name, '' = any wait) longer than that;
-    'unbalanced': warp-cycles or energy stop adding up. place: what must hold at hits of 'warp', 'pc' and 'line'.
+    'unbalanced': warp-cycles or energy stop adding up. place: what must hold at hits of 'warp', 'pc', 'line', 'source'.
     warp: for pc, line and stall, the one warp that counts, or None. condition: must hold there as well ('' = none).
     ignore: hits still to be passed over. hits: stops so far. temporary: removed at its first stop.
     """
@@ -46,11 +49,12 @@ class Breakpoint:
     compiled: Expression | None = field(default=None, repr=False, compare=False)
     watched: Expression | None = field(default=None, repr=False, compare=False)
     place: Expression | None = field(default=None, repr=False, compare=False)
+    table: LineTable | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
         """Return the breakpoint as the command that makes it."""
-        place = {"if": "", "watch": f"watch {self.item}", "unbalanced": "unbalanced",
+        place = {"if": "", "watch": f"watch {self.item}", "unbalanced": "unbalanced", "source": self.item,
                  "stall": f"stall {self.item}{' ' if self.item else ''}> {self.value}",
                  }.get(self.kind, f"{self.kind} {self.value}")  # fmt: skip
         if self.warp is not None:
@@ -80,6 +84,9 @@ class Breakpoint:
             found = np.arange(start, stop) == self.value
         elif self.kind == "warp":
             found = timeline.column(f"sm.warp[{self.value}].state", start, stop) == 0
+        elif self.kind == "source":
+            assert self.table is not None
+            found = arrivals(timeline, self.table, self.warp, start, stop, self.value)
         else:
             found = self._arrivals(timeline, start, stop)
         if self.compiled is not None and found.any():
@@ -148,6 +155,8 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
             raise InputError(f"break pc {value}: the program has pcs 0..{max(entry['pc'] for entry in program)}")
     if kind == "line":
         point.pcs, point.note = _line_pcs(program, value)
+    if kind == "source":
+        _place_in_source(timeline, point)
     if kind == "if" and not condition:
         raise InputError("break if: the condition is missing, for example `break if any(w.state == barrier)`")
     if kind == "watch":
@@ -156,7 +165,7 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
         point.watched = _long_stall(timeline, point)
     if kind == "warp":
         point.place = compile_expression(f"w{value}.state == 0", timeline)
-    if kind in ("pc", "line"):
+    if kind in ("pc", "line", "source"):
         reached = f"{'w' if warp is None else f'w{warp}'}.pc in ({', '.join(map(str, point.pcs))},)"
         point.place = compile_expression(f"any({reached})" if warp is None else reached, timeline)
     set_condition(timeline, point, condition)
@@ -206,6 +215,16 @@ def _line_pcs(program: list[dict], line: int) -> tuple[tuple[int, ...], str]:
             first[entry["kernel"]] = min(first.get(entry["kernel"], entry["pc"]), entry["pc"])
     note = "" if lines[0] == line else f"line {line} has no instruction, using line {lines[0]}"
     return tuple(sorted(first.values())), note
+
+
+def _place_in_source(timeline: Timeline, point: Breakpoint) -> None:
+    """Find the line that a breakpoint's item names, or the next one that has instructions."""
+    table = lines_of(timeline)
+    line = table.find(point.item, "break")
+    wanted = int(point.item.rpartition(":")[2])
+    if line.line != wanted:
+        point.note = f"line {wanted} has no instruction, using line {line.line}"
+    point.table, point.value, point.pcs, point.item = table, table.lines.index(line), table.pcs(line), table.name_of(line)
 
 
 def any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:

@@ -18,6 +18,7 @@ from rfview.sessions.codec.logs import ALL
 
 if TYPE_CHECKING:
     from rfview.sessions.file.zone_maps import ZoneMaps
+    from rfview.sessions.lines.table import LineTable
 
 # Buckets that cover at most this many chunks are counted exactly, longer stretches from totals at chunk starts.
 EXACT_CHUNKS = 16
@@ -43,7 +44,8 @@ class Timeline(ABC):
     first, last: first and last cycle whose state is known; `last` is the state after everything that ran so far.
     closed: nothing can follow `last`. info: the run's constants (Simulator.info). fault: why the kernel was stopped, or
     None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. zone_maps: what chunks
-    hold in short, or None where the file has no zone maps.
+    hold in short, or None where the file has no zone maps. lines: of the program's sources, once they are asked for
+    (lines.table.lines_of).
     """
 
     first: int
@@ -54,6 +56,7 @@ class Timeline(ABC):
     fault: str | None
     warnings: list[str]
     zone_maps: ZoneMaps | None = None
+    lines: LineTable | None = None
 
     def __init__(self, info: dict[str, Any], layout: Layout):
         self.info = info

@@ -206,7 +206,7 @@ def _described(simulator: Any) -> dict[str, Any]:
     """Return the parts of the body that are known before the run."""
     spec = simulator.spec
     return {
-        "info": {**{name: simulator.info[name] for name in INFO}, "max_cycles": simulator.max_cycles},
+        "info": {**{name: simulator.info[name] for name in (*INFO, "sources")}, "max_cycles": simulator.max_cycles},
         "buffers": [[name, _stored(buffer.array)] for name, buffer in spec.buffers.items()],
         "symbols": [[name, _stored(buffer.array)] for name, buffer in spec.symbols.items()],
         "expect": [[name, _stored(expect.array), expect.rtol, expect.atol, expect.reason]

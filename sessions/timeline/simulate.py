@@ -41,9 +41,11 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
     source = info["ptx"][0]
     chain = info["design_spec"]["chain"]
     design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
-    return Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
-                     settings=info["parameters"], seed=info["seed"],
-                     source=(source["text"], source["path"]), **more)  # fmt: skip
+    machine = Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
+                        settings=info["parameters"], seed=info["seed"],
+                        source=(source["text"], source["path"]), **more)  # fmt: skip
+    machine.info["sources"] = list(info.get("sources", ()))     # what lies here under these names may be of another program
+    return machine
 
 
 def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:

@@ -18,7 +18,7 @@ from tests.rfview.fakes import make_session
 NAMES = {")": "right_parenthesis", "(": "left_parenthesis", "}": "right_curly_bracket", "{": "left_curly_bracket",
          "]": "right_square_bracket", "[": "left_square_bracket", "$": "dollar_sign", "'": "apostrophe", ".": "full_stop",
          ",": "comma", "<": "less_than_sign", ">": "greater_than_sign", "/": "slash", ":": "colon", "?": "question_mark",
-         "+": "plus", "-": "minus", "%": "percent_sign", " ": "space", "=": "equals_sign", "#": "number_sign"}
+         "+": "plus", "-": "minus", "%": "percent_sign", " ": "space", "=": "equals_sign", "#": "number_sign", ";": "semicolon"}
 
 
 # how long a test waits for an app that works: compiling a machine takes a minute

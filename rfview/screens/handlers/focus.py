@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rfview.render import code, overview, pipeline, timeline, warps
+from rfview.render import code, lines, overview, pipeline, timeline, warps
 from rfview.render.layout import ALONE, PANELS, Place, is_tiny, layout, shown
 from rfview.screens import requests
 from rfview.screens.windows.popup import WhyWindow
@@ -63,7 +63,7 @@ def leave_layer(main: MainScreen) -> bool:
 def choose_warp(main: MainScreen, warp: int) -> None:
     """Focus a warp."""
     count = main.scene.now.num_warps if main.scene.now else 1
-    main.change(warp=max(0, min(count - 1, warp)), scroll=0)
+    main.change(warp=max(0, min(count - 1, warp)), scroll=0, line=-1)
 
 
 def cursor_pc(main: MainScreen) -> int:
@@ -92,6 +92,9 @@ def move(main: MainScreen, by: int) -> None:
         count = len(scene.info.get("program", ()))
         pc = scene.now.pc[scene.warp]
         main.change(scroll=max(-pc, min(count - 1 - pc, scene.scroll + by)))
+    elif scene.panel == "lines":
+        if scene.lines:
+            main.change(line=max(0, min(len(scene.lines.lines) - 1, lines.chosen(scene) + by)))
     elif scene.panel == "pipeline":
         main.worker.ask(requests.event, "issue", by > 0, abs(by), scene.warp)
     elif scene.panel == "registers":
@@ -117,7 +120,11 @@ def clicked(main: MainScreen, place: Place, x: int, y: int, double: bool) -> Non
     elif panel == "code" and double and (pc := code.pc_at(scene, place.height - 1, y)) is not None:
         main.worker.ask(requests.toggle_breakpoint, pc)
     else:
-        if panel == "warps":
+        if panel == "lines" and (line := lines.line_at(scene, place.height, y)) is not None:
+            main.scene = scene.at(line=line)
+            if double:
+                main.worker.ask(requests.toggle_line_breakpoint, line)
+        elif panel == "warps":
             warp = warps.warp_at(scene, place.width, place.height, x, y)
             main.scene = scene if warp is None else scene.at(warp=warp, scroll=0)
         elif panel == "lens" and 1 <= y <= (scene.now.num_banks if scene.now else 0):
@@ -125,7 +132,7 @@ def clicked(main: MainScreen, place: Place, x: int, y: int, double: bool) -> Non
         give_keys(main, panel)
         if double and panel == "why":
             main.app.push_screen(WhyWindow(main))
-        elif double and panel not in ("warps", "code"):
+        elif double and panel not in ("warps", "code", "lines"):
             zoom(main)
 
 

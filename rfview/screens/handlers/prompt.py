@@ -28,7 +28,7 @@ def choose_warp(main: MainScreen, rest: str) -> bool:
 
 
 def step_issue(word: str) -> Callable[[MainScreen, str], bool]:
-    """stepi, rsi without a warp: of the focused warp."""
+    """stepi, rsi, next-line, previous-line without a warp: of the focused warp."""
 
     def handler(main: MainScreen, rest: str) -> bool:
         if rest:
@@ -104,7 +104,7 @@ def _quit(main: MainScreen, rest: str) -> bool:
 WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
     **dict.fromkeys(("q", "quit", "exit"), _quit),
     **dict.fromkeys(("warp", "w"), choose_warp),
-    **{word: step_issue(word) for word in ("stepi", "si", "rsi", "reverse-stepi")},
+    **{word: step_issue(word) for word in ("stepi", "si", "rsi", "reverse-stepi", "next-line", "nl", "previous-line", "pl")},
     **dict.fromkeys(("next", "nextchange"), change(True)), **dict.fromkeys(("last", "lastchange"), change(False)),
     **dict.fromkeys(("find", "f"), with_rest(lambda main, rest: search.in_time(main, rest, 1))),
     **dict.fromkeys(("reverse-find", "rf"), with_rest(lambda main, rest: search.in_time(main, rest, -1))),

@@ -15,7 +15,7 @@ from rfview.render.frame import drawn
 from rfview.render.layout import PANELS, TITLES
 from rfview.render.registers import FORMATS
 from rfview.screens import requests
-from rfview.screens.handlers import focus
+from rfview.screens.handlers import focus, stop
 from rfview.screens.handlers.ask import open_heat
 from rfview.screens.windows.palette import PaletteWindow
 from rfview.screens.windows.popup import WhyWindow
@@ -57,6 +57,8 @@ def open_focused(main: MainScreen, pressed: Pressed) -> None:
         focus.toggle_alone(main, "registers")
     elif main.scene.panel == "registers":
         open_heat(main, focus.focused_item(main))
+    elif main.scene.panel == "lines":
+        stop.go_to_chosen_line(main, None)
     elif main.scene.panel == "why":
         main.app.push_screen(WhyWindow(main))
     else:
@@ -100,8 +102,13 @@ def number_format(main: MainScreen, pressed: Pressed) -> None:
 
 
 def source(main: MainScreen, pressed: Pressed) -> None:
-    """Turn CODE between decoded instructions and PTX source."""
-    main.change(code_source=not main.scene.code_source)
+    """Turn CODE on: decoded (with source lines where the PTX tells them), PTX, decoded without them."""
+    scene = main.scene
+    if scene.code_source or not scene.lines:
+        main.change(code_source=not scene.code_source and (scene.code_lines or not scene.lines),
+                    code_lines=not scene.code_source if scene.lines else scene.code_lines)  # fmt: skip
+    else:
+        main.change(code_source=scene.code_lines, code_lines=True)
 
 
 def zoom_time(by: int) -> Handler:
@@ -148,7 +155,7 @@ HANDLERS: dict[str, Handler] = {
     "focus_previous": lambda main, pressed: focus.turn(main, -1),
     "panel": panel, "zoom": lambda main, pressed: focus.zoom(main), "down": move(1), "up": move(-1),
     "other_side": other_side, "open": open_focused, "close": close,
-    "timeline": alone("timeline"), "pipeline": alone("pipeline"), "registers": alone("registers"),
+    "timeline": alone("timeline"), "pipeline": alone("pipeline"), "registers": alone("registers"), "lines": alone("lines"),
     "lanes_right": lanes_right, "lanes_left": lanes_left, "number_format": number_format, "source": source,
     "zoom_in": zoom_time(1), "zoom_out": zoom_time(-1),
     "palette": lambda main, pressed: main.app.push_screen(PaletteWindow(main)),

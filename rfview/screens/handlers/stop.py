@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rfview.keys import Pressed
+from rfview.render import lines
 from rfview.screens import requests
 from rfview.screens.handlers import focus
 from rfview.screens.windows.breaks import BreaksWindow
@@ -17,8 +18,18 @@ Handler = Callable[["MainScreen", Pressed], None]
 
 
 def break_here(main: MainScreen, pressed: Pressed) -> None:
-    """Set or remove a breakpoint at CODE's cursor; with a count only for that warp."""
+    """Set or remove a breakpoint at the cursor of CODE or LINES; with a count only for that warp."""
+    if main.scene.panel == "lines" and main.scene.lines:
+        main.worker.ask(requests.toggle_line_breakpoint, lines.chosen(main.scene), pressed.count)
+        return
     main.worker.ask(requests.toggle_breakpoint, focus.cursor_pc(main), pressed.count)
+
+
+def go_to_chosen_line(main: MainScreen, forward: bool | None, count: int = 1) -> None:
+    """Go to where the focused warp comes to the line chosen in LINES; forward None: on, else back."""
+    if main.scene.lines:
+        main.worker.ask(requests.run_to_line, lines.chosen(main.scene), main.scene.warp, forward, count)
+        main.change(line=-1)
 
 
 def breakpoints(main: MainScreen, pressed: Pressed) -> None:
@@ -41,6 +52,9 @@ def run_to_cursor(forward: bool | None) -> Handler:
     """Go to where the focused warp comes to the instruction chosen in CODE; forward None: on, else back."""
 
     def handler(main: MainScreen, pressed: Pressed) -> None:
+        if main.scene.panel == "lines":
+            go_to_chosen_line(main, forward, pressed.count or 1)
+            return
         main.worker.ask(requests.run_to, focus.cursor_pc(main), main.scene.warp, forward, pressed.count or 1)
         main.change(scroll=0)
 

@@ -35,6 +35,11 @@ def event_of_warp(kind: str, forward: bool) -> Handler:
     return lambda main, pressed: main.worker.ask(requests.event, kind, forward, pressed.count or 1, main.scene.warp)
 
 
+def line(forward: bool) -> Handler:
+    """Go to where the focused warp comes to another source line; a count repeats it."""
+    return lambda main, pressed: main.worker.ask(requests.line, main.scene.warp, forward, pressed.count or 1)
+
+
 def start(main: MainScreen, pressed: Pressed) -> None:
     """Go to the first cycle, or to the one counted."""
     main.worker.ask(requests.goto, pressed.count if pressed.count is not None else "start")
@@ -118,6 +123,7 @@ HANDLERS: dict[str, Handler] = {
     "step": step(1), "back": step(-1), "step_10": step(10), "back_10": step(-10),
     "step_100": step(100), "back_100": step(-100),
     "next_issue": event_of_warp("issue", True), "previous_issue": event_of_warp("issue", False),
+    "next_line": line(True), "previous_line": line(False),
     "next_stall": event_of_warp("stall", True), "previous_stall": event_of_warp("stall", False),
     "next_conflict": event("conflict", True), "previous_conflict": event("conflict", False),
     "next_rf": event("rf", True), "previous_rf": event("rf", False),

@@ -10,6 +10,7 @@ import numpy as np
 from rfview.engine.errors import InputError, RfviewError
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
+from rfview.screens.scenes.lines import LineSource
 from rfview.screens.scenes.pipes import PipeSource
 from rfview.screens.scenes.spans import SpanSource
 from rfview.sessions.timeline.invariants import counts_of, energy_of, problems
@@ -44,6 +45,8 @@ class SceneSource:
         self.pipes = PipeSource(session)
         self.over: OverSource | None = None     # another run that is laid over this one
         self.warp = 0                           # the focused warp, by which that one is aligned
+        self.lines = LineSource(session)
+        self.counts_lines = False               # LINES has been opened
         self.hits: dict[int, int] = {}
         self.points: dict[int, list[int]] = {}
         self.hits_key: tuple[Any, ...] = ()
@@ -100,7 +103,9 @@ class SceneSource:
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
             problems=problems(session.snapshot()), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
             past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
-            pipes=self.pipes.pipes(self.last), branch=session.branch.name if session.branch is not None else "",
+            pipes=self.pipes.pipes(self.last), lines=session.lines or None,
+            costs=self.lines.costs(self.last, self.brush.view()) if self.counts_lines else None,
+            branch=session.branch.name if session.branch is not None else "",
         )
         scene.__dict__["looks"] = self._looks
         return scene

@@ -1,0 +1,74 @@
+"""The texts of the source files that PTX names: found beside the PTX or the launch file, or where the compiler had them.
+
+A name in PTX is anybody's word, and what is read here goes into recordings that are sent around: only regular files of
+limited size whose names end as source code does are read, and only as text.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rfview.engine.ptx.parse.locations import Locations, SourceFile
+
+SUFFIXES = frozenset(
+    ".cu .cuh .c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .inc .ipp .tpp .py .pyx .jl .rs .f90 .cuf .cl .mojo".split())
+MAX_BYTES = 1 << 20         # of one file
+MAX_TOTAL = 4 << 20         # of all files of a PTX
+MAX_FILES = 64
+
+
+def source_texts(found: Locations, folders: Iterable[Path]) -> list[dict[str, Any]]:
+    """Return {"path", "text"} of the PTX's source files whose text could be found, in the order of their numbers.
+
+    Only files that instructions belong to (Locations.own) are looked for: no headers of the toolkit.
+    folders: that of the PTX and that of the launch file: a copy that lies there goes before the compiler's path.
+    """
+    used = found.own_files()
+    wanted = [file for number, file in sorted(found.files.items()) if number in used]
+    beside = list(dict.fromkeys(folder.resolve() for folder in folders))
+    texts: list[dict[str, Any]] = []
+    room = MAX_TOTAL
+    for file in wanted:
+        text = None if len(texts) >= MAX_FILES else _text_of(file, beside, min(MAX_BYTES, room))
+        if text is not None and all(file.path != known["path"] for known in texts):
+            texts.append({"path": file.path, "text": text})
+            room -= len(text)
+    return texts
+
+
+def _text_of(file: SourceFile, beside: list[Path], most: int) -> str | None:
+    """Return a file's text, None where it is not found or may not be read."""
+    path = file.path
+    if posixpath.splitext(path)[1].lower() not in SUFFIXES or "\0" in path or len(path) > 4096:
+        return None
+    tried = [folder / posixpath.basename(path) for folder in beside]
+    tried += [Path(path)] if posixpath.isabs(path) else [folder / path for folder in beside]
+    for name in tried:
+        raw = _read(name, most)
+        if raw is not None and (file.size < 0 or len(raw) == file.size) and b"\0" not in raw:
+            return raw.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    return None
+
+
+def _read(path: Path, most: int) -> bytes | None:
+    """Return what a regular file of at most so many bytes holds."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)     # a pipe without writer would wait
+    except (OSError, ValueError):
+        return None
+    try:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > most:
+            return None
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            raw = file.read(most + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return raw if len(raw) <= most else None

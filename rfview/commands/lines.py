@@ -1,0 +1,49 @@
+"""`rfview lines`: what each line of CUDA C, Python or Triton cost: issued, stalled by reason, register traffic."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rfview.commands import options
+from rfview.engine.errors import InputError
+
+EPILOG = """examples:
+  nvcc -lineinfo -ptx app.cu && rfview lines app.toml
+  rfview lines run.rfs --first 10,000 --last 20,000 --top 10
+  rfview lines gemm --ptx --design stt
+share is of the warp-cycles of warps that could run: issued, or held up before an instruction of the line. Reads and writes
+are the warp registers that issued instructions name. An instruction that was inlined belongs to the innermost line in a file
+of the kernel's own folder. `break FILE:LINE`, `next-line` and the LINES panel go to lines."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    parser.add_argument("--first", metavar="PLACE", help="from there on: a cycle, N%% or @MARK (default: the start)")
+    parser.add_argument("--last", metavar="PLACE", help="up to there (default: the end)")
+    parser.add_argument("--top", type=int, metavar="N", help="only the N lines that cost most, the dearest first")
+    parser.add_argument("--ptx", action="store_true", help="by lines of the PTX, not of what it was compiled from")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_machine(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table; a kernel is run to its end first, or to where the stretch ends."""
+    from rfview.sessions.lines.report import LineReport, as_text, hottest, line_report
+
+    if args.top is not None and args.top < 1:
+        raise InputError(f"--top {args.top}: expected at least 1")
+    with options.open_target(args) as session:
+        if not args.ptx and not session.lines:
+            raise InputError(f"{args.target}: the PTX tells no source lines; compile with `nvcc -lineinfo -ptx` "
+                             "(numba-cuda: lineinfo=True), or take --ptx for lines of the PTX")  # fmt: skip
+        session.goto(args.last if args.last is not None else "end")
+        found = line_report(session, args.first, ptx=args.ptx)
+        fault = session.timeline.fault
+    if args.top is not None:
+        found = LineReport(found.first, found.last, tuple(hottest(found, args.top)), found.nobody)
+    print(json.dumps(found.data()) if args.json else as_text(found))
+    if fault:
+        options.warn([f"the kernel was stopped: {fault}"])
+    return 0

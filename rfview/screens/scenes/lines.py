@@ -1,0 +1,39 @@
+"""Counts what each instruction and source line cost, for LINES and CODE: the whole run so far, or the stretch brushed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rfview.sessions.lines.counts import Counter, Counts, by_line
+
+if TYPE_CHECKING:
+    from rfview.render.scene import Brush
+    from rfview.sessions.session import Session
+
+
+class LineSource:
+    """Keeps what is counted, so that a run that goes on has only its new cycles counted."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self._counter: Counter | None = None
+        self._made: tuple[Counts, Counts] | None = None
+
+    def costs(self, last: int, brush: Brush | None) -> tuple[Counts, Counts] | None:
+        """Return the counts by instruction and by line of all cycles before `last`, or of the stretch brushed.
+
+        None where there are no lines or no cycles. A count that is interrupted holds the cycles that it says.
+        """
+        session = self.session
+        first, end = (brush.first, brush.last) if brush is not None else (session.timeline.first, last)
+        if not session.lines or end <= first:
+            return None
+        if self._counter is None or self._counter.first != first or self._counter.last > end:
+            self._counter, self._made = Counter(session.timeline, first), None
+        if self._counter.last < end:
+            self._counter.count(end, session.interrupted)
+            self._made = None
+        if self._made is None:
+            counts = self._counter.counts()
+            self._made = counts, by_line(counts, session.lines)
+        return self._made

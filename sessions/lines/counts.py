@@ -1,0 +1,117 @@
+"""What each instruction and each source line cost over a stretch of cycles: issued, stalled by reason, register traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfview.sessions.lines.table import LineTable
+from rfview.sessions.timeline.base import Timeline
+
+CODES = 64         # more than any run has
+ISSUED = 0
+NOBODY = ("finished", "no_cta")     # states of slots without a warp that could run
+NO_REGISTER = 255
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Cycles first..last-1, by instruction or by line.
+
+    states: (n + 1, 64) i8 warp-cycles by state; column 0 are the issues; the last row is of warps that stand behind the
+    program or have ended, and of slots without one. reads, writes: (n,) i8 warp registers that issued instructions named as
+    sources and as results, before a design merges, caches or drops any.
+    """
+
+    first: int
+    last: int
+    states: np.ndarray
+    reads: np.ndarray
+    writes: np.ndarray
+
+    @property
+    def issued(self) -> np.ndarray:
+        """(n,) i8 warp instructions issued."""
+        return self.states[:-1, ISSUED]
+
+    @property
+    def waited(self) -> np.ndarray:
+        """(n,) i8 warp-cycles in which a warp stood before it and did not issue."""
+        return self.states[:-1, 1:].sum(axis=1)
+
+    @property
+    def cycles(self) -> np.ndarray:
+        """(n,) i8 warp-cycles in all: issued and waited."""
+        return self.states[:-1].sum(axis=1)
+
+
+def registers_named(info: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (n,) i8 how many source and result registers each instruction names."""
+    program = info.get("program", ())
+    reads = [len({reg for reg in entry["src"] if reg != NO_REGISTER}) for entry in program]
+    return np.array(reads, np.int64), np.array([len(entry["dst"]) for entry in program], np.int64)
+
+
+class Counter:
+    """Counts instructions over a stretch that may grow at its end, each cycle once."""
+
+    def __init__(self, timeline: Timeline, first: int):
+        timeline.check(first)
+        self.timeline, self.first, self.last = timeline, first, first
+        size = len(timeline.info.get("program", ()))
+        self._states = np.zeros((size + 1, CODES), np.int64)
+        self._named = registers_named(timeline.info)
+        names = {str(entry["name"]): int(entry["code"]) for entry in timeline.info.get("stalls", ())}
+        self._nobody = [names[name] for name in NOBODY if name in names]
+
+    def count(self, last: int, interrupted: Callable[[int], bool] = lambda cycle: False) -> bool:
+        """Count up to cycle `last`, excluded; return False where that was interrupted, with what is counted so far."""
+        timeline = self.timeline
+        timeline.check(last)
+        for start, stop, _ in timeline.stretches(self.last + 1, last + 1):
+            self._add(start, stop)
+            self.last = stop - 1
+            if self.last < last and interrupted(self.last):
+                return False
+        return True
+
+    def _add(self, start: int, stop: int) -> None:
+        """Count what the states at cycles start..stop-1 say of the cycles before them."""
+        timeline, size = self.timeline, len(self._states) - 1
+        codes = timeline.states(start, stop)
+        wide = codes.shape[1]
+        pc, last_pc = (timeline.column(f"sm.warp[*].{name}", start, stop)[:, :wide] for name in ("pc", "last_pc"))
+        at = np.where(codes == ISSUED, last_pc, pc)
+        at = np.where(np.isin(codes, self._nobody), size, np.minimum(at, size)).astype(np.int64)
+        found = np.bincount((at * CODES + np.minimum(codes, CODES - 1)).ravel(), minlength=self._states.size)
+        self._states += found.reshape(self._states.shape)
+
+    def counts(self) -> Counts:
+        """Return what has been counted, by instruction."""
+        issued = self._states[:-1, ISSUED]
+        return Counts(self.first, self.last, self._states.copy(), issued * self._named[0], issued * self._named[1])
+
+
+def by_line(counts: Counts, table: LineTable) -> Counts:
+    """Return the counts by line: row i is line i of the table, the one after these what no line is known of."""
+    where = np.where(table.of_pc < 0, len(table.lines), table.of_pc)
+    states = np.zeros((len(table.lines) + 2, CODES), np.int64)
+    np.add.at(states, where, counts.states[:-1])
+    states[-1] = counts.states[-1]
+    traffic = []
+    for column in (counts.reads, counts.writes):
+        total = np.zeros(len(table.lines) + 1, np.int64)
+        np.add.at(total, where, column)
+        traffic.append(total)
+    return Counts(counts.first, counts.last, states, *traffic)
+
+
+def count_instructions(timeline: Timeline, first: int, last: int,
+                       interrupted: Callable[[int], bool] = lambda cycle: False) -> Counts:  # fmt: skip
+    """Return the counts of cycles first..last-1 by instruction; less where interrupted. Raises InputError outside."""
+    counter = Counter(timeline, first)
+    counter.count(last, interrupted)
+    return counter.counts()

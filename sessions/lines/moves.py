@@ -1,0 +1,42 @@
+"""Where a warp comes to another source line, as something to search for: the same cycles forward and backward."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.sessions.lines.table import LineTable
+from rfview.sessions.search.search import ALL, Target
+from rfview.sessions.timeline.base import Timeline
+
+NO_CTA = 255
+
+
+def lines_of_warps(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int) -> np.ndarray:
+    """Return (stop - start, warps) i4: the number of the line of each warp's next instruction; -1: none, -2: no warp.
+
+    warp: one of them, or None for all.
+    """
+    which = "*" if warp is None else warp
+    shape = (stop - start, -1)
+    pc, cta = (timeline.column(f"sm.warp[{which}].{name}", start, stop).reshape(shape) for name in ("pc", "cta"))
+    known = np.append(table.filled, np.int32(-1))
+    lines = known[np.minimum(pc, len(table.filled))]
+    return np.where(cta == NO_CTA, np.int32(-2), lines)
+
+
+def arrivals(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int, line: int | None) -> np.ndarray:
+    """Return (stop - start,) bool: where a warp has come to a line (None: any) from another line, or begins in it."""
+    before = max(timeline.first, start - 1)
+    lines = lines_of_warps(timeline, table, warp, before, stop)
+    there = np.asarray(lines >= 0 if line is None else lines == line)
+    moved = np.ones_like(there)
+    moved[1:] = lines[1:] != lines[:-1]
+    if start > timeline.first:
+        moved[0] = False
+    return (there & moved).any(axis=1)[start - before :]
+
+
+def line_target(timeline: Timeline, table: LineTable, warp: int | None, line: int | None = None) -> Target:
+    """Return where a warp (None: any) comes to a line (None: any) from another."""
+    return Target(lambda low, high: arrivals(timeline, table, warp, low, high, line),
+                  lambda low, high: np.full(high - low, ALL))

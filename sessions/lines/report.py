@@ -1,0 +1,151 @@
+"""What each source line cost, as a table for people and as data: issued, stalled by reason, register traffic."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.engine.escapes import visible
+from rfview.sessions.lines.counts import ISSUED, Counts, by_line, count_instructions
+from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
+
+MOST_REASONS = 3
+SOURCE_COLUMNS = 72
+BAR = 8
+
+
+@dataclass(frozen=True)
+class LineCost:
+    """One line. line: None for instructions of which no line is known. stalled: warp-cycles by the name of the reason.
+
+    pcs: how many instructions of the program belong to it. share: of all warp-cycles of warps that were there.
+    """
+
+    line: SourceLine | None
+    source: str
+    pcs: int
+    issued: int
+    stalled: dict[str, int]
+    reads: int
+    writes: int
+    share: float
+
+    @property
+    def cycles(self) -> int:
+        """Warp-cycles in all: issued and stalled."""
+        return self.issued + sum(self.stalled.values())
+
+    def data(self) -> dict[str, Any]:
+        """Return the line as JSON knows it."""
+        return {"file": self.line.path if self.line else None, "line": self.line.line if self.line else None,
+                "source": self.source, "instructions": self.pcs, "issued": self.issued, "stalled": self.stalled,
+                "register_reads": self.reads, "register_writes": self.writes, "share": self.share}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LineReport:
+    """Cycles first..last-1 by line. lines: in order of file and line, those of no known line last.
+
+    nobody: warp-cycles of slots without a warp, or whose warp has ended, by state: with the lines they make up the whole.
+    """
+
+    first: int
+    last: int
+    lines: tuple[LineCost, ...]
+    nobody: dict[str, int]
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as JSON knows it."""
+        return {"first": self.first, "last": self.last, "lines": [line.data() for line in self.lines], "nobody": self.nobody}
+
+
+def stall_names(info: dict[str, Any]) -> dict[int, str]:
+    """Return the name of each state's code."""
+    return {int(entry["code"]): str(entry["name"]) for entry in info.get("stalls", ())}
+
+
+def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineReport:
+    """Return what each line cost, from counts by instruction."""
+    names = stall_names(timeline.info)
+    lines = by_line(counts, table)
+    sizes = np.bincount(np.where(table.of_pc < 0, len(table.lines), table.of_pc), minlength=len(table.lines) + 1)
+    whole = max(1, int(counts.states[:-1].sum()))
+
+    def waits(row: np.ndarray) -> dict[str, int]:
+        return {names.get(code, f"state {code}"): int(row[code])
+                for code in np.argsort(-row, kind="stable").tolist() if row[code] and code != ISSUED}  # fmt: skip
+
+    costs = []
+    for number in range(len(table.lines) + 1):
+        line = table.lines[number] if number < len(table.lines) else None
+        row = lines.states[number]
+        if line is None and not sizes[number]:
+            continue
+        text = table.source(line) if line is not None else None
+        costs.append(LineCost(line, visible((text or "").expandtabs(4)), int(sizes[number]), int(row[ISSUED]), waits(row),
+                              int(lines.reads[number]), int(lines.writes[number]), int(row.sum()) / whole))
+    return LineReport(counts.first, counts.last, tuple(costs), waits(lines.states[-1]))
+
+
+def line_report(session: Session, first: int | str | None = None, last: int | str | None = None, *,
+                ptx: bool = False) -> LineReport:  # fmt: skip
+    """Return what each source line cost between two places (defaults: the start, the cursor).
+
+    ptx: by lines of the PTX in place of those it was compiled from. Raises InputError where the PTX tells no lines, or for
+    places outside the session.
+    """
+    timeline = session.timeline
+    table = LineTable(session.info, ptx=True) if ptx else session.lines
+    if not table:
+        raise InputError(f"lines: {NO_LINES}")
+    ends = sorted((timeline.first if first is None else session.place(first),
+                   session.cycle if last is None else session.place(last)))  # fmt: skip
+    for end in ends:
+        timeline.check(end)
+    if ends[0] == ends[1]:
+        raise InputError(f"lines between cycle {ends[0]:,} and itself: name two different cycles")
+    return report_of(timeline, table, count_instructions(timeline, ends[0], ends[1], session.interrupted))
+
+
+def as_text(found: LineReport) -> str:
+    """Return the report as lines for people: a block per file, a row per line, the dearest reasons by name."""
+    total = sum(line.cycles for line in found.lines)
+    lines = [f"cycles {found.first:,} to {found.last:,}: {total:,} warp-cycles of warps that could run, "
+             f"{sum(line.issued for line in found.lines):,} instructions issued"]  # fmt: skip
+    top = max((line.share for line in found.lines), default=0.0)
+    path: str | None = None
+    for line in found.lines:
+        here = line.line.path if line.line is not None else ""
+        if here != path:
+            path = here
+            lines += ["", visible(here) if here else "no line is known of", _row("line", "share", "", "issued", "stalled",
+                                                                                 "reads", "writes", "mostly", "source")]
+        reasons = ", ".join(f"{name} {count / max(1, line.cycles):.0%}"
+                            for name, count in list(line.stalled.items())[:MOST_REASONS - 1])  # fmt: skip
+        filled = round(line.share / top * BAR) if top else 0
+        lines.append(_row(str(line.line.line) if line.line is not None else "-", f"{line.share:.1%}", "#" * filled,
+                          f"{line.issued:,}", f"{line.cycles - line.issued:,}", f"{line.reads:,}", f"{line.writes:,}",
+                          reasons, line.source[:SOURCE_COLUMNS]))  # fmt: skip
+    return "\n".join(lines)
+
+
+def _row(line: str, share: str, heat: str, issued: str, stalled: str, reads: str, writes: str, mostly: str,
+         source: str) -> str:  # fmt: skip
+    return (f"{line:>6} {share:>7} {heat:<{BAR}} {issued:>10} {stalled:>12} {reads:>10} {writes:>10}  {mostly:<36}  "
+            f"{source}").rstrip()  # fmt: skip
+
+
+def hottest(found: LineReport, count: int) -> list[LineCost]:
+    """Return the lines that cost most, the dearest first."""
+    return sorted(found.lines, key=lambda line: -line.cycles)[:count]
+
+
+def name_of(line: SourceLine | None) -> str:
+    """Return `file.cu:12`, a dash where no line is known."""
+    return f"{visible(posixpath.basename(line.path))}:{line.line}" if line is not None else "–"

@@ -1,0 +1,165 @@
+"""Which source line each instruction belongs to, the texts of the sources, and what `file:line` names."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.engine.escapes import visible
+from rfview.engine.ptx.parse.locations import Locations, locations
+from rfview.sessions.codec.layout import suggest
+
+if TYPE_CHECKING:
+    from rfview.sessions.timeline.base import Timeline
+
+PLACE = re.compile(r"(?P<file>.+):(?P<line>[0-9]{1,9})\Z")
+NO_LINE = -1
+NO_LINES = ("the PTX tells no source lines; compile with `nvcc -lineinfo -ptx`, or in numba-cuda with lineinfo=True "
+            "(Triton always writes them)")  # fmt: skip
+
+
+@dataclass(frozen=True, order=True)
+class SourceLine:
+    """A line of a source file. path: as the PTX writes it. line: from 1."""
+
+    path: str
+    line: int
+
+    @property
+    def text(self) -> str:
+        """Return `file.cu:12`, the name without its folders."""
+        return f"{visible(posixpath.basename(self.path))}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A line of the chain of inlined functions. function: the name that was inlined, "" where none was or none is told."""
+
+    where: SourceLine
+    column: int
+    function: str
+
+
+class LineTable:
+    """The source lines of a program.
+
+    lines: those that instructions belong to, in order of file and line. of_pc: (n,) i4 number of each instruction's line in
+    `lines`, NO_LINE where the PTX tells none.
+    """
+
+    def __init__(self, info: Mapping[str, Any], ptx: bool = False):
+        """Read the lines of a run's PTX; ptx: lines of the PTX itself."""
+        self._program = info.get("program", ())
+        files, ptx_files = info.get("sources", ()), info.get("ptx", ())[:1]
+        self._texts = {str(file["path"]): str(file["text"]).split("\n") for file in (ptx_files if ptx else files)}
+        self._where = [locations(str(file["text"])) for file in ptx_files if not ptx] or [Locations()]
+        path = str(ptx_files[0]["path"]) if ptx and ptx_files else ""
+        found = [SourceLine(path, int(entry["line"])) if path else self._own(int(entry["line"])) for entry in self._program]
+        self.lines: tuple[SourceLine, ...] = tuple(sorted({one for one in found if one is not None}))
+        numbers: dict[SourceLine | None, int] = {one: number for number, one in enumerate(self.lines)}
+        self.of_pc = np.array([numbers.get(one, NO_LINE) for one in found], np.int32)
+
+    def _own(self, ptx_line: int) -> SourceLine | None:
+        place = self._where[0].own(ptx_line)
+        return None if place is None else SourceLine(self._where[0].files[place.file].path, place.line)
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
+
+    def at(self, pc: int) -> SourceLine | None:
+        """Return the line of an instruction, None where none is known."""
+        number = int(self.of_pc[pc]) if 0 <= pc < len(self.of_pc) else NO_LINE
+        return self.lines[number] if number >= 0 else None
+
+    def number_at(self, pc: int) -> int:
+        """Return the number of an instruction's line in `lines`, NO_LINE where none is known."""
+        return int(self.of_pc[pc]) if 0 <= pc < len(self.of_pc) else NO_LINE
+
+    def frames(self, pc: int) -> list[Frame]:
+        """Return the whole chain of an instruction, the innermost inlined function first; [] where none is known."""
+        if not 0 <= pc < len(self._program):
+            return []
+        where = self._where[0]
+        return [Frame(SourceLine(where.files[place.file].path, place.line), place.column, where.function(place))
+                for place in where.at(int(self._program[pc]["line"]))]  # fmt: skip
+
+    def text_of(self, path: str) -> list[str] | None:
+        """Return a file's lines, None where its text was not found."""
+        return self._texts.get(path)
+
+    def source(self, line: SourceLine) -> str | None:
+        """Return the text of a line, None where it was not found."""
+        lines = self._texts.get(line.path)
+        return lines[line.line - 1] if lines is not None and line.line <= len(lines) else None
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The files that instructions belong to, the one with most of them first."""
+        counts = np.bincount(self.of_pc[self.of_pc >= 0], minlength=len(self.lines))
+        totals: dict[str, int] = {}
+        for line, count in zip(self.lines, counts.tolist(), strict=True):
+            totals[line.path] = totals.get(line.path, 0) + count
+        return tuple(sorted(totals, key=lambda path: (-totals[path], path)))
+
+    @cached_property
+    def filled(self) -> np.ndarray:
+        """(n,) i4 as of_pc, but instructions without a line count to the one before them in their kernel."""
+        filled = self.of_pc.copy()
+        for pc in range(1, len(filled)):
+            if filled[pc] < 0 and self._program[pc]["kernel"] == self._program[pc - 1]["kernel"]:
+                filled[pc] = filled[pc - 1]
+        return filled
+
+    def path_named(self, name: str, what: str) -> str:
+        """Return the file that a name means: its path, or the end of it; raises InputError for none or several."""
+        if name in self.paths:
+            return name
+        found = [path for path in self.paths if path.endswith("/" + name)]
+        if len(found) == 1:
+            return found[0]
+        shown = ", ".join(visible(path) for path in (found or self.paths)[:8])
+        if found:
+            raise InputError(f"{what}: {visible(name)} may be {shown}; give more of the path")
+        names = [posixpath.basename(path) for path in self.paths]
+        raise InputError(f"{what}: no instruction comes from {visible(name)}{suggest(name, names)}; there is {shown}")
+
+    def name_of(self, line: SourceLine) -> str:
+        """Return `file:line` as `find` takes it: with the file's folders where another has the same name."""
+        name = posixpath.basename(line.path)
+        alone = sum(path == name or path.endswith("/" + name) for path in self.paths) == 1
+        return f"{name if alone else line.path}:{line.line}"
+
+    def find(self, text: str, what: str) -> SourceLine:
+        """Return the line that `file:line` names, or the next line of the file that has instructions.
+
+        what: the command, for errors. Raises InputError where the program has no lines, no such file or no such line.
+        """
+        match = PLACE.match(text.strip())
+        if match is None:
+            raise InputError(f"{what}: expected FILE:LINE, as in vectoradd.cu:12")
+        if not self:
+            raise InputError(f"{what}: {NO_LINES}")
+        path, number = self.path_named(match["file"], what), int(match["line"])
+        later = [line for line in self.lines if line.path == path and line.line >= number]
+        if not later:
+            last = max(line.line for line in self.lines if line.path == path)
+            raise InputError(f"{what}: the last line of {visible(posixpath.basename(path))} with an instruction is {last}")
+        return later[0]
+
+    def pcs(self, line: SourceLine) -> tuple[int, ...]:
+        """Return the instructions of a line, those without a line of their own that follow them too."""
+        return tuple(np.flatnonzero(self.filled == self.lines.index(line)).tolist())
+
+
+def lines_of(timeline: Timeline) -> LineTable:
+    """Return the source lines of a timeline's program, read once."""
+    if timeline.lines is None:
+        timeline.lines = LineTable(timeline.info)
+    return timeline.lines
