@@ -19,7 +19,7 @@ from tests.test_house import PACKAGES, REPOSITORY, name_of, tracked
 
 pytestmark = pytest.mark.slow
 
-LARGEST = 4_000_000      # bytes of the wheel
+LARGEST = 5_200_000      # bytes of the wheel: 3.2 MB before the papers' workloads, and at most 2 MB for them
 LEFTOVERS = ("engine/kernels/gemm/__pycache__/reference.cpython-311.pyc", "rfview/learn/kernels/sum.ptx.orig~",
              "sessions/__pycache__/session.cpython-313.pyc")
 FOREIGN = "raise RuntimeError('this folder is somebody else\\'s')\n"

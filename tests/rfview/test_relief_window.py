@@ -69,7 +69,8 @@ def test_the_compare_screen_has_both_runs_and_gives_them_back() -> None:
 def test_what_cannot_be_tried_is_told_in_the_event_row() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
-        await app.press("$", "e", "f")
+        await app.press("$")        # a key means what is shown when it is pressed: the end must have come
+        await app.press("e", "f")
         assert app.scene.message_kind == "error" and "does not wait" in app.scene.message
         assert "f try" not in app.window_text()
         await app.press("x", "B", "escape")
