@@ -6,6 +6,7 @@ Usage: python -m rfview.engine.kernels.make [NAME ...]
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from rfview.engine import kernels
 from rfview.engine.launch import LaunchSpec, load_launch_file
 
-NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3")
+NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3", "-lineinfo")
 
 
 def reference_module(name: str) -> ModuleType:
@@ -35,10 +36,18 @@ def expected(name: str, spec: LaunchSpec) -> dict[str, np.ndarray]:
     return reference_module(name).reference({key: held.array for key, held in memory.items()})
 
 
+def compile_kernel(name: str) -> None:
+    """Write NAME.ptx anew; its .file names sources without their folders, so that it is the same on every machine."""
+    folder = kernels.FOLDER / name
+    subprocess.run([*NVCC, "-o", f"{name}.ptx", f"{name}.cu"], cwd=folder, check=True)
+    ptx = folder / f"{name}.ptx"
+    ptx.write_text(re.sub(r'(\.file\s+\d+\s+)"[^"]*/', r'\1"', ptx.read_text()))
+
+
 def make(name: str) -> None:
     """Compile one kernel, then write its inputs (where its reference has any) and expected results as .npy."""
     folder = kernels.FOLDER / name
-    subprocess.run([*NVCC, "-o", f"{name}.ptx", f"{name}.cu"], cwd=folder, check=True)
+    compile_kernel(name)
     for key, array in getattr(reference_module(name), "inputs", dict)().items():
         np.save(folder / f"{key}.npy", array)
     bare = without_expectations(folder / f"{name}.toml")

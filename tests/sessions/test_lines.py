@@ -1,6 +1,7 @@
 """Source lines of a session: stepping by them, breaking on them, what each cost; live and recorded alike."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from rfview.cli import main
+from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.sessions import open_session
 from rfview.sessions.commands.table import execute
@@ -166,13 +168,18 @@ def test_what_does_not_exist_is_one_sentence(session, text, words):
         execute(session, text)
 
 
-def test_a_program_without_lines_says_how_to_get_them(capsys):
-    session = open_session("vectoradd")
+def test_a_program_without_lines_says_how_to_get_them(capsys, tmp_path):
+    folder = tmp_path / "vectoradd"
+    shutil.copytree(kernels.FOLDER / "vectoradd", folder)
+    ptx = folder / "vectoradd.ptx"
+    ptx.write_text(re.sub(r"(?m)^\s*\.(file|loc)\b.*\n", "", ptx.read_text()))
+    launch = str(folder / "vectoradd.toml")
+    session = open_session(launch)
     for line in ("next-line 0", "break vectoradd.cu:3", "lines 0 1"):
         session.goto(5)
         with pytest.raises(InputError, match="-lineinfo"):
             execute(session, line)
-    assert main(["lines", "vectoradd"]) == 2 and "--ptx" in capsys.readouterr().err
+    assert main(["lines", launch]) == 2 and "--ptx" in capsys.readouterr().err
     table = LineTable(session.info, ptx=True)
     assert table.at(0).path == "vectoradd.ptx" and table.at(0).line == session.info["program"][0]["line"]
 
