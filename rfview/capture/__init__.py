@@ -13,5 +13,6 @@ for whatever needs the machine. `protocol` and `client` need the standard librar
     folder              a chosen launch as a launch file with its data
     program  standin    a CUDA program started and served; its runtime's stand-in, compiled on first use from runtime/
     interpreter         the Python that runs a user's script
+    python/             what runs there: hooks into numba-cuda, Triton and torch
     fatbin              PTX out of what nvcc packs into programs
 """
