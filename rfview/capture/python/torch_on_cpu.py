@@ -84,6 +84,8 @@ def install(machine: Machine) -> None:
     )  # fmt: skip
     stream = SimpleNamespace(cuda_stream=0, synchronize=lambda: None, wait_stream=lambda other: None)
     nothing = lambda *args, **named: None
+    if not hasattr(torch.cpu, "set_stream"):
+        torch.cpu.set_stream = nothing
     torch.cuda.Event = Interface(machine).Event  # type: ignore[misc, assignment]
     for name, value in {
         "is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0, "set_device": nothing,
