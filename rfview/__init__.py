@@ -33,7 +33,16 @@ if TYPE_CHECKING:
     from rfview.launching.session import LaunchSession
     from rfview.sessions import Session
 
-__all__ = ["__version__", "launch", "open"]
+__all__ = ["__version__", "capture", "launch", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `rfview.capture`, a folder that can be called, when it is asked for."""
+    if name == "capture":
+        import rfview.capture
+
+        return rfview.capture
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def open(target: str | Path, **options: Any) -> Session:

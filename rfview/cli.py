@@ -70,15 +70,16 @@ class Parser(argparse.ArgumentParser):
         """Raise instead of printing the usage and exiting."""
         raise UsageError(f"{message} (see `{self.prog} --help`)")
 
-    def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """Raise for arguments that no option took, with the nearest option there is."""
+    def refuse(self, unknown: Sequence[str], *, takes_program: bool = False) -> NoReturn:
+        """Raise for arguments that no option took, with the nearest option there is; say how a program gets options."""
         word = unknown[0]
         name = word.split("=")[0]
         if not word.startswith("-") or word == "-":
             self.error(f"unexpected argument {word!r}")
         known = [text for action in self._actions for text in action.option_strings]
         near = difflib.get_close_matches(name, known, n=1)
-        self.error(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else ""))
+        mine = f"; where it is the program's: {self.prog} [OPTIONS] -- PROGRAM {name}" if takes_program else ""
+        self.error(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else "") + mine)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -157,7 +158,7 @@ def _run(words: list[str]) -> int:
     except SystemExit as stop:   # --help has printed and wants to leave
         return int(stop.code or 0)
     if unknown:
-        parser.refuse(unknown)
+        parser.refuse(unknown, takes_program=takes_program)
     if getattr(args, "limit", None) is not None:
         _set_limit(args.limit)
     return int(module.run(args))

@@ -13,5 +13,25 @@ for whatever needs the machine. `protocol` and `client` need the standard librar
     folder              a chosen launch as a launch file with its data
     program  standin    a CUDA program started and served; its runtime's stand-in, compiled on first use from runtime/
     interpreter         the Python that runs a user's script
+    block               `with rfview.capture(...)`, for launches of this process
+    python/             what runs there: hooks into numba-cuda, Triton and torch
     fatbin              PTX out of what nvcc packs into programs
 """
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Room(ModuleType):
+    """This module, which can be called, too: `rfview.capture(...)` is `block.capture`."""
+
+    def __call__(self, launch: str | int | None = None, output: Any = None, **options: Any) -> Any:
+        from rfview.capture.block import capture
+
+        return capture(launch, output, **options)
+
+
+sys.modules[__name__].__class__ = _Room

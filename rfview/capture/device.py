@@ -90,6 +90,16 @@ class Device:
         self.taken: Taken | None = None
         self.failed = wire.SUCCESS
         self._seen: dict[str, int] = {}
+        self.is_taking = False
+
+    def begin(self, options: dict[str, Any], choice: Choice | None) -> None:
+        """Count launches from here on, for another choice and on another machine; memory and modules stay as they are."""
+        if options != self.options:
+            for module in self.modules.values():
+                module.configure(options)
+        self.options, self.choice, self.is_taking = options, choice, True
+        self.entries, self.total, self.cycles, self.taken, self.failed = [], 0, 0, None, wire.SUCCESS
+        self._seen = {}
 
     def load(self, text: str) -> int:
         """Take a module of PTX in; return its number. Raises PtxError, InputError."""

@@ -15,6 +15,7 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 
 LAUNCH = "launch.toml"
+LONGEST_NAME = 80
 Named = dict[int, str]
 
 
@@ -36,7 +37,7 @@ def write(taken: Taken, folder: Path, settings: dict[str, str] | None = None) ->
     names = named(taken)
     tables: list[str] = []
     for address, (held, content) in taken.before.items():
-        name, key = names[address], json.dumps(names[address])
+        name, key = _file_name(names[address], held), json.dumps(names[address])
         array = as_array(held, content)
         _save(folder / f"{name}.npy", array)
         part = "symbols" if held.kind == "symbol" else "buffers"
@@ -51,6 +52,11 @@ def write(taken: Taken, folder: Path, settings: dict[str, str] | None = None) ->
     files.write(folder / "launch.ptx", taken.module.text)
     files.write(folder / LAUNCH, "\n".join([*_head(taken), *tables]) + "\n")
     return folder / LAUNCH
+
+
+def _file_name(name: str, held: Allocation) -> str:
+    """Return what an allocation's file is called: mangled symbols may be longer than file names can be."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}_{held.number}"
 
 
 def _head(taken: Taken) -> list[str]:

@@ -27,12 +27,8 @@ class Loaded:
     def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any]) -> None:
         """Raises PtxError for text that is no PTX, InputError where its symbols find no room."""
         self.text, self.name = text, name
-        self._memory, self._options = memory, options
-        how = configuration(options)
-        self.module: Module = decode_module(text, name, how=how.compilation())
-        self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the machine, for all warps
-        self._spilled: dict[int, Module] = {}
-        self._machines: dict[tuple[str, int], Simulator] = {}
+        self._memory = memory
+        self.configure(options)
         self._image: tuple[GivenMemory, GivenMemory] | None = None
         self.addresses: dict[str, int] = {}
         for symbol in self.module.symbols.values():
@@ -42,6 +38,15 @@ class Loaded:
                                  "in the device's memory")
             self.addresses[symbol.name] = address
         self.reset()
+
+    def configure(self, options: dict[str, Any]) -> None:
+        """Decode it for a machine; symbols stay where they are."""
+        how = configuration(options)
+        self._options = options
+        self.module: Module = decode_module(self.text, self.name, how=how.compilation())
+        self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the machine, for all warps
+        self._spilled: dict[int, Module] = {}
+        self._machines: dict[tuple[str, int], Simulator] = {}
 
     def reset(self) -> None:
         """Give every symbol its initial bytes."""

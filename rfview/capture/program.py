@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -21,13 +22,15 @@ GRACE_S = 5.0                   # between the end of the conversation and that o
 SECTION = struct.Struct("<IIQQQQIIQQ")
 
 
-def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False) -> int:
+def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False,
+        python: str | None = None) -> int:  # fmt: skip
     """Start a program with its arguments, serve it, and return its exit code, 128 + N where signal N ended it.
 
-    say: shows a sentence; report: progress. stops: end the program behind the chosen launch, with code 0.
+    say: shows a sentence; report: progress. stops: end the program behind the chosen launch, with code 0. python: the one
+    that runs a script.
     Raises InputError for what is no program that can be captured.
     """
-    argv, environment = prepared(words, report)
+    argv, environment = prepared(words, report, python)
     ours, theirs = socket.socketpair()
     with ours:
         environment |= {wire.LINK: str(theirs.fileno()), wire.MEMORY: str(device.memory.descriptor)}
@@ -53,11 +56,18 @@ def _code(returned: int) -> int:
     return returned if returned >= 0 else 128 - returned
 
 
-def prepared(words: list[str], report: Report) -> tuple[list[str], dict[str, str]]:
+def prepared(words: list[str], report: Report, python: str | None = None) -> tuple[list[str], dict[str, str]]:
     """Return the command line of a program to capture, and what its environment has beside ours.
 
+    A script in Python is named alone or behind its Python; it is run by `python`, where that is given.
     Raises InputError where it cannot be captured.
     """
+    if re.match(r"python[\d.]*\Z", Path(words[0]).name) and len(words) > 1 and words[1].endswith(".py"):
+        python, words = python or words[0], words[1:]
+    if words[0].endswith(".py"):
+        return _script(words, python), {}
+    if python is not None:
+        raise InputError(f"--python {python}: runs scripts; {words[0]} is none (NAME.py)")
     from rfview.capture.standin import library      # what a script in Python needs is another thing
 
     program = shutil.which(words[0])
@@ -69,6 +79,15 @@ def prepared(words: list[str], report: Report) -> tuple[list[str], dict[str, str
     preload = " ".join(filter(None, [str(standin), os.environ.get("LD_PRELOAD", "")]))
     paths = os.pathsep.join(filter(None, [str(standin.parent), os.environ.get("LD_LIBRARY_PATH", "")]))
     return [program, *words[1:]], {"LD_PRELOAD": preload, "LD_LIBRARY_PATH": paths}
+
+
+def _script(words: list[str], python: str | None) -> list[str]:
+    """Return the command line that runs a script with its launches caught; raises InputError where there is no such file."""
+    from rfview.capture.interpreter import python_of
+
+    if not Path(words[0]).is_file():
+        raise InputError(f"{words[0]}: there is no such script")
+    return [python_of(Path(words[0]), python), str(Path(__file__).with_name("python") / "start.py"), *words]
 
 
 def check(path: Path) -> None:

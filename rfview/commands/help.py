@@ -52,6 +52,8 @@ rfview record ./app 100 --launch matmul:1 -o m.rfs    record the second launch o
 rfview debug ./app 100 --launch matmul:1              step through it, forwards and backwards
 rfview capture ./app 100 --launch 3 --output DIR      write it as a launch file with its data, to run, compare, sweep, send
 rfview launches --design stt -- ./app --size 100      behind `--` everything is the program's
+rfview record softmax.py --launch softmax_kernel --stop -o s.rfs   a script with numba-cuda or Triton, unchanged
+    from Python: with rfview.capture(launch="matmul:0", output="m.rfs") as c: ...   its launches, in your own process
 
 Nothing is re-linked and no GPU is needed: a stand-in for the CUDA runtime takes its place in the program, kernels run on the
 machine with the design asked for, and the program goes on with their results and ends with its own exit code. --stop ends it

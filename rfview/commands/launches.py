@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="PROGRAM", nargs="?", help="a CUDA program, followed by its arguments")
     parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
+    programs.add_python(parser)
     parser.add_argument("--only", metavar="KERNEL[:NTH]|NUMBER", help="list this launch alone; keep nothing of the others")
     parser.add_argument("--json", metavar="FILE", help="write the list as JSON, too")
 

@@ -13,8 +13,11 @@ from rfview.engine.errors import InputError
 if TYPE_CHECKING:
     from rfview.capture.device import Device, Taken
 
-EPILOG = """the program is a CUDA one as nvcc compiles it, unchanged: its kernels run here, without a GPU, and it goes on
-with the results. `--` ends rfview's options: what follows is the program's
+EPILOG = """the program is a CUDA one as nvcc compiles it, or a Python script with numba-cuda 0.30 or Triton 3.9, unchanged:
+its kernels run here, without a GPU, and it goes on with the results. torch's tensors stay in the CPU's memory, also where a
+script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends rfview's options: what
+follows is the program's
+  rfview record softmax.py --launch softmax_kernel --stop -o softmax.rfs
   nvcc app.cu -o app
   rfview launches ./app 100
   rfview record ./app 100 --launch matmul:1 --stop -o m.rfs
@@ -27,6 +30,14 @@ def add_launch(parser: argparse.ArgumentParser, *, required: bool) -> None:
                         help="the launch of a program that is meant: a number (the first is 0), or a kernel and which of "
                              "its launches (0 is the first)")  # fmt: skip
     parser.add_argument("--stop", action="store_true", help="end the program behind that launch")
+    add_python(parser)
+
+
+def add_python(parser: argparse.ArgumentParser) -> None:
+    """Declare --python."""
+    parser.add_argument("--python", metavar="PYTHON",
+                        help="the Python that runs a script (default: that of its #! line, of the active environment, or "
+                             "this one)")  # fmt: skip
 
 
 def words_of(args: argparse.Namespace) -> list[str]:
@@ -51,7 +62,7 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
     with options.progress(patience_s=2.0) as report:
         device = Device(machine, choice=choice, runs_choice=runs_choice, progress=report,
                         only=choice_of(only) if only is not None else None)  # fmt: skip
-        code = run(words_of(args), device, say, report, stops=stops)
+        code = run(words_of(args), device, say, report, stops=stops, python=args.python)
     return code, device
 
 

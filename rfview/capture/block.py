@@ -1,0 +1,150 @@
+"""`with rfview.capture(...)`: launches of numba-cuda and Triton in this process, listed, recorded or kept as a folder."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import sys
+import tempfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from rfview.capture.device import Device
+from rfview.capture.folder import write
+from rfview.capture.launches import choice_of, missing
+from rfview.capture.python import hooks, numba_driver, triton_driver, versions
+from rfview.capture.server import Server
+from rfview.engine import files
+from rfview.engine.errors import InputError
+
+if TYPE_CHECKING:
+    from rfview.sessions import Session
+
+SUFFIX = ".rfs"
+
+
+class _Process:
+    """The machine of this process: a server on a thread, for as long as the process lives."""
+
+    current: _Process | None = None
+
+    def __init__(self) -> None:
+        from rfview.capture.client import Client
+
+        self.device = Device({})
+        ours, theirs = socket.socketpair()
+        say = lambda text: print(f"rfview: {text}", file=sys.stderr, flush=True)
+        threading.Thread(target=Server(self.device, say).serve, args=(ours, lambda: True), daemon=True,
+                         name="rfview-capture").start()  # fmt: skip
+        try:
+            self.machine = hooks.Machine(Client(theirs.detach(), os.dup(self.device.memory.descriptor)))
+        except OSError as error:
+            raise InputError(f"capture: {error.strerror or error}") from None
+        self._hooks = {"numba.cuda": lambda: numba_driver.install(self.machine),
+                       "triton": lambda: triton_driver.install(self.machine)}  # fmt: skip
+        waiting = {name: hook for name, hook in self._hooks.items() if name not in sys.modules}
+        sys.meta_path.insert(0, hooks.AfterImport(waiting))
+        try:
+            for name, hook in self._hooks.items():
+                if name in sys.modules:
+                    hook()
+        except versions.UnknownVersion as error:
+            raise InputError(f"capture: {error}") from None
+        atexit.register(ours.shutdown, socket.SHUT_RDWR)
+
+    @classmethod
+    def get(cls) -> _Process:
+        """Return the one machine, made where there is none yet."""
+        if cls.current is None:
+            cls.current = cls()
+        return cls.current
+
+
+class Capture:
+    """What `rfview.capture` gives: a block in which launches are listed, and one of them is taken.
+
+    rows: the launches, as plain data, once the block is over. output: the file or folder that was written, or None.
+    """
+
+    def __init__(self, launch: str | int | None, output: str | Path | None, options: dict[str, Any]) -> None:
+        if output is not None and launch is None:
+            launch = 0
+        self._choice = choice_of(str(launch)) if launch is not None else None
+        self._target = Path(output) if output is not None else None
+        self._options = options
+        self._device: Device | None = None
+        self.rows: list[dict[str, Any]] = []
+        self.output: Path | None = None
+
+    def __enter__(self) -> Capture:
+        """Begin: the first launch in here has number 0. Raises InputError, also for a block inside another one."""
+        if self._target is not None and self._target.suffix == SUFFIX:
+            files.check_target(self._target)
+        device = _Process.get().device
+        if device.is_taking:
+            raise InputError("capture: one block is open already; close it first")
+        device.begin(self._options, self._choice)
+        self._device = device
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """End: write what was asked for, whatever has become of the block; raises InputError where it cannot be."""
+        device = self._device
+        assert device is not None
+        self.rows = [entry.row() for entry in device.entries]
+        device.is_taking = False
+        if self._choice is None:
+            return
+        if device.taken is None:
+            if kind is None:
+                raise missing(self._choice, device.entries, device.total)
+            return
+        if self._target is not None:
+            self.output = self._target
+            if self._target.suffix == SUFFIX:
+                self._record(self._target)
+            else:
+                write(device.taken, self._target)
+
+    def session(self) -> Session:
+        """Return a live session of the launch that was taken. Raises InputError where none was."""
+        from rfview.sessions import Session
+        from rfview.sessions.timeline.live import LiveTimeline
+
+        return Session(LiveTimeline(self._simulator()))
+
+    def _record(self, path: Path) -> None:
+        from rfview.sessions.file.writer import record
+
+        record(self._simulator(), path)
+
+    def _simulator(self) -> Any:
+        """Return a machine at cycle 0 of the launch that was taken."""
+        from rfview.engine.launch import load_launch_file
+        from rfview.engine.simulator import Simulator
+
+        taken = self._device.taken if self._device is not None else None
+        if taken is None:
+            raise InputError("capture: no launch was taken; name one: rfview.capture(launch=\"KERNEL:0\")")
+        with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
+            spec = load_launch_file(write(taken, Path(folder)))
+            return Simulator(replace(spec, name=taken.entry.kernel), **self._options)
+
+
+def capture(launch: str | int | None = None, output: str | Path | None = None, **options: Any) -> Capture:
+    """Return a block that runs the launches of numba-cuda and Triton in it on the machine, without a GPU.
+
+    launch: the one to take, "KERNEL", "KERNEL:NTH" or a number, counted from the block's begin (the first where only an
+    output is given). output: a session file (NAME.rfs), or a folder with a launch file. options: design, scheduler, preset,
+    settings, max_cycles. From the first block on, the frameworks use the machine for as long as the process lives.
+    Raises InputError.
+
+        with rfview.capture(launch="matmul_kernel:0", output="m.rfs") as c:
+            kernel[grid, block](a, b)
+        c.session().step(100)
+    """
+    return Capture(launch, output, options)

@@ -1,0 +1,121 @@
+"""The import hook that waits for the frameworks, and what their drivers share: launches, names, modelled time."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rfview.capture.client import Client, CudaError, Stopped
+
+Extent = tuple[int, int, int]
+
+
+class Machine:
+    """The server's machine as frameworks use it. leave: what is done where the program is to end behind a launch."""
+
+    def __init__(self, client: Client, leave: Callable[[], None] | None = None) -> None:
+        self.client = client
+        khz, warps, threads, ctas, shared, registers, bandwidth, capability, capacity_mb, l2 = client.properties
+        self.facts = {"khz": khz, "warps": warps, "threads": threads, "ctas": ctas, "shared": shared, "registers": registers,
+                      "bandwidth": bandwidth, "bytes": capacity_mb << 20, "l2": l2}  # fmt: skip
+        self.capability = divmod(capability, 10)
+        self.cycles = 0
+        self._leave = leave
+        self._named: dict[int, tuple[str, str, tuple[int, ...]]] = {}
+        self.sizes: dict[int, int] = {}
+        self._modules: dict[str, int] = {}
+
+    @property
+    def now_ms(self) -> float:
+        """Return the time that the kernels have taken on the machine's clock."""
+        return self.cycles / self.facts["khz"]
+
+    def module(self, ptx: str) -> int:
+        """Return the number of a module, taken in once."""
+        if ptx not in self._modules:
+            self._modules[ptx] = self.client.load(ptx)
+        return self._modules[ptx]
+
+    def malloc(self, size: int, kind: int = 0) -> int:
+        """Return the address of new bytes of device memory."""
+        address = self.client.malloc(max(size, 1), kind)
+        self.sizes[address] = size
+        return address
+
+    def free(self, address: int) -> None:
+        """Give bytes back; what a program frees behind the server's end is gone already."""
+        self.sizes.pop(address, None)
+        self._named.pop(address, None)
+        try:
+            self.client.free(address)
+        except (CudaError, OSError):
+            return
+
+    def name(self, address: int, name: str, dtype: str, shape: Sequence[int]) -> None:
+        """Say what an allocation is called and holds; what is known already, or no allocation's begin, is left out."""
+        what = (name, dtype, tuple(shape))
+        if address not in self.sizes or self._named.get(address) == what:
+            return
+        try:
+            self.client.describe(address, *what)
+        except CudaError:       # another type or a longer shape than a launch file knows
+            self.client.describe(address, name)
+        self._named[address] = what
+
+    def launch(self, module: int, kernel: str, grid: Extent, block: Extent, shared: int, values: list[bytes | int], *,
+               cooperative: bool = False) -> None:  # fmt: skip
+        """Run a kernel to its end; raises CudaError."""
+        try:
+            self.cycles += self.client.launch(module, kernel, grid, block, shared, values, cooperative=cooperative)
+        except Stopped:
+            if self._leave is not None:
+                self._leave()
+            raise
+
+
+def leave() -> None:
+    """End the process at once, with what it has printed."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def three(size: Any) -> Extent:
+    """Return an extent as (x, y, z)."""
+    parts = tuple(int(one) for one in size) if hasattr(size, "__len__") else (int(size),)
+    padded = (*parts, 1, 1, 1)
+    return padded[0], padded[1], padded[2]
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Runs a hook right after a module was imported. hooks: by the module's name."""
+
+    def __init__(self, hooks: dict[str, Callable[[], None]]) -> None:
+        self._hooks = dict(hooks)
+        self._busy: set[str] = set()
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Return the module's own spec with a loader that runs the hook; None for others. Looking alone runs nothing."""
+        if name not in self._hooks or name in self._busy:
+            return None
+        self._busy.add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._busy.discard(name)
+        if spec is None or spec.loader is None:
+            return None
+        plain = spec.loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            plain(module)
+            hook = self._hooks.pop(name, None)
+            if hook is not None:
+                hook()
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec

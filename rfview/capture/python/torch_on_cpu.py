@@ -1,0 +1,99 @@
+"""torch programs that ask for device='cuda', on the CPU's memory: every tensor counts as one of the device."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+from rfview.capture.python.hooks import Machine
+
+CAPABILITY = (8, 0)
+_CUDA = re.compile(r"cuda(:\d+)?\Z")
+
+
+class Event:
+    """An event in modelled time."""
+
+    machine: Machine
+
+    def __init__(self, enable_timing: bool = False, **named: Any) -> None:
+        self._at = 0.0
+
+    def record(self, stream: Any = None) -> None:
+        """Note the time."""
+        self._at = self.machine.now_ms
+
+    def elapsed_time(self, other: Event) -> float:
+        """Return the milliseconds up to another event."""
+        return other._at - self._at
+
+    def synchronize(self) -> None:
+        """Do nothing: launches are over when they return."""
+
+    wait = query = synchronize
+
+
+class Interface:
+    """What Triton's benchmarks ask of torch.cuda."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.Event = type("Event", (Event,), {"machine": machine})
+
+    def synchronize(self, device: Any = None) -> None:
+        """Do nothing: launches are over when they return."""
+
+    def current_device(self) -> int:
+        """Return the one device."""
+        return 0
+
+
+def install(machine: Machine) -> None:
+    """Have torch take 'cuda' for the CPU from here on; nothing where torch is not installed, or has a GPU of its own."""
+    if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
+        return
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    is_cuda, cuda = torch.Tensor.is_cuda.__get__, torch.Tensor.cuda     # type: ignore[attr-defined]
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, str) and _CUDA.match(value):
+            return "cpu"
+        return torch.device("cpu") if isinstance(value, torch.device) and value.type == "cuda" else value
+
+    class OnCpu(TorchFunctionMode):
+        """Every call of torch, with 'cuda' made 'cpu'."""
+
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if function == is_cuda:      # made anew at each look, so never the same object
+                return True
+            if function == cuda:
+                return args[0]
+            return function(*map(plain, args), **{name: plain(value) for name, value in (kwargs or {}).items()})
+
+    OnCpu().__enter__()
+    facts = machine.facts
+    properties = SimpleNamespace(
+        name="rfview SM", major=CAPABILITY[0], minor=CAPABILITY[1], multi_processor_count=1, warp_size=32,
+        total_memory=facts["bytes"], shared_memory_per_block=facts["shared"], regs_per_multiprocessor=facts["registers"],
+        shared_memory_per_block_optin=facts["shared"], max_threads_per_multi_processor=facts["threads"],
+        L2_cache_size=facts["l2"],
+    )  # fmt: skip
+    stream = SimpleNamespace(cuda_stream=0, synchronize=lambda: None, wait_stream=lambda other: None)
+    nothing = lambda *args, **named: None
+    if not hasattr(torch.cpu, "set_stream"):
+        torch.cpu.set_stream = nothing
+    torch.cuda.Event = Interface(machine).Event  # type: ignore[misc, assignment]
+    for name, value in {
+        "is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0, "set_device": nothing,
+        "synchronize": nothing, "empty_cache": nothing, "get_device_name": lambda device=None: properties.name,
+        "get_device_capability": lambda device=None: CAPABILITY, "get_device_properties": lambda device=None: properties,
+        "current_stream": lambda device=None: stream, "default_stream": lambda device=None: stream,
+        "manual_seed": nothing, "manual_seed_all": nothing, "is_bf16_supported": lambda *args, **named: True,
+        "memory_allocated": lambda device=None: 0, "max_memory_allocated": lambda device=None: 0,
+        "reset_peak_memory_stats": nothing,
+    }.items():  # fmt: skip
+        setattr(torch.cuda, name, value)
