@@ -28,7 +28,8 @@ MAX_PREDS = 32
 NO_PC = 0xFFFFFFFF
 GLOBAL_BASE = 0x7000_0000_0000          # the first address of global memory
 ADDRESS_ROOM = 1 << 30                  # with 32-bit addresses, what is left free at either end of what low words reach
-PARAM_BYTES = 4096                      # PTX manual, kernel function parameters
+PARAM_BYTES = 4096                      # PTX manual, kernel function parameters; what their space has at least
+MAX_PARAM_BYTES = 32_764                # the same since PTX 8.1, on sm_70 and later
 GRID_WORKSPACE = "%grid_workspace"      # the symbol in which cooperative groups keep the barrier of the whole grid
 GRID_WORKSPACE_BYTES = 64
 

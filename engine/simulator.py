@@ -26,7 +26,7 @@ from rfview.engine.machine.stages.memory import warm_l2
 from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.info import describe
-from rfview.engine.program import PARAM_BYTES, Module
+from rfview.engine.program import Module
 from rfview.engine.launch.given import GivenMemory, place_given
 from rfview.engine.launch.placement import Placement, PlacedLaunch, Variable, place
 from rfview.engine.snapshot import Snapshot
@@ -294,7 +294,7 @@ class Simulator:
     def _load_params(self, placed: PlacedLaunch) -> None:
         """Write the parameter bytes into the arena, noting changed words for the journal."""
         first = self.placement.param_word
-        new = np.zeros(PARAM_BYTES // 4, np.uint32)
+        new = np.zeros(self.placement.local_word - first, np.uint32)
         new.view(np.uint8)[: len(placed.params)] = np.frombuffer(placed.params, np.uint8)
         old = self.arena[first : first + len(new)]
         if self._journal is not None and self._journal.log[0].on:
@@ -308,7 +308,8 @@ class Simulator:
         """Return the journal, made at first use; it always goes along, switched off when nothing is recorded."""
         if self._journal is None:
             local = self.placement.local_words * 32 * int(self.config["sm.num_warps"])
-            words = PARAM_BYTES // 4 + self.placement.shared_words + local + 4096
+            params = self.placement.local_word - self.placement.param_word
+            words = params + self.placement.shared_words + local + 4096
             rows = int(self.sm.config.num_recorded_rows)
             self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._padded_rf, self.rows.u, self.arena,
                                     rows, words, CHUNK_CYCLES)  # fmt: skip

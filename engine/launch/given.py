@@ -14,9 +14,9 @@ import numpy as np
 
 from rfview.engine.config import Config
 from rfview.engine.errors import InputError
-from rfview.engine.launch.placement import Placement, Variable, kernel_of, linked, placed_launch
+from rfview.engine.launch.placement import Placement, Variable, kernel_of, linked, param_words, placed_launch
 from rfview.engine.launch.spec import Arg, Launch, LaunchSpec
-from rfview.engine.program import PARAM_BYTES, Kernel, Module
+from rfview.engine.program import Kernel, Module
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int,
     shared_words = max(ready.resident_ctas * -(-ready.shared_bytes // 4), config["sm.shared_bytes"] // 4)
     shared_words = -(-shared_words // 32) * 32
     local_words = -(-kernel.local_bytes // 4)
-    local_word = shared_words + PARAM_BYTES // 4
+    local_word = shared_words + param_words([kernel])
     end = local_word + int(config["sm.num_warps"]) * local_words * 32
     if end > memory.global_word:
         raise InputError(f"{spec.name}: shared and local memory take {4 * end:,} bytes, there is room for "

@@ -13,7 +13,7 @@ import numpy as np
 from rfview.engine.launch.pointers import write_pointers
 from rfview.engine.launch.spec import Arg, Launch
 from rfview.engine.launch.table import LaunchError
-from rfview.engine.program import PARAM_BYTES
+from rfview.engine.program import MAX_PARAM_BYTES
 
 
 
@@ -48,8 +48,8 @@ def pack_params(launch: Launch, param_decls: Sequence[ParamDecl], buffer_address
         listed = ", ".join(f"{_short_name(decl)}: {_type_of(decl)}" for decl in param_decls) or "none"
         raise LaunchError(f"{where}: args: expected {len(param_decls)} arguments ({listed}), got {len(launch.args)}")
     size = max((decl.offset + decl.size for decl in param_decls), default=0)
-    if size > PARAM_BYTES:
-        raise LaunchError(f"{where}: args: expected at most {PARAM_BYTES} bytes of parameters, got {size}")
+    if size > MAX_PARAM_BYTES:
+        raise LaunchError(f"{where}: args: expected at most {MAX_PARAM_BYTES} bytes of parameters, got {size}")
     block = bytearray(size)
     for place, (arg, decl) in enumerate(zip(launch.args, param_decls)):
         begin = f"{where}: args[{place}] ({_short_name(decl)}: {_type_of(decl)})"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,7 +99,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     shared_words = -(-max(shared_words, config["sm.shared_bytes"] // 4) // 32) * 32
     local_words = max(-(-placed.kernel.local_bytes // 4) for placed in launches)
     param_word = shared_words
-    local_word = param_word + PARAM_BYTES // 4
+    local_word = param_word + param_words(placed.kernel for placed in launches)
     global_word = local_word + int(config["sm.num_warps"]) * local_words * 32
     size, local = 4 * global_word + used, 4 * (global_word - local_word)
     if size > MAX_BYTES:
@@ -112,6 +112,12 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     insts = linked(kernels.values(), symbols)
     return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
                      local_words, global_word)  # fmt: skip
+
+
+def param_words(kernels: Iterable[Kernel]) -> int:
+    """Return the words of the space for parameters of a session that launches these kernels, in whole lines."""
+    most = max((param.offset + param.size for kernel in kernels for param in kernel.params), default=0)
+    return max(PARAM_BYTES, -(-most // 128) * 128) // 4
 
 
 def kernel_of(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from rfview.engine.config import load_preset
-from rfview.engine.errors import InputError
+from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.faults import _left_out
 from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.placement import Placement, cpp_name, place
 from rfview.engine.ptx import load_module
 from rfview.engine.ptx.parse.mangling import split_name
+from rfview.engine.simulator import Simulator
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 NAMES = ("_Z3addPf", "_ZN4blas4scalIfEEvPT_", "_Z4copyIfEvPT_", "_Z4copyIdEvPT_", "plain")
@@ -148,3 +149,24 @@ def test_addresses_that_cannot_be_are_refused(tmp_path: Path, tables: tuple[str,
 
     with pytest.raises(InputError, match=said):
         Simulator(load_launch_file(given(tmp_path, *tables)))
+
+
+def test_a_kernel_of_32_kb_of_parameters_reads_all_of_them_and_no_more(tmp_path: Path) -> None:
+    data = np.arange(8190, dtype=np.uint32)
+    text = """.version 8.7\n.target sm_100\n.address_size 64
+.visible .entry k(.param .align 4 .b8 many[32752], .param .u64 out)
+{ .reg .b32 %r<4>; .reg .b64 %rd<4>; ld.param.u64 %rd1, [out]; cvta.param.u64 %rd3, many;
+  mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, AWAY; add.u64 %rd3, %rd3, %rd2; ld.param.u32 %r2, [many+32748];
+  ld.u32 %r3, [%rd3]; add.u32 %r2, %r2, %r3; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r2; ret; }
+"""
+    (tmp_path / "k.toml").write_text(
+        f'[[launch]]\ngrid = [1]\nblock = [32]\nargs = [{{bytes = "{data.tobytes()[:32752].hex()}"}}, {{buffer = "out"}}]\n'
+        '[buffers.out]\nshape = [32]\ndtype = "uint32"\nzeros = true\n')
+    (tmp_path / "k.ptx").write_text(text.replace("AWAY", "1000"))
+    machine = Simulator(load_launch_file(tmp_path / "k.toml"))
+    machine.run()
+    assert np.array_equal(machine.buffers()["out"], np.arange(32) * 250 + 8187)
+    (tmp_path / "k.ptx").write_text(text.replace("AWAY", "1100"))
+    machine = Simulator(load_launch_file(tmp_path / "k.toml"))
+    with pytest.raises(KernelFault, match="param"):
+        machine.run()

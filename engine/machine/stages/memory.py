@@ -20,7 +20,7 @@ from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LO
                                   L1_MISSES, L1_PENDING_HITS, L2_HITS, L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES,
                                   SHARED_PASSES, TRANSACTIONS)  # fmt: skip
 from rfview.engine.isa import OP_ASSERTFAIL, OP_PRINTF, OP_TEX
-from rfview.engine.program import (PARAM_BYTES, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
+from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
                                    SPACE_SHARED)  # fmt: skip
 from rfview.engine.machine.registers import copy_row, mark_cold, touch_inflight
 from rfview.engine.machine.stages.completion import schedule
@@ -75,7 +75,8 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
         code = access.access(
             key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions),
             np.int64(entry.cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
-            np.int64(launch.local_words), warp, np.int64(launch.param_word), PARAM_BYTES, scratch, log, mem_index,
+            np.int64(launch.local_words), warp, np.int64(launch.param_word),
+            (np.int64(launch.local_word) - np.int64(launch.param_word)) * 4, scratch, log, mem_index,
         )  # fmt: skip
     if code != 0:
         size = np.int64(inst.width) * np.int64(inst.count)

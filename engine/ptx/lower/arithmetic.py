@@ -27,8 +27,6 @@ def from_table(low: Lowering, statement: Instruction) -> tuple[VirtualInst, form
         info = forms.lookup(base, tuple(modifiers))
     except forms.UnsupportedOpcode as problem:
         message = f"unsupported instruction '{statement.opcode}'; nearest supported form: '{problem.nearest}'"
-        if base == "cvt" and any(part.endswith(("m1x2", "m2x2", "m3x2", "m0x2")) for part in modifiers):
-            message = f"'{statement.opcode}': small floats are not supported; compile for sm_80, where others convert them"
         raise low.fail(message) from None
     inst = VirtualInst(info.op, statement.opcode, statement.line)
     for name in _COPIED:
@@ -220,7 +218,9 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
     rows = low.destination(dst, 32)
     part = 32 * len(rows) // len(items)
     if len(rows) == 1 and low.variables.bits[rows[0] >> 1] == 16:
-        part = 16 // len(items)
+        if statement.opcode == "mov.b16" and len(items) == 2:       # two bytes: four of which two are 0
+            items = [*items, Number("int", 0), Number("int", 0)]
+        part = 32 // len(items) if statement.opcode == "mov.b16" else 16 // len(items)
     if part == 32:
         inst = low.move(rows, [], statement.opcode)
         inst.form = "pack"
@@ -241,9 +241,11 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
 
 def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: object) -> None:
     """mov.b64 {lo, hi}, s and the 16-bit and 8-bit unpacks; a `_` half is not moved."""
-    if statement.opcode not in ("mov.b64", "mov.b32"):
+    if statement.opcode not in ("mov.b64", "mov.b32", "mov.b16"):
         raise low.fail(f"cannot unpack with '{statement.opcode}'; use mov.b64 or mov.b32")
     total = int(statement.opcode[5:])
+    if (total, len(items)) == (16, 2):      # two bytes: the lower ones of four
+        total, items = 32, [*items, Name("_"), Name("_")]
     part = total // len(items)
     kept = [k for k, item in enumerate(items) if not (isinstance(item, Name) and item.text == "_")]
     if part == 32 and len(items) == 2:
@@ -264,7 +266,7 @@ def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: 
             raise low.fail(f"cannot unpack {describe(src)} into {len(items)} parts")
         inst = VirtualInst(op, statement.opcode, statement.line)
         inst.wait_class, inst.form, inst.types = WAIT_FIXED, "unpack", (f"b{total}",)
-        low.fill(inst, 0, src, f"b{total}")
+        low.fill(inst, 0, src, statement.opcode[4:])
         inst.dst = [low.destination(item, 16)[0] for item in items]
         inst.count = len(items)
     if len({row for row in inst.dst}) != len(inst.dst):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rfview.engine.errors import PtxError
-from rfview.engine.program import GRID_WORKSPACE, GRID_WORKSPACE_BYTES, PARAM_BYTES, Param, Symbol
+from rfview.engine.program import GRID_WORKSPACE, GRID_WORKSPACE_BYTES, MAX_PARAM_BYTES, Param, Symbol
 from rfview.engine.ptx.lower.functions import calls_indirectly, function_address, taken_functions
 from rfview.engine.ptx.lower.immediates import immediate_bits
 from rfview.engine.ptx.lower.names import Place, declared_variables
@@ -30,8 +30,8 @@ def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
         offset = align_up(offset, variable.alignment)
         found.append(Param(variable.name, variable.type, variable.size, variable.alignment, offset))
         offset += variable.size
-    if offset > PARAM_BYTES:
-        raise source.error(function.line, f"parameters take {offset} bytes, at most {PARAM_BYTES} are allowed")
+    if offset > MAX_PARAM_BYTES:
+        raise source.error(function.line, f"parameters take {offset} bytes, at most {MAX_PARAM_BYTES} are allowed")
     return tuple(found)
 
 

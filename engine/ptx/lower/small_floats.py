@@ -1,4 +1,4 @@
-"""Lowering of conversions to and from pairs of 8-bit floats: .e4m3x2 and .e5m2x2 with .f32 and .f16x2, as sm_89 has them."""
+"""Lowering of conversions to and from pairs of floats of 8, 6 and 4 bits, as sm_89 and sm_100 have them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,42 @@ from rfview.engine.ptx.parse.syntax import Instruction, Operand, Vector
 
 
 class _Format(NamedTuple):
-    """One 8-bit format: bits of mantissa, exponent bias, the largest finite value and the least normal one as f32 bits."""
+    """One format: bits in all and of mantissa, exponent bias, the largest finite value and the least normal one as f32
+    bits, what a NaN becomes, and the least code that is one."""
 
+    bits: int
     mantissa: int
     bias: int
     largest: int
     least_normal: int
+    nan: int
+    first_nan: int | None = None
+
+    @property
+    def apart(self) -> int:
+        """Bits from one of a pair to the other."""
+        return 4 if self.bits == 4 else 8
 
 
 _FORMATS = {
-    "e4m3x2": _Format(3, 7, 0x43E00000, 0x3C800000),  # 448 and 2**-6; no infinities
-    "e5m2x2": _Format(2, 15, 0x47600000, 0x38800000),  # 57344 and 2**-14
+    "e4m3x2": _Format(8, 3, 7, 0x43E00000, 0x3C800000, 0x7F, 0x7F),   # 448 and 2**-6; no infinities
+    "e5m2x2": _Format(8, 2, 15, 0x47600000, 0x38800000, 0x7F, 0x7D),  # 57344 and 2**-14
+    "e3m2x2": _Format(6, 2, 3, 0x41E00000, 0x3E800000, 0x1F),         # 28 and 2**-2; a NaN becomes the largest
+    "e2m3x2": _Format(6, 3, 1, 0x40F00000, 0x3F800000, 0x1F),         # 7.5 and 1
+    "e2m1x2": _Format(4, 1, 1, 0x40C00000, 0x3F800000, 0x07),         # 6 and 1
 }
-_NAN = 0x7F
+_SCALES = "ue8m0x2"  # exponents alone: 2**(code - 127), 255 a NaN
 _HALF_NAN = 0x7FFF
 
 
 def is_small_float(opcode: str) -> bool:
     """Say whether an opcode is lowered here."""
     parts = opcode.split(".")
-    return parts[0] == "cvt" and any(part in _FORMATS for part in parts[-2:])
+    return parts[0] == "cvt" and any(part in _FORMATS or part == _SCALES for part in parts[-2:])
 
 
 def lower_small_float(low: Lowering, statement: Instruction) -> None:
-    """Lower cvt.rn.satfinite{.relu}.TYPE.{f32,f16x2} and cvt.rn{.relu}.f16x2.TYPE."""
+    """Lower cvt.rn.satfinite{.relu}.TYPE.{f32,f16x2}, cvt.rn{.relu}.f16x2.TYPE and those of .ue8m0x2."""
     parts = statement.opcode.split(".")
     to, source, modifiers = parts[-2], parts[-1], parts[1:-2]
     is_relu = modifiers[-1:] == ["relu"]
@@ -44,11 +56,16 @@ def lower_small_float(low: Lowering, statement: Instruction) -> None:
             return narrow(steps, _FORMATS[to], source, is_relu)
     elif source in _FORMATS and to == "f16x2" and plain == ["rn"] and len(operands) == 2:
         return widen(steps, _FORMATS[source], is_relu)
+    elif to == _SCALES and source in ("f32", "bf16x2") and not is_relu and plain[:1] in (["rz"], ["rp"]):
+        if plain[1:] in ([], ["satfinite"]) and len(operands) == (3 if source == "f32" else 2):
+            return narrow_scales(steps, source, plain[0] == "rp", len(plain) == 2)
+    elif source == _SCALES and to == "bf16x2" and modifiers == ["rn"] and len(operands) == 2:
+        return widen_scales(steps)
     raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'cvt.rn.satfinite.e4m3x2.f32'")
 
 
 def narrow(steps: Steps, form: _Format, source: str, is_relu: bool) -> None:
-    """Convert both floats; the first operand, or the upper half, becomes the upper byte."""
+    """Convert both floats; the first operand, or the upper half, becomes the upper byte (4-bit ones: the upper 4 bits)."""
     operands = steps.whole.operands
     if source == "f32":
         values: list[Operand] = [operands[2], operands[1]]
@@ -57,7 +74,7 @@ def narrow(steps: Steps, form: _Format, source: str, is_relu: bool) -> None:
         steps.emit("mov.b32", Vector([*halves]), operands[1])
         values = [steps.value("cvt.f32.f16", half) for half in halves]
     lower, upper = (narrowed(steps, form, steps.value("mov.b32", value), is_relu) for value in values)
-    steps.emit("cvt.u16.u32", operands[0], steps.value("bfi.b32", upper, lower, 8, 8))
+    steps.emit("cvt.u16.u32", operands[0], steps.value("bfi.b32", upper, lower, form.apart, form.apart))
 
 
 def narrowed(steps: Steps, form: _Format, value: Operand, is_relu: bool) -> Operand:
@@ -75,27 +92,71 @@ def narrowed(steps: Steps, form: _Format, value: Operand, is_relu: bool) -> Oper
     tiny = steps.value("sub.u32", steps.value("add.rn.f32", kept, steps.value("mov.b32", magic)), magic)
     is_tiny = steps.value("setp.lt.u32", kept, form.least_normal, bits=1)
     code = steps.value("selp.b32", tiny, normal, is_tiny)
-    sign = steps.value("shr.u32", steps.value("and.b32", value, 0x80000000), 24)
+    sign = steps.value("shr.u32", steps.value("and.b32", value, 0x80000000), 32 - form.bits)
     if is_relu:
         code = steps.value("selp.b32", 0, code, steps.value("setp.ne.u32", sign, 0, bits=1))
     else:
         code = steps.value("or.b32", code, sign)
-    return steps.value("selp.b32", _NAN, code, steps.value("setp.gt.u32", size, 0x7F800000, bits=1))
+    return steps.value("selp.b32", form.nan, code, steps.value("setp.gt.u32", size, 0x7F800000, bits=1))
 
 
 def widen(steps: Steps, form: _Format, is_relu: bool) -> None:
-    """Convert both bytes to halves, which is exact: the format's bits stand where a half's do, but for its bias."""
+    """Convert both to halves, which is exact: the format's bits stand where a half's do, but for its bias."""
+    result, source = steps.whole.operands
+    both = steps.value("cvt.u32.u16", source)
+    halves = []
+    for first in (0, form.apart):
+        size = steps.value("bfe.u32", both, first, form.bits - 1)
+        bits = steps.value("cvt.u16.u32", steps.value("shl.b32", size, 10 - form.mantissa), bits=16)
+        scaled = steps.value("mul.rn.f16", bits, 15 - form.bias + 15 << 10, bits=16)
+        above = steps.value("shl.b32", steps.value("bfe.u32", both, first + form.bits - 1, 1), 15)
+        sign = steps.value("cvt.u16.u32", above, bits=16)
+        is_negative = steps.value("setp.ne.u16", sign, 0, bits=1)
+        value = steps.value("selp.b16", 0, scaled, is_negative, bits=16) if is_relu else \
+            steps.value("or.b16", scaled, sign, bits=16)
+        if form.first_nan is not None:
+            is_nan = steps.value("setp.ge.u32", size, form.first_nan, bits=1)
+            value = steps.value("selp.b16", _HALF_NAN, value, is_nan, bits=16)
+        halves.append(value)
+    steps.emit("mov.b32", result, Vector([*halves]))
+
+
+def narrow_scales(steps: Steps, source: str, is_up: bool, is_finite: bool) -> None:
+    """Keep the exponents of two floats, whatever their signs, towards zero or up to the next power of two.
+
+    A bfloat16 is the upper half of a float; below 2**-127 all become code 0; is_finite: infinity becomes 254.
+    """
+    operands = steps.whole.operands
+    if source == "f32":
+        values: list[Operand] = [operands[2], operands[1]]
+    else:
+        values = [steps.value("shl.b32", operands[1], 16), steps.value("and.b32", operands[1], 0xFFFF0000)]
+    codes = []
+    for value in values:
+        size = steps.value("and.b32", steps.value("mov.b32", value), 0x7FFFFFFF)
+        raised = size
+        if is_up:   # all of the mantissa added carries into the exponent; half of it is 2**-127, code 0
+            is_tiny = steps.value("setp.le.u32", size, 0x00400000, bits=1)
+            is_infinite = steps.value("setp.ge.u32", size, 0x7F800000, bits=1)
+            more = steps.value("selp.b32", 0, 0x007FFFFF, steps.value("or.pred", is_tiny, is_infinite, bits=1))
+            raised = steps.value("add.u32", size, more)
+        code = steps.value("shr.u32", raised, 23)
+        if is_finite:
+            code = steps.value("min.u32", code, 0xFE)
+        codes.append(steps.value("selp.b32", 0xFF, code, steps.value("setp.gt.u32", size, 0x7F800000, bits=1)))
+    lower, upper = codes
+    steps.emit("cvt.u16.u32", operands[0], steps.value("bfi.b32", upper, lower, 8, 8))
+
+
+def widen_scales(steps: Steps) -> None:
+    """Make two bfloat16 of their exponents; 2**-127 is a subnormal one."""
     result, source = steps.whole.operands
     both = steps.value("cvt.u32.u16", source)
     halves = []
     for first in (0, 8):
-        size = steps.value("bfe.u32", both, first, 7)
-        bits = steps.value("cvt.u16.u32", steps.value("shl.b32", size, 10 - form.mantissa), bits=16)
-        scaled = steps.value("mul.rn.f16", bits, 15 - form.bias + 15 << 10, bits=16)
-        sign = steps.value("cvt.u16.u32", steps.value("shl.b32", steps.value("bfe.u32", both, first + 7, 1), 15), bits=16)
-        is_negative = steps.value("setp.ne.u16", sign, 0, bits=1)
-        value = steps.value("selp.b16", 0, scaled, is_negative, bits=16) if is_relu else \
-            steps.value("or.b16", scaled, sign, bits=16)
-        is_nan = steps.value("setp.gt.u32", size, _NAN - 1 if form.mantissa == 3 else 0x7C, bits=1)
-        halves.append(steps.value("selp.b16", _HALF_NAN, value, is_nan, bits=16))
+        code = steps.value("bfe.u32", both, first, 8)
+        bits = steps.value("shl.b32", code, 7)
+        bits = steps.value("selp.b32", 0x0040, bits, steps.value("setp.eq.u32", code, 0, bits=1))
+        bits = steps.value("selp.b32", 0x7FFF, bits, steps.value("setp.eq.u32", code, 0xFF, bits=1))
+        halves.append(steps.value("cvt.u16.u32", bits, bits=16))
     steps.emit("mov.b32", result, Vector([*halves]))

@@ -255,7 +255,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("ld.globl.u32 %r1, [%rd1];", ["'.globl'", ".global"]),
     ("atom.global.foo.u32 %r1, [%rd1], 1;", ["'.foo'"]),
     ("wgmma.fence.sync.aligned;", ["tensor-core", "compile for sm_80"]),
-    ("cvt.rn.satfinite.e2m1x2.f32 %r1, %f1, %f2;", ["small floats", "compile for sm_80"]),
+    ("cvt.rn.e2m1x2.f32 %r1, %f1, %f2;", ["unsupported", "satfinite"]),
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["takes 4 registers"]),
     ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r1}, {%r1}, {%r1}, {%r1};", ["mma.sync.aligned.m16n8k16"]),
     ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["unknown name 't'"]),

@@ -14,7 +14,9 @@ from tests.engine.ptx.test_ptx_dialects import NEW, REGISTERS, run_kernel, words
 
 pytestmark = pytest.mark.nojit
 WORDS = np.random.RandomState(7).randint(0, 2**32, 32, np.uint64).astype(np.uint32)
-SMALL = {"e4m3x2": (3, 7, 448.0), "e5m2x2": (2, 15, 57344.0)}
+# bits, bits of mantissa, exponent bias, the largest value, what a NaN becomes
+SMALL = {"e4m3x2": (8, 3, 7, 448.0, 127), "e5m2x2": (8, 2, 15, 57344.0, 127), "e3m2x2": (6, 2, 3, 28.0, 31),
+         "e2m3x2": (6, 3, 1, 7.5, 31), "e2m1x2": (4, 1, 1, 6.0, 7)}
 
 
 def part(word: int, first: int, bits: int, signed: bool) -> int:
@@ -69,8 +71,8 @@ def test_an_instruction_of_several_steps(tmp_path: Path, body: str, want) -> Non
 
 def values_of(kind: str) -> np.ndarray:
     """List the values of a format's codes 0..127; those beyond the largest finite one are NaN."""
-    mantissa, bias, largest = SMALL[kind]
-    codes = np.arange(128)
+    bits, mantissa, bias, largest, _ = SMALL[kind]
+    codes = np.arange(1 << bits - 1)
     exponent, fraction = codes >> mantissa, codes & (1 << mantissa) - 1
     normal = (1 + fraction / 2**mantissa) * 2.0 ** (exponent - bias)
     values = np.where(exponent == 0, fraction * 2.0 ** (1 - bias - mantissa), normal)
@@ -78,7 +80,9 @@ def values_of(kind: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_floats_become_the_nearest_of_8_bits(tmp_path: Path, kind: str) -> None:
+def test_floats_become_the_nearest_small_ones(tmp_path: Path, kind: str) -> None:
+    bits, *_, nan = SMALL[kind]
+    sign, apart = 1 << bits - 1, 4 if bits == 4 else 8
     values = values_of(kind)
     finite = values[np.isfinite(values)]
     between = (finite[1:] + finite[:-1]) / 2  # every tie, and a little to both sides of it
@@ -89,36 +93,73 @@ def test_floats_become_the_nearest_of_8_bits(tmp_path: Path, kind: str) -> None:
     size = np.abs(data.astype(np.float64))
     gap = np.abs(np.minimum(size, finite[-1])[:, None] - finite)
     odd = np.arange(len(finite)) & 1
-    codes = np.where(np.isnan(data), 127, np.argmin(gap * 2 + np.where(gap == gap.min(1, keepdims=True), odd * 1e-30, 0), 1))
+    codes = np.where(np.isnan(data), nan, np.argmin(gap * 2 + np.where(gap == gap.min(1, keepdims=True), odd * 1e-30, 0), 1))
     ties = (gap == gap.min(1, keepdims=True)).sum(1) > 1
     codes = np.where(ties & (codes & 1 == 1), codes + 1, codes)
-    want = np.where(np.isnan(data), 127, codes | np.where(np.signbit(data), 128, 0))
+    want = np.where(np.isnan(data), nan, codes | np.where(np.signbit(data), sign, 0))
     body = (f"mov.b32 %f1, %r2; neg.f32 %f2, %f1; cvt.rn.satfinite.{kind}.f32 %h1, %f2, %f1; "
             f"cvt.rn.satfinite.relu.{kind}.f32 %h2, %f2, %f1; mov.b32 %r3, {{%h1, %h2}};")  # fmt: skip
     for first in range(0, len(data), 160 if jit.OFF else 32):      # as plain Python every fifth warp has to do
         got = words_after(tmp_path, body, data[first:first + 32].view(np.uint32).copy())
-        wanted = want[first:first + 32]
-        is_nan = wanted == 127
-        assert ((got & 255) == wanted).all()
-        assert ((got >> 8 & 255) == np.where(is_nan, 127, wanted ^ 128)).all()
-        assert ((got >> 16 & 255) == np.where((wanted & 128 > 0) & ~is_nan, 0, wanted)).all()
+        wanted, is_nan, mask = want[first:first + 32], np.isnan(data[first:first + 32]), (1 << apart) - 1
+        assert ((got & mask) == wanted).all()
+        assert ((got >> apart & mask) == np.where(is_nan, nan, wanted ^ sign)).all()
+        assert ((got >> 16 & mask) == np.where((wanted & sign > 0) & ~is_nan, 0, wanted)).all()
 
 
 @pytest.mark.parametrize("kind", SMALL)
-def test_floats_of_8_bits_become_halves(tmp_path: Path, kind: str) -> None:
+def test_small_floats_become_halves(tmp_path: Path, kind: str) -> None:
+    bits = SMALL[kind][0]
+    sign, apart = 1 << bits - 1, 4 if bits == 4 else 8
     values = values_of(kind)
     if kind == "e5m2x2":
         values[124] = np.inf
-    codes = np.arange(256, dtype=np.uint32)
+    codes = np.arange(max(32, 1 << bits), dtype=np.uint32) & (1 << bits) - 1
     body = f"cvt.u16.u32 %h1, %r2; cvt.rn.f16x2.{kind} %r3, %h1;"
-    for first in range(0, 256, 32):
+    for first in range(0, len(codes), 32):
         some = codes[first:first + 32]
-        got = words_after(tmp_path, body, some | (some ^ 128) << 8)
+        got = words_after(tmp_path, body, some | (some ^ sign) << apart)
         halves = got.view(np.float16).reshape(-1, 2)
-        want = values[some & 127] * np.where(some & 128, -1.0, 1.0)
+        want = values[some & sign - 1] * np.where(some & sign, -1.0, 1.0)
         assert np.array_equal(halves[:, 0], want.astype(np.float16), equal_nan=True)
         assert np.array_equal(np.signbit(halves[:, 0])[~np.isnan(want)], np.signbit(want)[~np.isnan(want)])
         assert np.array_equal(halves[:, 1], -want.astype(np.float16), equal_nan=True)
+
+
+@pytest.mark.parametrize("source", ["f32", "bf16x2"])
+def test_scales_keep_the_exponent_alone(tmp_path: Path, source: str) -> None:
+    words = np.resize(np.array([
+        0, 1, 0x3F0000, 0x400000, 0x410000, 0x7F0000, 0x800000, 0x3F800000, 0x3F810000, 0xBF810000, 0x7EFF0000, 0x7F000000,
+        0x7F010000, 0x7F7F0000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC10000], np.uint32), 32)
+    if source == "bf16x2":
+        words &= 0xFFFF0000
+    size = words & 0x7FFFFFFF
+    down = np.where(size > 0x7F800000, 255, size >> 23)
+    more = (size & 0x7FFFFF > 0) & (size > 0x400000) & (size < 0x7F800000)
+    up = np.where(size > 0x7F800000, 255, (size >> 23) + more)
+    finite = lambda codes: np.where((codes == 255) & (size <= 0x7F800000), 254, codes)  # noqa: E731
+    both = "mov.b32 %f1, %r2;" if source == "f32" else "shr.u32 %r4, %r2, 16; shl.b32 %r5, %r4, 16; or.b32 %r4, %r4, %r5;"
+    operands = "%f1, %f1" if source == "f32" else "%r4"
+    for modifiers, want in (("rz", down), ("rp", up), ("rz.satfinite", finite(down)), ("rp.satfinite", finite(up))):
+        body = f"{both} cvt.{modifiers}.ue8m0x2.{source} %h1, {operands}; cvt.u32.u16 %r3, %h1;"
+        got = words_after(tmp_path, body, words)
+        assert np.array_equal(got, want | want << 8), modifiers
+
+
+def test_scales_become_halves_of_16_bits(tmp_path: Path) -> None:
+    codes = np.array([0, 1, 2, 126, 127, 128, 253, 254, 255, *range(30, 53)], np.uint32)
+    got = words_after(tmp_path, "cvt.u16.u32 %h1, %r2; cvt.rn.bf16x2.ue8m0x2 %r3, %h1;", codes | 127 << 8)
+    values = (got << 16).view(np.float32)
+    want = np.where(codes == 255, np.nan, np.ldexp(1.0, codes.astype(np.int64) - 127)).astype(np.float32)
+    assert np.array_equal(values, want, equal_nan=True) and (got >> 16 == 0x3F80).all()
+
+
+def test_bytes_are_packed_into_16_bits_and_taken_apart(tmp_path: Path) -> None:
+    data = np.arange(32, dtype=np.uint32) * 0x01234567
+    body = ("{ .reg .b8 a, b; cvt.u16.u32 %h1, %r2; mov.b16 {a, b}, %h1; mov.b16 %h2, {b, a}; mov.b16 %h3, {a, 0}; "
+            "mov.b32 %r3, {%h2, %h3}; }")
+    got = words_after(tmp_path, body, data)
+    assert np.array_equal(got, (data >> 8 & 255) | (data & 255) << 8 | (data & 255) << 16)
 
 
 @pytest.mark.parametrize("kind, largest", [("f16", 65504.0), ("bf16", float.fromhex("0x1.fep127"))])
