@@ -109,18 +109,23 @@ class Dataset:
         if not self._waiting:
             return
         rows = pa.Table.from_pylist(self._waiting, schema())
-        if self._part is None:
-            if self._number >= MOST_PARTS:
-                raise InputError(f"{self.folder}: has {MOST_PARTS:,} parts, as many as one dataset may; give another folder")
-            self._number += 1
+        number = self._number + (self._part is None)
+        if number > MOST_PARTS:
+            raise InputError(f"{self.folder}: has {MOST_PARTS:,} parts, as many as one dataset may; give another folder")
         table = rows if self._part is None else pa.concat_tables([self._part, rows])
-        path = self.folder / f"part-{self._number:06}.parquet"
+        path = self.folder / f"part-{number:06}.parquet"
         if files.identity(path) != self._identity:
             raise InputError(f"{path}: another program has written it meanwhile, and it is left as it is; "
                              "start the sweep again")
-        with files.writing(path, hidden=True, replaces=self._part is not None) as file:
-            parquet.write_table(table, file, compression="zstd")
-        self._part, self._identity, self._waiting = table, files.identity(path), []
+        ours = None
+        try:
+            with files.writing(path, hidden=True, replaces=self._part is not None) as file:
+                ours = os.fstat(file.fileno()).st_ino
+                parquet.write_table(table, file, compression="zstd")
+        finally:    # a signal may come when the file has taken its place: then its rows wait no longer
+            found = files.identity(path)
+            if found is not None and found[1] == ours:
+                self._number, self._part, self._identity, self._waiting = number, table, found, []
         if len(table) >= PART_ROWS:
             self._part = self._identity = None
 

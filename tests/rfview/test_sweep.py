@@ -201,6 +201,31 @@ def test_parts_grow_and_a_foreign_one_is_never_written_over(tmp_path: Path, monk
     assert (tmp_path / "part-000003.parquet").read_text() == "mine"
 
 
+@pytest.mark.parametrize("call", ["replace", "sync_folder"])    # just before the part takes its place, and just behind
+@pytest.mark.parametrize("written", [0, 2])
+def test_a_signal_while_a_part_is_written_neither_loses_rows_nor_writes_them_twice(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, written: int) -> None:
+    row = dict.fromkeys(columns.BY_NAME)
+    owner = os if call == "replace" else files
+    real, calls = getattr(owner, call), [0]
+
+    def stopped(*args: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 1:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    with pytest.raises(KeyboardInterrupt), dataset.writing(tmp_path) as held:
+        held.add([row | {"key": str(number)} for number in range(written)])
+        held.flush()
+        monkeypatch.setattr(owner, call, stopped)
+        held.add([row | {"key": "last"}])
+        held.flush()
+    keys = dataset.read(tmp_path, ["key"])["key"].to_pylist()
+    assert calls[0] >= 1 and sorted(keys) == sorted([*map(str, range(written)), "last"])
+    assert len(dataset.parts(tmp_path)) == 1
+
+
 def test_rows_are_on_the_disk_after_a_few_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(dataset.time, "monotonic", lambda: now)
