@@ -225,12 +225,14 @@ class _Run:
         began = time.perf_counter()
         blocks = machine.placement.launches[0].launch.num_ctas
         try:
+            machine.step(1)
+            compiled = time.perf_counter()      # the first cycle may have to compile the machine: no part of the forecast
             while not machine.finished:
                 machine.step(SLICE)
                 if machine.finished:
                     break
                 done = int(machine.sm.launch.done_ctas) / blocks
-                passed = time.perf_counter() - began
+                passed = time.perf_counter() - compiled
                 left = f", about {passed / done - passed:,.0f} s left" if done else ""
                 self.device.report(done or None, f"{self.title}: {machine.cycle:,} cycles{left}")
         except KernelFault as fault:
