@@ -5,10 +5,11 @@ kernel.py's tables say which file lowers which instruction.
     kernel  context  names  layout        one kernel; the state of lowering it; scopes; where declared variables lie
     immediates  access  functions         numbers as bits; plain loads and stores; a module's functions and their addresses
     inline  indirect  recursion  heap     calls: of device functions, through addresses, of themselves, malloc
+    stack                                 alloca: areas whose size turns out when the kernel runs
     binding                               what the parameters of a called function stand for
     expand  steps                         what becomes several instructions, and the scalar statements for that
     arithmetic  simd  video               what computes; packed values; bytes and halves of operands
-    small_floats                          conversions of 8-bit floats
+    small_floats                          conversions of floats of 8, 6 and 4 bits
     control                               branches, exits, barriers, fences, traps
     memory  async_copy  bulk_copy         loads, stores, atomics; copies that the hardware does by itself
     mbarrier  cluster                     barrier objects in shared memory; clusters of one CTA

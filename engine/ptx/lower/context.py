@@ -75,6 +75,7 @@ class Lowering:
     reached: dict[tuple[str, bool], frozenset[str]] = field(default_factory=dict)
     groups: dict[frozenset[str], dict[str, Body]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
+    stack_base: Register | None = None      # the pointer of the dynamic stack, where the kernel uses one
     stack_starts: list[VirtualInst] = field(default_factory=list)
     stack: int = NONE
 

@@ -27,6 +27,7 @@ from rfview.engine.ptx.lower.recursion import lay_out_frames
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope,
                                             SyntaxModule, Variable)  # fmt: skip
+from rfview.engine.ptx.lower.stack import begin_stack, lower_stack, uses_stack
 from rfview.engine.ptx.lower.surface import lower_surface
 from rfview.engine.ptx.lower.tensor import lower_tensor
 from rfview.engine.ptx.lower.texture import drop_unread_components, lower_texture, lower_texture_query
@@ -45,11 +46,11 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix,
     "movmatrix": lower_transposition, "suld": lower_surface, "sust": lower_surface,
     "mma": lower_tensor, "wmma": lower_tensor,
+    "alloca": lower_stack, "stacksave": lower_stack, "stackrestore": lower_stack,
 }  # fmt: skip
 _UNSUPPORTED = {
     "sured": "surface", "istypep": "texture",
     "wgmma": "tensor-core", "tcgen05": "tensor-core",
-    "alloca": "dynamic stack", "stacksave": "dynamic stack", "stackrestore": "dynamic stack",
 }  # fmt: skip
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
@@ -81,6 +82,8 @@ def lower_entry(source: Source, module: SyntaxModule, entry: Function,
             low.shared[variable.name] = places[id(variable)]
     low.places = places
     assert entry.body is not None
+    if any(uses_stack(function.body) for function in functions):
+        begin_stack(low)
     lower_scope(low, entry.body)
     low.line = entry.line
     low.emit(control_inst(low, isa.OP_EXIT, Instruction(low.last_line, "exit", [])))
@@ -176,8 +179,7 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif is_async_copy(statement.opcode):
         lower_async_copy(low, statement)
     elif base in _UNSUPPORTED:
-        advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else \
-            "; give the array a size that is known when it is compiled" if "stack" in _UNSUPPORTED[base] else ""
+        advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else ""
         raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported{advice}")
     elif is_bulk_copy(statement.opcode):
         lower_bulk_copy(low, statement)

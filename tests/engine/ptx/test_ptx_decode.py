@@ -276,7 +276,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("call nobody, ();", ["unknown function 'nobody'"]),
     ("call %rd1, ();", ["no function whose address is taken"]),
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
-    ("alloca.u64 %rd1, 32;", ["dynamic stack", "a size that is known"]),
+    ("alloca.u64 %rd1, 32, 24;", ["alignment", "power of two"]), ("alloca.b64 %rd1, 32;", ["unsupported", "alloca.u64"]),
     ("ld.global.b128 %rd1, [%rd2];", ["128 bits", "use two of 64 bits"]),
     ("mbarrier.arrive_drop.shared.b64 %rd2, [%rd1];", ["lose threads"]),
 ])
