@@ -48,6 +48,15 @@ int main(int argc, char **argv) {
       if (cudaHostRegister(h, 3 * 4 * n, cudaHostRegisterMapped) || cudaHostGetDevicePointer(&p[0], h, 0)) return 20;
       int code = vectors(p[0], p[0] + n, p[0] + 2 * n, n);
       if (cudaHostUnregister(h) || h[2 * n + 7] != 28) return 21;
+      for (size_t size = 4096; size <= 65536; size += 4096) {  // wherever the heap puts what the runtime needs meanwhile
+        char *q = (char *)malloc(size), *hole = (char *)malloc(4096 + size);
+        for (size_t i = 0; i < size; i++) q[i] = (char)(i * 7);
+        if (cudaHostRegister(q, size, cudaHostRegisterMapped)) return 22;
+        free(hole);
+        if (cudaHostUnregister(q)) return 23;
+        for (size_t i = 0; i < size; i++) if (q[i] != (char)(i * 7)) return 24;
+        free(q);
+      }
       free(h);
       return code;
     }

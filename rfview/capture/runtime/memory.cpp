@@ -80,11 +80,15 @@ static cudaError_t share(void *pointer, size_t size) {
   return cudaSuccess;
 }
 
+// The copy takes the pages' place at once: they may hold any of the heap, of this library's too, and no copy may lie in it.
 static cudaError_t unshare(const Registered &one) {
-  std::string kept((const char *)one.first, one.size);
-  void *got = mmap((void *)one.first, one.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (got == MAP_FAILED) return fail(cudaErrorInvalidValue);
-  memcpy(got, kept.data(), one.size);
+  void *kept = mmap(nullptr, one.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (kept == MAP_FAILED) return fail(cudaErrorMemoryAllocation);
+  memcpy(kept, (const void *)one.first, one.size);
+  if (mremap(kept, one.size, one.size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)one.first) == MAP_FAILED) {
+    munmap(kept, one.size);
+    return fail(cudaErrorInvalidValue);
+  }
   struct { uint64_t host, device, size; } alias = {one.first, one.device, 0};
   ask(ALIAS, raw(alias));
   return fail(ask(FREE, raw(one.device)));
