@@ -36,7 +36,7 @@ SENTENCES = {
 
 NULL_BYTES = 4096  # where a member of what a null pointer points to lies
 # what may be wrong where local memory ends in the stack
-STACK = ", the last {stack} as the stack of recursive calls and of alloca: these may take too much"
+STACK = ", the last {stack} as the stack of recursive calls and of alloca: these go too deep or take too much"
 
 # instructions that become accesses through a texture's header
 READS_HEADER = re.compile(r"\b(?:suld|sust|suq|txq)(?:\.\w+)*")

@@ -112,7 +112,7 @@ def test_a_click_chooses_a_line_and_a_second_one_breaks_there(recorded: Path) ->
         await app.press(";")
         at = next(y for y, row in enumerate(rows(app, "lines")) if "mask = cols" in row)
         place = next(place for place in app.app.main.places if place.panel == "lines")
-        await app.pilot.click("#panel-lines", offset=(30, place.y + at))
+        await app.pilot.click(offset=(30, place.y + at))
         await app.settle()
         assert app.scene.lines.lines[app.scene.line].line == 15
         assert lines.line_at(app.scene, place.height, 0) is None

@@ -234,5 +234,5 @@ END: st.global.u32 [%rd2], %r3; ret; }}
 def test_an_alloca_beyond_the_stack_is_a_fault(tmp_path: Path) -> None:
     for size in ("8193", "0x100000010"):
         text = f"{NEW}{REGISTERS} alloca.u64 %rd3, {size}; add.u64 %rd3, %rd3, {size}; st.local.u8 [%rd3+-1], %r1; ret; }}\n"
-        with pytest.raises(KernelFault, match="alloca: these may take too much"):
+        with pytest.raises(KernelFault, match="alloca: these go too deep or take too much"):
             run_kernel(tmp_path, text, np.zeros(32, np.uint32), 32, is_exact=False)
