@@ -19,7 +19,7 @@ from rfview.engine.check.step import checked_stage
 from rfview.engine.check.undefined import followed, packed
 from rfview.engine.compile import cache, extern, jit
 from rfview.engine.errors import InputError, KernelFault
-from rfview.engine.ptx.lower.heap import HEAP
+from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator
 
 _stage: Any = None

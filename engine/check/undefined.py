@@ -18,7 +18,7 @@ from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
 from rfview.engine.program import SPACE_LOCAL, Kernel, Module
 from rfview.engine.ptx.decode import Decoded, decode
-from rfview.engine.ptx.lower.heap import declare_heap
+from rfview.engine.ptx.lower.device_library import declare_heap
 from rfview.engine.ptx.lower.kernel import PASS_ON
 from rfview.engine.ptx.optimise.bitsets import members
 from rfview.engine.ptx.optimise.liveness import live_sets

@@ -22,7 +22,7 @@ from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
 from rfview.engine.program import MAX_REGS, Kernel, Module
 from rfview.engine.ptx.decode import decode_kernel
-from rfview.engine.ptx.lower.heap import declare_heap
+from rfview.engine.ptx.lower.device_library import declare_heap
 from rfview.engine.ptx.lower.layout import module_symbols
 from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source

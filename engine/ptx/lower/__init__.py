@@ -4,7 +4,7 @@ kernel.py's tables say which file lowers which instruction.
 
     kernel  context  names  layout        one kernel; the state of lowering it; scopes; where declared variables lie
     immediates  access  functions         numbers as bits; plain loads and stores; a module's functions and their addresses
-    inline  indirect  recursion  heap     calls: of device functions, through addresses, of themselves, malloc
+    inline  indirect  recursion  device_library   calls: of device functions, through addresses, of themselves, malloc
     stack                                 alloca: areas whose size turns out when the kernel runs
     binding                               what the parameters of a called function stand for
     expand  steps                         what becomes several instructions, and the scalar statements for that

@@ -9,7 +9,7 @@ from rfview.engine.program import UNIT_LDST, WAIT_SHORT
 from rfview.engine.ptx.lower.access import Access
 from rfview.engine.ptx.lower.binding import as_param, bind
 from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
-from rfview.engine.ptx.lower.heap import HEAP, malloc_at
+from rfview.engine.ptx.lower.device_library import function_at
 from rfview.engine.ptx.lower.indirect import lower_indirect_call
 from rfview.engine.ptx.lower.memory import store_piece
 from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_bits
@@ -41,8 +41,8 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
         system_call(low, statement, isa.OP_ASSERTFAIL, arguments, returns)
     elif name == "free":
         pass  # what is freed is not given out again
-    elif name == "malloc" and HEAP in low.module.variables:
-        call_function(low, malloc_at(statement.line), returns, arguments, lower_body)
+    elif (library := function_at(low.module, name, statement.line)) is not None:
+        call_function(low, library, returns, arguments, lower_body)
     elif function is None or function.body is None:
         raise low.fail(f"'{name}' has no body in this module" + missing(name))
     else:

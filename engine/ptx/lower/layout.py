@@ -6,6 +6,7 @@ import re
 
 from rfview.engine.errors import PtxError
 from rfview.engine.program import GRID_WORKSPACE, GRID_WORKSPACE_BYTES, MAX_PARAM_BYTES, Param, Symbol
+from rfview.engine.ptx.lower.device_library import wants_grid
 from rfview.engine.ptx.lower.functions import calls_indirectly, function_address, taken_functions
 from rfview.engine.ptx.lower.immediates import immediate_bits
 from rfview.engine.ptx.lower.names import Place, declared_variables
@@ -116,7 +117,8 @@ def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
             if variable.is_extern and variable.size == 0:
                 continue
             found[variable.name] = _symbol(source, module, variable)
-    if any(function.body is not None and "%envreg1" in names_in(function.body) for function in module.functions.values()):
+    bodies = [function.body for function in module.functions.values() if function.body is not None]
+    if wants_grid(module) or any("%envreg1" in names_in(body) for body in bodies):
         found[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES), (),
                                        "b32")  # fmt: skip
     return found
