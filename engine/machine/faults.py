@@ -137,7 +137,7 @@ def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -
 
 def _near(simulator: Simulator, address: int) -> str:
     """Name the buffer that ends or begins closest to a wild address; for a null pointer, what may have given it."""
-    from rfview.engine.ptx.lower.device_library import HEAP, HEAP_BYTES  # start-up: the front end is big, and faults are rare
+    from rfview.engine.ptx.lower.device_library import HEAP, HEAP_BYTES  # the front end is slow to load
 
     if address < NULL_BYTES and any(variable.name == HEAP for variable in simulator.placement.variables):
         return f" (malloc gives 0 where its heap of {HEAP_BYTES >> 20} MiB is used up; what is freed is not given out again)"

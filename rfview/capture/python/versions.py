@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib import metadata
 
 # package: (releases that were tested, by the first numbers that must agree)
@@ -19,7 +20,8 @@ def check(package: str) -> None:
     try:
         found = metadata.version(package)
     except metadata.PackageNotFoundError:
-        raise UnknownVersion(f"the package {package} is not installed; {package} {tested} can be captured") from None
+        raise UnknownVersion(f"the package {package} is not installed in {sys.prefix}, whose Python runs the script (another: "
+                             f"--python); {package} {tested} can be captured") from None  # fmt: skip
     if not re.match(rf"{re.escape(series)}(?!\d)", found):
         raise UnknownVersion(f"{package} {found} cannot be captured: {package} {series} is known (tested with {tested}); "
                              f"pip install '{package}=={tested}'")  # fmt: skip
