@@ -20,8 +20,8 @@ def check(package: str) -> None:
     try:
         found = metadata.version(package)
     except metadata.PackageNotFoundError:
-        raise UnknownVersion(f"the package {package} is not installed in {sys.prefix}, whose Python runs the script (another: "
-                             f"--python); {package} {tested} can be captured") from None  # fmt: skip
+        raise UnknownVersion(f"the package {package} is not installed in {sys.prefix}, whose Python runs the script "
+                             f"(--python takes another); {package} {tested} can be captured") from None  # fmt: skip
     if not re.match(rf"{re.escape(series)}(?!\d)", found):
         raise UnknownVersion(f"{package} {found} cannot be captured: {package} {series} is known (tested with {tested}); "
                              f"pip install '{package}=={tested}'")  # fmt: skip
