@@ -27,7 +27,7 @@ MAX_CTAS = 2**32 - 1  # what the machine's counters hold: a legal grid may have 
 MAX_SHARED_BYTES = 227 * 1024  # the most of any GPU; the machine checks its own, smaller limit
 ADDRESSES = (1 << 16, (1 << 47) - 1)  # what x86-64 gives programs
 WINDOWS = (0x0100_0000_0000, 0x0400_0000_0000)  # of shared, local and parameter memory (rfview.engine.values.access)
-ADDRESS_ALIGN = 512  # as cudaMalloc gives them out
+ADDRESS_ALIGN = 4  # memory is one of words; what a program has registered may lie at any of them
 MAX_REGISTERS = 63  # R0..R62, the Fermi limit that the register allocator keeps
 
 

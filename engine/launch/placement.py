@@ -242,7 +242,7 @@ def _symbol_dtype(ptx_type: str, size: int) -> np.dtype:
 
 def _after(at: int, size: int) -> int:
     """Return the next multiple of 512 that leaves at least 512 unmapped bytes."""
-    return at + -(-(size + GAP) // GAP) * GAP
+    return -(-(at + size + GAP) // GAP) * GAP
 
 
 def _fill(

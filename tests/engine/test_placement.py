@@ -137,10 +137,12 @@ def test_buffers_lie_where_a_launch_file_says_and_others_behind_them(tmp_path: P
     assert simulator.arena.nbytes < 1 << 20      # addresses far apart take no room
     assert {name: array[99] for name, array in simulator.buffers().items()} == {"x": 0, "y": 1, "z": 2}
     assert list(simulator.regions["base_address"]) == sorted(simulator.regions["base_address"])
+    simulator = Simulator(load_launch_file(given(tmp_path, "address = 0x700000100014", "", "")))
+    assert [one.address for one in simulator.placement.variables] == [0x7000_0010_0014, 0x7000_0010_0400, 0x7000_0010_0800]
 
 
 @pytest.mark.parametrize(("tables", "said"), [
-    (("address = 100",), "expected an integer in"), (("address = 0x700000000010",), "multiple of 512"),
+    (("address = 100",), "expected an integer in"), (("address = 0x700000000012",), "multiple of 4"),
     (("address = 0x700000000000", "address = 0x700000000000"), "overlap"), (('address = "here"',), "expected an integer"),
 ])
 def test_addresses_that_cannot_be_are_refused(tmp_path: Path, tables: tuple[str, ...], said: str) -> None:

@@ -60,7 +60,11 @@ static cudaError_t fill(void *to, int value, size_t size) {
   return cudaSuccess;
 }
 
-// Pages of the host become pages of the device's memory, with what they hold: both then see the same bytes.
+// The machine's memory is one of words.
+static uint64_t word(const void *pointer) { return (uint64_t)pointer & ~UINT64_C(3); }
+
+// Pages of the host become pages of the device's memory, with what they hold: both then see the same bytes. Kernels see
+// no more of them than was registered: the rest is the heap's, and other threads write there while a kernel runs.
 static cudaError_t share(void *pointer, size_t size) {
   uint64_t page = sysconf(_SC_PAGESIZE), first = (uint64_t)pointer / page * page;
   uint64_t length = ((uint64_t)pointer + size - first + page - 1) / page * page;
@@ -74,14 +78,15 @@ static cudaError_t share(void *pointer, size_t size) {
   void *got = memory ? mmap((void *)first, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, atoi(memory),
                             SCRATCH + device - BASE) : MAP_FAILED;
   if (got == MAP_FAILED) return fail(cudaErrorInvalidValue);
-  struct { uint64_t host, device, size; } alias = {first, device, length};
+  uint64_t seen = word(pointer);
+  struct { uint64_t host, device, size; } alias = {seen, device + seen - first, (uint64_t)pointer + size - seen};
   ask(ALIAS, raw(alias));
   registered[(uint64_t)pointer] = {first, length, device};
   return cudaSuccess;
 }
 
 // The copy takes the pages' place at once: they may hold any of the heap, of this library's too, and no copy may lie in it.
-static cudaError_t unshare(const Registered &one) {
+static cudaError_t unshare(const void *pointer, const Registered &one) {
   void *kept = mmap(nullptr, one.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (kept == MAP_FAILED) return fail(cudaErrorMemoryAllocation);
   memcpy(kept, (const void *)one.first, one.size);
@@ -89,7 +94,7 @@ static cudaError_t unshare(const Registered &one) {
     munmap(kept, one.size);
     return fail(cudaErrorInvalidValue);
   }
-  struct { uint64_t host, device, size; } alias = {one.first, one.device, 0};
+  struct { uint64_t host, device, size; } alias = {word(pointer), one.device, 0};
   ask(ALIAS, raw(alias));
   return fail(ask(FREE, raw(one.device)));
 }
@@ -140,7 +145,7 @@ API(cudaHostUnregister)(void *pointer) {
   if (found == registered.end()) return fail(cudaErrorHostMemoryNotRegistered);
   Registered one = found->second;
   registered.erase(found);
-  return unshare(one);
+  return unshare(pointer, one);
 }
 API(cudaMemcpy)(void *d, const void *s, size_t n, cudaMemcpyKind) { return copy(d, s, n); }
 API(cudaMemcpyAsync)(void *d, const void *s, size_t n, cudaMemcpyKind, cudaStream_t) { return copy(d, s, n); }
