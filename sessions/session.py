@@ -142,6 +142,17 @@ class Session:
         """Return the lines that the kernel has printed before the cursor."""
         return self.timeline.printed(self.cycle)
 
+    def frame(self, table: str = "instructions", first: int | None = None, last: int | None = None) -> Any:
+        """Return what happened in cycles first..last - 1 (default: all that has run) as a pyarrow.Table.
+
+        table: instructions, waits, stalls, cycles, events, accesses, program or run, with the columns that `rfview help sql`
+        lists; its .to_pandas() is a DataFrame. Raises InputError for another name, for cycles outside the session, and
+        where pyarrow, of the extra [data], is not installed.
+        """
+        from rfview.sessions.export import arrow, stretch      # what few sessions need
+
+        return arrow.table_of(self.timeline, table, *stretch(self.timeline, first, last))
+
     def overview(self, buckets: int) -> Overview:
         """Return issue rate and states of the whole timeline in `buckets` stretches."""
         return self.timeline.overview(buckets)

@@ -1,4 +1,4 @@
-"""`rfview export`: write a session for other viewers: Konata, Perfetto, waveform viewers, spreadsheets, SQL."""
+"""`rfview export`: write a session for other viewers: Konata, Perfetto, waveform viewers, spreadsheets, SQL, data frames."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ EPILOG = """examples:
   rfview export run.rfs --to kanata -o run.kanata
   rfview export gemm --design stt --to csv --columns "stall.stt_write; event.rf_writes" -o writes.csv
   rfview export run.rfs --to sqlite && sqlite3 run.db "SELECT state, sum(cycles) FROM waits GROUP BY state"
+  rfview export run.rfs --to parquet && duckdb -c "SELECT state, sum(cycles) FROM 'run_tables/waits.parquet' GROUP BY state"
 what happens in cycle c is stamped c; `rfview help expressions` lists what a column can be, `rfview help sql` the tables"""
-SUFFIX = {"kanata": ".kanata", "perfetto": ".json", "vcd": ".vcd", "sqlite": ".db", "csv": ".csv"}
+SUFFIX = {"kanata": ".kanata", "perfetto": ".json", "vcd": ".vcd", "sqlite": ".db", "parquet": "_tables", "csv": ".csv"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
     parser.add_argument("--to", required=True, metavar="FORMAT", help=f"one of {', '.join(SUFFIX)}")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: the target's name)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write, for parquet the folder (default: the target's name)")
     parser.add_argument("--first", type=int, metavar="CYCLE", help="first cycle (default: the session's)")
     parser.add_argument("--last", type=int, metavar="CYCLE", help="last cycle (default: the session's)")
     parser.add_argument("--columns", metavar="EXPR;EXPR", default="", help="csv: expressions instead of warps per state")
@@ -32,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
     from rfview.sessions import export
 
     name = args.output or f"{Path(args.target).stem}{SUFFIX.get(args.to, '.out')}"
-    target = files.check_target(name)
+    if args.to == "parquet":
+        export.arrow.pyarrow()
+    target = Path(name) if args.to == "parquet" else files.check_target(name)
     columns = [part.strip() for part in args.columns.split(";") if part.strip()]
     with options.open_target(args) as session:
         if not session.timeline.closed and args.last is None:
@@ -40,5 +43,6 @@ def run(args: argparse.Namespace) -> int:
         elif args.last is not None:
             session.goto(args.last)
         first, last = export.export(session.timeline, args.to, target, args.first, args.last, columns)
-    print(f"{target}: cycles {first:,} to {last:,}, {target.stat().st_size:,} bytes: {export.FORMATS[args.to][0]}")
+    size = sum(path.stat().st_size for path in ([*target.iterdir()] if target.is_dir() else [target]))
+    print(f"{target}: cycles {first:,} to {last:,}, {size:,} bytes: {export.FORMATS[args.to][0]}")
     return 0

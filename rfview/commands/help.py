@@ -229,11 +229,12 @@ def check_text() -> str:
 
 
 def sql_text() -> str:
-    """Return the tables of a session as a database, with two queries."""
-    from rfview.sessions.export import sqlite
+    """Return the tables of a session, as a database, as Parquet and in Python, with queries."""
+    from rfview.sessions.export import arrow, sqlite, tables
 
     return (f"`rfview export run.rfs --to sqlite -o run.db`; Python's sqlite3, or any other reader of SQLite, asks it.\n\n"
-            f"{(sqlite.__doc__ or '').strip()}")
+            f"{(sqlite.__doc__ or '').strip()}\n\n`rfview export run.rfs --to parquet`, and session.frame(\"waits\") in Python: "
+            f"{(arrow.__doc__ or '').strip()}\n\n{(tables.__doc__ or '').strip()}")
 
 
 def commands_text() -> str:

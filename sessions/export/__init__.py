@@ -2,7 +2,8 @@
 
 Time in every format is the machine's cycle: what happens in cycle c is stamped c, as `info` and the screens count.
 
-    kanata  perfetto  vcd  sqlite  csv    one format each, a line in FORMATS
+    kanata  perfetto  vcd  csv            one format each, a line in FORMATS
+    tables  sqlite  arrow                 tables of all that happened; as a database; as Parquet and for data frames
     instructions                          every instruction followed through the pipeline, as several formats show it
 """
 
@@ -15,18 +16,20 @@ from typing import Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
-from rfview.sessions.export import csv, kanata, perfetto, sqlite, vcd
+from rfview.sessions.export import arrow, csv, kanata, perfetto, sqlite, vcd
 from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.base import Timeline
 
-Writer = Callable[[Timeline, int, int, Any], None]     # the last: an open text file, for sqlite a path
+Writer = Callable[[Timeline, int, int, Any], None]     # the last: an open text file, for tables a path
 FORMATS: dict[str, tuple[str, Writer]] = {
     "kanata": ("pipeline rows of every instruction, for Konata", kanata.write),
     "perfetto": ("warp states and instructions as trace events, for ui.perfetto.dev and chrome://tracing", perfetto.write),
     "vcd": ("warp states, program counters and bank queues as waveforms, for GTKWave and Surfer", vcd.write),
     "sqlite": ("cycles, stalls, waits, events, instructions and accesses as tables for SQL", sqlite.write),
+    "parquet": ("the same tables as a folder of files, for DuckDB, pandas and Polars", arrow.write),
     "csv": ("one row per cycle: warps per state, or the expressions asked for", csv.write),
 }
+TABLES = {"sqlite": sqlite.write, "parquet": arrow.write}       # which open what they write themselves
 
 
 def export(timeline: Timeline, form: str, target: Path, first: int | None = None, last: int | None = None,
@@ -39,24 +42,29 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
     if form not in FORMATS:
         near = difflib.get_close_matches(form, FORMATS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        elsewhere = "; DuckDB and pandas make Parquet of csv and of sqlite" if form.lower() == "parquet" else ""
-        raise InputError(f"export to {form}: there are {', '.join(FORMATS)}{hint}{elsewhere}")
+        raise InputError(f"export to {form}: there are {', '.join(FORMATS)}{hint}")
     if columns and form != "csv":
         raise InputError(f"export to {form}: only csv takes columns")
-    start = timeline.first if first is None else first
-    stop = timeline.last if last is None else last
-    timeline.check(start)
-    timeline.check(stop)
-    if stop <= start:
-        raise InputError(f"export: cycles {start:,} to {stop:,} are none")
+    start, stop = stretch(timeline, first, last)
     inputs = [path] if (path := getattr(timeline, "path", None)) is not None else []
-    if form == "sqlite":
+    if form in TABLES:
         with consistent(timeline):
-            sqlite.write(timeline, start, stop, target, inputs)
+            TABLES[form](timeline, start, stop, target, inputs)
         return start, stop
     with consistent(timeline), files.writing_text(target, inputs=inputs) as out:
         if columns:
             csv.write_columns(timeline, start, stop, out, columns)
         else:
             FORMATS[form][1](timeline, start, stop, out)
+    return start, stop
+
+
+def stretch(timeline: Timeline, first: int | None = None, last: int | None = None) -> tuple[int, int]:
+    """Return the cycles asked for, None for the ends of what has run. Raises InputError for others than there are."""
+    start = timeline.first if first is None else first
+    stop = timeline.last if last is None else last
+    timeline.check(start)
+    timeline.check(stop)
+    if stop <= start:
+        raise InputError(f"export: cycles {start:,} to {stop:,} are none")
     return start, stop

@@ -15,6 +15,19 @@ STAGES = {COLLECT: "collect", EXECUTE: "execute", MEMORY: "memory", WRITE_BACK: 
 NO_STAGE = "issue"       # branches, barriers and exits are done when they issue
 
 
+class Followed(NamedTuple):
+    """An instruction, from its issue to its end. stages: (name, the cycle in which it entered it), issue first.
+
+    done: the cycle in which it left, or the end of the stretch where it goes on beyond.
+    """
+
+    id: int
+    warp: int
+    pc: int
+    stages: tuple[tuple[str, int], ...]
+    done: int
+
+
 class Event(NamedTuple):
     """What an instruction did in a cycle. kind: 'begin' (stage = its first), 'stage', or 'end'. seq: its number here."""
 
@@ -38,6 +51,18 @@ def windows(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, in
         stop = min(timeline.window(cycle)[1], last + 1)
         yield cycle, stop
         cycle = stop
+
+
+def followed(timeline: Timeline, first: int, last: int) -> Iterator[Followed]:
+    """Yield every instruction that issues in cycles first..last - 1, in the order in which they end."""
+    under_way: dict[int, list[tuple[str, int]]] = {}
+    for event in events(timeline, first, last):
+        if event.kind == "end":
+            yield Followed(event.seq, event.warp, event.pc, tuple(under_way.pop(event.seq)), event.cycle)
+            continue
+        stages = under_way.setdefault(event.seq, [(NO_STAGE, event.cycle)])
+        if event.stage != NO_STAGE:
+            stages.append((event.stage, event.cycle))
 
 
 def events(timeline: Timeline, first: int, last: int) -> Iterator[Event]:

@@ -1,7 +1,8 @@
 """The JSON trace-event format that ui.perfetto.dev and chrome://tracing read; one microsecond stands for one cycle.
 
-Process 0 holds a thread per warp slot with a slice per run of one state, process 1 the instructions as asynchronous
-slices named by their text, with a step per stage; counters give the warps that issued.
+Process 0 counts the warps that issued. Each warp slot is a process of its own: a track with a slice per run of one state,
+and as many tracks of instructions as were under way at once, a slice for each with its stages inside. Slices of one track
+never overlap but where one holds the other, as the format wants it.
 """
 
 from __future__ import annotations
@@ -12,32 +13,43 @@ from typing import IO, Any
 
 import numpy as np
 
-from rfview.sessions.export.instructions import constants, events, windows
+from rfview.sessions.export.instructions import Followed, constants, followed, windows
+from rfview.sessions.lines.table import lines_of
 from rfview.sessions.timeline.base import Timeline
 
-WARPS, INSTRUCTIONS = 0, 1
+MACHINE, STATES = 0, 0      # the process of the whole machine; in a warp's process the track of its states
+Entry = dict[str, Any]
 
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the states and instructions of cycles first..last - 1."""
-    info = timeline.info
     about = constants(timeline, "kernel", "design", "scheduler", "preset", "seed", "source_hash")
     out.write('{"displayTimeUnit":"ns","otherData":' + json.dumps({**about, "1 us": "1 cycle"}) + ',"traceEvents":[\n')
     separator = ""
-    for entry in (*_names(info), *_states(timeline, first, last), *_instructions(timeline, first, last)):
+    for entry in (*_names(timeline.info), *_states(timeline, first, last), *_instructions(timeline, first, last)):
         out.write(separator + json.dumps(entry, separators=(",", ":")))
         separator = ",\n"
     out.write("\n]}\n")
 
 
-def _names(info: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for process, name in ((WARPS, "warp states"), (INSTRUCTIONS, "instructions")):
-        yield {"ph": "M", "pid": process, "tid": 0, "name": "process_name", "args": {"name": name}}
+def _process(warp: int) -> int:
+    return warp + 1
+
+
+def _name(kind: str, process: int, thread: int, name: str, order: int) -> Iterator[Entry]:
+    base = {"ph": "M", "pid": process, "tid": thread}
+    yield {**base, "name": f"{kind}_name", "args": {"name": name}}
+    yield {**base, "name": f"{kind}_sort_index", "args": {"sort_index": order}}
+
+
+def _names(info: dict[str, Any]) -> Iterator[Entry]:
+    yield from _name("process", MACHINE, 0, "machine", 0)
     for warp in range(int(info["num_warps"])):
-        yield {"ph": "M", "pid": WARPS, "tid": warp, "name": "thread_name", "args": {"name": f"w{warp}"}}
+        yield from _name("process", _process(warp), 0, f"w{warp}", _process(warp))
+        yield from _name("thread", _process(warp), STATES, "state", 0)
 
 
-def _states(timeline: Timeline, first: int, last: int) -> Iterator[dict[str, Any]]:
+def _states(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
     """Yield a slice per run of a state; the state at c is what the warp did in cycle c - 1."""
     names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
     since: np.ndarray | None = None
@@ -49,27 +61,45 @@ def _states(timeline: Timeline, first: int, last: int) -> Iterator[dict[str, Any
             if now is None or since is None:
                 now, since = states.copy(), np.full(len(states), cycle, np.int64)
             for warp in np.flatnonzero(states != now).tolist():
-                yield _slice(names, warp, int(now[warp]), int(since[warp]), cycle)
+                yield _slice(warp, STATES, names.get(int(now[warp]), f"state {now[warp]}"), int(since[warp]), cycle)
                 now[warp], since[warp] = states[warp], cycle
             count = int((states == 0).sum())
             if count != issued:
                 issued = count
-                yield {"ph": "C", "pid": WARPS, "tid": 0, "name": "issued", "ts": cycle, "args": {"warps": count}}
+                yield {"ph": "C", "pid": MACHINE, "tid": 0, "name": "issued", "ts": cycle, "args": {"warps": count}}
     if now is not None and since is not None:
         for warp in range(len(now)):
-            yield _slice(names, warp, int(now[warp]), int(since[warp]), last)
+            yield _slice(warp, STATES, names.get(int(now[warp]), f"state {now[warp]}"), int(since[warp]), last)
 
 
-def _slice(names: dict[int, str], warp: int, code: int, start: int, stop: int) -> dict[str, Any]:
-    return {"ph": "X", "pid": WARPS, "tid": warp, "name": names.get(code, f"state {code}"), "ts": start,
-            "dur": stop - start}
+def _slice(warp: int, track: int, name: str, start: int, stop: int) -> Entry:
+    return {"ph": "X", "pid": _process(warp), "tid": track, "name": name, "ts": start, "dur": stop - start}
 
 
-def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[dict[str, Any]]:
+def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
     program = constants(timeline, "program")["program"] or []
-    for event in events(timeline, first, last):
-        text = program[event.pc]["text"] if event.pc < len(program) else "?"
-        base = {"pid": INSTRUCTIONS, "tid": event.warp, "cat": "instruction", "id": event.seq, "name": text,
-                "ts": event.cycle}
-        phase = {"begin": "b", "stage": "n", "end": "e"}[event.kind]
-        yield {"ph": phase, **base, "args": {"warp": event.warp, "pc": event.pc, "stage": event.stage}}
+    lines = lines_of(timeline)
+    free_at: dict[int, list[int]] = {}      # by warp: when each of its tracks is free again
+    for one in sorted(followed(timeline, first, last), key=lambda one: one.id):
+        begin = one.stages[0][1]
+        end = max(one.done, begin + 1)      # what is done when it issues takes that cycle
+        tracks = free_at.setdefault(one.warp, [])
+        track = next((number for number, free in enumerate(tracks) if free <= begin), len(tracks))
+        if track == len(tracks):
+            tracks.append(end)
+            name = "instructions" if not track else f"instructions {track + 1}"
+            yield from _name("thread", _process(one.warp), track + 1, name, track + 1)
+        tracks[track] = end
+        entry = program[one.pc] if one.pc < len(program) else {"text": "?", "line": 0}
+        where = lines.at(one.pc) if lines else None
+        about = {"pc": one.pc, "PTX line": entry["line"], **({"source": where.text} if where is not None else {})}
+        yield {**_slice(one.warp, track + 1, entry["text"], begin, end), "cat": "instruction", "args": about}
+        yield from _stages(one, track + 1)
+
+
+def _stages(one: Followed, track: int) -> Iterator[Entry]:
+    """Yield the stages inside an instruction's slice; what has no stage but its issue shows none."""
+    inside = one.stages[1:]
+    for (name, begin), (_, end) in zip(inside, (*inside[1:], ("", one.done))):
+        if end > begin:
+            yield {**_slice(one.warp, track, name, begin, end), "cat": "stage"}

@@ -1,0 +1,85 @@
+"""A session's tables (tables.py) as Arrow tables for data frames, and as Parquet: a file per table in one folder.
+
+DuckDB, pandas and Polars read them: SELECT state, sum(cycles) FROM 'run_tables/waits.parquet' GROUP BY state
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.engine.files import NewFile
+from rfview.sessions.export.tables import COLUMNS, INTEGER, Columns, batches
+from rfview.sessions.timeline.base import Timeline
+
+SUFFIX = ".parquet"
+
+
+def table_of(timeline: Timeline, name: str, first: int, last: int) -> Any:
+    """Return a table of cycles first..last - 1 as a pyarrow.Table; .to_pandas() makes a DataFrame of it.
+
+    Raises InputError for a name that is none of COLUMNS, and where pyarrow is not installed.
+    """
+    pa = pyarrow()
+    if name not in COLUMNS:
+        raise InputError(f"table {name}: there are {', '.join(COLUMNS)}")
+    schema = _schema(pa, name)
+    return pa.Table.from_batches([_batch(pa, schema, batch) for batch in batches(timeline, name, first, last)], schema)
+
+
+def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Sequence[Path] = ()) -> None:
+    """Write the tables of cycles first..last - 1 into a folder, which is made if need be; inputs: as of files.NewFile.
+
+    Files get their names when all of them are written. Raises InputError where the folder has something else in it, where
+    it cannot be written, and where pyarrow is not installed.
+    """
+    pa = pyarrow()
+    import pyarrow.parquet as pq
+
+    wanted = {f"{name}{SUFFIX}" for name in COLUMNS}
+    made: list[NewFile] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if foreign := sorted(path.name for path in folder.iterdir() if path.name not in wanted):
+            raise InputError(f"{folder}: has other files than an export's tables ({foreign[0]}): name another folder")
+        for name in COLUMNS:
+            made.append(NewFile(folder / f"{name}{SUFFIX}", inputs=inputs))
+            schema = _schema(pa, name)
+            with pq.ParquetWriter(made[-1].file, schema, compression="zstd") as writer:
+                for batch in batches(timeline, name, first, last):
+                    writer.write_batch(_batch(pa, schema, batch))
+        while made:
+            made[0].commit()
+            made.pop(0)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+    finally:
+        for one in made:
+            one.discard()
+
+
+def pyarrow() -> Any:
+    """Return pyarrow; raises InputError where it is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError("tables and Parquet need pyarrow; pip install 'rfview[data]' brings it") from None
+    return pyarrow
+
+
+def _schema(pa: Any, name: str) -> Any:
+    """Return a table's columns; those of any kind are texts."""
+    return pa.schema([(column, pa.int64() if kind == INTEGER else pa.string()) for column, kind in COLUMNS[name].items()])
+
+
+def _batch(pa: Any, schema: Any, batch: Columns) -> Any:
+    columns = batch or [()] * len(schema)
+    arrays = [pa.array(column if field.type == pa.int64() else map(_text, column), field.type)
+              for field, column in zip(schema, columns, strict=True)]  # fmt: skip
+    return pa.record_batch(arrays, schema=schema)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
