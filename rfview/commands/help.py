@@ -233,7 +233,7 @@ def sql_text() -> str:
     from rfview.sessions.export import arrow, sqlite, tables
 
     return (f"`rfview export run.rfs --to sqlite -o run.db`; Python's sqlite3, or any other reader of SQLite, asks it.\n\n"
-            f"{(sqlite.__doc__ or '').strip()}\n\n`rfview export run.rfs --to parquet`, and session.frame(\"waits\") in Python: "
+            f"{(sqlite.__doc__ or '').strip()}\n\n`rfview export run.rfs --to parquet`, and session.frame(\"waits\"): "
             f"{(arrow.__doc__ or '').strip()}\n\n{(tables.__doc__ or '').strip()}")
 
 

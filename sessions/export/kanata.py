@@ -31,7 +31,8 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
             clock = event.cycle
         if event.kind == "begin":
             entry = program[event.pc] if event.pc < len(program) else {"text": "?", "line": 0, "src": (), "dst": ()}
-            out.write(f"I\t{event.seq}\t{event.seq}\t{event.warp}\nL\t{event.seq}\t0\tw{event.warp} {event.pc}: {entry['text']}\n"
+            out.write(f"I\t{event.seq}\t{event.seq}\t{event.warp}\n"
+                      f"L\t{event.seq}\t0\tw{event.warp} {event.pc}: {entry['text']}\n"
                       f"L\t{event.seq}\t1\tPTX line {entry['line']}\n")
             for producer in _producers(writers, event, entry):
                 out.write(f"W\t{event.seq}\t{producer}\t0\n")

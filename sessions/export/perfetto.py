@@ -90,7 +90,7 @@ def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
             name = "instructions" if not track else f"instructions {track + 1}"
             yield from _name("thread", _process(one.warp), track + 1, name, track + 1)
         tracks[track] = end
-        entry = program[one.pc] if one.pc < len(program) else {"text": "?", "line": 0}
+        entry: Entry = program[one.pc] if one.pc < len(program) else {"text": "?", "line": 0}
         where = lines.at(one.pc) if lines else None
         about = {"pc": one.pc, "PTX line": entry["line"], **({"source": where.text} if where is not None else {})}
         yield {**_slice(one.warp, track + 1, entry["text"], begin, end), "cat": "instruction", "args": about}

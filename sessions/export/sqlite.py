@@ -50,7 +50,8 @@ def _fill(timeline: Timeline, first: int, last: int, path: Path) -> None:
                      for name, kind in columns.items())
             database.execute(f"CREATE TABLE {table}({', '.join(kinds)})")
             for batch in batches(timeline, table, first, last):
-                database.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})", zip(*batch, strict=True))
+                places = ", ".join("?" * len(columns))
+                database.executemany(f"INSERT INTO {table} VALUES ({places})", zip(*batch, strict=True))
             if table in INDEXES:
                 database.execute(f"CREATE INDEX {table}_index ON {table}({INDEXES[table]})")
         database.execute("COMMIT")

@@ -27,6 +27,7 @@ from rfview.sessions.timeline.invariants import event_names
 
 Columns = Sequence[Sequence[Any]]
 INTEGER, TEXT, ANY = "integer", "text", "any"
+STAGES = ("collect", "execute", "memory", "write_back")
 COLUMNS: dict[str, dict[str, str]] = {
     "run": {"key": TEXT, "value": ANY},
     "program": {"pc": INTEGER, "kernel": TEXT, "line": INTEGER, "unit": TEXT, "text": TEXT},
@@ -34,13 +35,11 @@ COLUMNS: dict[str, dict[str, str]] = {
     "stalls": {"cycle": INTEGER, "state": TEXT, "warps": INTEGER},
     "waits": {"warp": INTEGER, "state": TEXT, "first": INTEGER, "last": INTEGER, "cycles": INTEGER},
     "events": {"cycle": INTEGER, "name": TEXT, "count": INTEGER},
-    "instructions": dict.fromkeys(("id", "warp", "pc", "issue", "collect", "execute", "memory", "write_back", "done"),
-                                  INTEGER),  # fmt: skip
+    "instructions": dict.fromkeys(("id", "warp", "pc", "issue", *STAGES, "done"), INTEGER),
     "accesses": {"cycle": INTEGER, "bank": INTEGER, "kind": TEXT, "warp": INTEGER, "reg": INTEGER},
 }
 KINDS = {BANK_READ: "read", BANK_WRITE: "write", BANK_BUSY: "busy"}
 NO_WORK = ("issued", "finished", "no_cta", "not_selected")
-STAGES = ("collect", "execute", "memory", "write_back")
 _ROWS = 1 << 14     # of tables that come row by row, handed on at a time
 
 
