@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import html
 from rfview.engine.program import MAX_REGS
 
 
@@ -25,6 +26,18 @@ class Snapshot:
     rows: np.ndarray
     memory: np.ndarray
     info: dict[str, Any] = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        """Say what every resident warp did in the cycle before, and what comes next, for notebooks."""
+        names = {int(entry["code"]): entry["name"] for entry in self.info["stalls"]}
+        program, resident = self.info["program"], int(self.sm["resident"])
+        rows = []
+        for warp, one in enumerate(self.sm["warp"]):
+            if (resident >> warp) & 1:
+                pc = int(one["pc"])
+                text = program[pc]["text"] if pc < len(program) else ""
+                rows.append((f"w{warp}", names.get(int(one["state"]), "?"), pc, text))
+        return html.table(f"cycle {self.cycle:,}", ("warp", "state", "pc", "next"), rows)
 
     def register(self, warp: int, reg: int) -> np.ndarray:
         """Return the (32,) u4 newest value of a warp's register, from wherever the design keeps it.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import html
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 from rfview.engine.snapshot import Snapshot
@@ -75,6 +76,10 @@ class Stop:
     text: str
     breakpoint: int | None = None
 
+    def _repr_html_(self) -> str:
+        """Say it as a line."""
+        return html.table(f"cycle {self.cycle:,}", (), [(self.reason, self.text)])
+
 
 class Session:
     """The verbs over a live or recorded timeline; every move returns a `Stop` and clamps at the ends.
@@ -121,6 +126,17 @@ class Session:
         return (f"<Session {info.get('kernel')} on {info.get('design')} {info.get('scheduler')}, cycle {self.cycle:,} of "
                 f"{self.timeline.first:,}..{self.timeline.last:,}{end}>")  # fmt: skip
 
+    def _repr_html_(self) -> str:
+        """Say it as a table, with the warps per state at the cursor."""
+        names = {int(entry["code"]): entry["name"] for entry in self.info["stalls"]}
+        codes, counts = np.unique(self.timeline.states(self.cycle, self.cycle + 1)[0], return_counts=True)
+        states = ", ".join(f"{names[code]} {count}" for code, count in zip(codes.tolist(), counts.tolist()))
+        end = f"{self.timeline.last:,}{'' if self.timeline.closed else ' so far'}"
+        rows = [("design", self.info["design"]), ("scheduler", self.info["scheduler"]), ("preset", self.info["preset"]),
+                ("cycle", f"{self.cycle:,} of {self.timeline.first:,} to {end}"), ("warps", states),
+                *((("branch", self.branch.text),) if self.branch is not None else ())]  # fmt: skip
+        return html.table(str(self.info["kernel"]), (), rows, str(self.timeline.fault or ""))
+
     def snapshot(self, cycle: int | None = None) -> Snapshot:
         """Return the machine at the cursor, or at another cycle of the timeline."""
         at = self.cycle if cycle is None else cycle
@@ -152,6 +168,12 @@ class Session:
         from rfview.sessions.export import arrow, stretch      # what few sessions need
 
         return arrow.table_of(self.timeline, table, *stretch(self.timeline, first, last))
+
+    def plot(self, *expressions: str, points: int = 200) -> Any:
+        """Return a chart over all cycles that have run, as of `rfview.sessions.plot.plot`."""
+        from rfview.sessions.plot import plot     # what few sessions need, and needs sessions itself
+
+        return plot(self, *expressions, points=points)
 
     def overview(self, buckets: int) -> Overview:
         """Return issue rate and states of the whole timeline in `buckets` stretches."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import html
 from rfview.engine.errors import InputError
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference, first_value_difference, same_buffers
@@ -82,6 +83,13 @@ class Comparison:
         self.notes = self._notes()
         self._first: Divergence | None = None
         self._searched = (-1, -1)
+
+    def _repr_html_(self) -> str:
+        """Return the report of both runs, for notebooks."""
+        from rfview.sessions.compare import report      # which needs comparisons
+
+        text = report.compare_text(report.compare_data(self), self.a.info)
+        return html.lines(f"A {report.label(self.a.info)}, B {report.label(self.b.info)}", text)
 
     def _report(self, text: str) -> Callable[[int], None]:
         def report(cycle: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rfview.engine import html
 from rfview.engine.plugin import plural
 
 NOWHERE = -1
@@ -104,6 +105,11 @@ class Chain:
     def until(self) -> int:
         """Return the cycle in which the innermost cause that has a known end is over, -1 where none has."""
         return next((link.until for link in reversed(self.links) if link.until > self.cycle), NOWHERE)
+
+    def _repr_html_(self) -> str:
+        """Return what `text` says, for notebooks."""
+        head, _, rest = self.text().partition("\n")
+        return html.lines(head, rest)
 
     def text(self) -> str:
         """Return the chain for people: one link per line, its evidence below, the resource last."""

@@ -1,0 +1,78 @@
+"""Charts of a session over time for notebooks, by Altair where it is installed: warps per state, or expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.engine.escapes import visible_in
+from rfview.sessions.expressions import Expression
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.base import Timeline
+
+NOTHING_TO_DO = ("no_cta", "finished")
+
+
+def plot(session: Session, *expressions: str, points: int = 200) -> Any:
+    """Return an altair.Chart over all cycles that have run: warps per stall reason, stacked, or the expressions as lines.
+
+    expressions: one number each, as in `session.value`; a point shows the mean over its stretch of cycles. points:
+    stretches, 1 to 5,000. Raises InputError for other ones, an expression that is wrong or has several values, and where
+    Altair is not installed.
+    """
+    try:
+        import altair
+    except ImportError:
+        raise InputError("charts need Altair; pip install 'rfview[notebook]' brings it") from None
+    if not 1 <= points <= 5000:
+        raise InputError(f"plot: expected 1 to 5,000 points, got {points:,}")
+    rows = _expressions(session, expressions, points) if expressions else _states(session, points)
+    info = visible_in({name: session.info[name] for name in ("kernel", "design", "scheduler")})
+    title = f"{info['kernel']} on {info['design']} {info['scheduler']}"
+    chart = altair.Chart(altair.InlineData(rows), title=title)
+    x = altair.X("cycle:Q", title="cycle")
+    if expressions:
+        return chart.mark_line().encode(x=x, y=altair.Y("value:Q", title=None), color=altair.Color("what:N", title=None))
+    return chart.mark_area(interpolate="step-after").encode(
+        x=x, y=altair.Y("warps:Q", stack=True, title="warps"), color=altair.Color("state:N", title="state"))
+
+
+def _states(session: Session, points: int) -> list[dict[str, Any]]:
+    """Return the mean warps per state of each stretch; states that never were, and empty slots, are left out."""
+    seen = session.overview(points)
+    spans = np.diff(seen.edges)
+    found = []
+    for code, entry in enumerate(sorted(session.info["stalls"], key=lambda one: int(one["code"]))):
+        if entry["name"] in NOTHING_TO_DO or not seen.states[:, code].any():
+            continue
+        found += [{"cycle": int(begin), "state": entry["name"], "warps": round(count / span, 4)}
+                  for begin, span, count in zip(seen.edges[:-1].tolist(), spans.tolist(), seen.states[:, code].tolist())
+                  if span]
+    return found
+
+
+def _expressions(session: Session, expressions: tuple[str, ...], points: int) -> list[dict[str, Any]]:
+    timeline = session.timeline
+    edges = np.unique(np.linspace(timeline.first, timeline.last + 1, points + 1).astype(np.int64))
+    found = []
+    for given in expressions:
+        means = _means(timeline, session.expression(given), given, edges)
+        found += [{"cycle": int(begin), "what": given, "value": mean} for begin, mean in zip(edges[:-1], means)]
+    return found
+
+
+def _means(timeline: Timeline, expression: Expression, given: str, edges: np.ndarray) -> list[float]:
+    """Return an expression's mean in each stretch, decoding every window once."""
+    sums = np.zeros(len(edges) - 1)
+    cycle = int(edges[0])
+    while cycle < edges[-1]:
+        stop = min(timeline.window(cycle)[1], int(edges[-1]))
+        column = np.asarray(expression.column(cycle, stop))
+        if column.ndim > 1:
+            raise InputError(f"plot: {given} has {column[0].size} values; any(), sum() or [INDEX] makes one of them")
+        places = np.searchsorted(edges, np.arange(cycle, stop), side="right") - 1
+        sums += np.bincount(places, weights=column.astype(np.float64), minlength=len(sums))
+        cycle = stop
+    return (sums / np.diff(edges)).round(6).tolist()
