@@ -12,6 +12,7 @@ On this floor: what every room may know.
     compilation         the options with which PTX is compiled, as settings and as words
     stalls  events  errors  fault_codes  textures    the other tables
     files               writes files so that nothing is lost
+    html                tables and lines of text for notebooks
     escapes             text from files as text alone: control characters are shown, not obeyed
 
 The rooms, each with its own list of duties:

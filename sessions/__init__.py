@@ -3,6 +3,7 @@
     session      a timeline with a cursor: moves, breakpoints, marks; targets: what a session can be opened on
     check        races and the like in the whole run, looked for in a process of its own
     guard        what a recording breaks by what it holds, in one sentence
+    plot         charts over time, for notebooks
     bounds       what a value may have been within chunks, by zone maps alone
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,16 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible_in
 from rfview.sessions.expressions import Expression
-from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
 NOTHING_TO_DO = ("no_cta", "finished")
 
 
-def plot(session: Session, *expressions: str, points: int = 200) -> Any:
+def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int = 200) -> Any:
     """Return an altair.Chart over all cycles that have run: warps per stall reason, stacked, or the expressions as lines.
 
-    expressions: one number each, as in `session.value`; a point shows the mean over its stretch of cycles. points:
-    stretches, 1 to 5,000. Raises InputError for other ones, an expression that is wrong or has several values, and where
-    Altair is not installed.
+    expressions: by their text, of one number each; a point shows the mean over its stretch of cycles. points: stretches,
+    1 to 5,000. Raises InputError for other ones, an expression of several values, and where Altair is not installed.
     """
     try:
         import altair
@@ -28,8 +27,8 @@ def plot(session: Session, *expressions: str, points: int = 200) -> Any:
         raise InputError("charts need Altair; pip install 'rfview[notebook]' brings it") from None
     if not 1 <= points <= 5000:
         raise InputError(f"plot: expected 1 to 5,000 points, got {points:,}")
-    rows = _expressions(session, expressions, points) if expressions else _states(session, points)
-    info = visible_in({name: session.info[name] for name in ("kernel", "design", "scheduler")})
+    rows = _lines(timeline, expressions, points) if expressions else _states(timeline, points)
+    info = visible_in({name: timeline.info[name] for name in ("kernel", "design", "scheduler")})
     title = f"{info['kernel']} on {info['design']} {info['scheduler']}"
     chart = altair.Chart(altair.InlineData(rows), title=title)
     x = altair.X("cycle:Q", title="cycle")
@@ -39,12 +38,12 @@ def plot(session: Session, *expressions: str, points: int = 200) -> Any:
         x=x, y=altair.Y("warps:Q", stack=True, title="warps"), color=altair.Color("state:N", title="state"))
 
 
-def _states(session: Session, points: int) -> list[dict[str, Any]]:
+def _states(timeline: Timeline, points: int) -> list[dict[str, Any]]:
     """Return the mean warps per state of each stretch; states that never were, and empty slots, are left out."""
-    seen = session.overview(points)
+    seen = timeline.overview(points)
     spans = np.diff(seen.edges)
     found = []
-    for code, entry in enumerate(sorted(session.info["stalls"], key=lambda one: int(one["code"]))):
+    for code, entry in enumerate(sorted(timeline.info["stalls"], key=lambda one: int(one["code"]))):
         if entry["name"] in NOTHING_TO_DO or not seen.states[:, code].any():
             continue
         found += [{"cycle": int(begin), "state": entry["name"], "warps": round(count / span, 4)}
@@ -53,12 +52,11 @@ def _states(session: Session, points: int) -> list[dict[str, Any]]:
     return found
 
 
-def _expressions(session: Session, expressions: tuple[str, ...], points: int) -> list[dict[str, Any]]:
-    timeline = session.timeline
+def _lines(timeline: Timeline, expressions: Mapping[str, Expression], points: int) -> list[dict[str, Any]]:
     edges = np.unique(np.linspace(timeline.first, timeline.last + 1, points + 1).astype(np.int64))
     found = []
-    for given in expressions:
-        means = _means(timeline, session.expression(given), given, edges)
+    for given, expression in expressions.items():
+        means = _means(timeline, expression, given, edges)
         found += [{"cycle": int(begin), "what": given, "value": mean} for begin, mean in zip(edges[:-1], means)]
     return found
 

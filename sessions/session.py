@@ -170,10 +170,13 @@ class Session:
         return arrow.table_of(self.timeline, table, *stretch(self.timeline, first, last))
 
     def plot(self, *expressions: str, points: int = 200) -> Any:
-        """Return a chart over all cycles that have run, as of `rfview.sessions.plot.plot`."""
-        from rfview.sessions.plot import plot     # what few sessions need, and needs sessions itself
+        """Return an altair.Chart over all cycles that have run: warps per state, or expressions as lines (plot.plot).
 
-        return plot(self, *expressions, points=points)
+        Raises InputError for a wrong expression, and where Altair, of the extra [notebook], is not installed.
+        """
+        from rfview.sessions.plot import plot      # what few sessions need
+
+        return plot(self.timeline, {text: self.expression(text) for text in expressions}, points)
 
     def overview(self, buckets: int) -> Overview:
         """Return issue rate and states of the whole timeline in `buckets` stretches."""

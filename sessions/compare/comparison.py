@@ -85,11 +85,14 @@ class Comparison:
         self._searched = (-1, -1)
 
     def _repr_html_(self) -> str:
-        """Return the report of both runs, for notebooks."""
-        from rfview.sessions.compare import report      # which needs comparisons
-
-        text = report.compare_text(report.compare_data(self), self.a.info)
-        return html.lines(f"A {report.label(self.a.info)}, B {report.label(self.b.info)}", text)
+        """Say what runs where and for how long, and where both part, for notebooks; report.py says more."""
+        runs = (self.a, self.b)
+        found = self.first_divergence()
+        rows = [(name, *(one.info[name] for one in runs)) for name in ("kernel", "design", "scheduler", "preset")]
+        rows += [("cycles", *(f"{one.last:,}{'' if one.closed else ' so far'}" for one in runs)),
+                 ("instructions", *(f"{int(one.stall_totals(one.last)[0]):,}" for one in runs))]  # fmt: skip
+        part = f"first divergence in cycle {found.cycle:,}: {found.late} is behind" if found else "no divergence"
+        return html.table("comparison", ("", "A", "B"), rows, part)
 
     def _report(self, text: str) -> Callable[[int], None]:
         def report(cycle: int) -> None:
