@@ -91,12 +91,14 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
     (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None goes by NO_COLOR and TERM.
     begin, command: as of make_app.
     """
+    from rfview import line_history
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     opener = session if callable(session) else lambda report: session
     name = title or (kernel_name(str(session.info.get("kernel", ""))) if not callable(session) else "")
     app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap, begin=begin,
                    command=command)
+    app.main.past = line_history.LineHistory(line_history.path())
     try:
         code = app.run() or app.return_code
     finally:

@@ -45,6 +45,7 @@ COMMANDS: dict[str, str] = {
     "tlp": "find the number of CTAs per SM that runs fastest on racetrack memory",
     "calibrate": "print what each operation takes on a preset, beside its numbers and another machine's",
     "warm": "compile the designs ahead of their first run",
+    "completion": "print the script with which a shell completes rfview's commands and options",
     "help": "explain a topic or any term of the screens, with its source",
 }
 INTERRUPTED = 130   # 128 + SIGINT, as shells report it
@@ -144,9 +145,7 @@ def _run(words: list[str]) -> int:
         prog=f"rfview {name}", description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
         epilog=getattr(module, "EPILOG", None), formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    module.add_arguments(parser)
-    if name in READ_RECORDINGS:
-        parser.add_argument("--limit", metavar="SIZE", help="memory that reading a recording may take: 2GB (default 256MB)")
+    declare(name, module, parser)
     takes_program = getattr(module, "TAKES_PROGRAM", False)
     program = rest[rest.index("--") + 1 :] if takes_program and "--" in rest else None
     try:
@@ -162,6 +161,13 @@ def _run(words: list[str]) -> int:
     if getattr(args, "limit", None) is not None:
         _set_limit(args.limit)
     return int(module.run(args))
+
+
+def declare(name: str, module: Any, parser: argparse.ArgumentParser) -> None:
+    """Declare all options of a command."""
+    module.add_arguments(parser)
+    if name in READ_RECORDINGS:
+        parser.add_argument("--limit", metavar="SIZE", help="memory that reading a recording may take: 2GB (default 256MB)")
 
 
 def _set_limit(text: str) -> None:

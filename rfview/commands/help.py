@@ -78,7 +78,7 @@ NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THE
 COLORTERM             truecolor, where TERM ends in 256color: dark, else dark256
 TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: the screen once, as text
 XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`
-XDG_STATE_HOME        rfview/ in it takes reports of defects (default ~/.local/state)
+XDG_STATE_HOME        rfview/ in it takes the prompt's history and reports of defects (default ~/.local/state)
 RFVIEW_DESIGNS        design files that are known by name, separated as in PATH; see `rfview help design`
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
 RFVIEW_TRACEBACK      set: internal errors show where they happened

@@ -13,8 +13,9 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from rfview import crash, recipe
-from rfview.actions import ACTIONS
+from rfview.actions import ACTIONS, key_label
 from rfview.engine.escapes import visible
+from rfview.line_history import LineHistory
 from rfview.keys import KeyReader, Pressed, token_of
 from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
 from rfview.render import frame, pipeline, slots, timeline
@@ -68,6 +69,8 @@ class MainScreen(Guarded, Screen[None]):
         self.overview_columns = self.span_columns = self.pipe_columns = 0
         self.counts_lines = False
         self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
+        self.past = LineHistory()       # of the prompt
+        self.unbound: set[str] = set()      # keys that did nothing, as they were told
 
     def compose(self) -> ComposeResult:
         yield OverviewView(self.strips)
@@ -78,6 +81,7 @@ class MainScreen(Guarded, Screen[None]):
     def on_mount(self) -> None:
         self.views = {view.panel: view for view in self.query(PanelView)}
         self.prompt = self.query_one(Prompt)
+        self.prompt.past = self.past
         self.lay_out()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -286,16 +290,20 @@ class MainScreen(Guarded, Screen[None]):
             self.say("")
 
     def _key_of_an_action(self, key: str, character: str | None) -> None:
-        pending = self.keys.shown
-        pressed = self.keys.feed(token_of(key, character))
+        pending, token = self.keys.shown, token_of(key, character)
+        pressed = self.keys.feed(token)
         if pressed is not None:
             if pending and self.scene.message == pending:
                 self.say("")        # the digits that were typed before the key
             self.act(pressed)
         elif self.keys.shown:
             self.say(self.keys.shown)
-        elif pending and self.scene.message == pending:
-            self.say("")
+        elif token == "escape" or (typed := f"{pending} {token}".strip()) in self.unbound:
+            if pending and self.scene.message == pending:
+                self.say("")
+        else:
+            self.unbound.add(typed)
+            self.say(f"{key_label(typed)} does nothing; ? lists the keys")
 
     def act(self, pressed: Pressed) -> None:
         """Do an action; until a session is open only those that need none."""

@@ -10,6 +10,7 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input
 
 from rfview.engine.escapes import visible
+from rfview.line_history import LineHistory
 from rfview.widgets.guarded import Guarded
 
 # keys of a line -> Textual's action for it
@@ -42,7 +43,7 @@ class Prompt(Guarded, Input):
         super().__init__(id="prompt", compact=True, select_on_focus=False,
                          suggester=SuggestFromList(self.words, case_sensitive=True))
         self.mode = ":"
-        self.past: list[str] = []
+        self.past = LineHistory()
         self.past_at = 0
         self.can_focus = False
         self.is_open = False
@@ -56,7 +57,7 @@ class Prompt(Guarded, Input):
         """Show the prompt and take the keys."""
         self.mode = mode
         self.is_open = True
-        self.past_at = len(self.past)
+        self.past_at = len(self.past.lines)
         self.value = text = visible(text)
         self.display = True
         self.can_focus = True
@@ -81,8 +82,8 @@ class Prompt(Guarded, Input):
             self.close()
         elif key == "enter":
             text = self.value.strip()
-            if text and (not self.past or self.past[-1] != text):
-                self.past.append(text)
+            if text:
+                self.past.add(text, lasts=self.mode == ":")
             self.close()
             return text
         elif key in ("up", "down"):
@@ -95,7 +96,7 @@ class Prompt(Guarded, Input):
 
     def _recall(self, by: int) -> None:
         """Show an earlier line."""
-        if self.past:
-            self.past_at = max(0, min(len(self.past), self.past_at + by))
-            self.value = self.past[self.past_at] if self.past_at < len(self.past) else ""
+        if past := self.past.lines:
+            self.past_at = max(0, min(len(past), self.past_at + by))
+            self.value = past[self.past_at] if self.past_at < len(past) else ""
             self.cursor_position = len(self.value)
