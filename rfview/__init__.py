@@ -3,7 +3,7 @@
     cli  commands/                 the command line; a module per subcommand
     app  screens/  widgets/        the terminal program; its screens; its panels
     render/                        what panels show, as lines: pure functions, no widget
-    line_history                   lines typed at the prompt, from one run to the next
+    line_history  prompt_words     lines typed at the prompt, from one run to the next; what Tab makes of them
     actions  keys  keymap          what keys and the prompt can do; keys read one by one; your own keys
     messages  view                 between the session worker and the screen; how a recording was left
     palette  scales                colours by role; colours of values

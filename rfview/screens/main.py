@@ -180,7 +180,7 @@ class MainScreen(Guarded, Screen[None]):
             facts |= first_facts(scene.at(own_keys=mine.own_keys))
         self.scene = scene.at(**facts)
         if first:
-            self.prompt.offer(offers(scene.info))
+            self.prompt.words.learn(offers(scene.info), scene.info, self.worker.session.timeline.layout.sm_dtype)
             self.lay_out()
         self.repaint_panels()
         if isinstance(self.app.screen, Popup):

@@ -6,24 +6,40 @@ from collections.abc import Iterable
 
 from textual import events
 from textual.message import Message
-from textual.suggester import SuggestFromList
+from textual.suggester import Suggester
 from textual.widgets import Input
 
 from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory
+from rfview.prompt_words import Words
 from rfview.widgets.guarded import Guarded
 
 # keys of a line -> Textual's action for it
 EDITING = {
-    "left": "cursor_left", "right": "cursor_right", "tab": "cursor_right", "home": "home", "end": "end",
+    "left": "cursor_left", "right": "cursor_right", "home": "home", "end": "end",
     "ctrl+a": "home", "ctrl+e": "end", "ctrl+left": "cursor_left_word", "ctrl+right": "cursor_right_word",
     "backspace": "delete_left", "delete": "delete_right", "ctrl+d": "delete_right", "ctrl+w": "delete_left_word",
     "ctrl+u": "delete_left_all", "ctrl+k": "delete_right_all",
 }
 
 
+class FirstCompletion(Suggester):
+    """Shows, behind what is typed, how the first completion goes on."""
+
+    def __init__(self, words: Words):
+        super().__init__(use_cache=False, case_sensitive=True)
+        self.words = words
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return the whole line, None where nothing completes it."""
+        return next(iter(self.words.completions(value)), None)
+
+
 class Prompt(Guarded, Input):
-    """A one-row input; Enter sends it, Esc drops it, ↑ ↓ go through earlier lines, Tab or → completes."""
+    """A one-row input; Enter sends it, Esc drops it, ↑ ↓ go through earlier lines, → completes.
+
+    Tab completes too, and again: the next completion of what was typed.
+    """
 
     DEFAULT_CSS = """
     Prompt { position: absolute; layer: top; height: 1; border: none; padding: 0; display: none; }
@@ -38,20 +54,15 @@ class Prompt(Guarded, Input):
             self.key, self.character = key, character
 
     def __init__(self, words: Iterable[str]):
-        """words: what can be completed, the first that fits is offered."""
-        self.words = list(dict.fromkeys(words))
-        super().__init__(id="prompt", compact=True, select_on_focus=False,
-                         suggester=SuggestFromList(self.words, case_sensitive=True))
+        """words: lines that can be completed, the first that fits is offered."""
+        self.words = Words(words)
+        super().__init__(id="prompt", compact=True, select_on_focus=False, suggester=FirstCompletion(self.words))
+        self.round: list[str] = []      # what Tab goes through, from what was typed on
         self.mode = ":"
         self.past = LineHistory()
         self.past_at = 0
         self.can_focus = False
         self.is_open = False
-
-    def offer(self, words: Iterable[str]) -> None:
-        """Complete these as well, behind those that there are."""
-        self.words = list(dict.fromkeys([*self.words, *words]))
-        self.suggester = SuggestFromList(self.words, case_sensitive=True)
 
     def open(self, mode: str, text: str = "") -> None:
         """Show the prompt and take the keys."""
@@ -78,6 +89,8 @@ class Prompt(Guarded, Input):
 
     def take(self, key: str, character: str | None) -> str | None:
         """Do what a key does to the line; return the line when it is entered, and close then or when it is given up."""
+        if key != "tab":
+            self.round = []
         if key in ("escape", "ctrl+c") or (key == "backspace" and not self.value):
             self.close()
         elif key == "enter":
@@ -88,11 +101,24 @@ class Prompt(Guarded, Input):
             return text
         elif key in ("up", "down"):
             self._recall(-1 if key == "up" else 1)
+        elif key == "tab":
+            self._complete()
         elif key in EDITING:
             getattr(self, f"action_{EDITING[key]}")()
         elif character is not None and character.isprintable():
             self.insert_text_at_cursor(character)
         return None
+
+    def _complete(self) -> None:
+        """Show the first completion of what was typed, or the one after that which is shown; behind the last the first."""
+        if not self.round:
+            self.round = self.words.completions(self.value)
+        elif self.value in self.round:
+            at = self.round.index(self.value) + 1
+            self.round = [*self.round[at:], *self.round[:at]]
+        if self.round:
+            self.value = self.round[0]
+            self.cursor_position = len(self.value)
 
     def _recall(self, by: int) -> None:
         """Show an earlier line."""

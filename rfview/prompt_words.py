@@ -1,0 +1,57 @@
+"""What Tab completes at the prompt: whole lines that are known, else the line's last word: parameters, fields, states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.escapes import visible
+from rfview.sessions.expressions.names import FUNCTIONS, UNITS
+from rfview.sessions.timeline.invariants import event_names
+
+MOST = 200      # of what is offered for one word
+UNIT = re.compile(rf"([{''.join(UNITS)}])\d*\.\Z")
+WORD = re.compile(r"[A-Za-z_][\w.]*\Z")
+
+
+class Words:
+    """The whole lines and the words of one run, and what a line may become with them."""
+
+    def __init__(self, lines: Iterable[str]):
+        """lines: those that are known, the first that fits goes first."""
+        self.lines = list(dict.fromkeys(lines))
+        self.words: list[str] = []
+        self.fields: dict[str, list[str]] = {}
+
+    def learn(self, lines: Iterable[str], info: dict[str, Any], sm: np.dtype | None = None) -> None:
+        """Take in what belongs to a run: more lines, and from its constants and the machine's record the words."""
+        self.lines = list(dict.fromkeys([*self.lines, *lines]))
+        states = [entry["name"] for entry in info.get("stalls", ())]
+        counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
+                   *(f"event.{name}" for name in event_names(info).values())]
+        places = [entry["name"] for entry in (*info.get("buffers", ()), *info.get("symbols", ()))]
+        found = [*info.get("parameters", ()), *states, *counted, *places, "cycle", "launch", "rf", *FUNCTIONS]
+        self.words = list(dict.fromkeys(visible(str(name)) for name in found))
+        registers = [f"R{number}" for number in range(int(info.get("registers_per_thread") or 0))]
+        if sm is not None:
+            self.fields = {short: list(sm[unit].base.names or ()) for short, unit in UNITS.items()}
+            self.fields["w"] = [*self.fields.get("w", ()), *registers]
+
+    def completions(self, line: str) -> list[str]:
+        """Return the lines that a line may become, the likeliest first; [] where nothing is known."""
+        if not line:
+            return []
+        whole = [known for known in self.lines if known.startswith(line) and known != line]
+        if whole:
+            return whole
+        found = WORD.search(line)
+        if found is None or not re.search(r"\s", line):     # the first word is a command
+            return []
+        typed, before = found.group(), line[: found.start()]
+        head, dot, _ = typed.rpartition(".")
+        unit = UNIT.match(head + dot)
+        words = [f"{head}.{name}" for name in self.fields.get(unit[1], ())] if unit is not None else self.words
+        return [before + word for word in words if word.startswith(typed) and word != typed][:MOST]

@@ -1,0 +1,57 @@
+"""Completion at the prompt: commands first, then the last word of a line; Tab goes through all that fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rfview.prompt_words import Words
+from rfview.sessions import open_session
+from tests.rfview.pilots import Driven, drive
+
+SHIFTING = Path(__file__).parents[2] / "rfview" / "learn" / "recorded" / "shift.rfs"
+
+
+def known(app: Driven) -> Words:
+    words: Words = app.app.main.prompt.words
+    return words
+
+
+def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        words = known(app)
+        for line, wanted in (("fork b set sm.num_b", "fork b set sm.num_banks"), ("print w3.sta", "print w3.state"),
+                             ("until bank.que", "until bank.que"), ("until b2.que", "until b2.queue"),
+                             ("print stall.iss", "print stall.issued"),
+                             ("until w0.state == long_s", "until w0.state == long_scoreboard"),
+                             ("until any(w.sta", "until any(w.state")):
+            found = words.completions(line)
+            assert (wanted in found) == (wanted != line), (line, found[:5])
+        assert words.completions("") == [] and words.completions("fork b set ") == [] and words.completions("nonsens") == []
+        registers = app.session.info["registers_per_thread"]
+        assert f"print w3.R{registers - 1}" in words.completions("print w3.R")
+        assert all(line.startswith("print w3.") for line in words.completions("print w3."))
+        assert words.completions("fork b set rac") and all("set racetrack." in line for line in words.completions("fork b set rac"))
+
+    drive(test, opener=lambda report: open_session(SHIFTING))
+
+
+def test_tab_goes_through_all_completions_and_round() -> None:
+    async def test(app: Driven) -> None:
+        prompt = app.app.main.prompt
+        wanted = known(app).completions("fo")
+        assert {"follow", "fork"} <= set(wanted)
+        await app.press(":", *"fo")
+        seen = []
+        for _ in wanted:
+            await app.press("tab")
+            seen.append(prompt.value)
+        assert seen == wanted
+        await app.press("tab")
+        assert prompt.value == wanted[0]
+        await app.press("backspace", "tab")
+        assert prompt.value.startswith(wanted[0][:-1]) and prompt.is_open
+        await app.press("ctrl+u", *"goto 7", "tab", "7", "enter")
+        assert app.cycle == 77
+
+    drive(test)
