@@ -30,7 +30,9 @@ def change(forward: bool) -> Handler:
 
 
 def why(main: MainScreen, pressed: Pressed) -> None:
-    """Open the whole chain of reasons."""
+    """Open the whole chain of reasons; on a chosen bank, of a warp that waits for it or has it."""
+    if main.scene.panel == "lens" and (warp := focus.warp_at_bank(main)) is not None:
+        focus.choose_warp(main, warp)
     main.app.push_screen(WhyWindow(main))
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rfview.engine import state as layout_of_state
 from rfview.render import code, lines, overview, pipeline, timeline, warps
+from rfview.render.lenses import banks
 from rfview.render.layout import ALONE, PANELS, Place, is_tiny, layout, shown
 from rfview.screens import requests
 from rfview.screens.windows.popup import WhyWindow
@@ -64,6 +66,17 @@ def choose_warp(main: MainScreen, warp: int) -> None:
     """Focus a warp."""
     count = main.scene.now.num_warps if main.scene.now else 1
     main.change(warp=max(0, min(count - 1, warp)), scroll=0, line=-1)
+
+
+def warp_at_bank(main: MainScreen) -> int | None:
+    """Return whom the chosen bank keeps waiting, else whom it serves, the focused warp first; None for nobody."""
+    machine = main.scene.now
+    assert machine is not None
+    waiting = [warp for bank, _, warp in banks.requests(machine) if bank == main.scene.bank]
+    owner = machine.bank[main.scene.bank]
+    if owner["activity"] != layout_of_state.BANK_IDLE and owner["owner_warp"] < machine.num_warps:
+        waiting.append(owner["owner_warp"])
+    return main.scene.warp if main.scene.warp in waiting else next(iter(waiting), None)
 
 
 def cursor_pc(main: MainScreen) -> int:
