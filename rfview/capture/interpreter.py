@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -28,14 +29,24 @@ def python_of(script: Path, chosen: str | None) -> str:
     return active or sys.executable
 
 
-def _first_line(script: Path) -> str | None:
-    """Return the Python that a script's #! line names with its path, None where it names none."""
+def is_script(program: Path) -> bool:
+    """Say whether a program's first line hands it to a Python, looked for in PATH or not."""
+    return any(re.fullmatch(r"python[\d.]*", Path(word).name) for word in _words(program)[:3])
+
+
+def _words(script: Path) -> list[str]:
+    """Return the words behind #! in a script's first line, [] where it has none."""
     try:
         with script.open("rb") as file:
             line = file.readline(512)
     except OSError:
-        return None
-    words = line[2:].decode("utf-8", "replace").split() if line.startswith(b"#!") else []
+        return []
+    return line[2:].decode("utf-8", "replace").split() if line.startswith(b"#!") else []
+
+
+def _first_line(script: Path) -> str | None:
+    """Return the Python that a script's #! line names with its path, None where it names none."""
+    words = _words(script)
     if not words or "python" not in Path(words[0]).name or not Path(words[0]).is_absolute():
         return None
     return shutil.which(words[0])

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rfview.capture import protocol as wire
 from rfview.capture.device import Device
+from rfview.capture.interpreter import is_script, python_of
 from rfview.capture.server import Server
 from rfview.engine.errors import InputError
 
@@ -59,18 +60,21 @@ def _code(returned: int) -> int:
 def prepared(words: list[str], report: Report, python: str | None = None) -> tuple[list[str], dict[str, str]]:
     """Return the command line of a program to capture, and what its environment has beside ours.
 
-    A script in Python is named alone or behind its Python; it is run by `python`, where that is given.
+    A script in Python is named alone or behind its Python; it is run by `python`, where that is given. Programs whose
+    first line names a Python, as pip installs them (pytest), are such scripts.
     Raises InputError where it cannot be captured.
     """
     if re.match(r"python[\d.]*\Z", Path(words[0]).name) and len(words) > 1 and words[1].endswith(".py"):
         python, words = python or words[0], words[1:]
     if words[0].endswith(".py"):
         return _script(words, python), {}
+    program = shutil.which(words[0])
+    if program is not None and is_script(Path(program)):
+        return _script([program, *words[1:]], python), {}
     if python is not None:
         raise InputError(f"--python {python}: runs scripts; {words[0]} is none (NAME.py)")
     from rfview.capture.standin import library      # what a script in Python needs is another thing
 
-    program = shutil.which(words[0])
     if program is None:
         what = "is no program that can be run" if Path(words[0]).exists() else "there is no such program"
         raise InputError(f"{words[0]}: {what}; expected a CUDA program as nvcc compiles it, such as ./app")
@@ -83,7 +87,6 @@ def prepared(words: list[str], report: Report, python: str | None = None) -> tup
 
 def _script(words: list[str], python: str | None) -> list[str]:
     """Return the command line that runs a script with its launches caught; raises InputError where there is no such file."""
-    from rfview.capture.interpreter import python_of
 
     if not Path(words[0]).is_file():
         raise InputError(f"{words[0]}: there is no such script")

@@ -62,7 +62,9 @@ def test_a_launch_of_numba_becomes_a_folder_that_runs_alone_in_as_many_cycles(tm
 
 
 @needs_triton
-def test_a_triton_script_with_tensors_on_cuda_is_recorded_with_its_lines(tmp_path: Path) -> None:
+def test_a_triton_script_with_tensors_on_cuda_is_recorded_with_its_lines(tmp_path: Path,
+                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))    # Triton's holds the paths of an earlier checkout
     path = tmp_path / "rows.rfs"
     done = rfview("record", "-o", path, "--launch", "softmax_rows", "--", TRITON)
     assert done.returncode == 3 and "all right" in done.stdout, (done.stdout, done.stderr)
@@ -115,6 +117,11 @@ def test_a_script_without_launches_runs_as_under_python(tmp_path: Path) -> None:
     done = rfview("launches", script, "one", "--two")
     assert done.returncode == 2 and "-- PROGRAM --two" in done.stderr, done.stderr
     done = rfview("launches", "--", script, "one", "--two")
+    assert done.returncode == 5 and "__main__ ['one', '--two'] beside" in done.stdout, done.stderr
+    tool = tmp_path / "tool"
+    tool.write_text("#!/usr/bin/env python3\n" + script.read_text())
+    tool.chmod(0o755)
+    done = rfview("launches", "--", tool, "one", "--two")
     assert done.returncode == 5 and "__main__ ['one', '--two'] beside" in done.stdout, done.stderr
     script.write_text("def broken():\n    raise ValueError('of its own')\nbroken()\n")
     done = rfview("launches", script)
