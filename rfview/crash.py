@@ -31,11 +31,18 @@ def sentence(error: BaseException) -> str:
     return visible(f"{text[:200]}; report: {report}" if report else text[:200])
 
 
-def folders() -> Iterator[Path]:
-    """Yield the folders in which a report may lie: that of the program's state, then the one for temporary files."""
+def state_folder() -> Path | None:
+    """Return the folder of the program's state, None where the environment names no home."""
     home = os.environ.get("XDG_STATE_HOME")
     if home or os.environ.get("HOME"):
-        yield Path(home or Path(os.environ["HOME"]) / ".local" / "state") / "rfview"
+        return Path(home or Path(os.environ["HOME"]) / ".local" / "state") / "rfview"
+    return None
+
+
+def folders() -> Iterator[Path]:
+    """Yield the folders in which a report may lie: that of the program's state, then the one for temporary files."""
+    if (state := state_folder()) is not None:
+        yield state
     yield Path(tempfile.gettempdir())
 
 

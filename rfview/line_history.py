@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from rfview import crash
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
@@ -65,7 +66,7 @@ class LineHistory:
             return
 
 
-def path() -> Path:
-    """Return where lines are kept, in this environment."""
-    home = os.environ.get("XDG_STATE_HOME") or str(Path(os.path.expanduser("~")) / ".local" / "state")
-    return Path(home) / "rfview" / "history"
+def path() -> Path | None:
+    """Return where lines are kept, None where the environment names no home."""
+    folder = crash.state_folder()
+    return folder / "history" if folder is not None else None

@@ -121,7 +121,7 @@ def test_only_golden_pictures_need_one_version_of_textual() -> None:
     ("python", "-c", "import rfview.engine.simulator, rfview.sessions, rfview.app"),
 ], ids=" ".join)
 def test_it_runs_beside_folders_of_the_same_names(run: Runs, words: tuple[str, ...]) -> None:
-    run(*words)
+    assert run(*words).returncode == 0
 
 
 def test_a_recording_of_the_package_opens_beside_folders_of_the_same_names(run: Runs) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import IO, Any
 
-import numpy as np
-
-from rfview.sessions.export.instructions import Followed, constants, followed, windows
+from rfview.sessions.export.instructions import Followed, constants, followed
+from rfview.sessions.export.tables import batches
 from rfview.sessions.lines.table import lines_of
 from rfview.sessions.timeline.base import Timeline
 
@@ -26,7 +26,7 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     about = constants(timeline, "kernel", "design", "scheduler", "preset", "seed", "source_hash")
     out.write('{"displayTimeUnit":"ns","otherData":' + json.dumps({**about, "1 us": "1 cycle"}) + ',"traceEvents":[\n')
     separator = ""
-    for entry in (*_names(timeline.info), *_states(timeline, first, last), *_instructions(timeline, first, last)):
+    for entry in chain(_names(timeline.info), _states(timeline, first, last), _instructions(timeline, first, last)):
         out.write(separator + json.dumps(entry, separators=(",", ":")))
         separator = ",\n"
     out.write("\n]}\n")
@@ -50,26 +50,16 @@ def _names(info: dict[str, Any]) -> Iterator[Entry]:
 
 
 def _states(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
-    """Yield a slice per run of a state; the state at c is what the warp did in cycle c - 1."""
-    names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
-    since: np.ndarray | None = None
-    now: np.ndarray | None = None
-    issued = -1
-    for start, stop in windows(timeline, first + 1, last):
-        for row, states in enumerate(timeline.states(start, stop)):
-            cycle = start + row - 1
-            if now is None or since is None:
-                now, since = states.copy(), np.full(len(states), cycle, np.int64)
-            for warp in np.flatnonzero(states != now).tolist():
-                yield _slice(warp, STATES, names.get(int(now[warp]), f"state {now[warp]}"), int(since[warp]), cycle)
-                now[warp], since[warp] = states[warp], cycle
-            count = int((states == 0).sum())
-            if count != issued:
-                issued = count
+    """Yield a slice per run of a state, and the warps that issued wherever their number changes."""
+    for warps, names, begins, _, spans in batches(timeline, "waits", first, last):
+        for warp, name, begin, span in zip(warps, names, begins, spans, strict=True):
+            yield _slice(warp, STATES, name, begin, begin + span)
+    before = -1
+    for cycles, _, issued, _ in batches(timeline, "cycles", first, last):
+        for cycle, count in zip(cycles, issued, strict=True):
+            if count != before:
                 yield {"ph": "C", "pid": MACHINE, "tid": 0, "name": "issued", "ts": cycle, "args": {"warps": count}}
-    if now is not None and since is not None:
-        for warp in range(len(now)):
-            yield _slice(warp, STATES, names.get(int(now[warp]), f"state {now[warp]}"), int(since[warp]), last)
+            before = count
 
 
 def _slice(warp: int, track: int, name: str, start: int, stop: int) -> Entry:

@@ -74,6 +74,8 @@ def test_the_file_lies_with_the_programs_state(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
     assert path() == tmp_path / "me" / ".local" / "state" / "rfview" / "history"
+    monkeypatch.delenv("HOME")
+    assert path() is None
 
 
 def test_a_key_that_does_nothing_says_so_once() -> None:
