@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "learn": "five short guided tours: predict, step, and see",
     "export": "write a session for other viewers: Konata, Perfetto, VCD, CSV, SQLite",
     "image": "show a buffer as a picture, on edram beside the right one, as text or PNG",
+    "serve": "show the same screens in a browser, on this machine only unless told otherwise",
     "dap": "be the debug adapter of an editor (Debug Adapter Protocol)",
     "check": "look for races, unwritten reads, wrong barriers and lane masks in a kernel's run",
     "assert": "check that a condition holds in every cycle, for continuous integration",
@@ -138,6 +139,17 @@ def _run(words: list[str]) -> int:
     if name in ("-V", "--version"):
         print(f"rfview {__version__}")
         return 0
+    try:
+        module, args = parsed(name, rest)
+    except SystemExit as stop:   # --help has printed and wants to leave
+        return int(stop.code or 0)
+    if getattr(args, "limit", None) is not None:
+        _set_limit(args.limit)
+    return int(module.run(args))
+
+
+def parsed(name: str, rest: list[str]) -> tuple[Any, argparse.Namespace]:
+    """Return the module of a command and what its words say; raises UsageError, and SystemExit where they ask for help."""
     if name not in COMMANDS:
         raise UsageError(_unknown(name))
     module = importlib.import_module(f"rfview.commands.{name}")
@@ -148,19 +160,14 @@ def _run(words: list[str]) -> int:
     declare(name, module, parser)
     takes_program = getattr(module, "TAKES_PROGRAM", False)
     program = rest[rest.index("--") + 1 :] if takes_program and "--" in rest else None
-    try:
-        if takes_program:       # its arguments may stand before and behind options
-            args, unknown = parser.parse_known_intermixed_args(rest if program is None else rest[: rest.index("--")])
-            args.program = program
-        else:
-            args, unknown = parser.parse_known_args(rest)
-    except SystemExit as stop:   # --help has printed and wants to leave
-        return int(stop.code or 0)
+    if takes_program:       # its arguments may stand before and behind options
+        args, unknown = parser.parse_known_intermixed_args(rest if program is None else rest[: rest.index("--")])
+        args.program = program
+    else:
+        args, unknown = parser.parse_known_args(rest)
     if unknown:
         parser.refuse(unknown, takes_program=takes_program)
-    if getattr(args, "limit", None) is not None:
-        _set_limit(args.limit)
-    return int(module.run(args))
+    return module, args
 
 
 def declare(name: str, module: Any, parser: argparse.ArgumentParser) -> None:

@@ -66,7 +66,7 @@ def shown(args: argparse.Namespace) -> int:
     from rfview import keymap
 
     keys = keymap.load()
-    name, path, machine = recipe_of(args) if options.is_recipe(args.target) else kernel_of(args)
+    name, path, machine = target_of(args)
     start = startup.Startup(args)
     if args.check:
         start.later.append("check")     # with the first frame: its window opens over that
@@ -89,6 +89,11 @@ def shown(args: argparse.Namespace) -> int:
     if failures:
         raise failures[0]   # the screen showed it; say it once more where it stays
     return code
+
+
+def target_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
+    """Return name, path and machine options of what a target names; raises InputError."""
+    return recipe_of(args) if options.is_recipe(args.target) else kernel_of(args)
 
 
 def kernel_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:

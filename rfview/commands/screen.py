@@ -39,7 +39,9 @@ def defaults(**given: object) -> argparse.Namespace:
 
 
 def is_terminal() -> bool:
-    """Say whether a person can see and type."""
+    """Say whether a person can see and type: on a terminal, or where Textual is told to draw elsewhere, as in a browser."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return True
     used = (sys.stdin, sys.stdout, sys.stderr)      # the screen is drawn on standard error
     return all(stream.isatty() for stream in used) and os.environ.get("TERM", "") not in NO_SCREEN
 

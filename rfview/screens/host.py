@@ -37,6 +37,7 @@ class HostApp(App[int]):
     main: Screen[Any]
 
     def __init__(self, palette: Palette):
+        self._began_by = os.getppid()
         self._by_terminal = palette.theme in ("ansi16", "mono")
         # rfview has its own look without colours; Textual's filter would turn colours into greys instead
         no_color = os.environ.pop("NO_COLOR", None)
@@ -67,19 +68,17 @@ class HostApp(App[int]):
         self.exit(return_code=128 + number)
 
     def _end_without_terminal(self) -> None:
-        """End as a hang-up does where the terminal is gone and no signal came: Textual would read from it for ever."""
-        try:
-            import termios
-        except ImportError:     # not a POSIX system
+        """End as a hang-up does where the terminal is gone and no signal came: Textual would read from it for ever.
+
+        In a browser: where the server is gone that began us.
+        """
+        if os.getppid() == self._began_by if self.is_web else has_terminal():
             return
-        try:
-            termios.tcgetattr(sys.__stdin__.fileno() if sys.__stdin__ is not None else 0)
-        except (termios.error, OSError, ValueError):
-            # what is kept for the next time is kept; a driver that waits for the terminal is not waited for
-            end = threading.Timer(LOOK_S, os._exit, (128 + signal.SIGHUP,))
-            end.daemon = True
-            end.start()
-            self.end_by_signal(signal.SIGHUP)
+        # what is kept for the next time is kept; a driver that waits for the terminal is not waited for
+        end = threading.Timer(LOOK_S, os._exit, (128 + signal.SIGHUP,))
+        end.daemon = True
+        end.start()
+        self.end_by_signal(signal.SIGHUP)
 
     def survive(self, error: Exception) -> None:
         """Say what a handler or painter raised, write its report, and go on."""
@@ -92,6 +91,19 @@ class HostApp(App[int]):
         crash.sentence(error)       # the report is there even if the end takes long
         super()._handle_exception(error)
         self._exit_renderables.clear()
+
+
+def has_terminal() -> bool:
+    """Say whether standard input still is a terminal."""
+    try:
+        import termios
+    except ImportError:     # not a POSIX system
+        return True
+    try:
+        termios.tcgetattr(sys.__stdin__.fileno() if sys.__stdin__ is not None else 0)
+    except (termios.error, OSError, ValueError):
+        return False
+    return True
 
 
 def theme_of(palette: Palette) -> Theme:

@@ -23,16 +23,58 @@ TOKEN = re.compile(r"\x1b\[([0-9;:?<>=]*)[ !$]?([@-~])|\x1b\][^\x07\x1b]*(?:\x07
 UNSET = ("NO_COLOR", "COLUMNS", "LINES", "RFVIEW_THEME")
 
 
-class Terminal:
-    """Runs a command in a pseudo-terminal of so many columns and rows and keeps what its screen shows."""
+class Screen:
+    """As much of a terminal's screen as Textual uses, of so many columns and rows. raw: all that was written to it."""
 
-    def __init__(self, words: list[str], columns: int = 120, rows: int = 40, environ: Mapping[str, str] | None = None,
-                 folder: Path = REPOSITORY):  # fmt: skip
+    def __init__(self, columns: int, rows: int):
         self.columns, self.rows = columns, rows
         self.grid = [[" "] * columns for _ in range(rows)]
         self.x = self.y = 0
         self.raw = ""
         self._rest = b""
+
+    @property
+    def text(self) -> str:
+        """What the screen shows."""
+        return "\n".join("".join(row).rstrip() for row in self.grid)
+
+    def take(self, data: bytes) -> None:
+        """Show what a program wrote."""
+        self._rest += data
+        text = self._rest.decode(errors="ignore")
+        self.raw += data.decode(errors="replace")
+        # an escape sequence or character may be cut in two: its beginning waits for the rest
+        cut = text.rfind("\x1b")
+        whole = text if cut < 0 or _complete(text[cut:]) else text[:cut]
+        self._rest = self._rest[len(whole.encode()):]
+        for match in TOKEN.finditer(whole):
+            self._take(match)
+
+    def _take(self, match: re.Match[str]) -> None:
+        """Do what one piece of output means for the screen."""
+        numbers, letter, control, text = match.groups()
+        if letter in ("H", "f"):
+            parts = [int(part or 1) for part in (numbers or "1;1").split(";")]
+            self.y, self.x = parts[0] - 1, (parts[1] if len(parts) > 1 else 1) - 1
+        elif letter == "J" and numbers in ("2", "3"):
+            self.grid = [[" "] * self.columns for _ in range(self.rows)]
+        elif control == "\r":
+            self.x = 0
+        elif control == "\n":
+            self.y += 1
+        elif text:
+            for char in text:
+                if 0 <= self.y < self.rows and 0 <= self.x < self.columns and char.isprintable():
+                    self.grid[self.y][self.x] = char
+                self.x += 1
+
+
+class Terminal(Screen):
+    """Runs a command in a pseudo-terminal of so many columns and rows and keeps what its screen shows."""
+
+    def __init__(self, words: list[str], columns: int = 120, rows: int = 40, environ: Mapping[str, str] | None = None,
+                 folder: Path = REPOSITORY):  # fmt: skip
+        super().__init__(columns, rows)
         self.master, slave = pty.openpty()
         self._size(slave)
         env = {key: value for key, value in os.environ.items() if key not in UNSET}
@@ -54,11 +96,6 @@ class Terminal:
     def send(self, text: str) -> None:
         """Type a text, all of it at once."""
         os.write(self.master, text.encode())
-
-    @property
-    def text(self) -> str:
-        """What the screen shows."""
-        return "\n".join("".join(row).rstrip() for row in self.grid)
 
     def wait(self, holds: str | Callable[[str], bool], seconds: float = 30) -> str:
         """Read until the screen shows a text, or a condition on it holds; return the screen."""
@@ -106,34 +143,8 @@ class Terminal:
             data = os.read(self.master, 1 << 16)
         except OSError:
             return False        # Linux says so when the other end is closed
-        self._rest += data
-        text = self._rest.decode(errors="ignore")
-        self.raw += data.decode(errors="replace")
-        # an escape sequence or character may be cut in two: its beginning waits for the rest
-        cut = text.rfind("\x1b")
-        whole = text if cut < 0 or _complete(text[cut:]) else text[:cut]
-        self._rest = self._rest[len(whole.encode()):]
-        for match in TOKEN.finditer(whole):
-            self._take(match)
+        self.take(data)
         return True
-
-    def _take(self, match: re.Match[str]) -> None:
-        """Do what one piece of output means for the screen."""
-        numbers, letter, control, text = match.groups()
-        if letter in ("H", "f"):
-            parts = [int(part or 1) for part in (numbers or "1;1").split(";")]
-            self.y, self.x = parts[0] - 1, (parts[1] if len(parts) > 1 else 1) - 1
-        elif letter == "J" and numbers in ("2", "3"):
-            self.grid = [[" "] * self.columns for _ in range(self.rows)]
-        elif control == "\r":
-            self.x = 0
-        elif control == "\n":
-            self.y += 1
-        elif text:
-            for char in text:
-                if 0 <= self.y < self.rows and 0 <= self.x < self.columns and char.isprintable():
-                    self.grid[self.y][self.x] = char
-                self.x += 1
 
 
 def _complete(tail: str) -> bool:

@@ -1,0 +1,89 @@
+"""`rfview serve`: the screens in a browser, each page a session of its own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+from urllib.parse import urlsplit
+
+from rfview import cli
+from rfview.engine.errors import InputError
+
+SHOWN = ("replay", "debug", "compare", "learn")     # commands with a screen
+EPILOG = """what is served: nothing (what plain rfview shows), a recording, a kernel, or a command with a screen
+  rfview serve run.rfs
+  rfview serve debug gemm --design hrf
+  rfview serve --port 8080 learn
+
+The address holds a secret: who has it can run what rfview runs, as you. From another machine, forward the port:
+  ssh -L 8080:127.0.0.1:8080 MACHINE"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("words", metavar="FILE|NAME|COMMAND ...", nargs=argparse.REMAINDER, help="what the pages show")
+    parser.add_argument("--host", default="127.0.0.1", help="listen at this address (default 127.0.0.1: this machine only)")
+    parser.add_argument("--port", type=int, default=0, help="listen at this port (default: one that is free)")
+    parser.add_argument("--public-url", default="", metavar="URL",
+                        help="the address of a proxy in front, with https:// or http://")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    if not 0 <= args.port < 65536:
+        raise InputError(f"--port {args.port}: expected 0 to 65535")
+    public = urlsplit(args.public_url)
+    if args.public_url and (public.scheme not in ("http", "https") or not public.hostname):
+        raise InputError(f"--public-url {args.public_url}: expected an address such as https://machine.example")
+    words = command_of(args.words)
+    check(words)
+    server: Any = _web()
+    if args.host not in server.LOOPBACK:
+        print(f"rfview: warning: {args.host} can be reached from other machines; who has the address acts as you, and "
+              "without https it can be read on its way", file=sys.stderr)
+    try:
+        server.serve(server.Server(words, args.host, args.public_url), args.host, args.port)
+    except OSError as error:
+        where = f"--host {args.host} --port {args.port}"
+        raise InputError(f"{where}: cannot be listened at: {error.strerror or error}") from None
+    return 0
+
+
+def command_of(words: list[str]) -> list[str]:
+    """Return the command line of rfview that the words mean."""
+    if not words or words[0] in SHOWN:
+        return words
+    if words[0] in cli.COMMANDS:
+        raise InputError(f"serve: {words[0]} has no screen; expected a recording, a kernel, or one of {', '.join(SHOWN)}")
+    return ["replay" if words[0].endswith(".rfs") else "debug", *words]
+
+
+def check(words: list[str]) -> None:
+    """Say what is wrong with a command line now, not to the first page; raises RfviewError."""
+    if not words:
+        return
+    module, args = cli.parsed(words[0], words[1:])
+    if words[0] == "replay":
+        from rfview.sessions import open_session
+
+        open_session(args.file).close()
+    elif words[0] == "debug":
+        from rfview.commands import programs
+        from rfview.launching.words import as_launch_file
+
+        if not programs.is_program(args) and args.target is not None:
+            with as_launch_file(args):
+                module.target_of(args)
+
+
+def _web() -> Any:
+    """Return the server; raises InputError where its package is missing."""
+    try:
+        from rfview.web import server
+    except ModuleNotFoundError as error:
+        if error.name in ("textual_serve", "aiohttp"):
+            raise InputError("serve: needs textual-serve; pip install 'rfview[web]', or in rfview's folder "
+                             "pip install '.[web]'") from None
+        raise
+    return server

@@ -1,0 +1,170 @@
+"""The page and its WebSocket: a process of rfview for each, which ends with the page.
+
+Everything lies under a secret path. What a browser sends of another site is refused, and the page may load nothing from
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import logging
+import os
+import secrets
+import shlex
+import socket
+import sys
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
+from urllib.parse import urlsplit
+
+import textual_serve
+from aiohttp import WSMsgType, web
+from aiohttp.typedefs import Handler
+from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
+
+STATIC = Path(textual_serve.__file__).parent / "static"     # the terminal's script, style and fonts
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+ANY = ("0.0.0.0", "::", "")
+HEARTBEAT_S = 15    # a page that does not answer so long is closed
+END_S = 10          # how long a session may take to end
+SIZES = range(8, 65)        # of the font, in pixels
+CELLS = range(20, 1001)     # columns and rows of a terminal
+HEADERS = {
+    "Content-Security-Policy":
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; "
+        "connect-src 'self' {websocket}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+# what a browser's terminal can do, whatever ours can
+TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONUTF8": "1"}
+
+
+class Page(AppService):
+    """One session; the page learns when it ends."""
+
+    async def run(self) -> None:
+        """Hand on what the session draws, until it ends."""
+        await super().run()
+        await self.remote_close()
+
+
+class Server:
+    """Serves one command line of rfview. names: the hosts, by Host, that are answered; empty: all."""
+
+    def __init__(self, words: Sequence[str], host: str = "127.0.0.1", public: str = ""):
+        # exec: the shell that textual-serve begins becomes the session, which sees the server as its parent
+        self.command = f"exec {shlex.join([sys.executable, '-m', 'rfview', *words])}"
+        self.title = " ".join(["rfview", *words])
+        self.token = secrets.token_urlsafe(24)
+        self.public = public.rstrip("/")
+        names = {*LOOPBACK, host, urlsplit(public).hostname or host}
+        self.names = set() if host in ANY and not public else names
+
+    def application(self) -> web.Application:
+        """Return the web application; everything else than its secret path is not found."""
+        app = web.Application(middlewares=[self.guard])
+        app.add_routes([
+            web.get(f"/{self.token}/", self.page), web.get(f"/{self.token}/ws", self.session),
+            web.static(f"/{self.token}/static", STATIC),
+        ])
+        return app
+
+    @web.middleware
+    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer only who asked for us by name, and from a page of ours."""
+        if self.names and urlsplit(f"//{request.host}").hostname not in self.names:
+            raise web.HTTPForbidden(text="rfview serves no host of this name; see rfview serve --public-url\n")
+        origin = request.headers.get("Origin")
+        if origin is not None and origin not in (f"http://{request.host}", f"https://{request.host}", self.public_origin()):
+            raise web.HTTPForbidden(text="rfview answers no page of another site\n")
+        response = await handler(request)
+        if not response.prepared:
+            for name, value in HEADERS.items():
+                response.headers[name] = value.replace("{websocket}", self.websocket(request))
+        return response
+
+    def public_origin(self) -> str:
+        """Return scheme and host of the public address, or ""."""
+        found = urlsplit(self.public)
+        return f"{found.scheme}://{found.netloc}" if self.public else ""
+
+    def websocket(self, request: web.Request) -> str:
+        """Return the address of the WebSocket, as the page's browser sees it."""
+        base = self.public or f"{request.scheme}://{request.host}"
+        return f"ws{base.removeprefix('http')}/{self.token}/ws"
+
+    async def page(self, request: web.Request) -> web.StreamResponse:
+        """Return the page."""
+        text = (resources.files("rfview.web") / "page.html").read_text(encoding="utf-8")
+        filled = Template(text).substitute(
+            title=html.escape(self.title), websocket=html.escape(self.websocket(request)),
+            size=_within(request.query.get("fontsize"), SIZES, 16))
+        return web.Response(text=filled, content_type="text/html")
+
+    async def session(self, request: web.Request) -> web.StreamResponse:
+        """Run a session as long as its page is open."""
+        if request.headers.get("Origin") is None:       # every browser names it; programs can
+            raise web.HTTPForbidden(text="rfview expects an Origin\n")
+        socket_ = web.WebSocketResponse(heartbeat=HEARTBEAT_S)
+        await socket_.prepare(request)
+
+        async def close() -> None:
+            await socket_.close()
+
+        page = Page(self.command, write_bytes=socket_.send_bytes, write_str=socket_.send_str, close=close,
+                    download_manager=DownloadManager())
+        await page.start(_within(request.query.get("width"), CELLS, 80), _within(request.query.get("height"), CELLS, 24))
+        try:
+            async for message in socket_:
+                if message.type == WSMsgType.TEXT:
+                    await take(page, socket_, message.data)
+        finally:
+            await asyncio.wait_for(asyncio.shield(page.stop()), END_S)
+        return socket_
+
+
+async def take(page: AppService, socket_: web.WebSocketResponse, text: str) -> None:
+    """Do what a message of the page asks for; what is not understood is left alone."""
+    try:
+        kind, *rest = json.loads(text)
+        data = rest[0] if rest else None
+    except (ValueError, TypeError):
+        return
+    match kind, data:
+        case "stdin", str():
+            await page.send_bytes(data.encode("utf-8", "replace"))
+        case "resize", {"width": width, "height": height}:
+            await page.set_terminal_size(_within(width, CELLS, 80), _within(height, CELLS, 24))
+        case "ping", str():
+            await socket_.send_json(["pong", data])
+        case "blur", _:
+            await page.blur()
+        case "focus", _:
+            await page.focus()
+
+
+def _within(given: object, allowed: range, otherwise: int) -> int:
+    """Return a number of a page, brought into its range."""
+    try:
+        return min(max(int(str(given)), allowed.start), allowed.stop - 1)
+    except ValueError:
+        return otherwise
+
+
+def serve(server: Server, host: str, port: int) -> None:
+    """Serve until interrupted; prints the address. Raises OSError where it cannot be listened at."""
+    os.environ.update(TERMINAL)
+    logging.getLogger("aiohttp").setLevel(logging.CRITICAL)
+    logging.getLogger("textual-serve").setLevel(logging.CRITICAL)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listening:
+        base = server.public or f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        print(f"{server.title}: open {base}/{server.token}/\nCtrl-C ends it.", flush=True)
+        web.run_app(server.application(), sock=listening, print=None, access_log=None)
