@@ -16,6 +16,7 @@ from rfview.engine.snapshot import Snapshot
 from rfview.sessions.search import changes, events, search
 from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
 from rfview.sessions.expressions import Expression, compile_expression
+from rfview.sessions.search.hits import warp_of_hit
 from rfview.sessions.search.history import History
 from rfview.sessions.search.marks import Mark, Marks
 from rfview.sessions.search.search import Target
@@ -68,13 +69,15 @@ class Stop:
     """Where a move ended and why.
 
     reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved as far as
-    that) or 'not found' (not moved). text: one sentence for people. breakpoint: its number, or None.
+    that) or 'not found' (not moved). text: one sentence for people. breakpoint: its number, or None. warp: the one that the
+    breakpoint stopped for, or None.
     """
 
     cycle: int
     reason: str
     text: str
     breakpoint: int | None = None
+    warp: int | None = None
 
     def _repr_html_(self) -> str:
         """Say it as a line."""
@@ -435,8 +438,9 @@ class Session:
             first = stopping[0]
             self.cycle = start
             change = f": {changes.watched(self, first.item, found)}" if first.kind == "watch" else ""
-            return self._land(found, "breakpoint", f"cycle {found:,}: breakpoint {first.number}, {first.text}{change}",
-                              first.number)  # fmt: skip
+            text = f"cycle {found:,}: breakpoint {first.number}, {first.text}{change}"
+            landed = self._land(found, "breakpoint", text, first.number)
+            return replace(landed, warp=warp_of_hit(self.timeline, first, found))
         self.cycle = start
         if limit is not None:
             return self._go(limit, "step")

@@ -6,21 +6,37 @@ import argparse
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 
-EPILOG = """an editor starts this itself. In Neovim with nvim-dap, for example:
+EPILOG = """an editor starts this itself. In VS Code, once:
+  rfview dap --vsix rfview.vsix && code --install-extension rfview.vsix
+In Neovim with nvim-dap:
+  local dap = require("dap")
   dap.adapters.rfview = { type = "executable", command = "rfview", args = { "dap" } }
   dap.configurations.ptx = {{ type = "rfview", request = "launch", name = "vectoradd on hrf",
                               program = "vectoradd", design = "hrf", scheduler = "lrr" }}
+  -- back in time: dap.step_back(), dap.reverse_continue()
+In Emacs with dape:
+  (add-to-list 'dape-configs
+    '(rfview modes (prog-mode) command "rfview" command-args ("dap")
+             :type "rfview" :request "launch" :program "vectoradd" :design "hrf"))
 launch takes program (a session file, launch file or bundled kernel), design, scheduler, preset, settings
 ({"hrf.write_cycles": 2}), stopOnEntry; warps are threads, the console takes `rfview help commands`"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options: there are none."""
+    """Declare the command's options."""
+    parser.add_argument("--vsix", metavar="FILE", help="write the extension for VS Code instead")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer the editor until it disconnects."""
+    """Answer the editor until it disconnects, or write the extension."""
+    if args.vsix is not None:
+        from rfview.dap import vsix
+
+        vsix.write(Path(args.vsix))
+        print(f"{args.vsix}: code --install-extension {args.vsix}")
+        return 0
     from rfview.dap.adapter import Adapter
     from rfview.dap.wire import Wire
 

@@ -1,5 +1,9 @@
 """The Debug Adapter Protocol, for editors: warps as threads, registers and the register file as scopes, time both ways.
 
-wire.py carries the messages, arguments.py reads what a request brings, variables.py makes the trees that editors open,
-progress.py tells of compiles, adapter.py answers the requests.
+    wire  arguments         messages over two streams; what a request brings, read and checked
+    adapter                 answers the requests with the verbs of a session
+    frames  points          where a warp stands, and sources and instructions; the breakpoints that an editor has set
+    values  variables       expressions in a frame, changes, completions; the trees that editors open
+    progress                tells of compiles
+    vsix  vscode/           the extension for VS Code, packed; its files
 """

@@ -1,17 +1,19 @@
 """Answers an editor's requests with the verbs of a session.
 
-Thread 1 is the machine, thread 2 + w is warp w. What the protocol calls a statement is one instruction of the warp; its
-instruction granularity is one cycle.
+Thread 1 is the machine, thread 2 + w is warp w. What the protocol calls a statement is one line of the warp's source where
+its PTX tells lines, else one instruction; its instruction granularity is one cycle. A stop names the warp that a breakpoint
+stopped for, or else the one that the editor looked at last.
 
 | request                  | here                                                                             |
 |--------------------------|----------------------------------------------------------------------------------|
 | launch                   | program: a session file, launch file or bundled kernel; design, scheduler, ...   |
-| next, stepBack           | next or previous issue of the warp; one cycle for the machine                    |
-| stepIn, stepOut          | one cycle; the next change of the warp's state                                   |
+| next, stepBack           | next or previous line, else issue, of the warp; one cycle for the machine        |
+| stepIn, stepOut          | next issue where there are lines, else one cycle; next change of the warp's state|
 | continue, reverseContinue| to the next or previous breakpoint, watchpoint or exception                      |
 | exceptions               | a warp waits for the register file; accounts that do not add up                  |
 | data breakpoints         | any line of a tree, and any expression                                           |
-| evaluate                 | debugger commands in the console, expressions everywhere                         |
+| evaluate                 | debugger commands in the console, expressions everywhere, %r1 and R2 of a frame  |
+| setVariable              | a branch from here with the register changed; `branch main` leads back           |
 """
 
 from __future__ import annotations
@@ -20,23 +22,28 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.stalls import STALLS
 from rfview.dap.arguments import Arguments
+from rfview.dap.frames import DEPTH, Sources, number
+from rfview.dap.points import EXCEPTIONS, Make, Points
 from rfview.dap.progress import Compiling
+from rfview.dap.values import changed, completions, evaluated
 from rfview.dap.variables import Trees
 from rfview.dap.wire import EditorGone, Wire
 from rfview.sessions.session import Session, Stop
 from rfview.sessions.targets import open_session
+from rfview.sessions.why import why
 from rfview.sessions.commands.table import ALIASES, execute
 
 MACHINE = 1             # thread of the whole machine
 FIRST_WARP = 2          # thread of warp 0
-SOURCE = 1              # the kernel's PTX, where it is in no file
 UNBALANCED = "unbalanced"
+MOST_INSTRUCTIONS = 100_000     # of one disassembly
 HIT_DIGITS = 15         # digits of the longest hit condition
 INTERNAL = "internal error"
 REASONS = {"breakpoint": "breakpoint", "condition": "goto", "change": "data breakpoint", "goto": "goto",
@@ -48,7 +55,8 @@ def capabilities() -> dict[str, Any]:
     """Return what the adapter can do, in the protocol's words."""
     able = ("ConfigurationDoneRequest", "StepBack", "SteppingGranularity", "ConditionalBreakpoints",
             "HitConditionalBreakpoints", "DataBreakpoints", "EvaluateForHovers", "TerminateRequest",
-            "DelayedStackTraceLoading")  # fmt: skip
+            "DelayedStackTraceLoading", "CompletionsRequest", "ExceptionInfoRequest", "DisassembleRequest",
+            "InstructionBreakpoints", "SetVariable", "RestartRequest")  # fmt: skip
     waits = [{"filter": stall.name, "label": f"A warp waits: {stall.name}", "default": False}
              for stall in STALLS if stall.family == "register_file"]  # fmt: skip
     waits.append({"filter": UNBALANCED, "label": "Warp-cycles or energy do not add up", "default": False})
@@ -69,12 +77,15 @@ class Adapter:
         self._interrupted = False
         self._session: Session | None = None
         self._trees: Trees | None = None
-        self._points: dict[str, list[int]] = {"source": [], "data": [], "exception": []}
+        self._points: Points | None = None
+        self._last: Stop | None = None
+        self._thread = 0        # the one that the editor looked at last; 0: none yet
         self._printed = 0
         self._line_offset = 0
         self._compiling = Compiling(wire)
         self._stop_on_entry = True
-        self._file: Path | None = None
+        self._sources: Sources | None = None
+        self._folder = Path()
         self._over = False
 
     def serve(self) -> None:
@@ -157,9 +168,9 @@ class Adapter:
             self._session.close()
         session.progress, session.compiling = lambda cycle: self._pause.is_set() or self._leaving.is_set(), self._compiling
         self._session, self._trees, self._stop_on_entry = session, None, stop_on_entry
-        self._points = {kind: [] for kind in self._points}
-        self._file = self._source_file(Path(program))
-        self._printed = 0
+        self._points, self._folder = Points(session), Path(program).parent
+        self._sources = Sources(session, self._folder)
+        self._printed, self._thread = 0, 0
         return {}, lambda: self._wire.event("initialized")
 
     on_attach = on_launch
@@ -167,8 +178,13 @@ class Adapter:
     def on_configurationDone(self, arguments: Arguments) -> Any:
         """Begin: stay at the first cycle, or go to the first breakpoint."""
         if self._stop_on_entry:
-            return {}, lambda: self._stopped(Stop(self._now.cycle, "start", "the first cycle"), MACHINE)
-        return {}, lambda: self._move(self._now.continue_, MACHINE)
+            return {}, lambda: self._stopped(Stop(self._now.cycle, "start", "the first cycle"))
+        return {}, lambda: self._move(self._now.continue_)
+
+    def on_restart(self, arguments: Arguments) -> Any:
+        """Go back to the first cycle and begin anew."""
+        self._now.goto(self._now.timeline.first)
+        return self.on_configurationDone(arguments)
 
     def on_disconnect(self, arguments: Arguments) -> Any:
         """End the conversation."""
@@ -196,43 +212,94 @@ class Adapter:
         return {"threads": [{"id": MACHINE, "name": f"SM  cycle {self._now.cycle:,}"}, *warps]}, None
 
     def on_stackTrace(self, arguments: Arguments) -> Any:
-        """Return where a warp is: one frame; functions have been inlined or keep their own stack in local memory."""
+        """Return where a warp is: the lines of its source, then its instruction."""
         thread = arguments.number("threadId")
-        frame: dict[str, Any] = {"id": thread, "name": f"cycle {self._now.cycle:,}", "line": 0, "column": 0}
         warp = self._warp(thread)
-        if warp is not None:
-            program = self._now.info["program"]
-            pc = int(self._now.snapshot().sm["warp"][warp]["pc"])
-            if pc >= len(program):
-                return {"stackFrames": [], "totalFrames": 0}, None
-            frame |= {"name": program[pc]["text"], "line": program[pc]["line"] - self._line_offset, "column": 1,
-                      "source": self._source(), "instructionPointerReference": hex(pc)}  # fmt: skip
-        return {"stackFrames": [frame], "totalFrames": 1}, None
+        if warp is None:
+            launch = self._now.snapshot().sm["launch"]
+            if not int(self._now.snapshot().sm["resident"]) and not int(launch["done_ctas"]):   # where warps will begin
+                frames = self._files.stack_at(thread, int(launch["entry_pc"]), self._line_offset)
+                return {"stackFrames": frames, "totalFrames": len(frames)}, None
+            # of the machine there is nothing to open
+            frame = {"id": thread, "name": f"cycle {self._now.cycle:,}", "line": 0, "column": 0, "presentationHint": "label"}
+            return {"stackFrames": [frame], "totalFrames": 1}, None
+        self._thread = thread
+        frames = self._files.stack(thread, warp, self._line_offset)
+        first, levels = arguments.number("startFrame", 0), arguments.number("levels", 0)
+        if first < 0 or levels < 0:
+            raise InputError("stackTrace: startFrame and levels: expected whole numbers of at least 0")
+        return {"stackFrames": frames[first: first + levels if levels else None], "totalFrames": len(frames)}, None
 
     def on_scopes(self, arguments: Arguments) -> Any:
         """Return the trees of a warp or of the machine."""
-        return {"scopes": self._shown.scopes(self._warp(arguments.number("frameId")))}, None
+        return {"scopes": self._shown.scopes(self._warp_of_frame(arguments.number("frameId")))}, None
 
     def on_variables(self, arguments: Arguments) -> Any:
         """Return what is below a line of a tree."""
         return {"variables": self._shown.children(arguments.number("variablesReference"))}, None
 
     def on_source(self, arguments: Arguments) -> Any:
-        """Return the kernel's PTX."""
-        return {"content": self._now.info["ptx"][0]["text"], "mimeType": "text/x-ptx"}, None
+        """Return the text of the PTX, or of a source that is in no file."""
+        inner = arguments.inner("source")
+        return self._files.content(inner.number("sourceReference", 0) or arguments.number("sourceReference")), None
+
+    def on_disassemble(self, arguments: Arguments) -> Any:
+        """Return instructions around one."""
+        first = number(arguments.text("memoryReference")) + arguments.number("offset", 0)
+        count = arguments.number("instructionCount")
+        if not 0 <= count <= MOST_INSTRUCTIONS:
+            raise InputError(f"disassemble: instructionCount: expected 0 to {MOST_INSTRUCTIONS:,}")
+        found = self._files.disassembly(first + arguments.number("instructionOffset", 0), count, self._line_offset)
+        return {"instructions": found}, None
 
     def on_evaluate(self, arguments: Arguments) -> Any:
-        """Run a debugger command of the console, or evaluate an expression."""
+        """Run a debugger command of the console, or evaluate an expression in a frame."""
         text = arguments.text("expression").strip()
         word = text.split(" ")[0]
         if arguments.text("context", "") == "repl" and (word in ALIASES or word[:1].isdigit() or word[:1] == "@"):
             answer = execute(self._now, text)
             if answer.session is not None:
-                self._session = answer.session
-            stop = answer.stop
-            after = None if stop is None else lambda: self._stopped(stop, MACHINE)
+                self._take(answer.session)
+                self._trees = None
+            stop = answer.stop or (None if answer.session is None else Stop(answer.session.cycle, "goto", answer.text))
+            after = None if stop is None else lambda: self._stopped(stop)
             return {"result": answer.text, "variablesReference": 0}, after
-        return {"result": str(self._now.value(text)), "variablesReference": 0}, None
+        warp = self._warp_of_frame(arguments.number("frameId")) if "frameId" in arguments else None
+        return evaluated(self._now, self._shown, warp, text), None
+
+    def on_completions(self, arguments: Arguments) -> Any:
+        """Return what a line of the console may become."""
+        text = arguments.text("text").split("\n")[0]
+        return {"targets": completions(self._now, text[: max(0, arguments.number("column", len(text) + 1) - 1)])}, None
+
+    def on_setVariable(self, arguments: Arguments) -> Any:
+        """Change a register: the session goes on as a branch from here."""
+        name, value = arguments.text("name"), arguments.text("value")
+        expression = self._shown.expression(arguments.number("variablesReference"), name)
+        branch = changed(self._now, expression, value)
+        self._take(branch)
+        self._shown.session = branch
+        made = branch.branch
+        assert made is not None
+
+        def tell() -> None:
+            text = f"on branch {made.text}; `branch {made.parent}` goes back\n"
+            self._wire.event("output", category="console", output=text)
+            self._wire.event("invalidated", areas=["variables", "stacks"])
+
+        shown = evaluated(branch, self._shown, None, expression)
+        return {"value": shown["result"], "variablesReference": shown["variablesReference"]}, tell
+
+    def _take(self, session: Session) -> None:
+        """Go on with another session of the family, which gets the editor's breakpoints."""
+        self._session = session
+        self._sources = Sources(session, self._folder)
+        self._set.move_to(session)
+
+    @property
+    def _set(self) -> Points:
+        assert self._points is not None
+        return self._points
 
     @property
     def _shown(self) -> Trees:
@@ -240,25 +307,20 @@ class Adapter:
             self._trees = Trees(self._now)
         return self._trees
 
+    @property
+    def _files(self) -> Sources:
+        assert self._sources is not None
+        return self._sources
+
+    def _warp_of_frame(self, frame: int) -> int | None:
+        """Return the warp of a frame, None for the machine; raises InputError for a frame that there is not."""
+        return self._warp(frame % DEPTH)
+
     def _warp(self, thread: int) -> int | None:
         """Return the warp of a thread, None for the machine; raises InputError for a thread that there is not."""
         if not MACHINE <= thread < FIRST_WARP + len(self._now.snapshot().sm["warp"]):
             raise InputError(f"no thread {thread}: 1 is the machine, 2 + w is warp w")
         return None if thread == MACHINE else thread - FIRST_WARP
-
-    def _source_file(self, program: Path) -> Path | None:
-        """Return the PTX file beside the launch file, if its text is the one that runs."""
-        ptx = self._now.info["ptx"][0]
-        path = program.parent / ptx["path"]
-        try:
-            return path.resolve() if path.read_text(encoding="utf-8") == ptx["text"] else None
-        except (OSError, UnicodeDecodeError):
-            return None
-
-    def _source(self) -> dict[str, Any]:
-        """Name the PTX: its file, or a reference that `source` answers."""
-        name = self._now.info["ptx"][0]["path"]
-        return {"name": name, "path": str(self._file)} if self._file else {"name": name, "sourceReference": SOURCE}
 
     # moving
 
@@ -274,42 +336,55 @@ class Adapter:
         session, thread = self._now, arguments.number("threadId")
         warp = self._warp(thread)
         if warp is None or arguments.text("granularity", "") == "instruction":
-            return {}, lambda: self._move(session.step if forward else session.back, thread)
+            return {}, lambda: self._move(session.step if forward else session.back, thread, is_step=True)
+        if session.lines:
+            return {}, lambda: self._move(lambda: session.next_line(warp, forward), thread, is_step=True)
         go = session.next_event if forward else session.previous_event
-        return {}, lambda: self._move(lambda: go("issue", warp), thread)
+        return {}, lambda: self._move(lambda: go("issue", warp), thread, is_step=True)
 
     def on_stepIn(self, arguments: Arguments) -> Any:
-        """Go one cycle on."""
+        """Go to the next instruction of a warp whose statements are lines, else one cycle on."""
         thread = arguments.number("threadId")
-        self._warp(thread)
-        return {}, lambda: self._move(self._now.step, thread)
+        warp = self._warp(thread)
+        if warp is None or not self._now.lines or arguments.text("granularity", "") == "instruction":
+            return {}, lambda: self._move(self._now.step, thread, is_step=True)
+        return {}, lambda: self._move(lambda: self._now.next_event("issue", warp), thread, is_step=True)
 
     def on_stepOut(self, arguments: Arguments) -> Any:
         """Go on until the warp is in another state."""
         thread = arguments.number("threadId")
         warp = self._warp(thread)
         item = "cycle" if warp is None else f"w{warp}.state"
-        return {}, lambda: self._move(lambda: self._now.next_change(item), thread)
+        return {}, lambda: self._move(lambda: self._now.next_change(item), thread, is_step=True)
 
     def on_continue(self, arguments: Arguments) -> Any:
         """Go to the next breakpoint, or the end."""
-        thread = arguments.number("threadId", MACHINE)
-        self._warp(thread)
-        return {"allThreadsContinued": True}, lambda: self._move(self._now.continue_, thread)
+        self._warp(arguments.number("threadId", MACHINE))
+        return {"allThreadsContinued": True}, lambda: self._move(self._now.continue_)
 
     def on_reverseContinue(self, arguments: Arguments) -> Any:
         """Go to the previous breakpoint, or the start."""
-        thread = arguments.number("threadId", MACHINE)
-        self._warp(thread)
-        return {}, lambda: self._move(self._now.reverse_continue, thread)
+        self._warp(arguments.number("threadId", MACHINE))
+        return {}, lambda: self._move(self._now.reverse_continue)
 
     def on_pause(self, arguments: Arguments) -> Any:
         """Stop: a move that was under way has ended already when this is answered."""
         self._pause.clear()
         told, self._interrupted = self._interrupted, False
-        return {}, None if told else lambda: self._stopped(Stop(self._now.cycle, "interrupted", "paused"), MACHINE)
+        return {}, None if told else lambda: self._stopped(Stop(self._now.cycle, "interrupted", "paused"))
 
-    def _move(self, go: Callable[[], Stop], thread: int) -> None:
+    def on_exceptionInfo(self, arguments: Arguments) -> Any:
+        """Say why the last stop was one: the fault, or why the warp that was stopped for waits."""
+        stop = self._last
+        if stop is None or self._reason(stop) != "exception":
+            raise InputError("exceptionInfo: the last stop was no exception")
+        body: dict[str, Any] = {"exceptionId": stop.reason, "description": stop.text, "breakMode": "always"}
+        if stop.warp is not None:
+            body["exceptionId"] = stall_of(self._now, stop.warp)
+            body["details"] = {"message": why(self._now, stop.warp).text()}
+        return body, None
+
+    def _move(self, go: Callable[[], Stop], thread: int = 0, *, is_step: bool = False) -> None:
         """Make a move and tell where it ended."""
         self._interrupted = False
         try:
@@ -317,33 +392,66 @@ class Adapter:
         except RfviewError as error:
             stop = Stop(self._now.cycle, "fault", str(error))
         self._interrupted = self._pause.is_set()
+        if is_step and stop.reason in ("condition", "change", "goto"):
+            stop = replace(stop, reason="step")
         self._stopped(stop, thread)
 
-    def _stopped(self, stop: Stop, thread: int) -> None:
-        """Tell the editor that the session stands at another cycle, and what the kernel printed on the way."""
-        self._trees = None
+    def _reason(self, stop: Stop) -> str:
+        """Return a stop's reason in the protocol's words."""
+        if self._set.is_exception(stop.breakpoint):
+            return "exception"
+        return "pause" if self._interrupted else REASONS.get(stop.reason, "step")
+
+    def _stopped(self, stop: Stop, thread: int = 0) -> None:
+        """Tell the editor that the session stands at another cycle, and what the kernel printed on the way.
+
+        thread: the one that was moved, 0 for none in particular.
+        """
+        self._trees, self._last = None, stop
         for cycle, line in self._now.printed():
             if cycle >= self._printed:
                 self._wire.event("output", category="stdout", output=line if line.endswith("\n") else line + "\n")
         self._printed = max(self._printed, stop.cycle)
-        point = [] if stop.breakpoint is None else [stop.breakpoint]
-        reason = "pause" if self._interrupted else REASONS.get(stop.reason, "step")
-        self._wire.event("stopped", reason=reason, description=stop.text, text=stop.text,
-                         threadId=thread, allThreadsStopped=True, hitBreakpointIds=point)  # fmt: skip
+        self._wire.event("stopped", reason=self._reason(stop), description=stop.text, text=stop.text,
+                         threadId=self._thread_of(stop, thread), allThreadsStopped=True,
+                         hitBreakpointIds=self._set.known(stop.breakpoint))  # fmt: skip
+
+    def _thread_of(self, stop: Stop, thread: int) -> int:
+        """Return the thread that a stop is about: of the warp that was hit, else the one moved, else one that there is."""
+        resident = int(self._now.snapshot().sm["resident"])
+        if stop.warp is not None and resident >> stop.warp & 1:
+            return FIRST_WARP + stop.warp
+        if thread:
+            return thread
+        if self._thread >= FIRST_WARP and resident >> (self._thread - FIRST_WARP) & 1:
+            return self._thread
+        return FIRST_WARP + (resident & -resident).bit_length() - 1 if resident else MACHINE
 
     # stopping there
 
     def on_setBreakpoints(self, arguments: Arguments) -> Any:
-        """Replace the breakpoints of the PTX; lines without an instruction are refused one by one."""
-        wanted, source = arguments.objects("breakpoints"), arguments.inner("source")
-        name = self._now.info["ptx"][0]["path"]
-        given = source.text("path", source.text("name", ""))
-        if source.number("sourceReference", 0) != SOURCE and Path(given).name != name:
-            text = f"the kernel is in {name}"
-            return {"breakpoints": [{"verified": False, "message": text} for _ in wanted]}, None
-        return self._replace("source", wanted, lambda point: self._now.add_breakpoint(
-            "line", point.number("line") + self._line_offset, condition=point.text("condition", ""),
-            ignore=_ignored(point)))  # fmt: skip
+        """Replace the breakpoints of a source; lines without an instruction are refused one by one."""
+        source, wanted, files = arguments.inner("source"), arguments.objects("breakpoints"), self._files
+        try:
+            path = files.which(source.text("path", source.text("name", "")), source.number("sourceReference", 0))
+        except InputError as error:
+            return {"breakpoints": [{"verified": False, "message": str(error)} for _ in wanted]}, None
+
+        def make(session: Session, point: Arguments) -> Any:
+            place = files.place(path, point.number("line") + self._line_offset)
+            return session.add_breakpoint(**place, condition=point.text("condition", ""), ignore=_ignored(point))
+
+        results = self._set.replace(f"source {path}", wanted, make)
+        for result in results:
+            if (point := result.pop("point", None)) is not None:
+                result["line"] = files.line_of(point) - self._line_offset
+        return {"breakpoints": results}, None
+
+    def on_setInstructionBreakpoints(self, arguments: Arguments) -> Any:
+        """Replace the breakpoints at instructions."""
+        return self._replace("instructions", arguments.objects("breakpoints"), lambda session, point: session.add_breakpoint(
+            "pc", number(point.text("instructionReference")) + point.number("offset", 0),
+            condition=point.text("condition", ""), ignore=_ignored(point)))  # fmt: skip
 
     def on_dataBreakpointInfo(self, arguments: Arguments) -> Any:
         """Say whether a line of a tree, or an expression, can be watched."""
@@ -358,34 +466,27 @@ class Adapter:
 
     def on_setDataBreakpoints(self, arguments: Arguments) -> Any:
         """Replace the watchpoints."""
-        return self._replace("data", arguments.objects("breakpoints"), lambda point: self._now.watch(
+        return self._replace("data", arguments.objects("breakpoints"), lambda session, point: session.watch(
             point.text("dataId"), point.text("condition", ""), ignore=_ignored(point)))  # fmt: skip
 
     def on_setExceptionBreakpoints(self, arguments: Arguments) -> Any:
         """Stop where a warp begins to wait for these reasons, or where accounts do not add up."""
-        return self._replace("exception", arguments.texts("filters"), lambda name: (
-            self._now.break_on_unbalanced() if name == UNBALANCED
-            else self._now.add_breakpoint("if", condition=f"any(w.state == {name})")))  # fmt: skip
+        return self._replace(EXCEPTIONS, arguments.texts("filters"), lambda session, name: (
+            session.break_on_unbalanced() if name == UNBALANCED
+            else session.add_breakpoint("if", condition=f"any(w.state == {name})")))  # fmt: skip
 
-    def _replace(self, kind: str, wanted: list[Any], make: Callable[[Any], Any]) -> Any:
-        """Remove the breakpoints of a kind and make others; each that cannot be made says why."""
-        session = self._now
-        for number in self._points[kind]:
-            if number in session.breakpoints:
-                session.remove_breakpoint(number)
-        self._points[kind] = []
-        results = []
-        for point in wanted:
-            try:
-                made = make(point)
-            except InputError as error:
-                results.append({"verified": False, "message": str(error)})
-            else:
-                self._points[kind].append(made.number)
-                results.append({"id": made.number, "verified": True})
-                if kind == "source":    # a line without an instruction stands for the next one that has
-                    results[-1]["line"] = session.info["program"][made.pcs[0]]["line"] - self._line_offset
+    def _replace(self, kind: str, wanted: list[Any], make: Make) -> Any:
+        """Replace the breakpoints of a kind."""
+        results = self._set.replace(kind, wanted, make)
+        for result in results:
+            result.pop("point", None)
         return {"breakpoints": results}, None
+
+
+def stall_of(session: Session, warp: int) -> str:
+    """Return the name of what a warp did in the cycle before."""
+    state = int(session.snapshot().sm["warp"][warp]["state"])
+    return next((str(entry["name"]) for entry in session.info["stalls"] if int(entry["code"]) == state), "?")
 
 
 def _ignored(point: Arguments) -> int:

@@ -28,10 +28,13 @@ class Node:
 
 
 class Trees:
-    """The trees of one stop, numbered as the editor asks for them; numbers start anew at each stop."""
+    """The trees of one stop, numbered as the editor asks for them; numbers start anew at each stop.
+
+    session: may be exchanged for a branch of it at the same cycle; the numbers stay.
+    """
 
     def __init__(self, session: Session):
-        self._session = session
+        self.session = session
         self._known: list[Callable[[], Iterator[Node]]] = []
         self._expressions: dict[tuple[int, str], str] = {}
 
@@ -41,7 +44,7 @@ class Trees:
         if warp is not None:
             trees += [("Registers", lambda: self._registers(warp), {"presentationHint": "registers"}),
                       ("Warp", lambda: self._record(self._sm["warp"][warp], f"w{warp}"), {})]  # fmt: skip
-        trees += [("Register file", lambda: self._record(self._session.snapshot().rf, "rf"), {}),
+        trees += [("Register file", lambda: self._record(self.session.snapshot().rf, "rf"), {}),
                   ("Machine", self._machine, {})]  # fmt: skip
         if warp is not None:
             trees.append(("Why", lambda: self._why(warp), {"expensive": True}))
@@ -72,20 +75,24 @@ class Trees:
 
     @property
     def _sm(self) -> Any:
-        return self._session.snapshot().sm
+        return self.session.snapshot().sm
 
     def _registers(self, warp: int) -> Iterator[Node]:
-        snapshot = self._session.snapshot()
+        snapshot = self.session.snapshot()
         for reg in range(int(snapshot.sm["launch"]["registers"])):
             try:
                 values = snapshot.register(warp, reg)
             except IndexError:
                 return      # the warp has ended
             name = f"R{reg}"
-            yield Node(name, lanes_text(values), f"w{warp}.{name}", partial(self._lanes, values, f"w{warp}.{name}"))
+            yield Node(name, lanes_text(values), f"w{warp}.{name}", partial(self._lanes, f"w{warp}.{name}"))
 
-    def _lanes(self, values: np.ndarray, path: str) -> Iterator[Node]:
-        for lane, value in enumerate(values):
+    def lanes(self, path: str) -> int:
+        """Return the number under which the lanes of a register open: w3.R5."""
+        return self._number(partial(self._lanes, path))
+
+    def _lanes(self, path: str) -> Iterator[Node]:
+        for lane, value in enumerate(self.session.value(path).astype(np.uint32)):
             yield Node(f"[{lane}]", number_text(value), f"{path}[{lane}]")
 
     def _record(self, record: Any, path: str) -> Iterator[Node]:
@@ -109,7 +116,7 @@ class Trees:
             yield Node(f"[{at}..{end - 1}]", "", "", partial(self._array, values, path, at, end))
 
     def _machine(self) -> Iterator[Node]:
-        session = self._session
+        session = self.session
         yield Node("cycle", f"{session.cycle:,}", "cycle")
         yield Node("design", str(session.info.get("design")))
         yield Node("scheduler", str(session.info.get("scheduler")))
@@ -122,7 +129,7 @@ class Trees:
 
     def _why(self, warp: int) -> Iterator[Node]:
         try:
-            text = why(self._session, warp).text()
+            text = why(self.session, warp).text()
         except InputError as error:
             text = str(error)
         for number, line in enumerate(text.splitlines()):

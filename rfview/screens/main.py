@@ -212,9 +212,9 @@ class MainScreen(Guarded, Screen[None]):
         top = self.app.screen
         if message.kind == "session":
             self._follow_session(message.data)
-        elif message.kind == "stalled":
+        elif message.kind == "warps":
             if message.data and self.scene.warp not in message.data:
-                focus.choose_warp(self, message.data[0])       # so that `e` tells of the stall that was asked for
+                focus.choose_warp(self, message.data[0])       # so that `e` tells of what was asked for
         elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "check":

@@ -71,6 +71,7 @@ def end(worker: SessionWorker) -> None:
 def play(worker: SessionWorker, cycles: int, speed: int) -> None:
     """Advance by so many cycles, stopping at a breakpoint on the way. speed: what the badge says."""
     stop = worker.session.play(cycles)
+    _focus(worker, stop)
     if stop.reason == "step":
         worker.arrive(badge=Badge("playing", f"► {speed:,}/s"))
         return
@@ -80,7 +81,15 @@ def play(worker: SessionWorker, cycles: int, speed: int) -> None:
 
 def resume(worker: SessionWorker, forward: bool) -> None:
     """Go on, or back, to a breakpoint."""
-    land(worker, worker.session.continue_() if forward else worker.session.reverse_continue(), jump=True)
+    stop = worker.session.continue_() if forward else worker.session.reverse_continue()
+    land(worker, stop, jump=True)
+    _focus(worker, stop)
+
+
+def _focus(worker: SessionWorker, stop: Stop) -> None:
+    """Focus the warp that a breakpoint stopped for."""
+    if stop.warp is not None:
+        worker.post(Answered("warps", [stop.warp]))
 
 
 def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp: int | None = None) -> None:
@@ -89,7 +98,7 @@ def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp:
     stop = move(kind, warp, count)
     land(worker, stop, jump=True)
     if kind == "rf" and stop.reason == "condition":
-        worker.post(Answered("stalled", worker.source.stalled_by_the_register_file()))
+        worker.post(Answered("warps", worker.source.stalled_by_the_register_file()))
 
 
 def line(worker: SessionWorker, warp: int, forward: bool, count: int = 1) -> None:

@@ -26,6 +26,11 @@ def lines_of_warps(timeline: Timeline, table: LineTable, warp: int | None, start
 
 def arrivals(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int, line: int | None) -> np.ndarray:
     """Return (stop - start,) bool: where a warp has come to a line (None: any) from another line, or begins in it."""
+    return np.asarray(arrived(timeline, table, warp, start, stop, line).any(axis=1))
+
+
+def arrived(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int, line: int | None) -> np.ndarray:
+    """Return (stop - start, warps) bool: as arrivals, warp by warp."""
     before = max(timeline.first, start - 1)
     lines = lines_of_warps(timeline, table, warp, before, stop)
     there = np.asarray(lines >= 0 if line is None else lines == line)
@@ -33,7 +38,7 @@ def arrivals(timeline: Timeline, table: LineTable, warp: int | None, start: int,
     moved[1:] = lines[1:] != lines[:-1]
     if start > timeline.first:
         moved[0] = False
-    return (there & moved).any(axis=1)[start - before :]
+    return np.asarray((there & moved)[start - before :])
 
 
 def line_target(timeline: Timeline, table: LineTable, warp: int | None, line: int | None = None) -> Target:

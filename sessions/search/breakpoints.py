@@ -88,7 +88,7 @@ class Breakpoint:
             assert self.table is not None
             found = arrivals(timeline, self.table, self.warp, start, stop, self.value)
         else:
-            found = self._arrivals(timeline, start, stop)
+            found = np.asarray(self.arrived(timeline, start, stop).any(axis=1))
         if self.compiled is not None and found.any():
             found = found & self.compiled.truth(start, stop)
         return found
@@ -113,8 +113,8 @@ class Breakpoint:
             found = np.where(self.compiled.may_hold(low, high), found, NONE)
         return found
 
-    def _arrivals(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
-        """Return where a warp's next instruction has become one of `pcs`."""
+    def arrived(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        """Return (stop - start, warps) bool: where a warp's next instruction has become one of `pcs`; (.., 1) for `warp`."""
         before = max(timeline.first, start - 1)
         which = "*" if self.warp is None else self.warp
         shape = (stop - before, -1)
@@ -123,7 +123,7 @@ class Breakpoint:
         there = np.isin(pc, np.array(self.pcs, pc.dtype)) & (cta != NO_CTA)
         moved = np.ones_like(there)
         moved[1:] = (pc[1:] != pc[:-1]) | (issued[1:] != issued[:-1]) | (cta[1:] != cta[:-1])
-        return (there & moved).any(axis=1)[start - before :]
+        return (there & moved)[start - before :]
 
 
 def rising_edges(expression: Expression, timeline: Timeline, start: int, stop: int) -> np.ndarray:

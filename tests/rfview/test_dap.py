@@ -7,11 +7,15 @@ import json
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+
+from rfview import cli
 
 from rfview.engine.errors import InputError
 from rfview.dap.adapter import Adapter
@@ -19,6 +23,7 @@ from rfview.dap.arguments import Arguments
 from rfview.dap.progress import Compiling
 from rfview.dap.wire import Wire
 from rfview.sessions import Session, Stop, open_session
+from rfview.sessions.why import why
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"
@@ -226,12 +231,193 @@ def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
         ("stackTrace", {}, "threadId is missing"),
         ("restartFrame", {}, "does not know"),
         ("launch", {}, "program"),
+        ("evaluate", {"expression": "%rd6", "frameId": 2, "context": "hover"}, "%rd6 is in no register here; it is in R2 at pc 9"),
+        ("evaluate", {"expression": "R2", "frameId": 900}, "no thread 900"),
+        ("exceptionInfo", {"threadId": 2}, "was no exception"),
+        ("disassemble", {"memoryReference": "xyz", "instructionCount": 3}, "expected an address such as 0x10000"),
+        ("disassemble", {"memoryReference": "0x10000", "instructionCount": -1}, "instructionCount"),
+        ("source", {"sourceReference": 7}, "no text of source 7"),
+        ("setVariable", {"variablesReference": 9, "name": "R1", "value": "1"}, "cannot be set"),
     ],
 )
 def test_what_cannot_be_done_is_said(editor: Editor, command: str, arguments: dict[str, Any], says: str) -> None:
     response = editor.ask(command, **arguments)
     assert not response["success"] and says in response["message"]
     assert cycle(editor) == 0, "and the conversation goes on"
+
+
+def registers(editor: Editor, thread: int) -> dict[str, dict[str, Any]]:
+    """Return the lines of a warp's Registers, by name, and the number under which they opened as "reference"."""
+    scope = editor.get("scopes", frameId=thread)["scopes"][0]
+    lines = editor.get("variables", variablesReference=scope["variablesReference"])["variables"]
+    return {"reference": scope["variablesReference"], **{line["name"]: line for line in lines}}
+
+
+def test_names_mean_those_of_the_frame(editor: Editor) -> None:
+    """%r1, R2 and %tid.x belong to the warp whose frame is looked at."""
+    with open_session(RECORDING) as truth:
+        truth.goto("35%")
+        editor.move("evaluate", expression="goto 35%", context="repl")
+        for warp in (4, 5):
+            def hover(text: str, warp: int = warp) -> str:
+                return str(editor.get("evaluate", expression=text, frameId=warp + 2, context="hover")["result"])
+
+            here, lanes = truth.snapshot().sm["warp"][warp], truth.value(f"w{warp}.R2")
+            assert int(hover("R2[3]").split()[0], 16) == lanes[3] == int(hover("r2[3]").split()[0], 16)
+            assert hover("pc") == str(here["pc"]) and hover("cycle") == str(truth.cycle)
+            first = int(here["warp_in_cta"]) * 32
+            assert [int(word) for word in hover("%tid.x").split()] == list(range(first, first + 32))
+            assert hover("%ctaid.x").startswith(f"{int(truth.snapshot().sm['cta'][int(here['cta'])]['ctaid'][0])} in all")
+            opened = editor.get("evaluate", expression="R2", frameId=warp + 2, context="watch")["variablesReference"]
+            shown = editor.get("variables", variablesReference=opened)["variables"]
+            assert [int(line["value"].split()[0], 16) for line in shown] == lanes.tolist()
+        # a PTX register where it lives, alone and as a pair
+        truth.run_to(13, 4)
+        editor.move("evaluate", expression=f"goto {truth.cycle}", context="repl")
+        alive = {"%f1": "w4.R4", "%rd5": "w4.R0"}
+        for name, place in alive.items():
+            result = editor.get("evaluate", expression=name, frameId=6, context="hover")
+            shown = editor.get("variables", variablesReference=result["variablesReference"])["variables"]
+            assert [int(line["value"].split()[0], 16) for line in shown] == truth.value(place).tolist()
+    assert editor.end() == 0
+
+
+def test_a_stop_names_the_warp_that_was_hit_and_why_it_waits(editor: Editor) -> None:
+    with open_session(RECORDING) as truth:
+        name, line = truth.info["ptx"][0]["path"], truth.info["program"][13]["line"]
+        editor.get("setBreakpoints", source={"name": name, "sourceReference": 1}, breakpoints=[{"line": line}])
+        truth.add_breakpoint("line", line)
+        for _ in range(3):
+            stop, there = editor.move("continue", threadId=1), truth.continue_()
+            assert there.warp is not None and stop["threadId"] == there.warp + 2 and stop["reason"] == "breakpoint"
+            assert int(truth.snapshot().sm["warp"][there.warp]["pc"]) == 13
+            frame = editor.get("stackTrace", threadId=stop["threadId"])["stackFrames"][0]
+            assert frame["line"] == line and frame["source"]["name"] == name
+        editor.get("setBreakpoints", source={"name": name}, breakpoints=[])
+        editor.get("setExceptionBreakpoints", filters=["wb_drain"])
+        stop = editor.move("continue", threadId=1)
+        warp = stop["threadId"] - 2
+        truth.goto(cycle(editor))
+        states = truth.snapshot().sm["warp"]["state"]
+        assert stop["reason"] == "exception" and truth.value(f"w{warp}.state == wb_drain")
+        truth.back()
+        assert not any(truth.snapshot().sm["warp"]["state"] == states[warp]), "nobody waited so in the cycle before"
+        truth.step()
+        told = editor.get("exceptionInfo", threadId=stop["threadId"])
+        assert told["exceptionId"] == "wb_drain" and told["details"]["message"] == why(truth, warp).text()
+        editor.get("setExceptionBreakpoints", filters=[])
+        instruction = editor.get("stackTrace", threadId=stop["threadId"])["stackFrames"][0]["instructionPointerReference"]
+        shown = editor.get("disassemble", memoryReference=instruction, instructionOffset=-30, instructionCount=60)
+        program = truth.info["program"]
+        assert len(shown["instructions"]) == 60
+        assert [one["instruction"] for one in shown["instructions"] if one.get("presentationHint") != "invalid"] == [
+            entry["text"] for entry in program]  # fmt: skip
+        here = shown["instructions"][30]
+        assert here["address"] == instruction and here["instruction"] == program[int(truth.value(f"w{warp}.pc"))]["text"]
+        addresses = [int(one["address"], 16) for one in shown["instructions"]]
+        assert addresses == list(range(addresses[0], addresses[0] + 60))
+        editor.get("setInstructionBreakpoints", breakpoints=[{"instructionReference": instruction, "offset": -1}])
+        stop = editor.move("reverseContinue", threadId=1)
+        assert stop["reason"] == "breakpoint" and stop["hitBreakpointIds"]
+    assert editor.end() == 0
+
+
+def test_a_changed_register_is_a_branch_that_keeps_the_breakpoints() -> None:
+    editor = Editor()
+    try:
+        editor.get("initialize", linesStartAt1=True)
+        editor.get("launch", program="vectoradd", design="sram")
+        editor.wait("initialized")
+        editor.get("configurationDone")
+        editor.wait("stopped")
+        editor.get("evaluate", expression="goto 400", context="repl")
+        editor.wait("stopped")
+        points = editor.get("setDataBreakpoints", breakpoints=[{"dataId": "w0.pc"}])["breakpoints"]
+        found = registers(editor, 2)
+        answer = editor.get("setVariable", variablesReference=found["reference"], name="R0", value="0x2a")
+        assert answer["value"].startswith("0x0000002a")
+        assert editor.wait("invalidated")["areas"] == ["variables", "stacks"]
+        after = editor.get("variables", variablesReference=found["reference"])["variables"]
+        assert {line["name"]: line["value"] for line in after}["R0"].startswith("0x0000002a  42")
+        lanes = editor.get("variables", variablesReference=found["R0"]["variablesReference"])["variables"]
+        assert all(line["value"].startswith("0x0000002a") for line in lanes)
+        one = editor.get("setVariable", variablesReference=found["R0"]["variablesReference"], name="[5]", value="7")
+        assert one["value"].startswith("0x00000007")
+        stop = editor.move("continue", threadId=2)
+        assert stop["reason"] == "data breakpoint" or stop["hitBreakpointIds"] == [points[0]["id"]]
+        editor.move("evaluate", expression="branch main", context="repl")
+        assert not registers(editor, 2)["R0"]["value"].startswith("0x0000002a")
+        assert editor.end() == 0
+    finally:
+        editor.kill()
+
+
+def test_source_lines_are_frames_steps_and_breakpoints() -> None:
+    with open_session("vectoradd", design="sram") as truth:
+        path, lines = truth.lines.paths[0], truth.lines
+        editor = Editor()
+        try:
+            editor.get("initialize", linesStartAt1=False)
+            editor.get("launch", program="vectoradd", design="sram", stopOnEntry=False)
+            editor.wait("initialized")
+            line = lines.lines[-1]
+            point, = editor.get("setBreakpoints", source={"path": f"/elsewhere/{Path(path).name}"},
+                                breakpoints=[{"line": line.line - 1}])["breakpoints"]  # fmt: skip
+            assert point["verified"] and point["line"] == line.line - 1
+            editor.get("configurationDone")
+            stop = editor.wait("stopped")
+            truth.add_breakpoint("source", item=f"{path}:{line.line}")
+            there = truth.continue_()
+            assert there.warp is not None and stop["threadId"] == there.warp + 2 and cycle(editor) == there.cycle
+            frames = editor.get("stackTrace", threadId=stop["threadId"])["stackFrames"]
+            assert len(frames) == 2 and frames[0]["line"] == line.line - 1 and frames[0]["source"]["name"] == Path(path).name
+            assert frames[1]["name"] == truth.info["program"][int(truth.value(f"w{there.warp}.pc"))]["text"]
+            assert len(editor.get("stackTrace", threadId=stop["threadId"], startFrame=1, levels=1)["stackFrames"]) == 1
+            source = frames[0]["source"]
+            text = (Path(source["path"]).read_text() if "path" in source
+                    else editor.get("source", sourceReference=source["sourceReference"])["content"])  # fmt: skip
+            assert text.split("\n")[line.line - 1] == lines.source(line)
+            for command, go in (("stepBack", lambda: truth.next_line(there.warp, False)),
+                                ("next", lambda: truth.next_line(there.warp)),
+                                ("stepIn", lambda: truth.next_event("issue", there.warp))):  # fmt: skip
+                stop = editor.move(command, threadId=there.warp + 2)
+                assert stop["reason"] == "step" and cycle(editor) == go().cycle
+            editor.get("setBreakpoints", source={"path": path}, breakpoints=[])
+            editor.get("restart")
+            assert editor.wait("stopped")["reason"] in ("step", "exception", "entry")
+            assert editor.end() == 0
+        finally:
+            editor.kill()
+
+
+def test_the_console_completes(editor: Editor) -> None:
+    def completed(text: str) -> list[str]:
+        return [one["text"] for one in editor.get("completions", text=text, column=len(text) + 1)["targets"]]
+
+    assert "reverse-continue" in completed("reverse-c") and "w3.state_since_cycle" in completed("w3.state_s")
+    assert "print w3.num_issued" in completed("print w3.num_i") and completed("zzz") == []
+    assert editor.end() == 0
+
+
+def test_the_extension_is_one_that_vs_code_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rfview.vsix"
+    assert cli.main(["dap", "--vsix", str(file)]) == 0
+    with zipfile.ZipFile(file) as packed:
+        names = set(packed.namelist())
+        about = json.loads(packed.read("extension/package.json"))
+        manifest = ElementTree.fromstring(packed.read("extension.vsixmanifest"))
+        ElementTree.fromstring(packed.read("[Content_Types].xml"))
+    space = "{http://schemas.microsoft.com/developer/vsx-schema/2011}"
+    identity, = manifest.iter(f"{space}Identity")
+    assert identity.get("Version") == about["version"] == "0.1.0" and about["main"].removeprefix("./") == "extension.js"
+    assert all(asset.get("Path") in names for asset in manifest.iter(f"{space}Asset"))
+    command = about["contributes"]["configuration"]["properties"]["rfview.command"]["default"]
+    ran = subprocess.run([*command, "--version"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("rfview ")
+    debugger, = about["contributes"]["debuggers"]
+    known = set(debugger["configurationAttributes"]["launch"]["properties"])
+    assert known == {"program", "design", "scheduler", "preset", "settings", "max_cycles", "stopOnEntry"}
+    assert cli.main(["dap", "--vsix", str(tmp_path)]) == 2 and "is a folder" in capsys.readouterr().err
 
 
 def test_a_launch_that_fails_ends_the_run() -> None:

@@ -130,6 +130,17 @@ def test_breakpoints_are_toggled_listed_switched_and_hit_both_ways() -> None:
     drive(test)
 
 
+def test_a_hit_brings_its_warp_into_focus() -> None:
+    async def test(app: Driven) -> None:
+        app.session.add_breakpoint("pc", int(app.scene.now.pc[app.scene.warp]) + 1)
+        for key in "cccC":
+            await app.press(key)
+            assert int(app.scene.now.pc[app.scene.warp]) == app.session.breakpoints[1].value
+            assert "breakpoint 1" in app.scene.message
+
+    drive(test)
+
+
 def test_breakpoint_hits_reach_the_overview() -> None:
     async def test(app: Driven) -> None:
         await app.press("b")

@@ -307,3 +307,30 @@ def test_a_trace_is_bounded_by_its_values_too(monkeypatch: pytest.MonkeyPatch) -
     session.goto(3000)
     found = tracing.trace(session, "w0.R1", "cycle >= 0 and cycle % 2 == 0")
     assert len(found.cycles) == 10 and found.more and found.reached < session.timeline.last
+
+
+def test_a_breakpoint_says_for_which_warp_it_stopped(session: Session) -> None:
+    """By hand over the columns: the first warp that comes to a pc, is named, or makes any(...) true."""
+    pc = session.timeline.column("sm.warp[*].pc", 0, CYCLES).reshape(CYCLES, -1)
+    point = session.add_breakpoint("pc", 3)
+    hits = 0
+    while (stop := session.continue_()).reason == "breakpoint":
+        assert stop.warp is not None and pc[stop.cycle, stop.warp] == 3
+        assert not any(pc[stop.cycle, warp] == 3 != pc[stop.cycle - 1, warp] for warp in range(stop.warp))
+        hits += 1
+    session.remove_breakpoint(point.number)
+    assert hits > 2
+    for text in ("any(w.pc == 3)", "w2.pc == 3", "cycle == 9"):
+        session.goto(0)
+        point = session.add_breakpoint("if", condition=text)
+        stop = session.continue_()
+        assert stop.reason == "breakpoint"
+        if text.startswith("any"):
+            assert stop.warp is not None and pc[stop.cycle, stop.warp] == 3 and pc[stop.cycle - 1, stop.warp] != 3
+        else:
+            assert stop.warp == (2 if "w2" in text else None)
+        session.remove_breakpoint(point.number)
+    session.goto(0)
+    session.watch("w3.pc")
+    assert session.continue_().warp == 3
+    assert session.step().warp is None

@@ -1,0 +1,141 @@
+"""Where a warp stands, as stack frames: the lines of its source, the inlined ones first, and below them the instruction.
+
+A frame's number is its thread's plus DEPTH for each frame above it. A source whose text is on disk as it was recorded is
+named by its path, another one by a reference: 1 is the PTX, 2 and up the files that the PTX tells of.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rfview.engine.errors import InputError
+from rfview.sessions.session import Session
+
+DEPTH = 1000        # between the numbers of two frames of a thread
+PTX = 1
+FIRST_FILE = 2
+ADDRESS = 0x10000   # of the first instruction, so that what an editor asks for before it has an address, too
+
+
+class Sources:
+    """The sources of a session. folder: that of what was launched, where files are looked for."""
+
+    def __init__(self, session: Session, folder: Path):
+        self._session = session
+        self._lines = session.lines
+        self._files: dict[str, Path | None] = {}
+        self._folder = folder
+        self.ptx = session.info["ptx"][0]
+
+    def named(self, path: str) -> dict[str, Any]:
+        """Return a source by the path that the PTX tells."""
+        text = self._lines.text_of(path)
+        return self._source(path, None if text is None else "\n".join(text), FIRST_FILE + self._lines.paths.index(path)
+                            if path in self._lines.paths else 0)  # fmt: skip
+
+    def of_ptx(self) -> dict[str, Any]:
+        """Return the PTX as a source."""
+        return self._source(self.ptx["path"], self.ptx["text"], PTX)
+
+    def _source(self, path: str, text: str | None, reference: int) -> dict[str, Any]:
+        if path not in self._files:
+            self._files[path] = _on_disk(self._folder / path, text)
+        file = self._files[path]
+        name = Path(path).name
+        if file is not None:
+            return {"name": name, "path": str(file)}
+        if text is None or not reference:
+            return {"name": name, "path": path, "presentationHint": "deemphasize"}
+        return {"name": name, "sourceReference": reference}
+
+    def content(self, reference: int) -> dict[str, Any]:
+        """Return the text of a source that has no file; raises InputError for a number that there is not."""
+        if reference == PTX:
+            return {"content": self.ptx["text"], "mimeType": "text/x-ptx"}
+        paths = self._lines.paths
+        is_known = FIRST_FILE <= reference < FIRST_FILE + len(paths)
+        text = self._lines.text_of(paths[reference - FIRST_FILE]) if is_known else None
+        if text is None:
+            raise InputError(f"source: there is no text of source {reference}")
+        return {"content": "\n".join(text)}
+
+    def stack(self, thread: int, warp: int, line_offset: int) -> list[dict[str, Any]]:
+        """Return the frames of a warp; none where it has ended."""
+        return self.stack_at(thread, int(self._session.snapshot().sm["warp"][warp]["pc"]), line_offset)
+
+    def stack_at(self, thread: int, pc: int, line_offset: int) -> list[dict[str, Any]]:
+        """Return the frames of an instruction; none where there is no such."""
+        program = self._session.info["program"]
+        if pc >= len(program):
+            return []
+        at = {"instructionPointerReference": address(pc)}
+        frames: list[dict[str, Any]] = []
+        for frame in self._lines.frames(pc):
+            frames.append({"name": frame.function or program[pc]["kernel"], "line": frame.where.line - line_offset,
+                           "column": max(1, frame.column), "source": self.named(frame.where.path), **at})  # fmt: skip
+        frames.append({"name": program[pc]["text"], "line": program[pc]["line"] - line_offset, "column": 1,
+                       "source": self.of_ptx(), **at})  # fmt: skip
+        return [{"id": thread + DEPTH * depth, **frame} for depth, frame in enumerate(frames)]
+
+    def which(self, given: str, reference: int) -> str:
+        """Return the source's path as the PTX tells it, "" for the PTX; raises InputError for none of ours."""
+        name, paths = Path(given).name, self._lines.paths
+        if reference == PTX or name == Path(self.ptx["path"]).name:
+            return ""
+        if FIRST_FILE <= reference < FIRST_FILE + len(paths):
+            return paths[reference - FIRST_FILE]
+        same = [path for path in paths if path == given or self._files.get(path) == Path(given)]
+        same = same or [path for path in paths if Path(path).name == name]
+        if len(same) != 1:
+            known = ", ".join([Path(self.ptx["path"]).name, *(Path(path).name for path in paths)])
+            raise InputError(f"the kernel is in {known}")
+        return same[0]
+
+    def place(self, path: str, line: int) -> dict[str, Any]:
+        """Return what add_breakpoint takes for a line of a source of `which`."""
+        return {"kind": "source", "item": f"{path}:{line}"} if path else {"kind": "line", "value": line}
+
+    def line_of(self, point: Any) -> int:
+        """Return the line of a breakpoint of `place`: one without an instruction stands for the next that has."""
+        if point.kind == "source":
+            return self._lines.lines[point.value].line
+        return int(self._session.info["program"][point.pcs[0]]["line"])
+
+    def disassembly(self, first: int, count: int, line_offset: int) -> list[dict[str, Any]]:
+        """Return `count` instructions from a number on; what is before or behind the program is told as such."""
+        program = self._session.info["program"]
+        found = []
+        for pc in range(first, first + count):
+            if not 0 <= pc < len(program):
+                found.append({"address": address(max(pc, -ADDRESS)), "instruction": "", "presentationHint": "invalid"})
+                continue
+            entry = program[pc]
+            one = {"address": address(pc), "instruction": entry["text"], "location": self.of_ptx(),
+                   "line": entry["line"] - line_offset}  # fmt: skip
+            if not pc or program[pc - 1]["kernel"] != entry["kernel"]:
+                one["symbol"] = entry["kernel"]
+            found.append(one)
+        return found
+
+
+def address(pc: int) -> str:
+    """Return an instruction's number as editors name it."""
+    return hex(ADDRESS + pc)
+
+
+def number(reference: str) -> int:
+    """Return the instruction that an address names; raises InputError for what is none."""
+    try:
+        return int(reference, 16 if reference.lower().startswith("0x") else 10) - ADDRESS
+    except ValueError:
+        raise InputError(f"{reference[:80]!r}: expected an address such as {address(0)}") from None
+
+
+def _on_disk(path: Path, text: str | None) -> Path | None:
+    """Return the file, if its text is the one that runs, or nobody knows what that was."""
+    try:
+        is_same = path.is_file() if text is None else path.read_text(encoding="utf-8") == text
+        return path.resolve() if is_same else None
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None
