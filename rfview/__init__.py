@@ -14,6 +14,7 @@
     charts  listing                bar charts; lists of the command line
     sweep/                         sweep files, and the datasets that they fill
     capture/                       unmodified programs: their launches run on the machine
+    start/                         the start screen of plain `rfview`
     web/                           the screens in a browser: a server, its page
     launching/                     a kernel of one's own with arrays: `rfview.launch`, --arg
     engine/  sessions/             installed here, beside this folder in a checkout: the machine; recordings and verbs

@@ -195,7 +195,7 @@ def overview() -> str:
     width = max(map(len, COMMANDS))
     lines = [
         f"rfview {__version__}: a time-travelling visual debugger for GPU register files", "",
-        "usage: rfview                    a recorded session, ready to step through",
+        "usage: rfview                    the start screen: recordings, lessons, kernels",
         "       rfview COMMAND [OPTIONS]", "",
     ]
     lines += [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]

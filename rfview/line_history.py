@@ -66,7 +66,7 @@ class LineHistory:
             return
 
 
-def path() -> Path | None:
-    """Return where lines are kept, None where the environment names no home."""
+def path(name: str = "history") -> Path | None:
+    """Return where lines are kept, None where the environment names no home. name: of the file, for other lines."""
     folder = crash.state_folder()
-    return folder / "history" if folder is not None else None
+    return folder / name if folder is not None else None

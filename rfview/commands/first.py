@@ -1,11 +1,12 @@
-"""Plain `rfview`: the bundled recording, on the screen or as text."""
+"""Plain `rfview`: the start screen, and what is chosen there; without a terminal the bundled recording as text."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rfview.engine.errors import InputError
+from rfview import cli, streams
 from rfview.commands import screen
+from rfview.engine.errors import InputError, RfviewError
 
 NAME = "first"
 BEGIN = "35%"   # where something is to be seen, before the first key
@@ -23,7 +24,29 @@ def bundled_recording() -> Path:
 
 
 def run() -> int:
-    """Open the bundled recording."""
+    """Show the start screen until the user leaves it; what is opened from it comes back to it."""
+    if not screen.is_terminal():
+        return show_bundled()
+    from rfview.start.items import BUNDLED
+    from rfview.start.page import Page
+    from rfview.start.screen import choose
+
+    shown, bundled = Page(), bundled_recording()
+    while (words := choose(bundled, shown, ascii_only=streams.is_ascii())) is not None:
+        shown.message = ""
+        try:
+            if words == BUNDLED:
+                show_bundled()
+                continue
+            module, args = cli.parsed(words[0], list(words[1:]))
+            module.run(args)
+        except RfviewError as error:
+            shown.message, shown.kind = str(error), "bad"
+    return 0
+
+
+def show_bundled() -> int:
+    """Open the bundled recording; nothing is kept of how it was left."""
     path = bundled_recording()
     try:
         shown = str(path.relative_to(Path.cwd()))

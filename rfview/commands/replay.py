@@ -19,6 +19,9 @@ def run(args: argparse.Namespace) -> int:
     """Open the screen on the recording."""
     if args.file.endswith((".toml", ".ptx", ".rfr")):
         raise InputError(f"{args.file}: not a session; to run it live: rfview debug {args.file}")
+    from rfview.start.items import opened
     from rfview.view import View
 
+    if screen.is_terminal():
+        opened(args.file)
     return screen.show_recording(args.file, args, View(args.file, fresh=args.fresh))

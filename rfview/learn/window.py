@@ -6,6 +6,7 @@ from typing import Any
 
 from textual import events
 
+from rfview import line_history
 from rfview.engine.errors import InputError
 from rfview.keys import token_of
 from rfview.learn.page import has_passed, page_lines
@@ -66,6 +67,8 @@ class TourWindow(Popup):
             return
         if self.shown is not None and self.shown is not self.painted:
             self.painted, self.chosen, self.seen, self.said, self.top = self.shown, 0, False, "", 0
+            if self.shown.number == self.shown.count:
+                line_history.LineHistory(line_history.path("lessons")).add(self.tour.name)     # for the start screen
             focus.give_keys(self.main, self.shown.panel)
             if self.shown.warp >= 0:
                 focus.choose_warp(self.main, self.shown.warp)

@@ -1,0 +1,184 @@
+"""What there is to open: recordings, lessons, bundled kernels, and programs of this folder; files are only looked at."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rfview.engine.errors import RfviewError
+from rfview.engine.escapes import visible
+from rfview.line_history import LineHistory, path
+
+BUNDLED = ("bundled",)      # instead of a command line: the recording that comes along, where something is to be seen
+BUCKETS = 36                # of a recording's two curves
+MOST_FILES = 2000           # of a folder that are looked at
+MOST_RECORDINGS = 40
+LOOKED_AT = 64 << 10        # bytes of a file in which kernels are looked for
+KERNELS = {                 # how kernels begin, by a file's suffix
+    ".cu": re.compile(r"__global__\b[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)[^;{(]*?)?\b(\w+)\s*\("),
+    ".ptx": re.compile(r"\.entry\s+([\w$]+)"),
+    ".py": re.compile(r"^@(?:\w+\.)*jit\b[^\n]*\n(?:@[^\n]*\n)*def\s+(\w+)", re.MULTILINE),
+}
+FRAMEWORKS = re.compile(r"\b(numba|triton)\b")      # what a Python file with kernels imports
+LAUNCH = re.compile(r"^\s*\[\[\s*launch\s*\]\]", re.MULTILINE)
+OWN = (("rfview debug ./a.out", "a CUDA program as it is, its launches listed"),
+       ("rfview debug k.cu::name", "CUDA C++, with --grid, --block and --arg"),
+       ("rfview debug k.py::name", "numba-cuda or Triton, likewise"),
+       ("rfview kernels --new k.ptx", "a launch file to fill in, for any PTX"))
+ARGUMENTS = "--grid N --block N --arg NAME=f4[1024]:random"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to open. words: rfview's command line, () where there is only something to say. said: what Enter does.
+
+    more: further rows of text, (left, right) each. issued, lost: two curves, the second of shares 0..1. sign: before it.
+    """
+
+    name: str
+    text: str = ""
+    right: str = ""
+    words: tuple[str, ...] = ()
+    said: str = ""
+    more: tuple[tuple[str, str], ...] = ()
+    issued: tuple[float, ...] = ()
+    lost: tuple[float, ...] = ()
+    sign: str = ""
+    is_done: bool = False
+    file: Path | None = None
+
+    def holds(self, needle: str) -> bool:
+        """Say whether a filter leaves it."""
+        return needle.lower() in " ".join((self.name, self.text, *(word for row in self.more for word in row))).lower()
+
+
+def recordings(folder: Path, bundled: Path) -> list[Item]:
+    """Return the recordings of a folder and those opened lately, newest first, then the bundled one; none is opened yet."""
+    found: dict[Path, float] = {}
+    for file in [*_files(folder, (".rfs",)), *(Path(line) for line in LineHistory(path("recordings")).lines)]:
+        with suppress(OSError):
+            found[file.resolve()] = file.stat().st_mtime
+    newest = sorted(found, key=lambda file: -found[file])[:MOST_RECORDINGS]
+    made = [_recording(file, folder, found[file]) for file in newest if file != bundled.resolve()]
+    return [*made, Item("bundled example", file=bundled, words=BUNDLED, said="Enter opens it at a third of its run",
+                        more=(("", ""), ("comes with rfview", "")))]  # fmt: skip
+
+
+def _recording(file: Path, folder: Path, changed: float) -> Item:
+    shown = str(file.relative_to(folder.resolve())) if file.is_relative_to(folder.resolve()) else str(file)
+    return Item(visible(Path(shown).name), file=file, words=("replay", shown), said=f"Enter opens {shown} where you left it",
+                more=(("", ""), (ago(time.time() - changed), "")))  # fmt: skip
+
+
+def opened(file: str) -> None:
+    """Remember a recording that was opened."""
+    LineHistory(path("recordings")).add(os.path.abspath(file))
+
+
+def read(item: Item) -> Item:
+    """Return a recording's item with what the file says of it."""
+    from rfview.sessions import open_session      # start-up: after the first frame
+
+    assert item.file is not None
+    try:
+        with open_session(str(item.file)) as session:
+            info, timeline = session.info, session.timeline
+            overview = session.overview(min(BUCKETS, max(1, timeline.last - timeline.first)))
+            families = {int(entry["code"]): entry for entry in info["stalls"]}
+            names = [code for code, entry in families.items() if entry.get("family") == "register_file"]
+            waits = overview.states.sum(axis=1)
+            lost = overview.states[:, names].sum(axis=1) / waits.clip(min=1)
+            what = f"{info.get('name') or info['kernel']} · {info['design']} {info['scheduler']}"
+            cycles = f"{timeline.last - timeline.first:,} cycles"
+            return replace(item, right=cycles, more=((visible(what), _left_at(item.file)), *item.more[1:]),
+                           issued=tuple(overview.issue_rate.tolist()), lost=tuple(lost.tolist()))  # fmt: skip
+    except RfviewError as error:
+        return replace(item, more=((visible(str(error)), ""), *item.more[1:]), words=(), said=str(error))
+
+
+def _left_at(file: Path) -> str:
+    """Return where a recording was left: "at 2,001"; "" where nobody knows."""
+    try:
+        cycle = json.loads(file.with_name(file.name + ".view.json").read_text(encoding="utf-8"))["cycle"]
+        return f"at {cycle:,}" if isinstance(cycle, int) else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def lessons() -> list[Item]:
+    """Return the guided tours, those that were taken to their end marked."""
+    from rfview.learn.tours import TOURS
+
+    done = set(LineHistory(path("lessons")).lines)
+    return [Item(tour.title, tour.sentence, f"{len(tour.pages)} pages", ("learn", tour.name),
+                 f"Enter begins: {tour.sentence}", is_done=tour.name in done) for tour in TOURS.values()]
+
+
+def kernels(design: str) -> list[Item]:
+    """Return the bundled kernels, which Enter runs on a design."""
+    from rfview.commands.kernels import listing
+
+    return [Item(row["name"], row["description"], words=("debug", row["name"], "--design", design),
+                 said=f"Enter runs it on {design}: {row['description']}") for row in listing()]  # fmt: skip
+
+
+def own(folder: Path) -> list[Item]:
+    """Return what this folder holds that rfview can run, then how other programs come in."""
+    found = []
+    for file in _files(folder, (".toml", ".rfr", *KERNELS)):
+        if file.suffix == ".rfr":
+            found.append(Item(visible(file.name), "a recipe of a view", words=("debug", file.name), said="Enter opens it"))
+            continue
+        text = _head(file)
+        if file.suffix == ".toml":
+            if LAUNCH.search(text):
+                found.append(Item(visible(file.name), "a launch file", words=("debug", file.name), said="Enter runs it"))
+        elif file.suffix != ".py" or FRAMEWORKS.search(text):
+            found += [_kernel(file, name) for name in dict.fromkeys(KERNELS[file.suffix].findall(text))]
+    return [*found, *(Item(command, text, said=f"in a shell: {command}, {text}") for command, text in OWN)]
+
+
+def _kernel(file: Path, name: str) -> Item:
+    target = shlex.quote(f"{file.name}::{name}")
+    return Item(visible(f"{file.name}::{name}"), "a kernel; needs sizes and arguments",
+                said=f"in a shell: rfview debug {visible(target)} {ARGUMENTS}")  # fmt: skip
+
+
+def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Return the regular files of a folder with one of the suffixes, by name."""
+    def looked_at() -> Iterator[Path]:
+        with suppress(OSError), os.scandir(folder) as entries:
+            for number, entry in enumerate(entries):
+                if number >= MOST_FILES:
+                    return
+                if entry.name.endswith(suffixes) and entry.is_file():
+                    yield folder / entry.name
+
+    return sorted(looked_at())
+
+
+def _head(file: Path) -> str:
+    """Return the beginning of a file, "" of one that cannot be read."""
+    with suppress(OSError), open(file, "rb") as held:
+        return held.read(LOOKED_AT).decode(errors="replace")
+    return ""
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was, as people say it."""
+    if seconds < 90:
+        return "just now"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} minutes ago"
+    if seconds < 36 * 3600:
+        return f"{seconds / 3600:.0f} hours ago"
+    if seconds < 30 * 86400:
+        return f"{seconds / 86400:.0f} days ago"
+    return time.strftime("%d %b %Y", time.localtime(time.time() - seconds))

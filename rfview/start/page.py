@@ -1,0 +1,180 @@
+"""The start screen as lines: four lists beside and below each other, what Enter does, and the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, title
+from rfview.start.items import Item
+
+LISTS = ("RECORDINGS", "LESSONS", "KERNELS", "YOUR OWN")       # in the order of Tab
+INFO = {"RECORDINGS": "{}, newest first", "LESSONS": "five minutes each", "KERNELS": "{} that come along",
+        "YOUR OWN": "what rfview runs, and what is here"}  # fmt: skip
+HINTS = (("↑ ↓", "choose"), ("Tab", "next list"), ("Enter", "open"), ("d", "design"), ("/", "search all"), ("?", "help"),
+         ("q", "leave"))  # fmt: skip
+HELP = (
+    "↑ ↓ j k    choose in a list; PageUp, PageDown, g and G go further",
+    "Tab        the next list, Shift+Tab the one before; a click chooses, a second one opens",
+    "Enter      open the recording, take the lesson, run the kernel; leaving it comes back here",
+    "d          the register-file design on which kernels run",
+    "/          letters narrow all lists; Enter keeps them so, Esc ends it",
+    "q Esc      leave rfview",
+)
+WIDE, HIGH = 100, 30        # from which recordings have three rows and two curves
+NAME_CELLS, OWN_CELLS = 18, 26     # of kernels; of programs
+CURVE = 36
+TALL = (58, 10)             # columns and rows from which a recording has three rows
+
+
+@dataclass
+class Page:
+    """What is shown. lists: by name. chosen: the number in each. focus: the list with the keys. needle: what filters."""
+
+    lists: dict[str, list[Item]] = field(default_factory=lambda: {name: [] for name in LISTS})
+    chosen: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LISTS, 0))
+    focus: str = LISTS[0]
+    design: str = "hrf"
+    needle: str = ""
+    is_typing: bool = False
+    message: str = ""
+    kind: str = "dim"
+
+    def shown(self, name: str) -> list[Item]:
+        """Return what the filter leaves of a list."""
+        return [item for item in self.lists[name] if item.holds(self.needle)]
+
+    @property
+    def item(self) -> Item | None:
+        """The chosen one."""
+        left = self.shown(self.focus)
+        return left[min(self.chosen[self.focus], len(left) - 1)] if left else None
+
+
+def places(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
+    """Return x, y, width and height of each list on a screen of so many cells."""
+    top, bottom = 2, height - 2
+    room = bottom - top
+    left = (width * 62) // 120
+    if width >= WIDE and height >= HIGH:
+        upper = max(10, room // 2)
+        lessons = min(10, upper)
+        return {"RECORDINGS": (0, top, left, upper), "LESSONS": (left + 2, top, width - left - 2, lessons),
+                "KERNELS": (0, top + upper, left, room - upper),
+                "YOUR OWN": (left + 2, top + lessons, width - left - 2, room - lessons)}  # fmt: skip
+    first = max(2, min(6, room // 4))
+    last = max(2, min(6, room // 4))
+    middle, half = room - first - last, width // 2
+    return {"RECORDINGS": (0, top, width, first), "LESSONS": (0, top + first, half - 1, middle),
+            "KERNELS": (half, top + first, width - half, middle), "YOUR OWN": (0, top + first + middle, width, last)}
+
+
+def lines(page: Page, width: int, height: int) -> list[Line]:
+    """Return the whole screen.
+
+     rfview  a time-travelling visual debugger for GPU register files     no GPU, compiler or toolkit needed
+     New here?  Enter opens a recorded run; the first lesson takes five minutes.
+    ▌RECORDINGS  4, newest first     issued · lost to the register file     LESSONS  five minutes each
+    ▸1 gemm-hrf.rfs            4,002 cycles  ▁▇▃▅▄▃▄▄▅▄▄▄▄▄▄▄▄▃▃▄▄▄▄▆▄▃▄▇     ✓ Why did this warp stop?   7 pages
+       gemm · hrf gto             at 2,001    ▁▅▅▅▆▇▃▃▆▆▅▅▅▅▆▇▆▅▆▆▆▆▆▆▆▂▃▆
+       2 minutes ago
+    """
+    head = Row(width, "band").add(" rfview", "title")
+    head.add("  a time-travelling visual debugger for GPU register files", "tinfo")
+    head.right(width - 1, "no GPU, compiler or toolkit needed", "tinfo")
+    if page.is_typing or page.needle:
+        hello = Row(width).add(f" /{page.needle}", "bold").add("▏" if page.is_typing else "", "key")
+    else:
+        hello = Row(width).add(" New here?  ", "text").add("Enter", "bold").add(" opens a recorded run;  ", "text")
+        hello.add("Tab Enter", "bold").add(" takes the first lesson.", "text")
+    boxes = places(width, height)
+    body = {name: _box(page, name, box[2], box[3]) for name, box in boxes.items()}
+    rows = [head.line(), hello.line()]
+    for y in range(2, height - 2):
+        row = Row(width)
+        for name in sorted(boxes, key=lambda name: boxes[name][0]):
+            x, top, _, size = boxes[name]
+            if top <= y < top + size:
+                row.to(x)
+                row.cells(_grounded(body[name][y - top]))
+        rows.append(row.line())
+    item = page.item
+    said = page.message or (item.said if item is not None else "nothing has these letters")
+    rows.append(Row(width).add(" ").add(cut(said, width - 2), page.kind if page.message else "dim").line())
+    rows.append(hint_row(width, HINTS))
+    return fill(rows, width, height)
+
+
+def _grounded(line: Line) -> list[tuple[str, str]]:
+    """Return a line's cells with its ground in their roles: beside it another list goes on."""
+    ground = f"~{line.ground}" if line.ground else ""
+    return [(char, f"{role}{ground}") for text, role in line.spans for char in text]
+
+
+def number_at(page: Page, name: str, width: int, height: int, y: int) -> int | None:
+    """Return which item a row of a list shows, counted from its title; None for the title and blank rows."""
+    first, each, items = _window(page, name, width, height)
+    number = first + (y - 1) // each
+    return number if y > 0 and number < len(items) else None
+
+
+def _window(page: Page, name: str, width: int, height: int) -> tuple[int, int, list[Item]]:
+    """Return the first item that a list shows, the rows of each, and all that the filter leaves."""
+    items = page.shown(name)
+    each = 3 if name == "RECORDINGS" and width >= TALL[0] and height >= TALL[1] else 1
+    room = max(1, (height - 1) // each)
+    chosen = min(page.chosen[name], len(items) - 1)
+    return max(0, min(chosen - room // 2, len(items) - room)), each, items
+
+
+def _box(page: Page, name: str, width: int, height: int) -> list[Line]:
+    """Return one list: its title, and as much of it as has room around the chosen item."""
+    first, each, items = _window(page, name, width, height)
+    focus, is_tall = page.focus == name, each > 1
+    info = f"{INFO[name].format(len(items))}{', on ' + page.design if name == 'KERNELS' else ''}"
+    right = "issued · lost to the register file" if is_tall and width - len(info) > 54 else ""
+    head = title(width, name, info, focus=focus, right=right)
+    room, chosen = max(1, (height - 1) // each), min(page.chosen[name], len(items) - 1)
+    rows = [head]
+    for number in range(first, min(len(items), first + room)):
+        rows += _item(name, items[number], number, width, is_chosen=number == chosen and focus, is_tall=is_tall)
+    return fill(rows, width, height)
+
+
+def _item(name: str, item: Item, number: int, width: int, *, is_chosen: bool, is_tall: bool) -> list[Line]:
+    """Return the rows of one item."""
+    ground = "focus" if is_chosen else ""
+    row = Row(width, ground).add("▸" if is_chosen else " ", "bold")
+    if name == "RECORDINGS":
+        row.add(f"{number + 1} " if number < 9 else "  ", "dim")
+        curve = max(0, min(CURVE, width - 44)) if is_tall else 0
+        end = width - curve - 2 if curve else width - 1
+        if not is_tall:
+            row.add(cut(item.name, 24), "bold").at(30, cut(item.more[0][0], max(0, width - 62)), "text")
+            row.right(width - 20, item.more[0][1], "dim").right(width - 1, item.right or item.more[1][0], "dim")
+            return [row.line()]
+        row.add(cut(item.name, 24), "bold").right(end, item.right, "text").to(end + 1)
+        rows = [row.cells(_curve(item.issued, curve, "fg:issued")).line()]
+        for index, (left, right) in enumerate(item.more):
+            row = Row(width, ground if not index else "").to(3)
+            row.add(cut(left, (end - len(right) - 4) if item.lost or right else width - 4), "dim" if index else "text")
+            row.right(end, right, "dim")
+            if not index and item.lost:
+                row.to(end + 1).cells(_curve(item.lost, curve, "fg:register_file", 1.0))
+            rows.append(row.line())
+        return rows
+    if name == "LESSONS":
+        row.add("✓ " if item.is_done else "  ", "good").add(cut(item.name, width - 14), "dim" if item.is_done else "text")
+        return [row.right(width - 1, item.right, "dim").line()]
+    long = OWN_CELLS if name == "YOUR OWN" else NAME_CELLS
+    row.add(" ").add(f"{item.name:<{long}} ", "bold").add(cut(item.text, width - row.x - 1), "text")
+    return [row.line()]
+
+
+def _curve(values: Sequence[float], width: int, role: str, top: float = 0.0) -> list[tuple[str, str]]:
+    """Return bars of values, as high as the highest or `top`."""
+    if not values or not width:
+        return []
+    top = top or max(values) or 1.0
+    stretched = [values[x * len(values) // width] for x in range(width)]
+    return [(BARS[min(8, max(1 if value > 0.005 else 0, round(value / top * 8)))], role) for value in stretched]

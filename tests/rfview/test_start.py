@@ -1,0 +1,157 @@
+"""The start screen: what it finds in a folder, what Enter opens, and the way back to it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from rfview.commands.first import bundled_recording
+from rfview.line_history import LineHistory, path
+from rfview.start import items
+from rfview.start.page import LISTS, Page, lines, number_at, places
+from rfview.start.screen import StartApp
+from tests.rfview.pilots import NAMES
+from tests.rfview.terminal import REPOSITORY, Terminal
+
+CUDA = """#include <cuda.h>
+template <int N>
+__global__ void __launch_bounds__(256, 2) scale(float *x) {}
+extern "C" __global__ void
+add(const float *a) {}
+"""
+PYTHON = "from numba import cuda\n\n@cuda.jit\ndef saxpy(x):\n    pass\n\n@cuda.jit('void()', fastmath=True)\ndef twice():\n    pass\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in a folder with a recording, a damaged one, programs and other files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    shutil.copy(bundled_recording(), tmp_path / "run.rfs")
+    (tmp_path / "broken.rfs").write_text("no recording")
+    (tmp_path / "k.cu").write_text(CUDA)
+    (tmp_path / "k.py").write_text(PYTHON)
+    (tmp_path / "other.py").write_text("@jit\ndef no():\n    pass\n")
+    (tmp_path / "k.ptx").write_text(".visible .entry one(\n)\n{}\n")
+    (tmp_path / "launch.toml").write_text('module = "k.ptx"\n[[launch]]\nkernel = "one"\n')
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    (tmp_path / "dir.rfs").mkdir()
+    (tmp_path / "gone.cu").symlink_to(tmp_path / "nowhere")
+    return tmp_path
+
+
+def test_what_a_folder_holds_is_found_by_looking_only(folder: Path) -> None:
+    found = items.own(folder)
+    here = [item.name for item in found if item.words or "::" in item.name and item.name[0] == "k" and "k.cu::name" not in item.name]
+    assert here == ["k.cu::scale", "k.cu::add", "k.ptx::one", "k.py::saxpy", "k.py::twice", "launch.toml"]
+    assert [item.words for item in found if item.words] == [("debug", "launch.toml")]
+    assert [item.name for item in found][-4:] == [command for command, _ in items.OWN]
+    assert "rfview debug k.cu::scale --grid" in found[0].said
+
+
+def test_recordings_are_read_and_damaged_ones_say_so(folder: Path) -> None:
+    (folder / "run.rfs.view.json").write_text('{"cycle": 2001}')
+    elsewhere = folder / "far"
+    elsewhere.mkdir()
+    shutil.copy(bundled_recording(), elsewhere / "late.rfs")
+    items.opened(str(elsewhere / "late.rfs"))
+    items.opened(str(folder / "never.rfs"))
+    found = {item.name: items.read(item) for item in items.recordings(folder, bundled_recording())}
+    assert set(found) == {"run.rfs", "broken.rfs", "late.rfs", "bundled example"}
+    run = found["run.rfs"]
+    assert run.words == ("replay", "run.rfs") and run.right == "24,576 cycles" and run.more[0] == ("vectoradd · hrf gto", "at 2,001")
+    assert len(run.issued) == len(run.lost) == items.BUCKETS and 0 < max(run.lost) <= 1
+    assert not found["broken.rfs"].words and "not an rfview recording" in found["broken.rfs"].said
+    assert found["late.rfs"].words == ("replay", "far/late.rfs")
+    assert found["bundled example"].words == items.BUNDLED
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (200, 60), (60, 15), (20, 5)])
+def test_every_size_is_filled_exactly(size: tuple[int, int]) -> None:
+    shown = Page()
+    shown.lists = {"RECORDINGS": [items.Item(f"r{number}", more=(("", ""), ("", ""))) for number in range(30)],
+                   "LESSONS": items.lessons(), "KERNELS": items.kernels("hrf"), "YOUR OWN": items.own(Path("/nowhere"))}
+    for name in LISTS:
+        shown.focus, shown.chosen[name] = name, 3
+        painted = lines(shown, *size)
+        assert len(painted) == size[1] and all(len(line.plain) == size[0] for line in painted)
+    for name, (x, y, width, height) in places(*size).items():
+        assert x + width <= size[0] and number_at(shown, name, width, height, 0) is None
+        if size[1] >= 24:
+            assert y + height <= size[1] - 2 and shown.chosen[name] in {
+                number_at(shown, name, width, height, row) for row in range(height)}  # fmt: skip
+
+
+def drive(test: Callable[[StartApp, Callable[..., Awaitable[None]]], Awaitable[None]], size: tuple[int, int] = (120, 40)) -> StartApp:
+    """Run the start screen under keys."""
+    app = StartApp(bundled_recording(), Page())
+
+    async def main() -> None:
+        async with app.run_test(size=size) as pilot:
+            while not all(app.main.page.lists.values()) or not all(item.issued or not item.words or item.words[0] != "replay"
+                                                                   for item in app.main.page.lists["RECORDINGS"]):
+                await pilot.pause(0.02)
+
+            async def press(*keys: str) -> None:
+                await pilot.press(*(NAMES.get(key, key) for key in keys))
+                await pilot.pause()
+
+            await test(app, press)
+
+    asyncio.run(main())
+    return app
+
+
+def test_keys_choose_and_enter_leaves_with_the_command(folder: Path) -> None:
+    async def recording(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
+        names = [item.name for item in app.main.page.lists["RECORDINGS"]]
+        await press("g", *("j" * names.index("broken.rfs")), "enter")
+        assert app.main.chosen is None and "not an rfview recording" in app.main.page.message
+        await press("g", *("j" * names.index("run.rfs")), "enter")
+
+    assert drive(recording).main.chosen == ("replay", "run.rfs")
+
+    async def kernel(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
+        await press("tab", "tab", "d", "d", "x")
+        assert "x does nothing here" in app.main.page.message
+        await press("?", "?", "/", *"gemm", "enter", "j", "enter")
+
+    chosen = drive(kernel).main.chosen
+    assert chosen is not None and chosen[:2] == ("debug", "gemm") and chosen[2] == "--design" and chosen[3] != "hrf"
+
+    async def nothing(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
+        await press("/", *"zzzz", "enter", "enter", "escape")
+        assert app.main.page.needle == "" and app.is_running
+        await press("q")
+
+    assert drive(nothing).main.chosen is None
+
+
+def test_lessons_taken_to_their_end_are_marked(folder: Path) -> None:
+    LineHistory(path("lessons")).add("first")
+    assert [item.is_done for item in items.lessons()][:2] == [True, False]
+
+
+def test_what_was_opened_comes_back_to_the_start_screen(folder: Path) -> None:
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_STATE_HOME": str(folder / "state"),
+            "PYTHONPATH": str(REPOSITORY)}
+    with Terminal([], environ=home, folder=folder) as terminal:
+        terminal.wait(lambda text: "RECORDINGS" in text and "24,576 cycles" in text and "LESSONS" in text)
+        terminal.send("Gg")
+        terminal.send("/run.rfs\r")
+        terminal.wait(lambda text: "bundled example" not in text and "run.rfs" in text)
+        terminal.send("\r")
+        terminal.wait(lambda text: "WARPS" in text and "cycle 0" in text)
+        terminal.send("5s")
+        terminal.wait("cycle 5 ")
+        terminal.send("q")
+        terminal.wait(lambda text: "RECORDINGS" in text and "at 5" in text)
+        terminal.send("\x1b")
+        terminal.wait("bundled example")
+        terminal.send("q")
+        assert terminal.end() == 0
+    assert str(folder / "run.rfs") in LineHistory(folder / "state" / "rfview" / "recordings").lines
