@@ -131,7 +131,7 @@ def _run(words: list[str]) -> int:
     if not words:
         from rfview.commands import first
 
-        return first.run()
+        return first.run(parsed)
     name, rest = words[0], words[1:]
     if name in ("-h", "--help"):
         print(overview())

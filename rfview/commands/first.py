@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from rfview import cli, streams
+from rfview import streams
 from rfview.commands import screen
 from rfview.engine.errors import InputError, RfviewError
 
@@ -23,8 +26,11 @@ def bundled_recording() -> Path:
     return next((file for file in files if file.stem == NAME), files[0])
 
 
-def run() -> int:
-    """Show the start screen until the user leaves it; what is opened from it comes back to it."""
+def run(parsed: Callable[[str, list[str]], tuple[Any, argparse.Namespace]]) -> int:
+    """Show the start screen until the user leaves it; what is opened from it comes back to it.
+
+    parsed: makes a command's module and arguments of its words.
+    """
     if not screen.is_terminal():
         return show_bundled()
     from rfview.start.items import BUNDLED
@@ -38,7 +44,7 @@ def run() -> int:
             if words == BUNDLED:
                 show_bundled()
                 continue
-            module, args = cli.parsed(words[0], list(words[1:]))
+            module, args = parsed(words[0], list(words[1:]))
             module.run(args)
         except RfviewError as error:
             shown.message, shown.kind = str(error), "bad"
