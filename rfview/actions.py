@@ -141,7 +141,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("palette", ("ctrl+p",), "palette", "every action by name", SCREEN, "palette"),
     Action("screenshot", ("Y",), "screenshot", "this screen into a file, .svg or .txt", SCREEN, "screenshot"),
     Action("message", ("M",), "message", "the last message in full", SCREEN),
-    Action("copy", ("y",), "copy", "copy the way to here", SCREEN),
+    Action("copy", ("y",), "copy", "copy the way to here / what the panel shows", SCREEN, "", "copy_panel"),
+    Action("copy_panel", ("ctrl+y",), "copy-panel", "copy what the panel with the keys shows", SCREEN),
     Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
 )
 BY_NAME = {action.name: action for action in ACTIONS}

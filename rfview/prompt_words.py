@@ -17,6 +17,21 @@ UNIT = re.compile(rf"([{''.join(UNITS)}])\d*\.\Z")
 WORD = re.compile(r"[A-Za-z_][\w.]*\Z")
 
 
+# a design with parameters that are being typed, behind `swap`: swap racetrack[preshift=none,po
+DESIGN = re.compile(r"(?P<before>swap (?P<design>\w+)\[(?:[^\],]*,)*)(?P<typed>\w*)\Z")
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return "parameter=value" with the default of each parameter of a design; [] for a name that is none."""
+    from rfview.engine import plugin as designs
+    from rfview.engine.errors import InputError
+
+    try:
+        return [f"{entry.name}={entry.default}" for entry in designs.design(name).parameters]
+    except InputError:
+        return []
+
+
 class Words:
     """The whole lines and the words of one run, and what a line may become with them."""
 
@@ -47,6 +62,9 @@ class Words:
         whole = [known for known in self.lines if known.startswith(line) and known != line]
         if whole:
             return whole
+        within = DESIGN.match(line)
+        if within is not None:
+            return [within["before"] + word for word in parameters_of(within["design"]) if word.startswith(within["typed"])]
         found = WORD.search(line)
         if found is None or not re.search(r"\s", line):     # the first word is a command
             return []

@@ -7,13 +7,14 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from textwrap import wrap
 from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.learn import sources
+from rfview.render import here
 from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
 
@@ -176,7 +177,7 @@ def text_of(word: str, most: int = 12, width: int = WIDTH) -> list[str]:
 
 
 def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
-    """Return what the focused thing of a screen is, with its sources: panel, columns, and the state or design in it."""
+    """Return the focused thing of a screen in figures, then what it is, with sources: panel, columns, state or design."""
     info = scene.info
     panel = scene.panel if scene.panel in sources.PANELS else "warps"
     own = list(states(info))
@@ -193,14 +194,26 @@ def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
         for name in info.get("design_spec", {}).get("chain", [info["design"]]):
             terms += of_design(name, info)
     about = [term for term in panels() if term.name == panel or term.name.startswith(f"{panel}: ")]
+    if scene.now is not None:       # the thing itself is there: no sample of one
+        about[0] = _without_sample(about[0])
     painter = painter_of(base_design(str(info.get("design", "")))) if panel == "lens" else None
     if painter is not None:     # this design's own way of showing it in place of the general one
-        about[0] = Term(panel, "panel", _sentences(painter), about[0].source)
+        own_way = Term(panel, "panel", _sentences(painter), about[0].source)
+        about[0] = own_way if scene.now is None else _without_sample(own_way)
     terms = [*terms, *about] if panel in ("warps", "why", "code") else [*about, *terms]
     lines: list[str] = []
+    for what, figure in (found := here.facts(scene)):
+        first = max(len(label) for label, _ in found) + 2
+        lines += wrap(figure, max(LEAST, width), initial_indent=f"{what:<{first}}", subsequent_indent=" " * first)
+    lines += [""] * bool(lines)
     for term in terms:
         lines += [*term.lines(width), ""]
     return lines[:-1]
+
+
+def _without_sample(term: Term) -> Term:
+    """Return a panel's explanation without the paragraphs that show a sample."""
+    return replace(term, text="\n\n".join(part for part in term.text.split("\n\n") if not part.startswith(" ")))
 
 
 def of_instruction(scene: Any) -> Iterator[Term]:

@@ -6,6 +6,7 @@
     status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  lines
     footer
                       a painter per panel, by the panel's name; lens chooses one of lenses/
+    here              the focused thing in figures
     relief            what came of a relief that WHY named
     chain   operation the chain of reasons as WHY draws it; short words for instructions
     image  image_details          a buffer as a picture; the pixel in focus

@@ -27,11 +27,13 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
     row = Row(width).add(" scheduler ", "dim").add("‹ ", "key").add(scheduler, "bold").add(" ›", "key")
     row.add("  as now" if kept else "", "dim")
     lines.append(row.at(min(38, width // 2), "then to ", "dim").add(follow, "bold").line())
-    lines.append(hint_row(width, (("Enter", "run"), ("← →", "scheduler"), ("m", "other place"), ("Esc", "close"))))
+    lines.append(hint_row(width, (("Enter", "run"), ("← →", "scheduler"), ("p", "parameters"), ("m", "other place"),
+                                   ("Esc", "close"))))
     return fill(lines, width, height)
 
 
-def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int, height: int) -> list[Line]:
+def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int, height: int,
+            typed: str = "") -> list[Line]:  # fmt: skip
     """Return the bundled kernels, (name, description) each, and the keys.
 
     ▌ANOTHER KERNEL  on this machine, from cycle 0
@@ -39,9 +41,11 @@ def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int
      ▸ gemm             tiled matrix multiplication
      Enter runs  f a file  Esc
     """
-    lines = [title(width, "ANOTHER KERNEL", "on this machine, from cycle 0", focus=True)]
+    lines = [title(width, "ANOTHER KERNEL", typed or "on this machine, from cycle 0", focus=True,
+                   right=f"{len(rows)} ")]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 2)
-    lines.append(hint_row(width, (("Enter", "run"), ("f", "a launch file by name"), ("Esc", "close"))))
+    lines.append(hint_row(width, (("Enter", "run"), ("/", "narrow"), ("f", "a launch file by name"),
+                                   ("Esc", "close"))))
     return fill(lines, width, height)
 
 

@@ -43,7 +43,7 @@ def pattern(values: np.ndarray) -> str:
     return ""
 
 
-def _values(machine: Machine, warp: int, reg: int) -> np.ndarray | None:
+def values_of(machine: Machine, warp: int, reg: int) -> np.ndarray | None:
     """Return a register's 32 words, None where the slot is empty."""
     try:
         return np.ascontiguousarray(machine.snapshot.register(warp, reg))
@@ -98,10 +98,10 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
     pending = (machine.sb_write[scene.warp] >> reg) & 1
     row.add("▸" if focus else " ", "bold").add(f"R{reg:<3}", "bold" if focus else "text")
     row.add("□" if pending else " ", "fg:long_scoreboard").add(f" {cut(name, NAME_CELLS - 2)}", "dim").to(6 + NAME_CELLS)
-    values = _values(machine, scene.warp, reg)
+    values = values_of(machine, scene.warp, reg)
     if values is None:
         return row.add("–", "faint").line()
-    before = _values(scene.before, scene.warp, reg) if scene.before and _same_warp(scene) else values
+    before = values_of(scene.before, scene.warp, reg) if scene.before and _same_warp(scene) else values
     before = values if before is None else before
     kind = scene.number_format
     if kind == "auto":

@@ -180,7 +180,7 @@ class MainScreen(Guarded, Screen[None]):
             facts |= first_facts(scene.at(own_keys=mine.own_keys))
         self.scene = scene.at(**facts)
         if first:
-            self.prompt.words.learn(offers(scene.info), scene.info, self.worker.session.timeline.layout.sm_dtype)
+            self.learn_words()
             self.lay_out()
         self.repaint_panels()
         if isinstance(self.app.screen, Popup):
@@ -247,8 +247,14 @@ class MainScreen(Guarded, Screen[None]):
         if data.get("warp") is not None:
             focus.choose_warp(self, data["warp"])
         if "target" in data:
+            self.learn_words()
             app.target_command = recipe.for_kernel(app.target_command, data)
             self.change(title=data["name"], scroll=0)
+
+    def learn_words(self) -> None:
+        """Let Tab know the parameters, fields and states of the run."""
+        timeline = self.worker.session.timeline
+        self.prompt.words.learn(offers(timeline.info), timeline.info, timeline.layout.sm_dtype)
 
     # keys and mouse
 

@@ -83,7 +83,7 @@ def explained(panel: str, size: tuple[int, int] = (120, 40)) -> str:
         found.append(whole)
         shown = app.window_text()
         await app.press("j")
-        assert app.window_text() != shown or len(app.app.screen.text) <= 33
+        assert app.window_text() != shown or len(app.app.screen.text) <= size[1] - 5
         await app.press("escape")
         assert app.app.screen is app.app.main
 
@@ -138,3 +138,50 @@ def test_the_lens_is_explained_as_this_design_shows_it() -> None:
 
     text = "\n".join(terms.at_focus(Scene(info=make_info("hrf"), panel="lens")))
     assert "two buffers" in text and "A fills   w12" in text and "16 banks × 64 rows" not in text
+
+
+@pytest.mark.parametrize("name", ["first", "drain", "dead", "shift", "refresh"])
+def test_what_is_in_focus_is_told_in_figures_of_the_session(name: str) -> None:
+    """K on a warp, a bank, an instruction, a register and the states, against the session's own values."""
+    from rfview.learn.tours import TOURS
+    from rfview.render import here
+    from rfview.render.scene import Machine, Scene
+    from rfview.sessions import open_session
+
+    with open_session(TOURS[name].recording) as session:
+        session.goto("40%")
+        snapshot = session.snapshot()
+        warp = next(w for w in range(len(snapshot.sm["warp"])) if int(snapshot.sm["resident"]) >> w & 1)
+        scene = Scene(now=Machine(snapshot), info=session.info, warp=warp, bank=1, reg=1, lane=3)
+        told = {panel: dict(here.facts(scene.at(panel=panel))) for panel in PANELS}
+        assert told["warps"][f"w{warp}"] == f"at cycle {session.cycle:,}"
+        record = snapshot.sm["warp"][warp]
+        assert f"since {int(record['state_since_cycle']):,}" in told["warps"]["state"]
+        assert told["warps"]["issued"].startswith(f"{int(record['num_issued']):,} instruction")
+        program = session.info["program"]
+        assert told["warps"]["next"].startswith(program[int(record["pc"])]["text"])
+        assert told["code"][f"pc {int(record['pc'])}"].endswith(f"line {program[int(record['pc'])]['line']}")
+        assert f"0x{int(session.value(f'w{warp}.R1[3]')):08x}" in told["registers"]["lane 3"]
+        counts = {text.split(" ", 1)[1]: int(figure) for text, figure in told["stalls"].items() if text != "warps now"}
+        assert sum(counts.values()) == session.info["num_warps"]
+        assert all(int(session.value(f"stall.{state}")) == count for state, count in counts.items())
+        assert told["lens"]["now"].split()[0] in ("idle", "reads", "writes", "is") and told["lens"]["holds"]
+        for field in (one for one in told["lens"] if one.startswith("rf.")):
+            assert told["lens"][field].split()[0] == str(int(snapshot.rf[field[3:]][1].ravel()[0]))
+        assert told["overview"] == {}
+
+
+def test_the_window_stands_beside_what_it_explains_and_goes_with_time() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("K")
+        window = app.app.screen
+        assert window.styles.align_horizontal == "right" and f"at cycle {app.cycle:,}" in app.window_text()
+        assert "  0 ↓ rcp" not in app.window_text(), "the panel's sample is not shown where the panel is"
+        await app.press("s")
+        assert f"at cycle {app.cycle:,}" in app.window_text()
+        await app.press("escape", "tab")
+        assert app.scene.panel == "lens"
+        await app.press("K")
+        assert app.app.screen.styles.align_horizontal == "left" and "bank 0" in app.window_text()
+
+    drive(test, size=(120, 40))

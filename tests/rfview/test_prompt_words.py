@@ -31,6 +31,10 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
         registers = app.session.info["registers_per_thread"]
         assert f"print w3.R{registers - 1}" in words.completions("print w3.R")
         assert all(line.startswith("print w3.") for line in words.completions("print w3."))
+        preshift, = words.completions("swap racetrack[pres")
+        assert preshift.startswith("swap racetrack[preshift=")
+        assert all("[ports=4,p" in line for line in words.completions("swap racetrack[ports=4,p"))
+        assert words.completions("swap nothing[p") == []
         assert words.completions("fork b set rac") and all("set racetrack." in line for line in words.completions("fork b set rac"))
 
     drive(test, opener=lambda report: open_session(SHIFTING))
@@ -53,5 +57,30 @@ def test_tab_goes_through_all_completions_and_round() -> None:
         assert prompt.value.startswith(wanted[0][:-1]) and prompt.is_open
         await app.press("ctrl+u", *"goto 7", "tab", "7", "enter")
         assert app.cycle == 77
+
+    drive(test)
+
+
+def test_the_window_of_designs_hands_parameters_to_the_prompt() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("v", "j", "p")
+        prompt = app.app.main.prompt
+        assert prompt.is_open and prompt.value.startswith("swap ") and prompt.value.endswith("[")
+        await app.press("tab")
+        assert "=" in prompt.value
+
+    drive(test)
+
+
+def test_letters_narrow_the_window_of_kernels() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("O", "/", *"image", "enter")
+        window = app.app.screen
+        assert 0 < len(window.rows) < 20 and all("image" in " ".join(row) for row in window.rows)
+        assert "/image" in app.window_text()
+        await app.press("/", *"zzz", "enter", "enter")
+        assert window.rows == [] and app.app.screen is window
+        await app.press("/", "escape")
+        assert len(window.rows) == len(window.all)
 
     drive(test)

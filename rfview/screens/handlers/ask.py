@@ -10,7 +10,7 @@ from rfview.screens import requests
 from rfview.screens.handlers import focus, search
 from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
 from rfview.screens.windows.help import HelpScreen
-from rfview.screens.windows.popup import WhyWindow
+from rfview.screens.windows.popup import ExplainWindow, WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def explain(main: MainScreen, pressed: Pressed) -> None:
     """Say what the focused thing is, with the paper's section or our assumption."""
     from rfview.learn import terms      # start-up: it gathers every docstring that explains a term
 
-    main.open_text(tuple(terms.at_focus(main.scene, main.app.size.width - 8)))
+    main.app.push_screen(ExplainWindow(main, terms.at_focus))
 
 
 def explain_term(main: MainScreen, word: str) -> None:

@@ -150,6 +150,13 @@ def copy(main: MainScreen, pressed: Pressed) -> None:
     main.say(f"copied: {text}", "good")
 
 
+def copy_panel(main: MainScreen, pressed: Pressed) -> None:
+    """Copy the panel with the keys as text, as it stands on the screen."""
+    text = "\n".join(line.plain.rstrip() for line in main.views[main.scene.panel].lines)
+    main.app.copy_to_clipboard(text)
+    main.say(f"copied {TITLES[main.scene.panel]} as text", "good")
+
+
 HANDLERS: dict[str, Handler] = {
     "focus_next": lambda main, pressed: focus.turn(main, 1),
     "focus_previous": lambda main, pressed: focus.turn(main, -1),
@@ -159,5 +166,6 @@ HANDLERS: dict[str, Handler] = {
     "lanes_right": lanes_right, "lanes_left": lanes_left, "number_format": number_format, "source": source,
     "zoom_in": zoom_time(1), "zoom_out": zoom_time(-1),
     "palette": lambda main, pressed: main.app.push_screen(PaletteWindow(main)),
-    "screenshot": screenshot, "message": lambda main, pressed: main.show_message(), "copy": copy, "quit": leave,
+    "screenshot": screenshot, "message": lambda main, pressed: main.show_message(), "copy": copy,
+    "copy_panel": copy_panel, "quit": leave,
 }

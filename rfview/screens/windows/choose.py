@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from textual import events
+
 from rfview.render import choose
 from rfview.render.text import Line
 from rfview.screens import requests
@@ -50,6 +52,10 @@ class DesignsWindow(Popup):
             self.at = (self.at + (1 if token in ("right", "l") else -1)) % len(self.schedulers)
         elif token == "m":
             self.follows_warp = not self.follows_warp
+        elif token == "p":      # Tab goes through its parameters there
+            self.dismiss()
+            self.main.call_after_refresh(self.main.open_prompt, ":", f"swap {self.rows[self.selected][0]}[")
+            return True
         elif token == "enter":
             self.dismiss()
             place = f" warp {self.main.scene.warp}" if self.follows_warp else ""
@@ -64,31 +70,58 @@ class DesignsWindow(Popup):
 
 
 class KernelsWindow(Popup):
-    """The bundled kernels; Enter runs the chosen one on this machine."""
+    """The bundled kernels, narrowed by letters behind /; Enter runs the chosen one on this machine."""
 
     def __init__(self, main: Any):
         super().__init__(main, (110, 40))
         from rfview.commands.kernels import listing
 
-        self.rows = [(row["name"], row["description"]) for row in listing()]
+        self.all = [(row["name"], row["description"]) for row in listing()]
         self.now = str(main.scene.info.get("name", ""))
-        self.selected = next((index for index, (name, _) in enumerate(self.rows) if name == self.now), 0)
+        self.needle, self.is_typing = "", False
+        self.selected = next((index for index, (name, _) in enumerate(self.all) if name == self.now), 0)
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """What the letters leave."""
+        return [row for row in self.all if self.needle.lower() in " ".join(row).lower()]
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list."""
-        return choose.kernels(self.rows, self.now, self.selected, width, height)
+        typed = f"/{self.needle}{'▏' if self.is_typing else ''}" if self.is_typing or self.needle else ""
+        return choose.kernels(self.rows, self.now, self.selected, width, height, typed)
 
     def count(self) -> int:
         """Return the kernels."""
         return len(self.rows)
 
+    async def on_key(self, event: events.Key) -> None:
+        if not self.is_typing:
+            await super().on_key(event)
+            return
+        event.stop()
+        event.prevent_default()
+        if event.key in ("enter", "escape"):
+            self.is_typing = False
+            self.needle = self.needle if event.key == "enter" else ""
+        elif event.key == "backspace":
+            self.needle = self.needle[:-1]
+        elif event.character is not None and event.character.isprintable():
+            self.needle += event.character
+        self.selected = 0
+        self.paint()
+
     def pressed(self, token: str) -> bool:
-        """Run the chosen kernel, or ask for a file."""
-        if token not in ("enter", "f"):
-            return False
-        self.dismiss()
-        if token == "enter":
-            self.main.worker.ask(requests.command, f"kernel {self.rows[self.selected][0]}")
+        """Run the chosen kernel, ask for a file, or narrow the list."""
+        if token == "/":
+            self.is_typing = True
+            self.paint()
+        elif token == "f" or (token == "enter" and self.rows):
+            self.dismiss()
+            if token == "enter":
+                self.main.worker.ask(requests.command, f"kernel {self.rows[self.selected][0]}")
+            else:
+                self.main.call_after_refresh(self.main.open_prompt, ":", "kernel ")
         else:
-            self.main.call_after_refresh(self.main.open_prompt, ":", "kernel ")
+            return False
         return True

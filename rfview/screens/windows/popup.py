@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual import events
@@ -218,6 +219,36 @@ class TextWindow(Popup):
     def count(self) -> int:
         """Return the lines."""
         return len(self.folded)
+
+
+class ExplainWindow(TextWindow):
+    """What is in focus, beside it: on the other half of the screen where that has room, and told anew where time moves."""
+
+    WIDE = 58       # cells
+
+    def __init__(self, main: Any, tell: Callable[[Any, int], list[str]]):
+        """tell(scene, width): the lines."""
+        super().__init__((), "WHAT IS THIS")
+        self.main, self.tell = main, tell
+
+    def paint(self) -> None:
+        """Take the half that the focused panel leaves."""
+        screen = self.app.size
+        place = next((one for one in self.main.places if one.panel == self.main.scene.panel), None)
+        beside = place is not None and screen.width >= 2 * self.WIDE and place.width <= screen.width - self.WIDE
+        width = self.WIDE if beside else min(116, screen.width - self.EDGE)
+        self.text = tuple(self.tell(self.main.scene, width - 4))
+        self.wanted = (width, min(len(self.text) + 2, screen.height - 4 if beside else 34))
+        is_left = place is not None and place.x < self.WIDE
+        self.styles.align = ("center" if not beside else "right" if is_left else "left", "middle")
+        super().paint()
+
+    def pressed(self, token: str) -> bool:
+        """s and S step with the window open."""
+        if token not in ("s", "right", "S", "left"):
+            return False
+        self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
+        return True
 
 
 def _folded(line: str, room: int) -> list[str]:
