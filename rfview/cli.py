@@ -31,7 +31,7 @@ COMMANDS: dict[str, str] = {
     "capture": "write one launch of an unmodified CUDA program as a launch file with its data",
     "script": "run debugger commands over a kernel or session, without a terminal",
     "lines": "say what each line of CUDA, Python or Triton cost: issued, stalled, registers",
-    "learn": "five short guided tours: predict, step, and see",
+    "learn": "eight short guided tours: predict, step, and see",
     "export": "write a session for other viewers: Konata, Perfetto, VCD, CSV, SQLite",
     "image": "show a buffer as a picture, on edram beside the right one, as text or PNG",
     "serve": "show the same screens in a browser, on this machine only unless told otherwise",

@@ -6,14 +6,17 @@ import difflib
 
 from rfview.engine.errors import InputError
 from rfview.learn.tour import Tour
-from rfview.learn.tours import dead, drain, first, refresh, shift
+from rfview.learn.tours import dead, drain, fade, first, hits, place, refresh, shift
 
-TOURS: dict[str, Tour] = {module.TOUR.name: module.TOUR for module in (first, drain, dead, refresh, shift)}
+TOURS: dict[str, Tour] = {module.TOUR.name: module.TOUR for module in (first, drain, dead, hits,
+                                                               refresh, fade, shift, place)}
 
 
 def tour(name: str) -> Tour:
     """Return a tour by its name or by its design's; raises InputError naming those there are."""
-    by_design = {entry.design: entry for entry in TOURS.values()}
+    by_design: dict[str, Tour] = {}
+    for entry in TOURS.values():
+        by_design.setdefault(entry.design, entry)
     if name in TOURS or name in by_design:
         return TOURS.get(name) or by_design[name]
     near = difflib.get_close_matches(name, [*TOURS, *by_design], n=1)
