@@ -43,24 +43,56 @@ def _colours(style: Style | None) -> tuple[ColorTriplet, ColorTriplet]:
 
 def of_app(app: Any) -> str:
     """Return the picture of what a running app shows."""
-    update = app.screen._compositor.render_update(full=True, screen_stack=app._background_screens, simplify=True)
     width, height = app.size
-    return of_strips([[segment for strip in row for segment in strip] for row in update.strips], width, height)
+    return of_strips(strips_of(app), width, height)
+
+
+def strips_of(app: Any) -> list[list[Segment]]:
+    """Return the rows of what a running app shows."""
+    update = app.screen._compositor.render_update(full=True, screen_stack=app._background_screens, simplify=True)
+    return [[segment for strip in row for segment in strip] for row in update.strips]
 
 
 def of_strips(strips: list[list[Segment]], width: int, height: int) -> str:
     """Return the picture of a screen's rows."""
     classes: dict[Look, str] = {}
-    rows = []
-    for y, strip in enumerate(strips[:height]):
-        rows.append(f'<g transform="translate({MARGIN},{MARGIN + y * ROW})">{_row(strip, width, classes)}</g>')
+    return _page(_rows(strips, width, height, classes), width, height, classes)
+
+
+def film(frames: list[tuple[list[list[Segment]], int]], width: int, height: int, seconds: float) -> str:
+    """Return a picture that goes through frames, (a screen's rows, for how many times `seconds` it stays) each.
+
+    Rows that never change are there once. Who asks for less motion sees the last frame.
+    """
+    classes: dict[Look, str] = {}
+    drawn = [(_rows(strips, width, height, classes), times) for strips, times in frames]
+    columns = zip(*(rows for rows, _ in drawn), strict=True)
+    still = [rows[0] if all(other == rows[0] for other in rows) else "" for rows in columns]
+    whole = sum(times for _, times in drawn)
+    styles, out, at = [".f{visibility:hidden}"], [row for row in still if row], 0
+    for number, (rows, times) in enumerate(drawn):
+        out.append(f'<g class="f f{number}">{"".join(row for row, kept in zip(rows, still, strict=True) if not kept)}</g>')
+        styles.append(f"@keyframes k{number}{{0%{{visibility:visible}}{100 * times / whole:.3f}%,100%{{visibility:hidden}}}}"
+                      f".f{number}{{animation:k{number} {whole * seconds:g}s {at * seconds:g}s steps(1) infinite}}")
+        at += times
+    styles.append(f"@media(prefers-reduced-motion){{.f{{animation:none}}.f{len(drawn) - 1}{{visibility:visible}}}}")
+    return _page(out, width, height, classes, "".join(styles))
+
+
+def _rows(strips: list[list[Segment]], width: int, height: int, classes: dict[Look, str]) -> list[str]:
+    return [f'<g transform="translate({MARGIN},{MARGIN + y * ROW})">{_row(strip, width, classes)}</g>'
+            for y, strip in enumerate(strips[:height])]  # fmt: skip
+
+
+def _page(rows: list[str], width: int, height: int, classes: dict[Look, str], more: str = "") -> str:
+    """Return rows as a file. more: styles."""
     wide, high = width * CELL + 2 * MARGIN, height * ROW + 2 * MARGIN
     styles = [f".{name}{{fill:{colour}{';font-weight:bold' if bold else ''}{';text-decoration:underline' if under else ''}}}"
               for (colour, bold, under), name in classes.items()]
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
         'xml:space="preserve">',
-        f"<style>text{{font:{SIZE}px {FONTS}}}{''.join(styles)}</style>",
+        f"<style>text{{font:{SIZE}px {FONTS}}}{''.join(styles)}{more}</style>",
         f'<rect width="{wide}" height="{high}" rx="8" fill="{GROUND.hex}"/>', *rows, "</svg>", "",
     ])  # fmt: skip
 

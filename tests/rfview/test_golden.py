@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import os
 import subprocess
 import sys
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -87,3 +89,19 @@ def test_a_difference_is_told_in_rows() -> None:
     text = difference(shot, old, new, Path("new.svg"))
     assert "    -   a <" in text and "    +   b <" in text and "make.py --golden" in text
     assert "colours or attributes differ, first in line 0" in difference(shot, old, old.replace("c0", "c1"), Path("new.svg"))
+
+
+def test_a_film_holds_each_frame_and_what_never_changes_once() -> None:
+    from rich.segment import Segment
+
+    from screenshots import svg
+
+    frames = [([[Segment("always")], [Segment(word)]], times) for word, times in (("one", 1), ("two", 1), ("three", 8))]
+    film = svg.film(frames, 10, 2, 0.5)
+    root = ElementTree.fromstring(film)
+    space = "{http://www.w3.org/2000/svg}"
+    words = [text.text for text in root.iter(f"{space}text")]
+    assert words == ["always", "one", "two", "three"]
+    style = next(root.iter(f"{space}style")).text or ""
+    assert "k2{0%{visibility:visible}80.000%" in style and ".f2{animation:k2 5s 1s steps(1) infinite}" in style
+    assert "prefers-reduced-motion" in style and not re.search(r"(href|url)", film)
