@@ -48,7 +48,8 @@ def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, st
     """Return the main screen as plain text, `height` rows without trailing blanks."""
     scene = scene.at(note=size_note(width, height))
     panels = [(place, footer.render_keys(hints, place.width) if place.panel == "footer" else paint(scene, place))
-              for place in layout(width, height, scene.panel, slots=slots.used(scene.info))]
+              for place in layout(width, height, scene.panel, slots=slots.used(scene.info),
+                                  lens=lens.columns_of(lens.base_design(str(scene.info.get("design", "")))))]
     return "\n".join(drawn(panels, width, height)) + "\n"
 
 

@@ -11,6 +11,7 @@ TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS",
           "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE",
           "pipeline": "PIPELINE", "lines": "LINES"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
+LENS_CELLS = 59     # columns of the lens and what is below it, where all warps stand in one column
 LENS, TITLE, EMPTY = 18, 1, 1       # rows of the lens where it has all it wants; a title; the line about empty slots
 
 
@@ -29,7 +30,8 @@ def is_tiny(width: int, height: int) -> bool:
     return width < MIN_WIDTH or height < MIN_HEIGHT
 
 
-def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, slots: int = 48) -> list[Place]:
+def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, slots: int = 48,
+           lens: int = LENS_CELLS) -> list[Place]:  # fmt: skip
     """Return the panels shown and where; `panel` has the keys and is the one kept when only one fits.
 
     | columns | warps      | lens   | beside                         | rows | overview |
@@ -38,7 +40,8 @@ def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, 
     | 120..   | 2 columns  | wide   | collectors code stalls; why    | 40   | 5        |
     | 160..   | 1 column from 60 rows, run of 64                      | 60   | 5        |
 
-    slots: the warp slots that the run can fill; from 40 rows on, WHY takes those rows of WARPS that are never used.
+    lens: the columns that the design's lens would fill where there are 160. slots: the warp slots that the run can fill;
+    from 40 rows on, WHY takes those rows of WARPS that are never used.
     """
     if is_tiny(width, height) or zoomed or panel in ALONE:
         return _single(width, height, panel)
@@ -50,7 +53,7 @@ def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, 
     elif width < 120:
         places += _medium(width, top, bottom)
     elif width >= 160 and bottom - top >= 52:
-        places += _wide(width, top, bottom)
+        places += _wide(width, top, bottom, lens)
     else:
         places += _normal(width, top, bottom, slots)
     return [*places, Place("event", 0, height - 2, width, 1), Place("footer", 0, height - 1, width, 1)]
@@ -133,10 +136,10 @@ def _normal(width: int, top: int, bottom: int, slots: int) -> list[Place]:
     ]
 
 
-def _wide(width: int, top: int, bottom: int) -> list[Place]:
+def _wide(width: int, top: int, bottom: int, lens_cells: int) -> list[Place]:
     """Return 160 columns and 60 rows: all warps in one column with a long run, everything else beside it."""
     rows = bottom - top
-    x = width - 59
+    x = width - max(lens_cells, LENS_CELLS)
     places = [Place("warps", 0, top, x - 2, rows)]
     lens, collectors, why = 18, 7, 8
     rest = rows - lens - collectors - why

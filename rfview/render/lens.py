@@ -13,6 +13,7 @@ from rfview.render.lenses import banks, panels
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, title
 
+Places = Callable[[Any, int, int], tuple[str, str]]     # (machine, warp, register) -> (text, role)
 Painter = Callable[[Scene, int, int], list[Line]]
 
 WIDE = 58
@@ -56,6 +57,21 @@ def headings_of(design: str) -> tuple[tuple[tuple[int, str], ...], str]:
     """Return the columns' headings of a design's lens, which stand in the title: (HEADINGS, LAST_HEADING) of its module."""
     found = _module_of(designs.design(design).lens) if painter_of(design) is not None else None
     return getattr(found, "HEADINGS", ()), getattr(found, "LAST_HEADING", "")
+
+
+@lru_cache(maxsize=16)
+def columns_of(design: str) -> int:
+    """Return how many columns a design's lens would fill where there is room: ROOMY of its module; 0 for no wish."""
+    return int(getattr(_module_of(designs.design(design).lens), "ROOMY", 0)) if painter_of(design) is not None else 0
+
+
+@lru_cache(maxsize=16)
+def place_of(design: str) -> Places | None:
+    """Return what says where a register's value lies in a design: `place_of` of its lens's module; None: nothing does."""
+    if painter_of(design) is None:
+        return None
+    found: Places | None = getattr(_module_of(designs.design(design).lens), "place_of", None)
+    return found
 
 
 @lru_cache(maxsize=16)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.render.lens import base_design, place_of
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, cut, fill, title
 from rfview.sessions.expressions.ptx_names import names_at
 from rfview.sessions.expressions.types import looks_like_float
 
 FORMATS = ("auto", "hex", "int", "uint", "float")
-NAME_CELLS = 16
+NAME_CELLS, PLACE_CELLS = 16, 12
 LANES = 32
 
 
@@ -60,7 +61,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      ▸R13 %f13              1.25       -0.5        0.75
       P0  %p1            1111 1111 1111 1111 1111 1111 1111 0000
 
-    Rows are physical registers with the PTX names they carry here; columns are lanes, grey where the lane is inactive.
+    Rows are physical registers with the PTX names they carry here, and where a design says so, where the value lies;
+    columns are lanes, grey where the lane is inactive.
     Underlined: changed in this cycle. ← hidden lanes: H L; format: F; rows: j k.
     """
     machine = scene.now
@@ -71,26 +73,31 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return fill([title(width, head, focus=focus), empty], width, height)
     count = machine.registers
     cell = cell_width(scene.number_format)
-    lanes = max(1, min(LANES, (width - NAME_CELLS - 6) // cell))
+    place = place_of(base_design(str(scene.info.get("design", ""))))
+    front = NAME_CELLS + 6 + (PLACE_CELLS if place is not None else 0)
+    lanes = max(1, min(LANES, (width - front) // cell))
     first_lane = max(0, min(LANES - lanes, scene.lane))
     rows = max(1, height - 2 - (1 if height > 8 else 0))
     first = max(0, min(count - rows, scene.reg - rows // 2))
     info = f"{scene.number_format}   {count} registers   lanes {first_lane}–{first_lane + lanes - 1} of {LANES}"
     lines = [title(width, head, info, focus=focus)]
     heading = Row(width).add("       name", "faint").to(6 + NAME_CELLS)
+    heading.add("lies in" if place is not None else "", "faint").to(front)
     for lane in range(first_lane, first_lane + lanes):
         heading.add(f"{lane:>{cell - 1}} ", "faint")
     lines.append(heading.line())
     names = names_at(scene.info, machine.pc[scene.warp])
     for reg in range(first, min(count, first + rows)):
-        lines.append(_register_row(scene, reg, names.get(reg, ""), first_lane, lanes, width))
+        where = place(machine, scene.warp, reg) if place is not None else None
+        lines.append(_register_row(scene, reg, names.get(reg, ""), first_lane, lanes, width, where))
     if height > 8:
         lines.append(_predicates(scene, width))
     return fill(lines, width, height)
 
 
-def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int) -> Line:
-    """Return one register's row."""
+def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int,
+                  where: tuple[str, str] | None) -> Line:  # fmt: skip
+    """Return one register's row. where: its value lies, with a role."""
     machine = scene.now
     assert machine is not None
     focus = reg == scene.reg
@@ -98,6 +105,8 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
     pending = (machine.sb_write[scene.warp] >> reg) & 1
     row.add("▸" if focus else " ", "bold").add(f"R{reg:<3}", "bold" if focus else "text")
     row.add("□" if pending else " ", "fg:long_scoreboard").add(f" {cut(name, NAME_CELLS - 2)}", "dim").to(6 + NAME_CELLS)
+    if where is not None:
+        row.add(cut(where[0], PLACE_CELLS - 1), where[1]).to(6 + NAME_CELLS + PLACE_CELLS)
     values = values_of(machine, scene.warp, reg)
     if values is None:
         return row.add("–", "faint").line()

@@ -18,7 +18,7 @@ from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory
 from rfview.keys import KeyReader, Pressed, token_of
 from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
-from rfview.render import frame, pipeline, slots, timeline
+from rfview.render import frame, lens, pipeline, slots, timeline
 from rfview.render.footer import event_of, prompt_text
 from rfview.render.layout import Place, layout, shown
 from rfview.render.scene import Badge
@@ -95,7 +95,8 @@ class MainScreen(Guarded, Screen[None]):
         if width <= 0 or height <= 0:
             return
         self.scene = self.scene.at(note=frame.size_note(width, height))
-        self.places = layout(width, height, self.scene.panel, self.zoomed, slots.used(self.scene.info))
+        self.places = layout(width, height, self.scene.panel, self.zoomed, slots.used(self.scene.info),
+                             lens.columns_of(lens.base_design(str(self.scene.info.get("design", "")))))
         names = {place.panel for place in self.places}
         for name, view in self.views.items():
             if name not in names:

@@ -465,8 +465,11 @@ def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
     worker.post(Answered("relief", (asked, found)))
 
 
-def lend_for_comparison(worker: SessionWorker, name: str) -> None:
-    """Let the compare screen have this session's run and a branch's, both run to their ends, until it gives them back."""
+def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
+    """Let the compare screen have this session's run and a branch's, both run to their ends, until it gives them back.
+
+    name: of the branch; "": as the command `compare` chooses.
+    """
     from rfview.sessions.commands.branch import partners, run_to_end    # start-up, as above
 
     pair = partners(worker.session, name)

@@ -12,13 +12,21 @@ MOST_SAID = 4
 def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return name -> each run's value, of the scheduler and the presets' numbers that are not the same in all runs.
 
+    Where all have the same register-file design, of its parameters too: the names of runs do not tell those of a fork.
     None stands for a number that a run's machine did not have.
     """
     found = {}
     if len({info["scheduler"] for info in infos}) > 1:
         found["scheduler"] = [info["scheduler"] for info in infos]
-    names = {name for info in infos for name in info["parameters"] if name.split(".")[0] in SECTIONS}
-    for name in sorted(names, key=lambda name: (SECTIONS.index(name.split(".")[0]), name)):
+    designs = {str(info.get("design", number)).partition("[")[0] for number, info in enumerate(infos)}
+    same_design = len(designs) == 1
+    names = {name for info in infos for name in info["parameters"] if same_design or name.split(".")[0] in SECTIONS}
+
+    def order(name: str) -> tuple[bool, int, str]:
+        section = name.split(".")[0]
+        return section in SECTIONS, SECTIONS.index(section) if section in SECTIONS else 0, name
+
+    for name in sorted(names, key=order):
         values = [info["parameters"].get(name) for info in infos]
         if any(value != values[0] for value in values):
             found[name] = values
@@ -28,6 +36,15 @@ def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 def names(found: dict[str, list[Any]]) -> str:
     """Return "machines differ: num_schedulers, ...", for where there is little room; "" where they do not."""
     return f"machines differ: {', '.join(name.rpartition('.')[2] for name in found)}" if found else ""
+
+
+def brief(found: dict[str, list[Any]]) -> str:
+    """Return `sentence` of one difference, else the first two names and how many more there are, for one row."""
+    if len(found) <= 1:
+        return sentence(found)
+    first = [name.rpartition(".")[2] for name in list(found)[:2]]
+    more = f", {len(found) - 2} more" if len(found) > 2 else ""
+    return f"machines differ: {', '.join(first)}{more}"
 
 
 def sentence(found: dict[str, list[Any]]) -> str:

@@ -131,6 +131,16 @@ def share(machine: Machine) -> str:
     return percent(int(rows.flags("approximate").sum()), rows.count)
 
 
+def place_of(machine: Machine, warp: int, reg: int) -> tuple[str, str]:
+    """Return whether a register's lower half is refreshed with the rest, or else how many T0 it has been without."""
+    rows = Rows(machine)
+    row = machine.reg_base[warp] + reg
+    if row >= rows.count or not rows.flags("approximate")[row]:
+        return "precise", "dim"
+    age = int(rows.ages()[row])
+    return f"approx {age / rows.t0:.1f}", "p:bad" if rows.lost()[row] else "p:approx"
+
+
 def pooled(grid: np.ndarray, cells: int) -> np.ndarray:
     """Return (banks, at most `cells`): the largest value of each stretch of rows."""
     per = -(-grid.shape[1] // cells)

@@ -272,6 +272,12 @@ def _value(scene: Scene, now: Buffers, width: int) -> Line:
     return row.add("" if main == newest else "  stale", "p:moving").line()
 
 
+def place_of(machine: Machine, warp: int, reg: int) -> tuple[str, str]:
+    """Return the buffer entry that holds a register's newest value in lane 0, or STT-RAM."""
+    place = _buffered(Buffers(machine), warp, reg, 0)
+    return (place, "p:fast") if place else ("STT-RAM", "p:slow")
+
+
 def _buffered(now: Buffers, warp: int, reg: int, lane: int) -> str:
     """Return the buffer entry or queue that holds a lane's newest value, "" for STT-RAM."""
     if (warp, reg) in now.queued(warp % 2):

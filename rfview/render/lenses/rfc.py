@@ -61,6 +61,15 @@ def mark_of(entry: dict[str, int]) -> tuple[str, str]:
     return ("*", "p:moving") if entry["dirty"] else (" ", "text")
 
 
+def place_of(machine: Machine, warp: int, reg: int) -> tuple[str, str]:
+    """Return the cache entry that holds a register, with its mark, or the main register file."""
+    for place, entry in enumerate(entries_of(machine, warp)):
+        if entry["reg"] == reg:
+            mark, role = mark_of(entry)
+            return f"RFC {place}{mark}", role
+    return "main file", "dim"
+
+
 def hits_of(machine: Machine, warp: int) -> str:
     """Return the share of a warp's operands that its entries alone have served since it joined."""
     record = plain_record(machine.snapshot.rf)

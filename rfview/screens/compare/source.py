@@ -39,12 +39,13 @@ class CompareSource:
         self.columns = 110
         self.lock = INSTRUCTION
         self.page = 0
-        different = machines.sentence(machines.differences([timeline.info for timeline in timelines]))
-        self.message, self.kind = "; ".join(filter(None, [different, *self.comparison.notes])), "info"
+        self.message, self.kind = "", "info"
         self.cycles = [timeline.first for timeline in timelines]
         self.name, self.n = WarpName(0, 0), 1
         self._prepare()
         self.go_first()
+        different = machines.brief(machines.differences([timeline.info for timeline in timelines]))
+        self.message = "; ".join(filter(None, [different, self.message, *self.comparison.notes]))
 
     def _prepare(self) -> None:
         """Work out what does not depend on the cursor."""
