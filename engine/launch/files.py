@@ -40,7 +40,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     path = Path(path)
     top = Table(str(path), "", read_toml(path, "launch file"))
     top.allow("module", "launch", "buffers", "symbols", "expect", "order_dependent", "metric", "description",
-              "registers_per_thread", "textures", "compile")
+              "registers_per_thread", "textures", "compile", "template")
     folder = path.parent
     module_path = folder / top.text("module", f"{path.stem}.ptx")
     try:
@@ -67,7 +67,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
         order_dependent=top.take("order_dependent", (bool,), "true or false", False),
         description=top.take("description", (str,), "a string", ""),
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
-        compile=_load_compile(top),
+        compile=_load_compile(top), is_template=top.take("template", (bool,), "true or false", False),
     )
 
 

@@ -76,7 +76,10 @@ class Expect:
 
 @dataclass(frozen=True, eq=False)
 class LaunchSpec:
-    """A whole launch file. buffers and symbols keep file order and share one namespace; compile: settings of [kernel]."""
+    """A whole launch file. buffers and symbols keep file order and share one namespace; compile: settings of [kernel].
+
+    is_template: its sizes and data are made up.
+    """
 
     path: Path
     name: str
@@ -91,3 +94,4 @@ class LaunchSpec:
     registers_per_thread: int | None
     textures: dict[str, Texture] = field(default_factory=dict)
     compile: dict[str, str] = field(default_factory=dict)
+    is_template: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 import tomllib
 from typing import Any
 
@@ -23,9 +24,11 @@ def run(args: argparse.Namespace) -> int:
     if args.new:
         from rfview.commands import new_launch
 
-        file, kernel, others = new_launch.write(args.new)
+        file, kernel, others, refused = new_launch.write(args.new)
         more = f"; the module also has {', '.join(others)}" if others else ""
         print(f"{file}: runs {kernel}{more}\nchange its sizes and buffers, then: rfview debug {file}")
+        for text in refused:
+            print(f"rfview: {text}", file=sys.stderr)
         return 0
     rows = listing() if args.paper is None else of_paper(args.paper)
     if args.json:

@@ -187,7 +187,10 @@ def load_target(target: str) -> LaunchSpec:
     path = launch_path(target)
     from rfview.engine.launch import load_launch_file
 
-    return load_launch_file(path)
+    spec = load_launch_file(path)
+    if spec.is_template:
+        warn([f"{target}: its sizes and data are made up; put yours in and take `template = true` away"])
+    return spec
 
 
 def warn(warnings: list[str]) -> None:

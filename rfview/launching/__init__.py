@@ -4,6 +4,7 @@
     words         --grid, --block, --arg: what a launch is given, as words
     arguments     arrays and numbers as a launch takes them
     signature     what a kernel's parameters are to those who call it: pointers, numbers, arrays of numba, scratch
+    pointees      what pointers point to, as far as the PTX shows it
     text          the launch file that all of it makes
     sources       PTX, CUDA C++ or Python, and the kernel that is meant, as PTX
     nvrtc         CUDA C++ compiled by the library of NVIDIA's wheel
