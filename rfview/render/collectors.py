@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state as layout
+from rfview.render.lens import base_design
 from rfview.render.operation import PIPE_NAMES, operation
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, fill, progress, title
 
 NONE = layout.NONE8
+ACTIVE_ROWS = 5     # rows from which the active set has one
 WIDE = 56           # columns: from here on one row tells what all pipes do
 
 
@@ -110,6 +112,28 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
     return [row.line() for row in rows]
 
 
+def _active_row(scene: Scene, width: int) -> list[Line]:
+    """Return the scheduler's active set, a warp and its state each, and how many are outside; [] where there is no set."""
+    machine = scene.now
+    assert machine is not None
+    if machine.config["scheduler"] < layout.TWO_LEVEL or base_design(str(scene.info.get("design", ""))) == "rfc":
+        return []       # rfc's lens has the set
+    active = machine.sm["warp"]["is_active"][: machine.num_warps].tolist()
+    inside = [warp for warp in machine.resident_warps if active[warp]]
+    outside = len(machine.resident_warps) - len(inside)
+    row = Row(width).add(" ACTIVE", "dim")
+    end = width - 1 - len(f"{outside} outside")
+    for count, warp in enumerate(inside):
+        look = scene.look(machine.state[warp])
+        is_last = count == len(inside) - 1
+        if row.x + len(f" w{warp}") + 1 > end - (1 if is_last else 4):     # else there is room for how many more
+            row.add(f" +{len(inside) - count}", "dim")
+            break
+        row.add(f" w{warp}", "bold" if warp == scene.warp else "text" if active[warp] == 1 else "faint")
+        row.add(look.glyph, "st:" + look.role)
+    return [row.right(width - 1, f"{outside} outside", "dim").line()]
+
+
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the COLLECTORS panel: the units in use, in the order of their numbers.
 
@@ -120,6 +144,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     A unit leaves when all its operands are here. x: another access had the bank in this cycle. A pipe's bar: how far it
     is until it takes the next instruction; ×2 = instructions inside it. L1: misses under way, of how many there can be.
+    Under two_level and switch_on_stall, ACTIVE: the warps that may issue, with their states; the others are outside.
     """
     focus = scene.panel == "collectors"
     machine = scene.now
@@ -128,7 +153,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     busy = [entry for entry in machine.collectors if entry is not None]
     legend = "▮ here ▯ waits x lost bank" if width >= WIDE else ""
     lines = [title(width, "COLLECTORS", f"{len(busy)} of {len(machine.collectors)} busy", focus=focus, right=legend)]
-    pipes = _pipe_rows(scene, width)
+    pipes = [*(_active_row(scene, width) if height >= ACTIVE_ROWS else []), *_pipe_rows(scene, width)]
     rows = max(1, height - 1 - len(pipes))
     most = max(1, width // 19)
     columns = next((count for count in range(1 + (width >= 48), most) if count * rows >= len(busy)), most)

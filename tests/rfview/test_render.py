@@ -550,3 +550,26 @@ def test_two_columns_of_warps_give_spare_cells_to_the_history(scene: Scene, widt
     lines = warps.render(scene, width, 26)
     cell = width // 2
     assert all(line.plain[cell - cycles - 2] == " " and line.plain[cell - cycles - 1] != " " for line in lines[1:5])
+
+
+def test_the_active_set_is_told_with_the_collectors() -> None:
+    """two_level on sram: as many as the set holds, each with its state, and how many wait outside; none under gto."""
+    from rfview.render import collectors
+    from rfview.sessions import open_session
+
+    with open_session("vectoradd", design="sram", scheduler="two_level") as session:
+        session.goto(300)
+        machine = Machine(session.snapshot())
+        scene = Scene(now=machine, info=session.info, warp=3)
+        text = next(line.plain for line in collectors.render(scene, 58, 10) if line.plain.startswith(" ACTIVE"))
+        active = [warp for warp in machine.resident_warps if machine.sm["warp"]["is_active"][warp]]
+        assert len(active) == 8 and f"{len(machine.resident_warps) - 8} outside" in text
+        shown = text.count(" w")
+        assert shown == 8 or f"+{8 - shown} " in text
+        for warp in active[:shown]:
+            assert f" w{warp}{scene.look(machine.state[warp]).glyph}" in text
+        assert len(collectors.render(scene, 58, 4)) == 4
+    with open_session("vectoradd", design="sram") as session:
+        session.goto(300)
+        scene = Scene(now=Machine(session.snapshot()), info=session.info)
+        assert not any("ACTIVE" in line.plain for line in collectors.render(scene, 58, 10))
