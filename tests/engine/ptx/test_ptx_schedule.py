@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rfview.engine.compilation import Compilation, Latencies
 from rfview.engine.program import NO_REG, NUM_LATENCY_CLASSES, Kernel
-from rfview.engine import kernels as kernels_of_ours
+from rfview.engine import isa, kernels as kernels_of_ours
 from rfview.engine.ptx import decode_module, load_module
 from rfview.engine.ptx.optimise.schedule import LONGEST
 from rfview.engine.ptx.lower.kernel import lower_kernel
@@ -129,7 +129,12 @@ def test_a_schedule_spills_no_more_than_the_text_does(text, limit):
     plain = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
     scheduled = decode_module(text, "k.ptx", how=Compilation(limit, schedule=True, latencies=LATENCIES)).kernels["k"]
     assert scheduled.spilled_words <= plain.spilled_words
-    assert sorted(scheduled.insts["op"]) == sorted(plain.insts["op"]) or plain.spilled_words
+    assert computed(scheduled) == computed(plain) or plain.spilled_words
+
+
+def computed(kernel: Kernel) -> list[int]:
+    """Return the opcodes of a kernel in order of their numbers, without copies: allocation drops those that it can."""
+    return sorted(int(op) for op in kernel.insts["op"] if op not in (isa.OP_MOV32, isa.OP_MOV64))
 
 
 def texts_of(body: str) -> list[str]:
