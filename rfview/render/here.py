@@ -47,7 +47,7 @@ def _warp(scene: Scene, machine: Machine) -> list[tuple[str, str]]:
         return [*found, ("holds", "no warp")]
     look, since = scene.look(machine.state[warp]), machine.since[warp]
     found.append(("state", f"{look.glyph} {look.name}, since {since:,}, {plural(max(0, machine.cycle - since), 'cycle')}"))
-    if look.name != "issued":
+    if look.name not in ("issued", "not_selected"):
         found.append(("waits for", waits_for(scene, warp) or "nothing named"))
     entry = machine.instruction(machine.pc[warp])
     if entry is not None:
