@@ -24,11 +24,14 @@ follows is the program's
   rfview launches --design stt -- ./app --size 100"""
 
 
+FIRST = "0"
+
+
 def add_launch(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Declare --launch and --stop."""
     parser.add_argument("--launch", metavar="KERNEL[:NTH]|NUMBER", required=required,
-                        help="the launch of a program that is meant: a number (the first is 0), or a kernel and which of "
-                             "its launches (0 is the first)")  # fmt: skip
+                        help="the launch of a program that is meant: a number (the first is 0, which is the default), or a "
+                             "kernel and which of its launches (0 is the first)")  # fmt: skip
     parser.add_argument("--stop", action="store_true", help="end the program behind that launch")
     add_python(parser)
 
@@ -82,15 +85,18 @@ def say(text: str) -> None:
 
 
 def is_program(args: argparse.Namespace) -> bool:
-    """Say whether a command that also takes launch files was given a program; raises InputError where it lacks --launch."""
+    """Say whether a command that also takes launch files was given a program; without --launch its first one is meant."""
     given = bool(args.words or getattr(args, "program", None))
     if args.launch is not None:
         return True
-    if not args.stop and not given and "::" in (args.target or ""):
+    target = args.target or ""
+    if not args.stop and not given and "::" in target:
         return False
-    if args.stop or given or (args.target is not None and _is_elf(args.target)):
-        raise InputError(f"{args.target or 'a program'}: which of the program's launches? --launch 0 is the first, --launch "
-                         "KERNEL the first of a kernel's; `rfview launches` lists them")  # fmt: skip
+    if args.stop or given or target.endswith(".py") or (target and _is_elf(target)):
+        words_of(args)
+        args.launch = FIRST
+        say("taken is the program's first launch; --launch chooses another one, and `rfview launches` lists them")
+        return True
     return False
 
 

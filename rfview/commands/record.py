@@ -67,7 +67,9 @@ def of_program(args: argparse.Namespace) -> int:
     """Record one launch of a program; the exit code is the program's."""
     if args.recipe or args.begin or args.end:
         raise InputError("record --launch: the whole launch is recorded; leave out --recipe, --from and --to")
-    output = output_of(args, f"{args.launch.replace(':', '.')}.rfs", ".rfs")
+    stem, launch = Path(programs.words_of(args)[0]).stem, args.launch.replace(":", ".")
+    name = launch if not launch.isdigit() else stem if launch == programs.FIRST else f"{stem}.{launch}"
+    output = output_of(args, f"{name}.rfs", ".rfs")
     from rfview.capture.folder import write
 
     code, device = programs.captured(args, stops=args.stop)

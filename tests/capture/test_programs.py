@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rfview.sessions import open_session
+
 from rfview.capture.program import check
 from rfview.capture.standin import SOURCES, rest
 from rfview.engine.errors import InputError
@@ -106,9 +108,13 @@ def test_a_launch_that_there_is_not_says_which_there_are(program: Path, tmp_path
 
 
 @needs_nvcc
-def test_a_program_without_a_chosen_launch_is_asked_for_one(program: Path) -> None:
-    done = rfview("record", program, 3)
-    assert done.returncode == 2 and "--launch" in done.stderr
+def test_without_a_choice_the_first_launch_is_meant(program: Path, tmp_path: Path) -> None:
+    done = rfview("record", program, 3, "--output", tmp_path / "first.rfs")
+    chosen = rfview("record", program, 3, "--launch", "0", "--output", tmp_path / "chosen.rfs")
+    assert done.returncode == chosen.returncode == 3, "the program ends with what it was given"
+    assert "the program's first launch; --launch chooses" in done.stderr and "--launch chooses" not in chosen.stderr
+    with open_session(tmp_path / "first.rfs") as one, open_session(tmp_path / "chosen.rfs") as other:
+        assert one.timeline.last == other.timeline.last and one.info["kernel"] == other.info["kernel"]
 
 
 @needs_nvcc
@@ -149,7 +155,7 @@ def test_a_program_linked_with_the_shared_runtime_runs_too(tmp_path: Path) -> No
 @pytest.mark.parametrize(("words", "said"), [
     (["launches"], "expected a program"), (["launches", "./not-there"], "there is no such program"),
     (["capture", "true", "--launch", "-1"], "--launch"), (["capture", "true"], "--launch"),
-    (["record", "--stop"], "--launch 0 is the first"),
+    (["record", "--stop"], "expected a program and its arguments"),
 ])
 def test_command_lines_that_cannot_be_understood_end_in_a_sentence(words: list[str], said: str) -> None:
     done = rfview(*words)
