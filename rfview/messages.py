@@ -10,11 +10,14 @@ from rfview.render.scene import Scene
 
 
 class Arrived(Message):
-    """The session worker has landed on a cycle; a later landing makes an earlier one that was not drawn yet superfluous."""
+    """The session worker has landed on a cycle; a later landing makes an earlier one that was not drawn yet superfluous.
 
-    def __init__(self, scene: Scene):
+    warp: the one that it is about, which comes into focus; None for none in particular.
+    """
+
+    def __init__(self, scene: Scene, warp: int | None = None):
         super().__init__()
-        self.scene = scene
+        self.scene, self.warp = scene, warp
         self.keeps_message = False
 
     def keep(self) -> Arrived:

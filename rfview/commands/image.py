@@ -6,6 +6,7 @@ import argparse
 import json
 
 from rfview.commands import options
+from rfview.launching import words
 
 EPILOG = """examples:
   rfview image run.rfs out 128x128 --png out.png
@@ -23,10 +24,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--goto", metavar="WHERE", default="end", help="at which cycle, as 1234 or 50%% (default end)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     options.add_machine(parser)
+    words.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the picture and what differs, or write it; a kernel is run to its end first."""
+    with words.as_launch_file(args):
+        return shown(args)
+
+
+def shown(args: argparse.Namespace) -> int:
+    """Show the buffer of a target that is there."""
     from rfview.engine import files
     from rfview.sessions.commands.image import facts, picture_text, write_png
     from rfview.sessions.pictures.picture import picture

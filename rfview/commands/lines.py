@@ -7,6 +7,7 @@ import json
 
 from rfview.commands import options
 from rfview.engine.errors import InputError
+from rfview.launching import words
 
 EPILOG = """examples:
   nvcc -lineinfo -ptx app.cu && rfview lines app.toml
@@ -26,10 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ptx", action="store_true", help="by lines of the PTX, not of what it was compiled from")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     options.add_machine(parser)
+    words.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table; a kernel is run to its end first, or to where the stretch ends."""
+    with words.as_launch_file(args):
+        return told(args)
+
+
+def told(args: argparse.Namespace) -> int:
+    """Print the table of a target that is there."""
     from rfview.sessions.lines.report import LineReport, as_text, hottest, line_report
 
     if args.top is not None and args.top < 1:

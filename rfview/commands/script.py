@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rfview.engine.errors import InputError
 from rfview.commands import options
+from rfview.launching import words
 
 PATIENCE_S = 1.0      # a command that takes longer says on stderr what it is at
 EPILOG = """examples:
@@ -24,10 +25,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("-c", "--command", metavar="COMMANDS", help="commands separated by ;")
     parser.add_argument("--json", action="store_true", help="print one JSON object per command instead of text")
     options.add_machine(parser)
+    words.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the commands in order; the first that fails ends the script with its error."""
+    with words.as_launch_file(args):
+        return done(args)
+
+
+def done(args: argparse.Namespace) -> int:
+    """Run the commands over a target that is there."""
     text = args.command if args.command is not None else read_commands(args.file)
     from rfview.sessions.commands.script import run_lines
 

@@ -174,6 +174,8 @@ class MainScreen(Guarded, Screen[None]):
             "code_lines": mine.code_lines, "line": mine.line,
             "title": mine.title, "speed": mine.speed, "note": mine.note, "own_keys": mine.own_keys,
         }
+        if message.warp is not None and message.warp != mine.warp:      # whom the stop is about, so that `e` tells of it
+            facts |= {"warp": min(message.warp, count - 1), "scroll": 0}
         if message.keeps_message:
             facts |= {"message": mine.message, "message_kind": mine.message_kind, "badge": mine.badge}
         first, self.is_open = not self.is_open, True
@@ -213,9 +215,9 @@ class MainScreen(Guarded, Screen[None]):
         top = self.app.screen
         if message.kind == "session":
             self._follow_session(message.data)
-        elif message.kind == "warps":
+        elif message.kind == "stalled":
             if message.data and self.scene.warp not in message.data:
-                focus.choose_warp(self, message.data[0])       # so that `e` tells of what was asked for
+                focus.choose_warp(self, message.data[0])       # so that `e` tells of the stall that was asked for
         elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "check":

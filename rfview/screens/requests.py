@@ -33,7 +33,7 @@ def land(worker: SessionWorker, stop: Stop | None, *, jump: bool) -> None:
     if stop is not None and (jump or stop.reason not in ("step", "goto")):
         text = with_lines(_sentence(stop, worker.start_cycle), worker.session.info.get("program", ()))
         kind = "error" if stop.reason == "fault" else "info"
-    worker.arrive(text, kind)
+    worker.arrive(text, kind, warp=stop.warp if stop is not None else None)
 
 
 def _sentence(stop: Stop, start: int) -> str:
@@ -71,25 +71,16 @@ def end(worker: SessionWorker) -> None:
 def play(worker: SessionWorker, cycles: int, speed: int) -> None:
     """Advance by so many cycles, stopping at a breakpoint on the way. speed: what the badge says."""
     stop = worker.session.play(cycles)
-    _focus(worker, stop)
     if stop.reason == "step":
         worker.arrive(badge=Badge("playing", f"► {speed:,}/s"))
         return
-    worker.arrive(stop.text, "error" if stop.reason == "fault" else "info")
+    worker.arrive(stop.text, "error" if stop.reason == "fault" else "info", warp=stop.warp)
     worker.post(Said("", "stop"))
 
 
 def resume(worker: SessionWorker, forward: bool) -> None:
     """Go on, or back, to a breakpoint."""
-    stop = worker.session.continue_() if forward else worker.session.reverse_continue()
-    land(worker, stop, jump=True)
-    _focus(worker, stop)
-
-
-def _focus(worker: SessionWorker, stop: Stop) -> None:
-    """Focus the warp that a breakpoint stopped for."""
-    if stop.warp is not None:
-        worker.post(Answered("warps", [stop.warp]))
+    land(worker, worker.session.continue_() if forward else worker.session.reverse_continue(), jump=True)
 
 
 def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp: int | None = None) -> None:
@@ -98,7 +89,7 @@ def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp:
     stop = move(kind, warp, count)
     land(worker, stop, jump=True)
     if kind == "rf" and stop.reason == "condition":
-        worker.post(Answered("warps", worker.source.stalled_by_the_register_file()))
+        worker.post(Answered("stalled", worker.source.stalled_by_the_register_file()))
 
 
 def line(worker: SessionWorker, warp: int, forward: bool, count: int = 1) -> None:

@@ -236,9 +236,9 @@ class SessionWorker:
         except Exception as error:
             self.post(Said(f"{text}; {error}", "error"))
 
-    def arrive(self, text: str = "", kind: str = "info", badge: Badge | None = None) -> None:
-        """Report the scene at the cursor, with a sentence for the event row. kind: info | error | good."""
-        self.post(Arrived(self.source.scene(text, kind, badge)))
+    def arrive(self, text: str = "", kind: str = "info", badge: Badge | None = None, warp: int | None = None) -> None:
+        """Report the scene at the cursor, with a sentence for the event row. kind: info | error | good. warp: to focus."""
+        self.post(Arrived(self.source.scene(text, kind, badge), warp))
 
     def progress(self, cycle: int) -> bool:
         """Take a long move's report: show it now and then, and say whether to stop there."""

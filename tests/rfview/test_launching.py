@@ -10,6 +10,7 @@ import pytest
 
 import rfview
 from rfview import cli
+from rfview.engine import kernels
 from rfview.engine.errors import InputError, KernelFault
 from rfview.launching import nvrtc
 from rfview.launching.arguments import from_words
@@ -188,3 +189,16 @@ def test_a_python_file_without_its_packages_or_kernel_is_one_sentence(tmp_path: 
         rfview.launch(f"{file}::other", 1, 32, [])
     with pytest.raises(InputError, match="which kernel"):
         rfview.launch(file, 1, 32, [])
+
+
+@pytest.mark.parametrize(("command", "more", "said"), [
+    ("lines", ["--top", "1"], "long_scoreboard"), ("script", ["-c", "goto end; when"], "100.0%"),
+    ("image", ["a", "32x32"], "a  32 x 32"),
+])  # fmt: skip
+def test_commands_that_look_take_a_kernel_with_its_arguments(command: str, more: list[str], said: str,
+                                                             capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    ptx = kernels.path("vectoradd").with_suffix(".ptx")
+    arrays = [word for name in "abc" for word in ("--arg", f"{name}=f4[1024]:random")]
+    words = [command, f"{ptx}::vectoradd", *more, "--grid", "4", "--block", "256", *arrays, "--arg", "n=1000"]
+    assert cli.main(words) == 0
+    assert said in capsys.readouterr().out
