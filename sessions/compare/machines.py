@@ -33,11 +33,6 @@ def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return found
 
 
-def names(found: dict[str, list[Any]]) -> str:
-    """Return "machines differ: num_schedulers, ...", for where there is little room; "" where they do not."""
-    return f"machines differ: {', '.join(name.rpartition('.')[2] for name in found)}" if found else ""
-
-
 def brief(found: dict[str, list[Any]]) -> str:
     """Return `sentence` of one difference, else the first two names and how many more there are, for one row."""
     if len(found) <= 1:

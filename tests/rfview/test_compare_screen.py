@@ -13,6 +13,8 @@ import pytest
 from rfview.engine import kernels
 from rfview import cli
 from rfview.screens.compare.screen import make_compare_app
+from rfview.learn.tours import TOURS
+from rfview.screens.compare.source import MultiplesSource
 from rfview.sessions.compare import Comparison, report
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
@@ -176,6 +178,14 @@ def test_small_multiples_are_locked_and_open_a_pair(size: tuple[int, int], files
         assert shown.picture.selected == 2
 
     show(files, test, size)
+
+
+def test_small_multiples_say_in_what_machines_differ_and_whether_memory_is_equal(files: list[str]) -> None:
+    tours = [str(TOURS[name].recording) for name in ("first", "drain", "dead")]
+    source = MultiplesSource([open_recording(path) for path in tours], tours)
+    assert source.message.startswith("machines differ: scheduler, ") and source.message.endswith("memory equal ✓")
+    cut = MultiplesSource([open_recording(path) for path in files], files)
+    assert "memory" not in cut.message
 
 
 def test_without_a_terminal_the_summary_is_printed(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:

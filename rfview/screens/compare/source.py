@@ -13,6 +13,7 @@ from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
 from rfview.sessions.timeline.invariants import node_of
 from rfview.sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, machines, report
+from rfview.sessions.compare.values import same_buffers
 from rfview.sessions.expressions.ptx_names import kernel_name
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
@@ -366,9 +367,19 @@ class MultiplesSource:
         self.cycle = 0
         self.lock = INSTRUCTION
         self.selected = 0
-        self.message = machines.names(machines.differences([timeline.info for timeline in timelines]))
-        self.kind = "info"
+        different = machines.brief(machines.differences([timeline.info for timeline in timelines]))
+        self.message, self.kind = "; ".join(filter(None, [different, self._memory()])), "info"
         self._fixed = [self._band(log) for log in self.logs]
+
+    def _memory(self) -> str:
+        """Say whether all runs that have ended leave the memory that the first leaves; "" where that is not known."""
+        first, *others = self.timelines
+        ended = [(index, other) for index, other in enumerate(others, 1) if has_ended(other)]
+        if not has_ended(first) or not ended:
+            return ""
+        wrong = [report.LETTERS[index % 26] for index, other in ended
+                 if not same_buffers(first, other, first.last, other.last)]  # fmt: skip
+        return f"memory of {', '.join(wrong)} differs from A's ✕" if wrong else "memory equal ✓"
 
     def _band(self, log: IssueLog) -> tuple[tuple[float, ...], tuple[int, ...], float, float | None]:
         """Return issue rate and main wait per stretch of equal instructions, IPC and energy of the whole run."""
