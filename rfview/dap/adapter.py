@@ -35,6 +35,7 @@ from rfview.dap.progress import Compiling
 from rfview.dap.values import changed, completions, evaluated
 from rfview.dap.variables import Trees
 from rfview.dap.wire import EditorGone, Wire
+from rfview.sessions.lines.report import stall_names
 from rfview.sessions.session import Session, Stop
 from rfview.sessions.targets import open_session
 from rfview.sessions.why import why
@@ -205,7 +206,7 @@ class Adapter:
     def on_threads(self, arguments: Arguments) -> Any:
         """List the machine and every warp slot that holds a warp."""
         sm = self._now.snapshot().sm
-        names = {int(stall["code"]): stall["name"] for stall in self._now.info["stalls"]}
+        names = stall_names(self._now.info)
         resident = int(sm["resident"])
         warps = [{"id": FIRST_WARP + warp, "name": f"w{warp}  {names[int(sm['warp'][warp]['state'])]}"}
                  for warp in range(len(sm["warp"])) if resident >> warp & 1]  # fmt: skip
@@ -380,7 +381,8 @@ class Adapter:
             raise InputError("exceptionInfo: the last stop was no exception")
         body: dict[str, Any] = {"exceptionId": stop.reason, "description": stop.text, "breakMode": "always"}
         if stop.warp is not None:
-            body["exceptionId"] = stall_of(self._now, stop.warp)
+            state = int(self._now.snapshot().sm["warp"][stop.warp]["state"])
+            body["exceptionId"] = stall_names(self._now.info)[state]
             body["details"] = {"message": why(self._now, stop.warp).text()}
         return body, None
 
@@ -481,12 +483,6 @@ class Adapter:
         for result in results:
             result.pop("point", None)
         return {"breakpoints": results}, None
-
-
-def stall_of(session: Session, warp: int) -> str:
-    """Return the name of what a warp did in the cycle before."""
-    state = int(session.snapshot().sm["warp"][warp]["state"])
-    return next((str(entry["name"]) for entry in session.info["stalls"] if int(entry["code"]) == state), "?")
 
 
 def _ignored(point: Arguments) -> int:

@@ -10,6 +10,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
 
 EXCEPTIONS = "exceptions"
+NONE = -1       # the number of a breakpoint that the session of now cannot have
 Make = Callable[[Session, Any], Any]
 
 
@@ -52,13 +53,16 @@ class Points:
         return results
 
     def move_to(self, session: Session) -> None:
-        """Go on in another session of the family."""
+        """Go on in another session of the family; what cannot be made there, as another design's field, is left out."""
         for kind in self._kinds.values():
             self._remove(kind)
         self.session = session
         for kind in self._kinds.values():
-            kind.numbers = {known: kind.make(session, one).number
-                            for known, one in zip(kind.numbers, kind.wanted, strict=True)}  # fmt: skip
+            for known, one in zip(kind.numbers, kind.wanted, strict=True):
+                try:
+                    kind.numbers[known] = kind.make(session, one).number
+                except InputError:
+                    kind.numbers[known] = NONE
 
     def _remove(self, kind: Kind) -> None:
         for number in kind.numbers.values():

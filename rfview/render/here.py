@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rfview.engine import state as layout
 from rfview.render.lenses.banks import requests
 from rfview.render.operation import waits_for, with_lines
-from rfview.render.registers import pattern, values_of
+from rfview.render.registers import cell_text, kind_of, pattern, values_of
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import plural
 from rfview.sessions.expressions.ptx_names import names_at
-from rfview.sessions.expressions.types import looks_like_float
 
 LANES = 32
 MOST_NUMBERS = 8        # of a design's field for one bank
@@ -113,8 +110,8 @@ def _register(scene: Scene, machine: Machine) -> list[tuple[str, str]]:
     found = [(f"w{scene.warp}.R{scene.reg}", name or "no name in the PTX here")]
     found.append(("lanes", _lanes(machine, scene.warp, scene.reg, pc)))
     value = int(values[scene.lane])
-    found.append((f"lane {scene.lane}", f"0x{value:08x}  {np.int32(np.uint32(value).view(np.int32))}  "
-                                        f"{float(np.uint32(value).view(np.float32)):.6g}"))
+    texts = [f"0x{value:08x}", cell_text(value, "int"), cell_text(value, "float")]
+    found.append((f"lane {scene.lane}", "  ".join(texts)))
     bank, row = machine.place(scene.warp, scene.reg)
     found.append(("lies in", f"bank {bank}, row {row}"))
     found.append(("pending", "a write" if machine.sb_write[scene.warp] >> scene.reg & 1 else "no write"))
@@ -131,15 +128,10 @@ def _states(scene: Scene, machine: Machine) -> list[tuple[str, str]]:
 
 
 def _lanes(machine: Machine, warp: int, reg: int, pc: int) -> str:
-    """Return what a register holds in a few words: one value, a straight line, or the first and the range."""
+    """Return what a register holds in a few words: one value, a straight line, or those of the first and the last lane."""
     values = values_of(machine, warp, reg)
     if values is None:
         return "not to be read"
-    name = names_at(machine.info, pc).get(reg, "")
-    is_float = looks_like_float(values) if not name else name.lstrip("%").startswith("f")
-    shown: Any = values.view(np.float32) if is_float else values.view(np.int32)
-    first = f"{float(shown[0]):.6g}" if is_float else str(int(shown[0]))
-    steps = "" if is_float else pattern(values)
-    if steps or (values == values[0]).all():
-        return f"{first}, {steps or 'all lanes'}"
-    return f"{first} in lane 0, {shown.min():.6g} to {shown.max():.6g}"
+    kind = kind_of(names_at(machine.info, pc).get(reg, ""), values)
+    first, steps = cell_text(int(values[0]), kind), pattern(values)
+    return f"{first}, {steps}" if steps else f"{first} in lane 0, {cell_text(int(values[-1]), kind)} in lane {LANES - 1}"

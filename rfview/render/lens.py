@@ -13,7 +13,7 @@ from rfview.render.lenses import banks, panels
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, title
 
-Places = Callable[[Any, int, int], tuple[str, str]]     # (machine, warp, register) -> (text, role)
+Places = Callable[[Any, int], list[tuple[str, str]]]    # (machine, warp) -> (text, role) of each register
 Painter = Callable[[Scene, int, int], list[Line]]
 
 WIDE = 58
@@ -66,11 +66,11 @@ def columns_of(design: str) -> int:
 
 
 @lru_cache(maxsize=16)
-def place_of(design: str) -> Places | None:
-    """Return what says where a register's value lies in a design: `place_of` of its lens's module; None: nothing does."""
+def places_of(design: str) -> Places | None:
+    """Return what says where a warp's values lie in a design: `places_of` of its lens's module; None: nothing does."""
     if painter_of(design) is None:
         return None
-    found: Places | None = getattr(_module_of(designs.design(design).lens), "place_of", None)
+    found: Places | None = getattr(_module_of(designs.design(design).lens), "places_of", None)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.render.lens import base_design, place_of
+from rfview.render.lens import base_design, places_of
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, cut, fill, title
 from rfview.sessions.expressions.ptx_names import names_at
@@ -52,6 +52,11 @@ def values_of(machine: Machine, warp: int, reg: int) -> np.ndarray | None:
         return None
 
 
+def kind_of(name: str, values: np.ndarray) -> str:
+    """Return the format of `cell_text` in which a register reads best. name: in the PTX."""
+    return "hex" if name.endswith((".lo", ".hi")) else "float" if looks_like_float(values) else "int"
+
+
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the REGISTERS view.
 
@@ -73,8 +78,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return fill([title(width, head, focus=focus), empty], width, height)
     count = machine.registers
     cell = cell_width(scene.number_format)
-    place = place_of(base_design(str(scene.info.get("design", ""))))
-    front = NAME_CELLS + 6 + (PLACE_CELLS if place is not None else 0)
+    places_now = places_of(base_design(str(scene.info.get("design", ""))))
+    places = places_now(machine, scene.warp) if places_now is not None else []
+    front = NAME_CELLS + 6 + (PLACE_CELLS if places else 0)
     lanes = max(1, min(LANES, (width - front) // cell))
     first_lane = max(0, min(LANES - lanes, scene.lane))
     rows = max(1, height - 2 - (1 if height > 8 else 0))
@@ -82,13 +88,13 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     info = f"{scene.number_format}   {count} registers   lanes {first_lane}–{first_lane + lanes - 1} of {LANES}"
     lines = [title(width, head, info, focus=focus)]
     heading = Row(width).add("       name", "faint").to(6 + NAME_CELLS)
-    heading.add("lies in" if place is not None else "", "faint").to(front)
+    heading.add("lies in" if places else "", "faint").to(front)
     for lane in range(first_lane, first_lane + lanes):
         heading.add(f"{lane:>{cell - 1}} ", "faint")
     lines.append(heading.line())
     names = names_at(scene.info, machine.pc[scene.warp])
     for reg in range(first, min(count, first + rows)):
-        where = place(machine, scene.warp, reg) if place is not None else None
+        where = places[reg] if reg < len(places) else None
         lines.append(_register_row(scene, reg, names.get(reg, ""), first_lane, lanes, width, where))
     if height > 8:
         lines.append(_predicates(scene, width))
@@ -112,10 +118,7 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
         return row.add("–", "faint").line()
     before = values_of(scene.before, scene.warp, reg) if scene.before and _same_warp(scene) else values
     before = values if before is None else before
-    kind = scene.number_format
-    if kind == "auto":
-        wide = name.endswith((".lo", ".hi"))
-        kind = "hex" if wide else "float" if looks_like_float(values) else "int"
+    kind = kind_of(name, values) if scene.number_format == "auto" else scene.number_format
     mask = machine.mask[scene.warp]
     for lane in range(first_lane, first_lane + lanes):
         changed = int(values[lane]) != int(before[lane])

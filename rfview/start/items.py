@@ -28,7 +28,7 @@ KERNELS = {                 # how kernels begin, by a file's suffix
 }
 FRAMEWORKS = re.compile(r"\b(numba|triton)\b")      # what a Python file with kernels imports
 LAUNCH = re.compile(r"^\s*\[\[\s*launch\s*\]\]", re.MULTILINE)
-OWN = (("rfview debug ./a.out", "a CUDA program as it is, its launches listed"),
+OWN = (("rfview debug ./a.out", "a CUDA program as it is, at its first launch"),
        ("rfview debug k.cu::name", "CUDA C++, with --grid, --block and --arg"),
        ("rfview debug k.py::name", "numba-cuda or Triton, likewise"),
        ("rfview kernels --new k.ptx", "a launch file to fill in, for any PTX"))

@@ -20,6 +20,7 @@ from rfview import cli
 from rfview.engine.errors import InputError
 from rfview.dap.adapter import Adapter
 from rfview.dap.arguments import Arguments
+from rfview.dap.points import Points
 from rfview.dap.progress import Compiling
 from rfview.dap.wire import Wire
 from rfview.sessions import Session, Stop, open_session
@@ -470,3 +471,13 @@ def test_a_session_of_an_editor_reports_compiles() -> None:
     session = adapter._now
     assert isinstance(session.compiling, Compiling) and session.compiling.has_bar
     session.close()
+
+
+def test_what_a_branch_on_another_design_cannot_watch_is_left_out_there_and_comes_back() -> None:
+    with open_session(RECORDING) as here, open_session(ROOT / "rfview" / "learn" / "recorded" / "first.rfs") as sram:
+        points = Points(here)
+        points.replace("data", ["w0.pc", "rf.buffer[0].owner"], lambda session, item: session.watch(item))
+        points.move_to(sram)
+        assert [point.item for point in sram.breakpoints.values()] == ["w0.pc"] and not here.breakpoints
+        points.move_to(here)
+        assert [point.item for point in here.breakpoints.values()] == ["w0.pc", "rf.buffer[0].owner"]

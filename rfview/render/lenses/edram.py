@@ -131,14 +131,13 @@ def share(machine: Machine) -> str:
     return percent(int(rows.flags("approximate").sum()), rows.count)
 
 
-def place_of(machine: Machine, warp: int, reg: int) -> tuple[str, str]:
-    """Return whether a register's lower half is refreshed with the rest, or else how many T0 it has been without."""
+def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
+    """Return of each register whether its lower half is refreshed with the rest, or else how many T0 it has been without."""
     rows = Rows(machine)
-    row = machine.reg_base[warp] + reg
-    if row >= rows.count or not rows.flags("approximate")[row]:
-        return "precise", "dim"
-    age = int(rows.ages()[row])
-    return f"approx {age / rows.t0:.1f}", "p:bad" if rows.lost()[row] else "p:approx"
+    own = slice(machine.reg_base[warp], machine.reg_base[warp] + machine.registers)
+    found = zip(rows.flags("approximate")[own], rows.ages()[own] / rows.t0, rows.lost()[own], strict=True)
+    return [(f"approx {age:.1f}", "p:bad" if is_lost else "p:approx") if is_approximate else ("precise", "dim")
+            for is_approximate, age, is_lost in found]  # fmt: skip
 
 
 def pooled(grid: np.ndarray, cells: int) -> np.ndarray:

@@ -272,10 +272,11 @@ def _value(scene: Scene, now: Buffers, width: int) -> Line:
     return row.add("" if main == newest else "  stale", "p:moving").line()
 
 
-def place_of(machine: Machine, warp: int, reg: int) -> tuple[str, str]:
-    """Return the buffer entry that holds a register's newest value in lane 0, or STT-RAM."""
-    place = _buffered(Buffers(machine), warp, reg, 0)
-    return (place, "p:fast") if place else ("STT-RAM", "p:slow")
+def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
+    """Return of each register the buffer entry that holds its newest value in lane 0, or STT-RAM."""
+    now = Buffers(machine)
+    found = (_buffered(now, warp, reg, 0) for reg in range(machine.registers))
+    return [(place, "p:fast") if place else ("STT-RAM", "p:slow") for place in found]
 
 
 def _buffered(now: Buffers, warp: int, reg: int, lane: int) -> str:

@@ -61,13 +61,13 @@ def mark_of(entry: dict[str, int]) -> tuple[str, str]:
     return ("*", "p:moving") if entry["dirty"] else (" ", "text")
 
 
-def place_of(machine: Machine, warp: int, reg: int) -> tuple[str, str]:
-    """Return the cache entry that holds a register, with its mark, or the main register file."""
+def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
+    """Return of each register the cache entry that holds it, with its mark, or the main register file."""
+    found = [("main file", "dim")] * machine.registers
     for place, entry in enumerate(entries_of(machine, warp)):
-        if entry["reg"] == reg:
-            mark, role = mark_of(entry)
-            return f"RFC {place}{mark}", role
-    return "main file", "dim"
+        mark, role = mark_of(entry)
+        found[entry["reg"]] = (f"RFC {place}{mark}", role)
+    return found
 
 
 def hits_of(machine: Machine, warp: int) -> str:
