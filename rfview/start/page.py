@@ -21,6 +21,7 @@ HELP = (
     "/          letters narrow all lists; Enter keeps them so, Esc ends it",
     "q Esc      leave rfview",
 )
+PROMISE = "no GPU, compiler or toolkit needed"
 WIDE, HIGH = 100, 30        # from which recordings have three rows and two curves
 NAME_CELLS, OWN_CELLS = 18, 26     # of kernels; of programs
 CURVE = 36
@@ -81,7 +82,8 @@ def lines(page: Page, width: int, height: int) -> list[Line]:
     """
     head = Row(width, "band").add(" rfview", "title")
     head.add("  a time-travelling visual debugger for GPU register files", "tinfo")
-    head.right(width - 1, "no GPU, compiler or toolkit needed", "tinfo")
+    if width - head.x > len(PROMISE) + 3:
+        head.right(width - 1, PROMISE, "tinfo")
     if page.is_typing or page.needle:
         hello = Row(width).add(f" /{page.needle}", "bold").add("▏" if page.is_typing else "", "key")
     else:
