@@ -1,6 +1,7 @@
 """What happened: recordings, timelines, and all that one can ask of them; no terminal, and no numba to start a replay.
 
-    session      a timeline with a cursor: moves, breakpoints, marks; targets: what a session can be opened on
+    session      looking, searching and breakpoints over a timeline; cursor: moves and the way back; branch: where a
+                 fork comes from; targets: what a session can be opened on
     check        races and the like in the whole run, looked for in a process of its own
     guard        what a recording breaks by what it holds, in one sentence
     plot         charts over time, for notebooks
@@ -26,7 +27,8 @@ Verbs are functions over a session, in the room of what they do; a session knows
 
 from __future__ import annotations
 
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 from rfview.sessions.targets import open_session
 from rfview.sessions.timeline.base import Overview, Timeline
 

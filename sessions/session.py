@@ -1,10 +1,9 @@
-"""A timeline with a cursor: the verbs of time travel, once, for screens, scripts and Python alike."""
+"""A session: looking, searching and breakpoints over a timeline, once, for screens, scripts and Python alike."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,98 +12,33 @@ from rfview.engine import html
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 from rfview.engine.snapshot import Snapshot
+from rfview.sessions.branch import Branch
+from rfview.sessions.cursor import Cursor, Stop
 from rfview.sessions.search import changes, events, search
 from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.search.hits import warp_of_hit
-from rfview.sessions.search.history import History
-from rfview.sessions.search.marks import Mark, Marks
+from rfview.sessions.search.marks import Marks
 from rfview.sessions.search.search import Target
 from rfview.sessions.lines.moves import line_target
 from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
 from rfview.sessions.timeline.base import Overview, Timeline
 
-PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
-REGISTER = re.compile(r"w(\d+)\.[rR](\d+)(?:\[(\d+)\])?\Z")
-PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
 
+class Session(Cursor):
+    """The verbs of time travel over a live or recorded timeline, in addition to a cursor's moves.
 
-@dataclass(frozen=True)
-class Change:
-    """One thing that a branch has otherwise: a parameter ("stt.write_cycles") or a register lane ("w3.R5[7]")."""
-
-    name: str
-    old: Any
-    new: Any
-
-    @property
-    def text(self) -> str:
-        """Return "stt.write_cycles 4 → 8"; registers in hexadecimal."""
-        old, new = (f"{value:#x}" if REGISTER.match(self.name) else value for value in (self.old, self.new))
-        return f"{self.name} {old} → {new}"
-
-
-@dataclass(frozen=True)
-class Branch:
-    """Where a session comes from. parent: its name. cycle: where they part. changes: what is otherwise from there on.
-
-    command: the debugger command that makes it again, given on the parent at that cycle.
-    """
-
-    name: str
-    parent: str
-    cycle: int
-    changes: tuple[Change, ...]
-    command: str
-
-    @property
-    def text(self) -> str:
-        """Return the branch as one line."""
-        what = ", ".join(change.text for change in self.changes) or "nothing changed"
-        return f"{self.name}: from {self.parent} at cycle {self.cycle:,}, {what}"
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Where a move ended and why.
-
-    reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved as far as
-    that) or 'not found' (not moved). text: one sentence for people. breakpoint: its number, or None. warp: the one that the
-    breakpoint stopped for, or None.
-    """
-
-    cycle: int
-    reason: str
-    text: str
-    breakpoint: int | None = None
-    warp: int | None = None
-
-    def _repr_html_(self) -> str:
-        """Say it as a line."""
-        return html.table(f"cycle {self.cycle:,}", (), [(self.reason, self.text)])
-
-
-class Session:
-    """The verbs over a live or recorded timeline; every move returns a `Stop` and clamps at the ends.
-
-    cycle: the cursor. marks: named places. breakpoints: by number. came_from: where the last jump began, or None.
-    progress: called now and then during long moves with the cycle reached; return True to stop there. compiling: told
-    (share, text) while code is compiled that a branch of a recording needs. On live timelines a move past the end
-    simulates as far as needed. branch: where this session was forked, None where it was not. family: all sessions
-    that were forked from one another, by name; "main" is the first. kept: what debugger commands keep from one of their
-    calls to the next, by the command's name.
+    breakpoints: by number. compiling: told (share, text) while code is compiled that a branch of a recording needs.
+    branch: where this session was forked, None where it was not. family: all sessions that were forked from one another,
+    by name; "main" is the first. kept: what debugger commands keep from one of their calls to the next, by the command's
+    name.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
-        self.timeline = timeline
-        self.cycle = timeline.first
-        self.marks = marks if marks is not None else Marks()
+        super().__init__(timeline, marks)
         self.breakpoints: dict[int, Breakpoint] = {}
-        self.came_from: int | None = None
-        self.progress: Callable[[int], bool | None] | None = None
         self.compiling: Callable[[float, str], None] | None = None
         self._next_number = 1
-        self._history = History(self.cycle)
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
@@ -193,88 +127,7 @@ class Session:
             self._compiled[text] = compile_expression(text, self.timeline)
         return self._compiled[text]
 
-    # moving
-
-    def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
-        """Put the cursor at `cycle`, remember it in the history and return the stop."""
-        if reason != "step" and cycle != self.cycle:
-            self.came_from = self.cycle
-        self.cycle = cycle
-        self._history.visit(cycle, is_step=reason == "step")
-        return Stop(cycle, reason, text, breakpoint)
-
-    def _end_stop(self, why: str = "") -> Stop:
-        """Land on the last cycle, with the kernel's fault if there is one."""
-        last = self.timeline.last
-        if self.timeline.fault:
-            return self._land(last, "fault", f"the kernel stopped at cycle {last:,}: {self.timeline.fault}")
-        return self._land(last, "end", f"{why}end of the session at cycle {last:,}")
-
-    def reach(self, cycle: int) -> bool:
-        """Simulate until `cycle` exists; return False when interrupted."""
-        timeline = self.timeline
-        while cycle > timeline.last and not timeline.closed:
-            if timeline.extend(min(cycle - timeline.last, 1 << 16)) == 0:
-                break
-            if self.interrupted(timeline.last):
-                return False
-        return True
-
-    def interrupted(self, cycle: int) -> bool:
-        """Tell `progress` how far a long move is, and say whether it is to stop."""
-        return bool(self.progress is not None and self.progress(cycle))
-
-    def _go(self, cycle: int, reason: str) -> Stop:
-        """Move to a cycle, clamped to the timeline."""
-        timeline = self.timeline
-        if cycle < timeline.first:
-            return self._land(timeline.first, "start", f"start of the session, cycle {timeline.first:,}")
-        if not self.reach(cycle):
-            return self._land(timeline.last, "interrupted", f"interrupted at cycle {timeline.last:,}")
-        if cycle > timeline.last:
-            return self._end_stop()
-        if cycle == timeline.last and timeline.closed and timeline.fault:
-            return self._end_stop()
-        return self._land(cycle, reason, f"cycle {cycle:,}")
-
-    def step(self, n: int = 1) -> Stop:
-        """Go n cycles forward."""
-        return self._go(self.cycle + n, "step")
-
-    def back(self, n: int = 1) -> Stop:
-        """Go n cycles backward."""
-        return self._go(self.cycle - n, "step")
-
-    def goto(self, place: int | str) -> Stop:
-        """Go to a cycle, '50%', '@mark', 'start', 'end', '+10' or '-10'; raises InputError for anything else.
-
-        On a live session 'end' runs the kernel to its end; a percentage is of what has run so far.
-        """
-        return self._go(self.resolve(place), "goto")
-
-    def resolve(self, place: int | str) -> int:
-        """Return the cycle that a place names, which may lie outside the timeline."""
-        if isinstance(place, (int, np.integer)):
-            return int(place)
-        timeline = self.timeline
-        text = place.strip()
-        if text in ("start", "end"):
-            return timeline.first if text == "start" else timeline.last if timeline.closed else np.iinfo(np.int64).max
-        if text.startswith("@"):
-            return self.marks.get(text[1:]).cycle
-        if match := PERCENT.match(text):
-            share = min(float(match[1]), 100.0) / 100
-            return timeline.first + round(share * (timeline.last - timeline.first))
-        if match := PLACE.match(text):
-            number = int(match["number"].replace(",", "").replace("_", ""))
-            return {"": number, "+": self.cycle + number, "-": self.cycle - number}[match["sign"]]
-        raise InputError(f"goto {place}: expected a cycle, +N, -N, N%, @mark, start or end")
-
-    def place(self, place: int | str) -> int:
-        """Return the cycle of a place of `goto` or of a mark named without @."""
-        if isinstance(place, str) and place in (mark.name for mark in self.marks):
-            return self.marks.get(place).cycle
-        return min(self.resolve(place), max(self.timeline.last, self.cycle))
+    # searching
 
     def run_until(self, expression: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the condition holds, else to the end."""
@@ -500,43 +353,3 @@ class Session:
         return self.breakpoints[number]
 
     # places
-
-    def mark(self, name: str, note: str = "") -> Mark:
-        """Name the cursor's cycle."""
-        return self.marks.set(name, self.cycle, note)
-
-    def previous_stop(self) -> Stop:
-        """Go to where the last jump came from, and so back and forth."""
-        if self.came_from is None:
-            return Stop(self.cycle, "not found", "no jump yet")
-        return self._go(self.came_from, "goto")
-
-    @property
-    def history(self) -> tuple[tuple[int, ...], int]:
-        """Return (cycles of the stops so far, which of them `history_back` and `history_forward` count from)."""
-        return tuple(self._history.cycles), self._history.at
-
-    def history_back(self) -> Stop:
-        """Go to the stop before this one."""
-        return self._history_move(-1)
-
-    def history_forward(self) -> Stop:
-        """Go to the stop that `history_back` came from."""
-        return self._history_move(1)
-
-    def _history_move(self, by: int) -> Stop:
-        cycle = self._history.move(by)
-        if cycle is None:
-            return Stop(self.cycle, "not found", f"no {'later' if by > 0 else 'earlier'} stop")
-        self.came_from, self.cycle = self.cycle, cycle
-        return Stop(self.cycle, "goto", f"cycle {self.cycle:,}")
-
-    def close(self) -> None:
-        """Let go of the session's files."""
-        self.timeline.close()
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

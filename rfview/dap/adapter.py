@@ -36,7 +36,8 @@ from rfview.dap.values import changed, completions, evaluated
 from rfview.dap.variables import Trees
 from rfview.dap.wire import EditorGone, Wire
 from rfview.sessions.lines.report import stall_names
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 from rfview.sessions.targets import open_session
 from rfview.sessions.why import why
 from rfview.sessions.commands.table import ALIASES, execute

@@ -13,7 +13,8 @@ from rfview.prompt_words import Words
 from rfview.sessions.branches.fork import fork
 from rfview.sessions.commands.table import ALIASES
 from rfview.sessions.expressions.ptx_names import names_at, register_of
-from rfview.sessions.session import REGISTER, Session
+from rfview.sessions.branch import REGISTER
+from rfview.sessions.session import Session
 
 OWN = re.compile(r"([RrP])(\d+)(\[[^\[\]]*\])?\Z")          # a register or predicate of the frame's warp
 PTX_NAME = re.compile(r"%[A-Za-z_$][\w$.]*\Z")

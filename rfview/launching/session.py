@@ -12,7 +12,8 @@ from rfview.engine.errors import InputError, KernelFault
 from rfview.launching import sources
 from rfview.launching.arguments import Argument, of_value
 from rfview.launching.text import Call, Extent, launch_text
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 
 if TYPE_CHECKING:
     from rfview.sessions.timeline.live import LiveTimeline

@@ -21,7 +21,8 @@ from rfview.sessions.reports.statistics import stats
 if TYPE_CHECKING:
     from rfview.screens.scenes.overlay import OverSource
     from rfview.screens.worker import SessionWorker
-    from rfview.sessions.session import Session, Stop
+    from rfview.sessions.cursor import Stop
+    from rfview.sessions.session import Session
     from rfview.sessions.timeline.replay import RecordedTimeline
 
 

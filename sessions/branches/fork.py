@@ -20,7 +20,8 @@ from rfview.engine.errors import InputError, RfviewError
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
-from rfview.sessions.session import REGISTER, Branch, Change, Session
+from rfview.sessions.branch import REGISTER, Branch, Change
+from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
 MAIN = "main"

@@ -17,7 +17,8 @@ from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import same_buffers
 from rfview.sessions.reports.statistics import between
-from rfview.sessions.session import Branch, Change, Session
+from rfview.sessions.branch import Branch, Change
+from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline

@@ -19,7 +19,8 @@ from rfview.sessions.compare.values import place_of
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.branches.fork import machine_at, sorted_changes
 from rfview.sessions.timeline.live import LiveTimeline
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
 MOST_ARRIVALS = 5_000

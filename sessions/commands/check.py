@@ -6,7 +6,8 @@ from rfview.engine.check.findings import Findings
 from rfview.engine.errors import InputError
 from rfview.sessions.check import check
 from rfview.sessions.commands.verb import Answer, verb
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 
 
 @verb("check", signature="[N]", help="races, unwritten reads, barriers and lane masks of the whole run; go to finding N")

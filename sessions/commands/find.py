@@ -5,7 +5,8 @@ from __future__ import annotations
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
 from rfview.sessions.search import events
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 from rfview.sessions.commands.verb import verb
 
 EVENT = f"{'|'.join(events.KINDS)}|STALL|COUNTER [WARP] [COUNT]"

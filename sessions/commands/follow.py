@@ -5,7 +5,8 @@ from __future__ import annotations
 from rfview.engine.errors import InputError
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.branches.taint import MOST_ARRIVALS, Arrival, Flow, follow, goto
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 from rfview.sessions.commands.verb import Answer, verb
 
 SHOWN = 24

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import verb
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 
 
 @verb("step", "s", signature="[N]", help="go N cycles forward (default 1)")

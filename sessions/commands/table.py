@@ -10,7 +10,8 @@ from rfview.sessions.commands import move, breaks, look, capture, check, find, h
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
 from rfview.sessions.codec.layout import suggest
 from rfview.sessions.guard import consistent
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 
 __all__ = ["ALIASES", "GROUPS", "VERBS", "Answer", "execute", "help_text"]
 

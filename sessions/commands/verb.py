@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import pytest
 
 from rfview import __version__, cli
 from rfview.commands import options
-from rfview.sessions.session import Session, Stop
+from rfview.sessions.cursor import Stop
+from rfview.sessions.session import Session
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
