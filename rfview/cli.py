@@ -24,29 +24,29 @@ COMMANDS: dict[str, str] = {
     "replay": "open a recorded session in the terminal",
     "run": "run a kernel to its end, verify it and print a summary",
     "compare": "run a kernel under many designs and schedulers, in one table",
-    "sweep": "run many kernels on many machines, into one Parquet dataset that grows",
-    "reproduce": "check what the papers claim against tables and runs of the bundled kernels",
+    "sweep": "run many kernels on many machines and collect the results in one Parquet dataset",
+    "reproduce": "check the papers' claims against tables and runs of the bundled kernels",
     "record": "run a kernel and write a session file",
     "launches": "run an unmodified CUDA program, without a GPU, and list its kernel launches",
     "capture": "write one launch of an unmodified CUDA program as a launch file with its data",
     "script": "run debugger commands over a kernel or session, without a terminal",
-    "lines": "say what each line of CUDA, Python or Triton cost: issued, stalled, registers",
+    "lines": "show what each line of CUDA, Python or Triton costs: issues, stalls, register traffic",
     "learn": "eight short guided tours: predict, step, and see",
-    "export": "write a session for other viewers: Konata, Perfetto, VCD, CSV, SQLite",
-    "image": "show a buffer as a picture, on edram beside the right one, as text or PNG",
-    "serve": "show the same screens in a browser, on this machine only unless told otherwise",
-    "dap": "be the debug adapter of an editor (Debug Adapter Protocol)",
-    "check": "look for races, unwritten reads, wrong barriers and lane masks in a kernel's run",
+    "export": "export a session to other tools: Konata, Perfetto, VCD, CSV, SQLite, Parquet",
+    "image": "show a buffer as a picture, as text or PNG; on edram beside the exact result",
+    "serve": "serve the same screens to a browser, by default on this machine only",
+    "dap": "act as a debug adapter for an editor (Debug Adapter Protocol)",
+    "check": "look for races, uninitialised reads, wrong barriers and lane masks as a kernel runs",
     "assert": "check that a condition holds in every cycle, for continuous integration",
-    "info": "say what a session file holds",
+    "info": "show what a session file holds",
     "kernels": "list the bundled kernels",
     "generate": "write a kernel with chosen register reuse, banks, memory and divergence",
     "designs": "list the register-file designs and their parameters",
     "map": "write and apply a register mapping for racetrack memory",
     "tlp": "find the number of CTAs per SM that runs fastest on racetrack memory",
-    "calibrate": "print what each operation takes on a preset, beside its numbers and another machine's",
-    "warm": "compile the designs ahead of their first run",
-    "completion": "print the script with which a shell completes rfview's commands and options",
+    "calibrate": "measure what each operation costs on a preset, beside its sources and another machine",
+    "warm": "compile the designs ahead of time",
+    "completion": "print a completion script for your shell",
     "help": "explain a topic or any term of the screens, with its source",
 }
 INTERRUPTED = 130   # 128 + SIGINT, as shells report it
@@ -174,7 +174,8 @@ def declare(name: str, module: Any, parser: argparse.ArgumentParser) -> None:
     """Declare all options of a command."""
     module.add_arguments(parser)
     if name in READ_RECORDINGS:
-        parser.add_argument("--limit", metavar="SIZE", help="memory that reading a recording may take: 2GB (default 256MB)")
+        parser.add_argument("--limit", metavar="SIZE", 
+                            help="memory that reading a recording may use, such as 2GB (default 256MB)")
 
 
 def _set_limit(text: str) -> None:

@@ -31,9 +31,9 @@ SCREEN_WORDS = ("warp", "format", "panel", "explain", "verbose")     # besides t
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of commands that open a session for a person."""
-    parser.add_argument("-x", "--commands", metavar="FILE", help="do the commands of a file first")
-    parser.add_argument("-c", "--command", metavar="COMMANDS", help="then these, separated by ;")
-    parser.add_argument("--no-startup", action="store_true", help="without your start-up file; see `rfview help startup`")
+    parser.add_argument("-x", "--commands", metavar="FILE", help="run the commands in a file first")
+    parser.add_argument("-c", "--command", metavar="COMMANDS", help="then run these, separated by ;")
+    parser.add_argument("--no-startup", action="store_true", help="skip your start-up file (`rfview help startup`)")
 
 
 def path(environ: Mapping[str, str] | None = None) -> Path:

@@ -12,7 +12,8 @@ EPILOG = """examples:
   rfview assert run.rfs "stall.wb_full < 40"
   rfview assert gemm --design hrf "max(rf.buffer.used) <= 16"
   rfview assert run.rfs "total.shift < 5000" --at end
-exit 0: it holds; 1: it does not, and the first cycle is named; `rfview help expressions` lists what can be said"""
+exit codes: 0 it holds, 1 it does not (the first such cycle is named), 2 bad input
+`rfview help expressions` describes the conditions"""
 FAILED = 1
 
 
@@ -20,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
     parser.add_argument("condition", metavar="EXPR", help="what must hold")
-    parser.add_argument("--at", metavar="WHERE", help="only at a cycle: 1234, 50%%, @mark, end (default: in every cycle)")
+    parser.add_argument("--at", metavar="WHERE", 
+                        help="check one cycle only: 1234, 50%%, @mark, end (default: in every cycle)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     options.add_machine(parser)
 

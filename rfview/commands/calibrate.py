@@ -13,8 +13,8 @@ from rfview.commands import options
 if TYPE_CHECKING:
     from rfview.engine.tools.calibration import Cost
 
-EPILOG = """each point is a loop over a chain of one operation; what it takes is the difference of two lengths
-a reference is CSV with the columns point and cycles: what the same operations take in another simulator or on a GPU"""
+EPILOG = """each measurement times a loop over a chain of one operation at two lengths; the cost is the difference
+a reference is a CSV file with columns point and cycles: what the operations cost in another simulator or on a GPU"""
 # the number of a preset that has the largest part in a point, where its name is another one
 SOURCES = {"shared": "memory.shared_cycles", "shared_conflict": "memory.shared_cycles", "l1": "memory.l1_hit_cycles",
            "l2": "memory.l2_hit_cycles", "dram": "memory.dram_cycles", "loop": "sm.branch_cycles",
@@ -24,10 +24,10 @@ SOURCES = {"shared": "memory.shared_cycles", "shared_conflict": "memory.shared_c
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--preset", metavar="NAME", help="a machine (default: all)")
-    parser.add_argument("--points", metavar="NAME,...", help="these points alone (default: all)")
+    parser.add_argument("--points", metavar="NAME,...", help="only these measurements (default: all)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
-                        help="set a number of the machine, as for run; may be repeated")
-    parser.add_argument("--reference", metavar="FILE.csv", help="cycles of another machine to print beside")
+                        help="set a number of the machine, as in `rfview run`; may be repeated")
+    parser.add_argument("--reference", metavar="FILE.csv", help="another machine's cycles, to print beside ours")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 

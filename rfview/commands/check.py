@@ -13,12 +13,12 @@ from rfview.launching import words
 if TYPE_CHECKING:
     from rfview.engine.check.findings import Findings
 
-EPILOG = """exit codes: 0 nothing found, 1 findings (a fault of the kernel is one), 2 bad input
+EPILOG = """exit codes: 0 nothing found, 1 something found (a fault counts), 2 bad input
 examples:
   rfview check gemm
   rfview check my_kernel.toml --json
-  rfview check run.rfs             the run of a recording, simulated again
-`rfview help check` says exactly what is found, and what counts as a race"""
+  rfview check run.rfs             the recorded run, simulated again
+`rfview help check` says exactly what is reported, and what counts as a race"""
 FOUND = 1
 
 

@@ -34,10 +34,10 @@ MIN_SHARE = 0.005     # of the warp-cycles: stall reasons below it are left out 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("targets", nargs="+", metavar="KERNEL|RUN",
-                        help="a launch file (.toml) or a bundled kernel; or two and more runs of one kernel, side by "
-                             "side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
+                        help="a launch file (.toml) or a bundled kernel; or two or more runs of one kernel to set side "
+                             "by side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
     parser.add_argument("--designs", default=DEFAULT_DESIGNS, metavar="LIST",
-                        help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all of ours)")
+                        help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all bundled ones)")
     parser.add_argument("--schedulers", default="gto", metavar="LIST",
                         help="lrr, gto, two_level, switch_on_stall, or paper for each design's own (default gto)")
     parser.add_argument("--preset", default="fermi", metavar="P", help="fermi, gebhart or gtx480 (default fermi)")
@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="change a number of the machine, or of a design in the list")
     options.add_compile(parser)
     parser.add_argument("--max-cycles", type=options.positive, default=options.DEFAULT_MAX_CYCLES, metavar="N",
-                        help=f"end a run after this many cycles (default {options.DEFAULT_MAX_CYCLES:,})")
-    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
+                        help=f"stop a run after this many cycles (default {options.DEFAULT_MAX_CYCLES:,})")
+    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     compare_output.add_arguments(parser)
 

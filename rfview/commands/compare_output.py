@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--csv", metavar="FILE", help="write the rows as comma-separated values, - for standard output")
     group.add_argument("--plot", metavar="WHAT", choices=list(METRICS), help=f"draw bars: {', '.join(METRICS)}")
     group.add_argument("--svg", metavar="FILE", help="write the chart of --plot (default ipc) as SVG")
-    group.add_argument("--open", metavar="DESIGN[:SCHEDULER]", help="then open this row live in the terminal")
+    group.add_argument("--open", metavar="DESIGN[:SCHEDULER]", help="afterwards open this row live in the terminal")
 
 
 def check(args: argparse.Namespace, variants: Sequence[str], schedulers: Sequence[str]) -> None:

@@ -8,25 +8,26 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-EPILOG = """an editor starts this itself. In VS Code, once:
+EPILOG = """editors start this command themselves. In VS Code, once:
   rfview dap --vsix rfview.vsix && code --install-extension rfview.vsix
 In Neovim with nvim-dap:
   local dap = require("dap")
   dap.adapters.rfview = { type = "executable", command = "rfview", args = { "dap" } }
   dap.configurations.ptx = {{ type = "rfview", request = "launch", name = "vectoradd on hrf",
                               program = "vectoradd", design = "hrf", scheduler = "lrr" }}
-  -- back in time: dap.step_back(), dap.reverse_continue()
+  -- backwards in time: dap.step_back(), dap.reverse_continue()
 In Emacs with dape:
   (add-to-list 'dape-configs
     '(rfview modes (prog-mode) command "rfview" command-args ("dap")
              :type "rfview" :request "launch" :program "vectoradd" :design "hrf"))
 launch takes program (a session file, launch file or bundled kernel), design, scheduler, preset, settings
-({"hrf.write_cycles": 2}), stopOnEntry; warps are threads, the console takes `rfview help commands`"""
+({"hrf.write_cycles": 2}), stopOnEntry; warps appear as threads; the console takes debugger commands
+(`rfview help commands`)"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--vsix", metavar="FILE", help="write the extension for VS Code instead")
+    parser.add_argument("--vsix", metavar="FILE", help="write the VS Code extension to a file instead")
 
 
 def run(args: argparse.Namespace) -> int:

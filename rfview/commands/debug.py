@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
     parser.add_argument("--check", action="store_true",
-                        help="first look for races, unwritten reads, wrong barriers and lane masks; ! shows them again")
+                        help="first look for races, uninitialised reads, wrong barriers and lane masks; ! shows them again")
     programs.add_launch(parser, required=False)
     words.add_arguments(parser)
     screen.add_arguments(parser)

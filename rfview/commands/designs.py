@@ -23,11 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("name", nargs="?", metavar="NAME|FILE.py",
                         help="a design, or a design file, for its parameters (default: list all)")
-    parser.add_argument("--new", metavar="FILE.py", help="write a design file to begin from (`rfview help design`)")
+    parser.add_argument("--new", metavar="FILE.py", help="write a working design file to start from (`rfview help design`)")
     parser.add_argument("--check", action="store_true",
                         help="run three bundled kernels under every scheduler and compare with sram, bit for bit")
     parser.add_argument("--seconds", type=options.positive, default=PATIENCE_S, metavar="S",
-                        help=f"stop a check that has not ended by then (default {PATIENCE_S})")
+                        help=f"give up on a check after this long (default {PATIENCE_S})")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options: those of the pattern, and where to write."""
     from rfview.engine.tools.synthetic import Pattern
 
-    parser.add_argument("name", metavar="NAME", help="of the kernel and its files")
+    parser.add_argument("name", metavar="NAME", help="name of the kernel and of its files")
     for one in fields(Pattern):
         kind = {"int": int, "float": float}.get(str(one.type), str)
         parser.add_argument(f"--{one.name}", type=kind, default=one.default, metavar="N" if kind is not str else "KIND",

@@ -17,11 +17,11 @@ on edram the run is simulated once more without a lost bit; in a session: `image
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
-    parser.add_argument("buffer", metavar="BUFFER", help="a buffer or symbol of it")
+    parser.add_argument("buffer", metavar="BUFFER", help="the buffer or symbol to show")
     parser.add_argument("size", metavar="WIDTHxHEIGHT", nargs="?", default="",
-                        help="default: the buffer's own two dimensions")
-    parser.add_argument("--png", metavar="F", help="write all panes into this file")
-    parser.add_argument("--goto", metavar="WHERE", default="end", help="at which cycle, as 1234 or 50%% (default end)")
+                        help="size in pixels (default: the buffer's own two dimensions)")
+    parser.add_argument("--png", metavar="F", help="write all panes to this file")
+    parser.add_argument("--goto", metavar="WHERE", default="end", help="the cycle, such as 1234 or 50%% (default end)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     options.add_machine(parser)
     words.add_arguments(parser)

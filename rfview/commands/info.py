@@ -15,10 +15,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("file", metavar="FILE", help="a session file (.rfs) or a recipe (.rfr)")
     parser.add_argument("--save-designs", metavar="DIR",
-                        help="write the design files that it was run with as DIR/FILE.py, to be read and named in "
+                        help="write the design files of the run to DIR/FILE.py, to be reviewed and then named in "
                              "RFVIEW_DESIGNS")
     parser.add_argument("--verify", action="store_true", help="read everything, and compare the state at the end of each "
-                        "chunk with the start of the next; exit code 1 where something is wrong")
+                        "chunk with the start of the next; exit with 1 if something is wrong")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 

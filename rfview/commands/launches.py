@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
     programs.add_python(parser)
-    parser.add_argument("--only", metavar="KERNEL[:NTH]|NUMBER", help="list this launch alone; keep nothing of the others")
-    parser.add_argument("--json", metavar="FILE", help="write the list as JSON, too")
+    parser.add_argument("--only", metavar="KERNEL[:NTH]|NUMBER", help="list only this launch and keep nothing of the others")
+    parser.add_argument("--json", metavar="FILE", help="also write the list as JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from rfview.learn.tour import Shown
 
 EPILOG = """each page shows the machine at one cycle, asks what comes next, and lets you step there;
-without a terminal, or with --plain, the tour is told as text"""
+without a terminal, or with --plain, the tour is printed as text"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("tour", nargs="?", metavar="TOUR", help="a tour, by its name or its design's (default: list all)")
-    parser.add_argument("--plain", action="store_true", help="tell the tour as text; on a terminal it asks")
+    parser.add_argument("tour", nargs="?", metavar="TOUR", help="a tour's name, or a design's (default: list all)")
+    parser.add_argument("--plain", action="store_true", 
+                        help="take the tour as text; on a terminal it still asks its questions")
     parser.add_argument("--ascii", action="store_true", default=streams.is_ascii(),
-                        help="draw with ASCII characters only, as in a locale that has no others")
+                        help="draw with ASCII characters only")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -13,18 +13,18 @@ EPILOG = """examples:
   nvcc -lineinfo -ptx app.cu && rfview lines app.toml
   rfview lines run.rfs --first 10,000 --last 20,000 --top 10
   rfview lines gemm --ptx --design stt
-share is of the warp-cycles of warps that could run: issued, or held up before an instruction of the line. Reads and writes
-are the warp registers that issued instructions name. An instruction that was inlined belongs to the innermost line in a file
-of the kernel's own folder. `break FILE:LINE`, `next-line` and the LINES panel go to lines."""
+The share is of all warp-cycles in which a warp could run: it issued, or was held up before an instruction of the line. Reads
+and writes count the warp registers that issued instructions name. An inlined instruction belongs to the innermost line in a
+file in the kernel's own folder. `break FILE:LINE`, `next-line` and the LINES panel go to lines."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
-    parser.add_argument("--first", metavar="PLACE", help="from there on: a cycle, N%% or @MARK (default: the start)")
-    parser.add_argument("--last", metavar="PLACE", help="up to there (default: the end)")
-    parser.add_argument("--top", type=int, metavar="N", help="only the N lines that cost most, the dearest first")
-    parser.add_argument("--ptx", action="store_true", help="by lines of the PTX, not of what it was compiled from")
+    parser.add_argument("--first", metavar="PLACE", help="first cycle: a number, N%% or @MARK (default: the start)")
+    parser.add_argument("--last", metavar="PLACE", help="last cycle, likewise (default: the end)")
+    parser.add_argument("--top", type=int, metavar="N", help="only the N most expensive lines, most expensive first")
+    parser.add_argument("--ptx", action="store_true", help="count by PTX line instead of source line")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     options.add_machine(parser)
     words.add_arguments(parser)

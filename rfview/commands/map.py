@@ -13,7 +13,7 @@ from rfview.commands import options
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
-EPILOG = """the table holds for the CTAs per SM that it was made with (see `rfview tlp`); use it again with
+EPILOG = """the table is valid for the number of CTAs per SM it was made with (see `rfview tlp`); use it again with
   rfview run KERNEL --design racetrack --scheduler lrr --set racetrack.mapping=FILE
 exit codes: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved"""
 

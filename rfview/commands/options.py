@@ -39,7 +39,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--preset", default="fermi", metavar="P",
                        help="fermi, gebhart, gtx480, or paper for the design's own (default fermi)")
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
-                       help="change a number of sm, latency, initiation, memory, scheduler, kernel or the design")
+                       help="change a number in sm, latency, initiation, memory, scheduler, kernel or the design")
     add_compile(group)
     group.add_argument("--max-cycles", type=positive, default=DEFAULT_MAX_CYCLES, metavar="N",
                        help=f"stop with exit 3 after this many cycles (default {DEFAULT_MAX_CYCLES:,})")
@@ -48,14 +48,15 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
 def add_compile(parser: Any) -> None:
     """Declare --compile."""
     parser.add_argument("--compile", default=None, metavar="OPTIONS",
-                        help="how PTX is compiled, as in schedule,registers=24; off: as it stands, whatever the launch file "
-                             "says (`rfview help compile`)")
+                        help="how PTX is compiled, such as schedule,registers=24; off ignores what the launch file says "
+                             "(`rfview help compile`)")
 
 
 def add_check(parser: Any) -> None:
     """Declare --check."""
     parser.add_argument("--check", action="store_true",
-                        help="look for races, unwritten reads, wrong barriers and lane masks too; exit 1 if any")
+                        help="also look for races, uninitialised reads, wrong barriers and lane masks; exit with 1 "
+                             "if there are any")
 
 
 def tell_found(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:

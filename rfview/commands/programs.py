@@ -13,10 +13,9 @@ from rfview.engine.errors import InputError
 if TYPE_CHECKING:
     from rfview.capture.device import Device, Taken
 
-EPILOG = """the program is a CUDA one as nvcc compiles it, or a Python script with numba-cuda 0.30 or Triton 3.9, unchanged:
-its kernels run here, without a GPU, and it goes on with the results. torch's tensors stay in the CPU's memory, also where a
-script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends rfview's options: what
-follows is the program's
+EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmodified Python script with numba-cuda 0.30 or
+Triton 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU memory even where
+the script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends rfview's own options:
   rfview record softmax.py --launch softmax_kernel --stop -o softmax.rfs
   nvcc app.cu -o app
   rfview launches ./app 100
@@ -30,17 +29,17 @@ FIRST = "0"
 def add_launch(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Declare --launch and --stop."""
     parser.add_argument("--launch", metavar="KERNEL[:NTH]|NUMBER", required=required,
-                        help="the launch of a program that is meant: a number (the first is 0, which is the default), or a "
-                             "kernel and which of its launches (0 is the first)")  # fmt: skip
-    parser.add_argument("--stop", action="store_true", help="end the program behind that launch")
+                        help="which launch of a program: a number from 0 on (default 0), or a kernel's name and the number "
+                             "of its launch, from 0 on")  # fmt: skip
+    parser.add_argument("--stop", action="store_true", help="end the program after that launch")
     add_python(parser)
 
 
 def add_python(parser: argparse.ArgumentParser) -> None:
     """Declare --python."""
     parser.add_argument("--python", metavar="PYTHON",
-                        help="the Python that runs a script (default: that of its #! line, of the active environment, or "
-                             "this one)")  # fmt: skip
+                        help="the Python that runs a script (default: the one in its #! line, else the active "
+                             "environment's, else this one)")  # fmt: skip
 
 
 def words_of(args: argparse.Namespace) -> list[str]:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from rfview.sessions.file.writer import RecordResult
 
 TAKES_PROGRAM = True
-EPILOG = """a recipe is small and takes no longer than `rfview run`: the launch with its PTX and data, the machine, and check
-sums of the state now and then. It can be opened live anywhere, or filled later:
+EPILOG = """a recipe is small and takes no longer than `rfview run`: the launch with its PTX and data, the machine, and
+checksums of the state at intervals. It can be opened live on any computer, or filled in later:
   rfview record gemm --recipe -o gemm.rfr
   rfview debug gemm.rfr
   rfview record --fill gemm.rfr -o gemm.rfs
-a part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
+part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,11 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     programs.add_launch(parser, required=False)
     words.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE",
-                        help="the file to write (default NAME.rfs, with --recipe NAME.rfr)")
+                        help="the file to write (default NAME.rfs; with --recipe, NAME.rfr)")
     parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
-                        help="begin at a cycle, at 'launch N' (0 is the first) or where a condition holds; what comes "
-                             "before runs unrecorded")
-    parser.add_argument("--to", metavar="PLACE", default="", dest="end", help="end there, looked for from the begin on")
+                        help="start recording at a cycle, at 'launch N' (from 0 on) or where a condition first holds; "
+                             "earlier cycles run unrecorded")
+    parser.add_argument("--to", metavar="PLACE", default="", dest="end", 
+                        help="stop recording at such a place after the start")
     parser.add_argument("--recipe", action="store_true", help="write a recipe (.rfr) instead of every cycle")
     parser.add_argument("--fill", metavar="FILE.rfr", help="simulate a recipe again and write its session file")
     options.add_check(parser)

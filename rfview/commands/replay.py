@@ -11,7 +11,7 @@ from rfview.commands import screen
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("file", metavar="FILE.rfs", help="the session file")
-    parser.add_argument("--fresh", action="store_true", help="open it as for the first time, not as it was left")
+    parser.add_argument("--fresh", action="store_true", help="open it afresh instead of as you left it")
     screen.add_arguments(parser)
 
 

@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 PAPERS = tuple(papers.PAPERS.values())
 DESIGNS = ", ".join((*PAPERS, *papers.COMPARED_WITH))
-EPILOG = "exit codes: 0 done, whatever holds or does not; 2 bad input"
+EPILOG = "exit codes: 0 finished, whether or not the claims hold; 2 bad input"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--design", metavar="D", help=f"only this design's paper: {DESIGNS}")
-    parser.add_argument("--exact", action="store_true", help="only what follows from tables, without running kernels")
-    parser.add_argument("--directions", action="store_true", help="only the directions promised of our kernels")
-    parser.add_argument("--kernels", metavar="LIST", help="only these of a paper's kernels (default: all that name it)")
-    parser.add_argument("--size", choices=("full", "small"), default="full", help="of kernels that have two: full keeps the "
-                        "SM full for several waves (default), small is a quick look; directions are of the small ones")
-    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
+    parser.add_argument("--exact", action="store_true", help="only claims that follow from tables, without running kernels")
+    parser.add_argument("--directions", action="store_true", help="only the directions expected of the bundled kernels")
+    parser.add_argument("--kernels", metavar="LIST", help="only these kernels (default: all workloads of the paper)")
+    parser.add_argument("--size", choices=("full", "small"), default="full", help="for kernels with two sizes: full "
+                        "fills the SM for several waves (default), small is a quick look; directions always use small")
+    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.add_argument("--html", metavar="F", help="write one page with every claim and its figure")
-    parser.add_argument("--figure", metavar="ID", help="draw the numbers per kernel of one claim or direction, with the "
-                        "paper's value; list: what can be drawn")
-    parser.add_argument("-o", "--output", metavar="FILE.svg", help="with --figure: write it as SVG too")
+    parser.add_argument("--html", metavar="F", help="write one page with every claim and its figure to this file")
+    parser.add_argument("--figure", metavar="ID", help="draw one claim or direction kernel by kernel, with the paper's "
+                        "value; 'list' says what can be drawn")
+    parser.add_argument("-o", "--output", metavar="FILE.svg", help="with --figure: also write it as SVG")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,12 +22,12 @@ NO_SCREEN = ("", "dumb", "unknown")     # terminals, by TERM, that cannot draw
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of commands that open the screen."""
-    parser.add_argument("--goto", metavar="WHERE", help="start at a cycle, as 1234, 50%% or end")
+    parser.add_argument("--goto", metavar="WHERE", help="start at a cycle, such as 1234, 50%% or end")
     parser.add_argument("--warp", type=int, default=0, metavar="N", help="focus this warp")
-    parser.add_argument("--overlay", metavar="B.rfs", help="underline what differs in this other run of the same kernel")
-    parser.add_argument("--plain", action="store_true", help="sentences instead of a screen; see `rfview help plain`")
+    parser.add_argument("--overlay", metavar="B.rfs", help="underline what differs in another run of the same kernel")
+    parser.add_argument("--plain", action="store_true", help="print sentences instead of a screen (`rfview help plain`)")
     parser.add_argument("--ascii", action="store_true", default=streams.is_ascii(),
-                        help="draw with ASCII characters only, as in a locale that has no others")
+                        help="draw with ASCII characters only")
     startup.add_arguments(parser)
 
 

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("-x", "--file", metavar="FILE", help="a file of commands, - for standard input")
+    what.add_argument("-x", "--file", metavar="FILE", help="a file of commands, or - for standard input")
     what.add_argument("-c", "--command", metavar="COMMANDS", help="commands separated by ;")
     parser.add_argument("--json", action="store_true", help="print one JSON object per command instead of text")
     options.add_machine(parser)

@@ -11,22 +11,23 @@ from rfview import cli
 from rfview.engine.errors import InputError
 
 SHOWN = ("replay", "debug", "compare", "learn")     # commands with a screen
-EPILOG = """what is served: nothing (what plain rfview shows), a recording, a kernel, or a command with a screen
+EPILOG = """serves the start screen, a recording, a kernel, or any command that has a screen
   rfview serve run.rfs
   rfview serve debug gemm --design hrf
   rfview serve --port 8080 learn
 
-The address holds a secret: who has it can run what rfview runs, as you. From another machine, forward the port:
+The address contains a secret: anyone who has it can run whatever rfview can, as you. From another machine, forward the
+port:
   ssh -L 8080:127.0.0.1:8080 MACHINE"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("words", metavar="FILE|NAME|COMMAND ...", nargs=argparse.REMAINDER, help="what the pages show")
-    parser.add_argument("--host", default="127.0.0.1", help="listen at this address (default 127.0.0.1: this machine only)")
-    parser.add_argument("--port", type=int, default=0, help="listen at this port (default: one that is free)")
+    parser.add_argument("words", metavar="FILE|NAME|COMMAND ...", nargs=argparse.REMAINDER, help="what to show")
+    parser.add_argument("--host", default="127.0.0.1", help="listen on this address (default 127.0.0.1: this machine only)")
+    parser.add_argument("--port", type=int, default=0, help="listen on this port (default: any free port)")
     parser.add_argument("--public-url", default="", metavar="URL",
-                        help="the address of a proxy in front, with https:// or http://")
+                        help="the address of a proxy in front of it, with https:// or http://")
 
 
 def run(args: argparse.Namespace) -> int:

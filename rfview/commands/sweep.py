@@ -30,10 +30,10 @@ EPILOG = f"""a sweep file:
 {(plan.__doc__ or "").partition("means.")[2].rpartition("A sweep file is hostile")[0].strip(chr(10)).rstrip()}
 
 The folder holds part-NNNNNN.parquet files, which pandas.read_parquet("results") and, in DuckDB,
-read_parquet('results/*.parquet') read as one table, while the sweep runs too. A job that has a row is not run again: started
-again, a sweep goes on where it was stopped or killed, and takes in what has been added to its file. A job that fails has a
-row, too; take its part file away to have it tried again. A map's value is settings['sm.num_collectors'] in DuckDB; pandas
-gives a map as a list of pairs: dict(row.settings)['sm.num_collectors']. Columns:
+read_parquet('results/*.parquet') read as one table, even while the sweep is running. A job that has a row is not run again:
+a sweep that is restarted resumes where it was stopped or killed, and picks up jobs added to its file. A failed job has a row
+as well; delete its part file to retry it. In DuckDB a map is read as settings['sm.num_collectors']; pandas returns a list of
+pairs: dict(row.settings)['sm.num_collectors']. Columns:
 {columns.documentation()}
 
 --plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows where a folder is given
@@ -63,10 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="FILE.toml", help="a sweep file; with --plot, a dataset's folder too")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="the dataset's folder (default: the file's output)")
-    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="processes that run (default 2)")
+    parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="run on a Dask cluster: its scheduler's address or file")
-    parser.add_argument("--plot", metavar="X,Y,BY", help="draw bars from the dataset instead of running")
-    parser.add_argument("--svg", metavar="FILE.svg", help="with --plot: write the bars as SVG too")
+    parser.add_argument("--plot", metavar="X,Y,BY", help="draw bars from the dataset instead of running jobs")
+    parser.add_argument("--svg", metavar="FILE.svg", help="with --plot: also write the bars as SVG")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 

@@ -23,19 +23,19 @@ KINDS = (".cu", ".py", ".ptx")
 EPILOG = """a kernel of your own, without a launch file: CUDA C++ (by nvcc, or without a toolkit by NVRTC: pip install
 'rfview[cuda]'), PTX, or a numba-cuda or Triton kernel in a Python file:
   rfview debug kernel.cu::saxpy --grid 8 --block 128 --arg x=f4[1024]:random --arg y=f4[1024] --arg a=2.0 --arg n=1024
-DTYPE[SHAPE]:FILL is an array (fill: zeros, arange, random, random:LOW:HIGH, a number; zeros if left out), FILE.npy one
-from a file; DTYPE:NUMBER a number of that type. Arguments are told apart by the kernel's names where the file has them
+DTYPE[SHAPE]:FILL is an array (FILL: zeros, arange, random, random:LOW:HIGH or a number; zeros by default), FILE.npy an
+array from a file, DTYPE:NUMBER a number of that type. Arguments go by name where the file has the parameters' names
 (.py), else by their order."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    group = parser.add_argument_group("a kernel of your own (FILE.cu, FILE.ptx or FILE.py, with ::KERNEL behind it)")
-    group.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs of the launch (default 1)")
-    group.add_argument("--block", metavar="X[,Y[,Z]]", help="threads of a CTA (default what the kernel requires)")
-    group.add_argument("--shared", metavar="BYTES", help="dynamic shared memory (default what the compiler says, or 0)")
+    group = parser.add_argument_group("a kernel of your own (FILE.cu, FILE.ptx or FILE.py, followed by ::KERNEL)")
+    group.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs in the grid (default 1)")
+    group.add_argument("--block", metavar="X[,Y[,Z]]", help="threads per CTA (default: what the kernel requires)")
+    group.add_argument("--shared", metavar="BYTES", help="dynamic shared memory (default: what the compiler says, else 0)")
     group.add_argument("--arg", metavar="NAME=VALUE", action="append", default=[], dest="arguments",
-                       help="an argument: x=f4[1024]:random, x=data.npy, n=1024, p=null")
+                       help="an argument, such as x=f4[1024]:random, x=data.npy, n=1024, p=null")
     if not any("--python" in action.option_strings for action in parser._actions):
         group.add_argument("--python", metavar="PYTHON", help="the Python that has numba-cuda or Triton, for FILE.py")
 
