@@ -174,7 +174,7 @@ def declare(name: str, module: Any, parser: argparse.ArgumentParser) -> None:
     """Declare all options of a command."""
     module.add_arguments(parser)
     if name in READ_RECORDINGS:
-        parser.add_argument("--limit", metavar="SIZE", 
+        parser.add_argument("--limit", metavar="SIZE",
                             help="memory that reading a recording may use, such as 2GB (default 256MB)")
 
 

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
     parser.add_argument("condition", metavar="EXPR", help="what must hold")
-    parser.add_argument("--at", metavar="WHERE", 
+    parser.add_argument("--at", metavar="WHERE",
                         help="check one cycle only: 1234, 50%%, @mark, end (default: in every cycle)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     options.add_machine(parser)

@@ -21,11 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
     parser.add_argument("--to", required=True, metavar="FORMAT", help=f"one of {', '.join(SUFFIX)}")
-    parser.add_argument("-o", "--output", metavar="FILE", 
+    parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write, for parquet the folder (default: named after TARGET)")
     parser.add_argument("--first", type=int, metavar="CYCLE", help="first cycle (default: the session's)")
     parser.add_argument("--last", type=int, metavar="CYCLE", help="last cycle (default: the session's)")
-    parser.add_argument("--columns", metavar="EXPR;EXPR", default="", 
+    parser.add_argument("--columns", metavar="EXPR;EXPR", default="",
                         help="csv only: columns for these expressions instead of warps per state")
     options.add_machine(parser)
 

@@ -15,7 +15,7 @@ from rfview.listing import columns
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--new", metavar="FILE.ptx", help="write FILE.toml, a launch file to start from, for your kernel")
-    parser.add_argument("--paper", metavar="NAME", 
+    parser.add_argument("--paper", metavar="NAME",
                         help="list the workloads of one paper: hrf, rfc, hcrf, edram or racetrack")
     parser.add_argument("--json", action="store_true", help="print a JSON list instead of text")
 

@@ -19,7 +19,7 @@ without a terminal, or with --plain, the tour is printed as text"""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("tour", nargs="?", metavar="TOUR", help="a tour's name, or a design's (default: list all)")
-    parser.add_argument("--plain", action="store_true", 
+    parser.add_argument("--plain", action="store_true",
                         help="take the tour as text; on a terminal it still asks its questions")
     parser.add_argument("--ascii", action="store_true", default=streams.is_ascii(),
                         help="draw with ASCII characters only")

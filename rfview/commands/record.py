@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
                         help="start recording at a cycle, at 'launch N' (from 0 on) or where a condition first holds; "
                              "earlier cycles run unrecorded")
-    parser.add_argument("--to", metavar="PLACE", default="", dest="end", 
+    parser.add_argument("--to", metavar="PLACE", default="", dest="end",
                         help="stop recording at such a place after the start")
     parser.add_argument("--recipe", action="store_true", help="write a recipe (.rfr) instead of every cycle")
     parser.add_argument("--fill", metavar="FILE.rfr", help="simulate a recipe again and write its session file")
