@@ -192,35 +192,27 @@ class Simulator:
 
     def _clear_state(self) -> None:
         """Put the machine in its state before cycle 0: empty."""
-        sm = self.sm
+        sm = self._sm_array             # whole fields of the plain array: an attribute of a record takes microseconds
         warps = int(self.config["sm.num_warps"])
-        sm.state_count[NO_CTA] = warps
-        for warp in range(state.MAX_WARPS):
-            sm.warp[warp].state = NO_CTA
-            sm.warp[warp].cta = state.NONE8
-            sm.warp[warp].split = state.NONE8
-            sm.warp[warp].barrier = state.NONE8
+        sm["state_count"][0, NO_CTA] = warps
+        sm["warp"]["state"] = NO_CTA
         number = int(self.config["sm.num_schedulers"])
-        for index in range(number):
-            sm.scheduler_mask[index] = sum(1 << warp for warp in range(index, warps, number))
-            sm.scheduler[index].last_warp = state.NONE8
-            sm.issued_warp[index] = state.NONE8
-            sm.scheduler[index].joined_warp = state.NONE8
-        sm.wheel[:] = state.NONE8
-        sm.next_due[:] = state.NONE8
-        sm.write_first[:] = state.NONE8
-        sm.write_last[:] = state.NONE8
-        sm.ldst_head = state.NONE8
-        sm.host_call = state.NONE8
-        sm.l1["line"] = -1
-        sm.l2["line"] = -1
-        sm.icache["line"] = -1
-        sm.mshr["line"] = -1
+        sm["scheduler_mask"][0, :number] = [sum(1 << warp for warp in range(first, warps, number))
+                                            for first in range(number)]
+        sm["scheduler"]["last_warp"][0, :number] = state.NONE8
+        sm["scheduler"]["joined_warp"][0, :number] = state.NONE8
+        sm["issued_warp"][0, :number] = state.NONE8
+        for name in ("cta", "split", "barrier"):
+            sm["warp"][name] = state.NONE8
+        for name in ("wheel", "next_due", "write_first", "write_last", "ldst_head", "host_call"):
+            sm[name] = state.NONE8
+        for name in ("l1", "l2", "icache", "mshr"):
+            sm[name]["line"] = -1
         if self.config["memory.l2_warm"]:
             words = self.placement.arena
             buffers = [variable for variable in self.placement.variables
                        if variable.kind == "buffer" and words[variable.word : variable.word + -(-variable.size // 4)].any()]
-            warm_l2(sm, ((one.address, one.size) for one in buffers))
+            warm_l2(self.sm, ((one.address, one.size) for one in buffers))
 
     def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
         """Stand at cycle 0 of another launch of the same kernel, over given memory as it is now.
