@@ -43,7 +43,7 @@ def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
         magic, _version, header, size = CONTAINER.unpack_from(blob, at)
         if magic != MAGIC:
             if at == 0:
-                raise InputError("what the program registers as its kernels is no fatbin")
+                raise InputError("what the program registers as its kernels is not a fatbin")
             at += 8             # containers are aligned
             continue
         end = at + header + size
@@ -109,7 +109,7 @@ def lz4_block(data: bytes, plain: int) -> bytes:
             token = data[at]
             literals, at = _length(data, at + 1, token >> 4)
             if at + literals > len(data) or len(out) + literals > plain:
-                raise InputError("a fatbin's PTX is no LZ4 block: literals beyond its end")
+                raise InputError("a fatbin's PTX is not an LZ4 block: literals beyond its end")
             out += data[at : at + literals]
             at += literals
             if at == len(data):
@@ -118,10 +118,10 @@ def lz4_block(data: bytes, plain: int) -> bytes:
             length, at = _length(data, at + 2, token & 15)
             length += 4
             if not 0 < back <= len(out) or len(out) + length > plain:
-                raise InputError("a fatbin's PTX is no LZ4 block: a copy from before its begin, or beyond its end")
+                raise InputError("a fatbin's PTX is not an LZ4 block: a copy from before its beginning or beyond its end")
             _copy_back(out, back, length)
     except IndexError:
-        raise InputError("a fatbin's PTX is no LZ4 block: it ends too soon") from None
+        raise InputError("a fatbin's PTX is not an LZ4 block: it ends too soon") from None
     return bytes(out)
 
 

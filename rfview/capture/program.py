@@ -124,7 +124,7 @@ def check(path: Path) -> None:
     found = [name for name in strings.split(b"\0") if name.startswith(b"libcudart.so")]
     if found and found[0] != b"libcudart.so.13":
         raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; programs of CUDA 13 can be "
-                         "captured: compile it anew with nvcc 13")  # fmt: skip
+                         "captured: recompile it with nvcc 13")  # fmt: skip
     if not found and b".symtab" not in known:
         raise InputError(f"{path}: is stripped, and has CUDA's runtime inside: leave it unstripped, or link it with "
                          "nvcc -cudart shared")  # fmt: skip

@@ -67,7 +67,7 @@ def of_paper(paper: str) -> list[dict[str, Any]]:
     from rfview.engine.papers import PAPERS, workloads
 
     if paper not in PAPERS.values():
-        raise InputError(f"--paper {paper}: no paper's design; there are {', '.join(PAPERS.values())}")
+        raise InputError(f"--paper {paper}: no paper has this design; expected one of {', '.join(PAPERS.values())}")
     rows: list[dict[str, Any]] = []
     for name in workloads.own(paper):
         work = workloads.of_kernel(name)

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check directions and claims, and print them."""
     if args.design is not None and args.design not in (*PAPERS, *papers.COMPARED_WITH):
-        raise InputError(f"--design {args.design}: no paper's design; there are {DESIGNS}")
+        raise InputError(f"--design {args.design}: no paper has this design; expected one of {DESIGNS}")
     if args.exact and args.directions:
         raise InputError("--exact and --directions: directions need runs; give one of them")
     if args.figure is not None or args.output is not None:

@@ -379,7 +379,7 @@ class Adapter:
         """Say why the last stop was one: the fault, or why the warp that was stopped for waits."""
         stop = self._last
         if stop is None or self._reason(stop) != "exception":
-            raise InputError("exceptionInfo: the last stop was no exception")
+            raise InputError("exceptionInfo: the last stop was not an exception")
         body: dict[str, Any] = {"exceptionId": stop.reason, "description": stop.text, "breakMode": "always"}
         if stop.warp is not None:
             state = int(self._now.snapshot().sm["warp"][stop.warp]["state"])

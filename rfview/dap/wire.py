@@ -43,11 +43,11 @@ class Wire:
             try:
                 message = json.loads(data)
             except ValueError as error:
-                raise InputError(f"dap: a message is no JSON ({error})") from None
+                raise InputError(f"dap: a message is not JSON ({error})") from None
             except RecursionError:
                 raise InputError("dap: a message is nested too deeply") from None
             if not isinstance(message, dict):
-                raise InputError("dap: a message is no JSON object")
+                raise InputError("dap: a message is not a JSON object")
             yield message
 
     def _send(self, message: dict[str, Any]) -> None:

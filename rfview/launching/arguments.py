@@ -58,7 +58,7 @@ def dtype_of(text: str, where: str) -> str:
     for dtype, names in NAMES_OF_DTYPES.items():
         if name.lower() in names:
             return dtype
-    raise InputError(f"{where}: {text!r} is no type of numbers; there are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8")
+    raise InputError(f"{where}: {text!r} is not a number type; expected one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8")
 
 
 def from_words(text: str, place: int) -> Argument:

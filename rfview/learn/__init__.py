@@ -4,5 +4,5 @@
     own_design  rules  the help topics `design` and `rules`
     tour  tours/       what a guided tour is; the tours
     page  window       a page of a tour, painted; the window at the foot of the main screen
-    make               records the tours' runs anew
+    make               records the tours' runs again
 """

@@ -174,7 +174,7 @@ class SessionWorker:
     def _compiling(self, share: float, text: str) -> None:
         """Report how far compiling is that a request needs: a recording's machine, another design. Esc raises InputError."""
         if self._cancel.is_set():
-            raise InputError("stopped while compiling; it begins anew when it is needed again")
+            raise InputError("stopped while compiling; it starts over when it is needed again")
         self._busy_shown = True
         self.post(Busy(f"compiling {share:.0%}", f"{text}; Esc cancels"))
 

@@ -72,7 +72,7 @@ def read(folder: Path, columns: Sequence[str]) -> Any:
             tables.append(file.read(columns=list(columns)))
         except (OSError, ValueError, pa.ArrowException) as error:
             reason = str(error).partition("\n")[0]
-            raise InputError(f"{path}: is no part of a sweep ({reason}); move it elsewhere, and its jobs are run "
+            raise InputError(f"{path}: is not part of a sweep ({reason}); move it elsewhere, and its jobs are run "
                              "again, or give another folder") from None
     wanted = pa.schema([schema().field(name) for name in columns])
     return pa.concat_tables([table.cast(wanted) for table in tables]) if tables else wanted.empty_table()

@@ -33,7 +33,7 @@ def parse(text: str) -> tuple[str, str, str]:
     column = BY_NAME.get(y)
     if not (column and column.kind in NUMBERS) and not any(y.startswith(f"{name}.") for name in MAPS):
         known = [one.name for one in BY_NAME.values() if one.kind in NUMBERS]
-        raise InputError(f"--plot {text}: {y} is no number of a run{did_you_mean(y, known)}; expected one of "
+        raise InputError(f"--plot {text}: {y} is not a number of a run{did_you_mean(y, known)}; expected one of "
                          f"{', '.join(known)}, counts.NAME or stalls.NAME")
     return x, y, by
 

@@ -38,7 +38,7 @@ def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress
                 compiling: Callable[[float, str], None] | None = None) -> RecordResult:  # fmt: skip
     """Record a fresh simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
 
-    begin, end: "" is the run's begin or end; a condition is looked for from the begin on. Raises InputError for a place that
+    begin, end: "" is the run's start or end; a condition is searched from the start on. Raises InputError for a place that
     the run does not come to.
     """
     session = Session(LiveTimeline(simulator))

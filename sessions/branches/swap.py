@@ -91,7 +91,7 @@ def _base(session: Session) -> Any:
     except InputError as error:
         why = str(error).removeprefix("fork: ")
         raise InputError(f"swap: a recording holds one design, and this one cannot be run again with another: {why}; "
-                         f"`rfview debug {timeline.info.get('name') or 'KERNEL'} --design D` runs it anew") from None
+                         f"`rfview debug {timeline.info.get('name') or 'KERNEL'} --design D` runs it again") from None
 
 
 def design_text(info: Mapping[str, Any]) -> str:

@@ -58,5 +58,5 @@ def unpacked(data: bytes | memoryview, what: str, share: int = MAP) -> dict[str,
 
     found = msgpack.unpackb(data, strict_map_key=False, list_hook=counted, object_hook=counted)
     if not isinstance(found, dict):
-        raise ValueError(f"{what} is no map")
+        raise ValueError(f"{what} is not a map")
     return found

@@ -21,7 +21,7 @@ def _why(session: Session, text: str) -> Answer:
             numbers.append(int(digits.replace(",", "").replace("_", ""), 0))
         except ValueError:
             raise InputError(
-                f"why {text}: {word!r} is no {'cycle' if numbers else 'warp'}, as in `why 7 1200`"
+                f"why {text}: {word!r} is not a {'cycle' if numbers else 'warp'}, as in `why 7 1200`"
             ) from None
     chain = why(session, *numbers)
     return Answer(chain.text(), chain.data())

@@ -154,7 +154,7 @@ def record(
     progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while code
     is prepared, a share of 1 and what it is. The file is written beside the target as NAME.XXXXXX.partial.rfs and renamed
     when whole, so a killed run leaves what it had, ready to open (`partials`). A kernel fault ends the recording after the
-    faulting cycle and is kept in it. Raises InputError when the file cannot be written, or is no recording of before.
+    faulting cycle and is kept in it. Raises InputError when the file cannot be written, or is not an earlier recording.
     """
     target = Path(path)
     started = time.perf_counter()
@@ -193,7 +193,7 @@ def new_recording(target: Path, magic: bytes = format.MAGIC, suffix: str = PARTI
     except OSError:
         begin = b""         # none there, or check_target says what is wrong with it
     if begin not in (b"", magic, format.OLD_MAGIC) and target.is_file():
-        raise InputError(f"{target}: is no recording, so it is not replaced by one; give another name")
+        raise InputError(f"{target}: is not a recording and is not overwritten; give another name")
     return NewFile(target, suffix=suffix)
 
 

@@ -234,7 +234,7 @@ def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
         ("launch", {}, "program"),
         ("evaluate", {"expression": "%rd6", "frameId": 2, "context": "hover"}, "%rd6 is in no register here; it is in R2 at pc 9"),
         ("evaluate", {"expression": "R2", "frameId": 900}, "no thread 900"),
-        ("exceptionInfo", {"threadId": 2}, "was no exception"),
+        ("exceptionInfo", {"threadId": 2}, "was not an exception"),
         ("disassemble", {"memoryReference": "xyz", "instructionCount": 3}, "expected an address such as 0x10000"),
         ("disassemble", {"memoryReference": "0x10000", "instructionCount": -1}, "instructionCount"),
         ("source", {"sourceReference": 7}, "no text of source 7"),

@@ -172,7 +172,7 @@ def test_a_part_that_is_none_is_one_error(folder: Path, capsys: pytest.CaptureFi
     (results / "part-000004.parquet").write_bytes(content)
     sweep(folder, code=2)
     said = capsys.readouterr().err
-    assert "part-000004.parquet: is no part of a sweep" in said and len(said.splitlines()) == 1
+    assert "part-000004.parquet: is not part of a sweep" in said and len(said.splitlines()) == 1
     assert (results / "part-000004.parquet").read_bytes() == content
 
 
