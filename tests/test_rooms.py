@@ -16,9 +16,7 @@ LONGEST = 50     # lines of a function, its docstring included
 LONG = {
     "engine/info.py: describe", "engine/machine/stages/inflight.py: allocate", "engine/tools/synthetic.py: ptx",
     "engine/values/arithmetic.py: integer",
-    "rfview/render/why.py: render_popup", "sessions/why/active_set.py: suspended",
     "engine/designs/hcrf.py: _transfer", "engine/designs/racetrack.py: _tape",
-    "sessions/why/warps.py: _fetch",
 }
 OLD_NAMES = ("engine", "sessions")     # of the folders, which only a checkout has at the top
 

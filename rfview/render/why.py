@@ -88,12 +88,51 @@ def _short(scene: Scene, link: Link, index: int, width: int, texts: list[str]) -
     return [row.line(), *(Row(width).to(5).add(text, role).line() for text in texts[1:])]
 
 
-def _axis(scene: Scene, links: list[Link]) -> tuple[int, int]:
-    """Return (first, last) cycle of the popup's time axis."""
-    now = scene.cycle
-    starts = [link.since for link in links if 0 <= link.since <= now] or [now]
-    ends = [link.until for link in links if now < link.until < now + 100_000]
-    return min(*starts, now - 8), max([now, *ends])
+class _Axis:
+    """The time axis to the right of a wide popup: from where the first link starts to where the last one ends."""
+
+    WIDTH = 32
+
+    def __init__(self, scene: Scene, links: list[Link], width: int):
+        self.now, self.width = scene.cycle, width
+        starts = [link.since for link in links if 0 <= link.since <= self.now] or [self.now]
+        ends = [link.until for link in links if self._ends_soon(link)]
+        self.first, self.last = min(*starts, self.now - 8), max([self.now, *ends])
+        self.at = width - self.WIDTH - 2
+        self.here = min(self.WIDTH - 1, self._x(self.now))
+
+    def _ends_soon(self, link: Link) -> bool:
+        return self.now < link.until < self.now + 100_000
+
+    def _x(self, cycle: int) -> int:
+        return (cycle - self.first) * self.WIDTH // max(1, self.last - self.first)
+
+    def beside(self, link: Link) -> bool:
+        """Say whether a link has a bar: on a wide popup, unless it is the conclusion."""
+        return self.width >= 80 and not link.conclusion
+
+    def scale(self) -> Row:
+        """Return the row of the axis's cycles."""
+        row, first, now = Row(self.width, "popup"), number(self.first), number(self.now)
+        if self.width >= 80:
+            if self.here > len(first) + len(now) + 2:
+                row.at(self.at, first, "faint")
+            row.right(max(row.x + 1, self.at + self.here + 1), f"{now} ▼", "bold")
+            if self.last > self.now:
+                row.right(self.at + self.WIDTH, number(self.last), "faint")
+        return row
+
+    def bar(self, link: Link) -> list[tuple[str, str]]:
+        """Return the cells of one link's bar."""
+        cells = [(" ", "text")] * self.WIDTH
+        if link.since >= 0:
+            start = max(0, self._x(link.since))
+            end = min(self.WIDTH, self._x(link.until)) if self._ends_soon(link) else self.here + 1
+            for x in range(start, min(self.WIDTH, max(end, start + 1))):
+                cells[x] = ("━" if x <= self.here else "╌", "p:moving" if link.code >= 10 else "p:fast")
+        if cells[self.here][0] == " ":
+            cells[self.here] = ("│", "faint")
+        return cells
 
 
 def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below: Sequence[Line] = (),
@@ -113,43 +152,14 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below
     links, losers = links_of(scene, scene.warp)
     height -= len(below)
     top = Row(width, "popup").add("▌", "title").add(f"{heading(scene)} at {number(scene.cycle)}", "title")
-    lines = [top.right(width - 1, "Esc closes", "tinfo").line()]
-    bar_at, bar_width = width - 34, 32
-    first, last = _axis(scene, links)
-    span = max(1, last - first)
-    here = min(bar_width - 1, (scene.cycle - first) * bar_width // span)
-    scale = Row(width, "popup")
-    if width >= 80:
-        if here > len(number(first)) + len(number(scene.cycle)) + 2:
-            scale.at(bar_at, number(first), "faint")
-        scale.right(max(scale.x + 1, bar_at + here + 1), f"{number(scene.cycle)} ▼", "bold")
-        if last > scene.cycle:
-            scale.right(bar_at + bar_width, number(last), "faint")
-    lines.append(scale.line())
+    axis = _Axis(scene, links, width)
+    lines = [top.right(width - 1, "Esc closes", "tinfo").line(), axis.scale().line()]
     step = 2 if height >= 2 * len(links) + 3 else 1
     spare = height - 3 - bool(losers) - step * len(links) if width < 80 else 0
     for index, link in enumerate(links):
-        row = Row(width, "popup")
-        row.add("▸" if index == selected else " ", "bold").add(str(index + 1) if not link.conclusion else " ", "dim").to(3)
-        if link.code >= 0:
-            look = scene.look(link.code)
-            row.add(look.glyph, "st:" + look.role)
-        room = (bar_at if width >= 80 and not link.conclusion else width) - 6
-        role = "p:good" if link.conclusion else "bold" if index == selected else "text"
-        texts = _wrapped(link.text, room, 1 + max(0, spare))
-        spare -= len(texts) - 1
-        row.to(5).add(texts[0], role)
-        if width >= 80 and not link.conclusion:
-            row.to(bar_at).cells(_bar(link, scene.cycle, first, span, bar_width, here))
-        lines += [row.line(), *(Row(width, "popup").to(5).add(text, role).line() for text in texts[1:])]
-        if step == 2:
-            wide = width >= 80 and not link.conclusion
-            parts = _wrapped(link.evidence, room - 2 if wide else width - 8, 1 + max(0, spare))
-            spare -= len(parts) - 1
-            under = Row(width, "popup").to(6).add(parts[0], "dim")
-            if wide:
-                under.at(bar_at + here, "│", "faint")
-            lines += [under.line(), *(Row(width, "popup").to(6).add(part, "dim").line() for part in parts[1:])]
+        rows = _link_rows(scene, axis, link, index, index == selected, step == 2, max(0, spare))
+        spare -= len(rows) - step
+        lines += rows
     if losers:
         row = Row(width, "popup").add("  would also have blocked  ", "dim")
         for code in losers:
@@ -165,20 +175,30 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below
     return [*lines, *below, hint_row(width, hints, "popup")]
 
 
-def _bar(link: Link, now: int, first: int, span: int, width: int, here: int) -> list[tuple[str, str]]:
-    """Return the time bar of one link."""
-    cells = [(" ", "text")] * width
-    if link.since < 0 or link.conclusion:
-        cells[here] = ("│", "faint")
-        return cells
-    start = max(0, (link.since - first) * width // span)
-    end = min(width, (link.until - first) * width // span) if now < link.until < now + 100_000 else here + 1
-    for x in range(start, max(end, start + 1)):
-        if x < width:
-            cells[x] = ("━" if x <= here else "╌", "p:moving" if link.code >= 10 else "p:fast")
-    if cells[here][0] == " ":
-        cells[here] = ("│", "faint")
-    return cells
+def _link_rows(scene: Scene, axis: _Axis, link: Link, index: int, chosen: bool, has_evidence: bool,
+               spare: int) -> list[Line]:  # fmt: skip
+    """Return a link's rows in the popup: its sentence with its bar, then the evidence; spare: rows that it may wrap into."""
+    width = axis.width
+    row = Row(width, "popup")
+    row.add("▸" if chosen else " ", "bold").add(str(index + 1) if not link.conclusion else " ", "dim").to(3)
+    if link.code >= 0:
+        look = scene.look(link.code)
+        row.add(look.glyph, "st:" + look.role)
+    has_bar = axis.beside(link)
+    room = (axis.at if has_bar else width) - 6
+    role = "p:good" if link.conclusion else "bold" if chosen else "text"
+    texts = _wrapped(link.text, room, 1 + spare)
+    row.to(5).add(texts[0], role)
+    if has_bar:
+        row.to(axis.at).cells(axis.bar(link))
+    lines = [row.line(), *(Row(width, "popup").to(5).add(text, role).line() for text in texts[1:])]
+    if has_evidence:
+        parts = _wrapped(link.evidence, room - 2 if has_bar else width - 8, 1 + max(0, spare + 1 - len(texts)))
+        under = Row(width, "popup").to(6).add(parts[0], "dim")
+        if has_bar:
+            under.at(axis.at + axis.here, "│", "faint")
+        lines += [under.line(), *(Row(width, "popup").to(6).add(part, "dim").line() for part in parts[1:])]
+    return lines
 
 
 def as_text(scene: Scene) -> str:

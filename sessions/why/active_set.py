@@ -26,23 +26,7 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
     active = [other for other in range(moment.num_warps) if (bits >> other) & 1]
     room = places(moment)
     if len(active) < room and moment.config["scheduler"] == layout.SWITCH_ON_STALL and moment.config["parity"]:
-        last = int(moment.sm["scheduler"][scheduler]["joined_warp"])
-        parity = "an even" if last & 1 else "an odd"
-        trail.add(f"the place is kept for {parity} warp", f"w{last} had it last; parity of warp ids alternates")
-        other = [
-            w
-            for w in range(moment.num_warps)
-            if w % 2 != last % 2
-            and moment.scheduler_of(w) == scheduler
-            and moment.state(w) not in ("finished", "no_cta", "barrier", "suspended")
-        ]
-        trail.end(
-            "active set",
-            f"active set of scheduler {scheduler}: alternating parity, w{other[0]} is waited for"
-            if other
-            else f"active set of scheduler {scheduler}: alternating parity",
-            scheduler__parity="off",
-        )
+        _kept_by_parity(trail, moment, scheduler)
         return
     leaving = [other for other in active if moment.warp(other, "is_active") == LEAVING]
     held = f"{plural(len(active), 'place')} taken: {listed(active)}"
@@ -70,6 +54,27 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
         else {"sm.num_schedulers": 4}
     )
     trail.end("active set", f"active set of scheduler {scheduler}, {plural(room, 'place')}", **relief)
+
+
+def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
+    """Explain a place that stays empty until a warp of the other parity can take it."""
+    last = int(moment.sm["scheduler"][scheduler]["joined_warp"])
+    parity = "an even" if last & 1 else "an odd"
+    trail.add(f"the place is kept for {parity} warp", f"w{last} had it last; parity of warp ids alternates")
+    other = [
+        w
+        for w in range(moment.num_warps)
+        if w % 2 != last % 2
+        and moment.scheduler_of(w) == scheduler
+        and moment.state(w) not in ("finished", "no_cta", "barrier", "suspended")
+    ]
+    trail.end(
+        "active set",
+        f"active set of scheduler {scheduler}: alternating parity, w{other[0]} is waited for"
+        if other
+        else f"active set of scheduler {scheduler}: alternating parity",
+        scheduler__parity="off",
+    )
 
 
 def leaving(trail: Trail, moment: Moment, warp: int) -> None:

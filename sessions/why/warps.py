@@ -227,6 +227,7 @@ def _parted_lanes(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
+    """Explain an empty I-buffer: the warp has just begun, branched, missed the instruction cache, or waits for its turn."""
     scheduler = moment.scheduler_of(warp)
     pc, last_pc = moment.warp(warp, "pc"), moment.warp(warp, "last_pc")
     issued = moment.warp(warp, "num_issued")
@@ -234,26 +235,14 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
     branched = issued > 0 and pc != last_pc + 1
     last_issue = moment.warp(warp, "last_issue_cycle")
     if issued == 0:
-        trail.add(
-            f"w{warp} has just begun",
-            f"CTA slot {moment.warp(warp, 'cta')}",
-            warp=warp,
-            since=moment.warp(warp, "state_since_cycle"),
-        )
+        begun = moment.warp(warp, "state_since_cycle")
+        trail.add(f"w{warp} has just begun", f"CTA slot {moment.warp(warp, 'cta')}", warp=warp, since=begun)
     elif branched:
-        trail.add(
-            f"it branched to PC {pc} in cycle {last_issue:,}",
-            moment.text(last_pc),
-            warp=warp,
-            since=last_issue,
-            pc=last_pc,
-        )
+        text = f"it branched to PC {pc} in cycle {last_issue:,}"
+        trail.add(text, moment.text(last_pc), warp=warp, since=last_issue, pc=last_pc)
         if moment.config["branch_cycles"] and moment.cycle <= last_issue + moment.config["branch_cycles"] + 1:
-            trail.end(
-                "fetch",
-                f"branch unit, {plural(moment.config['branch_cycles'], 'extra cycle')} per branch",
-                sm__branch_cycles=0,
-            )
+            extra = plural(moment.config["branch_cycles"], "extra cycle")
+            trail.end("fetch", f"branch unit, {extra} per branch", sm__branch_cycles=0)
             return
     earlier = trail.past.at(moment.ran) or moment
     if _missing_code(trail, earlier, warp, pc):
@@ -267,13 +256,8 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
         trail.add("the fetch serves other warps first", f"scheduler {scheduler}: {listed(waiting)}", warp=waiting[0])
     width = min(moment.config["fetch_width"], moment.config["ibuffer_entries"])
     if issued > 0 and not branched and not waiting:
-        trail.add(
-            f"it used up its I-buffer in cycle {last_issue:,}",
-            f"{plural(width, 'instruction')} per refill",
-            warp=warp,
-            since=last_issue,
-            pc=last_pc,
-        )
+        text, refill = f"it used up its I-buffer in cycle {last_issue:,}", f"{plural(width, 'instruction')} per refill"
+        trail.add(text, refill, warp=warp, since=last_issue, pc=last_pc)
     # an empty buffer after a jump is no matter of its size: only another fetch slot would have come round earlier
     runs_dry = issued > 0 and not branched
     trail.end(
