@@ -1,10 +1,12 @@
-"""Single keys turned into actions: counts, sequences such as gg or ]s, and letters for marks."""
+"""Single keys turned into actions: counts, sequences such as gg or ]s, letters for marks; and into what narrows a list."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from rfview.actions import ACTIONS, ANY, BY_NAME, NO_ACTION, tokens_of
+
+MOST_LETTERS = 60       # of a filter
 
 
 @dataclass(frozen=True)
@@ -14,6 +16,36 @@ class Pressed:
     action: str
     count: int | None = None
     argument: str = ""
+
+
+@dataclass
+class Filter:
+    """What narrows a list, typed key by key. is_typing: the keys are its letters."""
+
+    text: str = ""
+    is_typing: bool = False
+
+    def take(self, token: str) -> bool:
+        """Take a key while it is typed: Enter keeps the letters, Esc drops them; return whether the key meant something."""
+        if token in ("enter", "escape", "ctrl+c"):
+            self.is_typing, self.text = False, self.text if token == "enter" else ""
+        elif token in ("backspace", "ctrl+u"):
+            self.text = self.text[:-1] if token == "backspace" else ""
+        elif token == "space" or len(token) == 1:
+            self.text = (self.text + (" " if token == "space" else token))[:MOST_LETTERS]
+        else:
+            return False
+        return True
+
+    @property
+    def shown(self) -> str:
+        """What a title says of it, "" while there is none."""
+        return f"/{self.text}{'▏' if self.is_typing else ''}" if self.is_typing or self.text else ""
+
+    def finds(self, *texts: str) -> bool:
+        """Say whether texts hold every word typed."""
+        whole = " ".join(texts).lower()
+        return all(word in whole for word in self.text.lower().split())
 
 
 class KeyReader:

@@ -37,13 +37,14 @@ class Words:
 
     def __init__(self, lines: Iterable[str]):
         """lines: those that are known, the first that fits goes first."""
-        self.lines = list(dict.fromkeys(lines))
+        self.always = list(dict.fromkeys(lines))
+        self.lines = self.always
         self.words: list[str] = []
         self.fields: dict[str, list[str]] = {}
 
     def learn(self, lines: Iterable[str], info: dict[str, Any], sm: np.dtype | None = None) -> None:
-        """Take in what belongs to a run: more lines, and from its constants and the machine's record the words."""
-        self.lines = list(dict.fromkeys([*self.lines, *lines]))
+        """Know what belongs to this run and no longer what did to another: lines, words from its constants and record."""
+        self.lines = list(dict.fromkeys([*self.always, *lines]))
         states = [entry["name"] for entry in info.get("stalls", ())]
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
                    *(f"event.{name}" for name in event_names(info).values())]

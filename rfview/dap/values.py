@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rfview.dap.variables import Trees, lanes_text, number_text
+from rfview.dap.variables import Trees, lanes_text
 from rfview.engine.errors import InputError
 from rfview.prompt_words import Words
 from rfview.sessions.branches.fork import fork
 from rfview.sessions.commands.table import ALIASES
 from rfview.sessions.expressions.ptx_names import names_at, register_of
+from rfview.sessions.expressions.types import readings
 from rfview.sessions.branch import REGISTER
 from rfview.sessions.session import Session
 
@@ -42,7 +43,7 @@ def evaluated(session: Session, trees: Trees, warp: int | None, text: str) -> di
     if np.ndim(value):
         return {"result": " ".join(str(one) for one in np.asarray(value).tolist()), "variablesReference": 0}
     if REGISTER.match(text):
-        return {"result": number_text(int(value) & 0xFFFFFFFF), "variablesReference": 0}
+        return {"result": readings(int(value) & 0xFFFFFFFF), "variablesReference": 0}
     return {"result": str(value), "variablesReference": 0}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from rfview.sessions.why import why
 from rfview.sessions.timeline.invariants import problems
 from rfview.engine.errors import InputError
+from rfview.sessions.expressions.types import readings
 from rfview.sessions.session import Session
 
 GROUP = 64      # elements of a long array that are opened at once
@@ -93,7 +94,7 @@ class Trees:
 
     def _lanes(self, path: str) -> Iterator[Node]:
         for lane, value in enumerate(self.session.value(path).astype(np.uint32)):
-            yield Node(f"[{lane}]", number_text(value), f"{path}[{lane}]")
+            yield Node(f"[{lane}]", readings(int(value)), f"{path}[{lane}]")
 
     def _record(self, record: Any, path: str) -> Iterator[Node]:
         for name in record.dtype.names:
@@ -136,14 +137,8 @@ class Trees:
             yield Node(str(number), line)
 
 
-def number_text(value: Any) -> str:
-    """Return a register word as people read it: hexadecimal, signed, and as a float."""
-    word = np.uint32(value)
-    return f"0x{int(word):08x}  {int(word.view(np.int32)):,}  {float(word.view(np.float32)):.6g}"
-
-
 def lanes_text(values: np.ndarray) -> str:
     """Return a register in one line: one word when all lanes are equal, else the first lanes."""
     if (values == values[0]).all():
-        return f"{number_text(values[0])} in all lanes"
+        return f"{readings(int(values[0]))} in all lanes"
     return " ".join(f"{int(value):x}" for value in values[:4]) + " ..."

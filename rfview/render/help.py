@@ -161,13 +161,13 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], ow
     return lines
 
 
-def head(width: int, needle: str, searching: bool) -> Line:
+def head(width: int, typed: str) -> Line:
     """Return the title row with the search."""
-    row = Row(width, "band").add(" rfview", "title").add("  help       ", "text").add("/ ", "key")
-    if searching or needle:
-        row.add(needle, "bold").add("▏" if searching else "", "bold")
+    row = Row(width, "band").add(" rfview", "title").add("  help       ", "text")
+    if typed:
+        row.add(typed, "bold")
     else:
-        row.add("type to search keys, words and stalls", "tinfo")
+        row.add("/", "key").add(" searches keys, words and stalls", "tinfo")
     return row.right(width - 1, "Esc closes", "tinfo").line()
 
 

@@ -11,6 +11,7 @@ from rfview.render.registers import cell_text, kind_of, pattern, values_of
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import plural
 from rfview.sessions.expressions.ptx_names import names_at
+from rfview.sessions.expressions.types import readings
 
 LANES = 32
 MOST_NUMBERS = 8        # of a design's field for one bank
@@ -109,9 +110,7 @@ def _register(scene: Scene, machine: Machine) -> list[tuple[str, str]]:
     name = names_at(scene.info, pc).get(scene.reg, "")
     found = [(f"w{scene.warp}.R{scene.reg}", name or "no name in the PTX here")]
     found.append(("lanes", _lanes(machine, scene.warp, scene.reg, pc)))
-    value = int(values[scene.lane])
-    texts = [f"0x{value:08x}", cell_text(value, "int"), cell_text(value, "float")]
-    found.append((f"lane {scene.lane}", "  ".join(texts)))
+    found.append((f"lane {scene.lane}", readings(int(values[scene.lane]))))
     bank, row = machine.place(scene.warp, scene.reg)
     found.append(("lies in", f"bank {bank}, row {row}"))
     found.append(("pending", "a write" if machine.sb_write[scene.warp] >> scene.reg & 1 else "no write"))

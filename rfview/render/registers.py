@@ -9,7 +9,7 @@ from rfview.render.lens import base_design, places_of
 from rfview.render.scene import Machine, Scene
 from rfview.render.text import Line, Row, cut, fill, title
 from rfview.sessions.expressions.ptx_names import names_at
-from rfview.sessions.expressions.types import looks_like_float
+from rfview.sessions.expressions.types import looks_like_float, word_text
 
 FORMATS = ("auto", "hex", "int", "uint", "float")
 NAME_CELLS, PLACE_CELLS = 16, 12
@@ -21,11 +21,10 @@ def cell_text(value: int, kind: str) -> str:
     if kind == "hex":
         return f"{value:08x}"
     if kind == "int":
-        return str(value - (1 << 32) if value >= 1 << 31 else value)
+        return word_text(value, "s32")
     if kind == "float":
-        number = float(np.uint32(value).view(np.float32))
-        text = f"{number:.6g}"
-        return text if len(text) <= 11 else f"{number:.3e}"
+        text = word_text(value, "f32")
+        return text if len(text) <= 11 else f"{float(text):.3e}"
     return str(value)
 
 

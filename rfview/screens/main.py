@@ -249,8 +249,8 @@ class MainScreen(Guarded, Screen[None]):
         app: Any = self.app
         if data.get("warp") is not None:
             focus.choose_warp(self, data["warp"])
+        self.learn_words()
         if "target" in data:
-            self.learn_words()
             app.target_command = recipe.for_kernel(app.target_command, data)
             self.change(title=data["name"], scroll=0)
 

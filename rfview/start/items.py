@@ -54,9 +54,10 @@ class Item:
     is_done: bool = False
     file: Path | None = None
 
-    def holds(self, needle: str) -> bool:
-        """Say whether a filter leaves it."""
-        return needle.lower() in " ".join((self.name, self.text, *(word for row in self.more for word in row))).lower()
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What a filter looks into."""
+        return self.name, self.text, *(text for row in self.more for text in row)
 
 
 def recordings(folder: Path, bundled: Path) -> list[Item]:

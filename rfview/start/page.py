@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rfview.keys import Filter
 from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, title
 from rfview.start.items import Item
 
@@ -30,20 +31,19 @@ TALL = (58, 10)             # columns and rows from which a recording has three 
 
 @dataclass
 class Page:
-    """What is shown. lists: by name. chosen: the number in each. focus: the list with the keys. needle: what filters."""
+    """What is shown. lists: by name. chosen: the number in each. focus: the list with the keys."""
 
     lists: dict[str, list[Item]] = field(default_factory=lambda: {name: [] for name in LISTS})
     chosen: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LISTS, 0))
     focus: str = LISTS[0]
     design: str = "hrf"
-    needle: str = ""
-    is_typing: bool = False
+    filter: Filter = field(default_factory=Filter)
     message: str = ""
     kind: str = "dim"
 
     def shown(self, name: str) -> list[Item]:
         """Return what the filter leaves of a list."""
-        return [item for item in self.lists[name] if item.holds(self.needle)]
+        return [item for item in self.lists[name] if self.filter.finds(*item.texts)]
 
     @property
     def item(self) -> Item | None:
@@ -84,8 +84,8 @@ def lines(page: Page, width: int, height: int) -> list[Line]:
     head.add("  a time-travelling visual debugger for GPU register files", "tinfo")
     if width - head.x > len(PROMISE) + 3:
         head.right(width - 1, PROMISE, "tinfo")
-    if page.is_typing or page.needle:
-        hello = Row(width).add(f" /{page.needle}", "bold").add("▏" if page.is_typing else "", "key")
+    if page.filter.shown:
+        hello = Row(width).add(f" {page.filter.shown}", "bold")
     else:
         hello = Row(width).add(" New here?  ", "text").add("Enter", "bold").add(" opens a recorded run;  ", "text")
         hello.add("Tab Enter", "bold").add(" takes the first lesson.", "text")

@@ -108,13 +108,15 @@ class StartScreen(Guarded, Screen[None]):
         now.message = ""
         if self.helping:
             self.helping = False
-        elif now.is_typing:
-            self._typed(token, event.character)
+        elif now.filter.is_typing:
+            now.filter.take(token)
+            if not now.shown(now.focus):        # the list with the keys is one that has something left
+                now.focus = next((name for name in LISTS if now.shown(name)), now.focus)
         elif token == "?":
             self.helping = True
         elif token in ("escape", "q", "ctrl+c", "ctrl+q"):
-            if token == "escape" and now.needle:
-                now.needle = ""
+            if token == "escape" and now.filter.text:
+                now.filter.text = ""
             else:
                 self.app.exit(0)
         elif token in ("tab", "shift+tab", "right", "left"):
@@ -123,7 +125,7 @@ class StartScreen(Guarded, Screen[None]):
         elif token in MOVES:
             self._move(MOVES[token])
         elif token == "/":
-            now.is_typing = True
+            now.filter.is_typing = True
         elif token == "d":
             self._turn_design()
         elif token == "enter":
@@ -131,19 +133,6 @@ class StartScreen(Guarded, Screen[None]):
         else:
             now.message, now.kind = f"{token} does nothing here; ? lists the keys", "text"
         self.paint()
-
-    def _typed(self, token: str, character: str | None) -> None:
-        """Take a key while the filter is typed; the list with the keys is one that has something left."""
-        now = self.page
-        if token in ("enter", "escape"):
-            now.is_typing = False
-            now.needle = now.needle if token == "enter" else ""
-        elif token == "backspace":
-            now.needle = now.needle[:-1]
-        elif character is not None and character.isprintable() and len(now.needle) < 40:
-            now.needle += character
-        if not now.shown(now.focus):
-            now.focus = next((name for name in LISTS if now.shown(name)), now.focus)
 
     def _move(self, by: int) -> None:
         now = self.page

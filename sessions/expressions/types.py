@@ -46,6 +46,11 @@ def word_text(word: int, kind: str) -> str:
     return value_text(word)
 
 
+def readings(word: int) -> str:
+    """Return a register word in all that it may mean: hexadecimal, signed, and as a float."""
+    return f"0x{word:08x}  {word_text(word, 's32')}  {word_text(word, 'f32')}"
+
+
 def lanes_text(values: Any, room: int) -> str:
     """Return a value of a trace in about `room` cells: 32 words of a register as floats where they look like such.
 

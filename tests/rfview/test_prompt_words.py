@@ -40,6 +40,14 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
     drive(test, opener=lambda report: open_session(SHIFTING))
 
 
+def test_another_kernel_takes_its_words_along() -> None:
+    words = Words(["heat", "step"])
+    for buffer in ("left", "right"):
+        words.learn([f"heat {buffer}[0..7]"], {"buffers": [{"name": buffer}]})
+    assert words.completions("heat ") == ["heat right[0..7]"]
+    assert words.completions("find lef") == [] and words.completions("find rig") == ["find right"]
+
+
 def test_tab_goes_through_all_completions_and_round() -> None:
     async def test(app: Driven) -> None:
         prompt = app.app.main.prompt

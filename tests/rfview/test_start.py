@@ -125,7 +125,7 @@ def test_keys_choose_and_enter_leaves_with_the_command(folder: Path) -> None:
 
     async def nothing(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
         await press("/", *"zzzz", "enter", "enter", "escape")
-        assert app.main.page.needle == "" and app.is_running
+        assert app.main.page.filter.text == "" and app.is_running
         await press("q")
 
     assert drive(nothing).main.chosen is None

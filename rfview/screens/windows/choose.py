@@ -6,6 +6,7 @@ from typing import Any
 
 from textual import events
 
+from rfview.keys import Filter, token_of
 from rfview.render import choose
 from rfview.render.text import Line
 from rfview.screens import requests
@@ -78,43 +79,36 @@ class KernelsWindow(Popup):
 
         self.all = [(row["name"], row["description"]) for row in listing()]
         self.now = str(main.scene.info.get("name", ""))
-        self.needle, self.is_typing = "", False
+        self.filter = Filter()
         self.selected = next((index for index, (name, _) in enumerate(self.all) if name == self.now), 0)
 
     @property
     def rows(self) -> list[tuple[str, str]]:
         """What the letters leave."""
-        return [row for row in self.all if self.needle.lower() in " ".join(row).lower()]
+        return [row for row in self.all if self.filter.finds(*row)]
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list."""
-        typed = f"/{self.needle}{'▏' if self.is_typing else ''}" if self.is_typing or self.needle else ""
-        return choose.kernels(self.rows, self.now, self.selected, width, height, typed)
+        return choose.kernels(self.rows, self.now, self.selected, width, height, self.filter.shown)
 
     def count(self) -> int:
         """Return the kernels."""
         return len(self.rows)
 
     async def on_key(self, event: events.Key) -> None:
-        if not self.is_typing:
+        if not self.filter.is_typing:
             await super().on_key(event)
             return
         event.stop()
         event.prevent_default()
-        if event.key in ("enter", "escape"):
-            self.is_typing = False
-            self.needle = self.needle if event.key == "enter" else ""
-        elif event.key == "backspace":
-            self.needle = self.needle[:-1]
-        elif event.character is not None and event.character.isprintable():
-            self.needle += event.character
-        self.selected = 0
-        self.paint()
+        if self.filter.take(token_of(event.key, event.character)):
+            self.selected = 0
+            self.paint()
 
     def pressed(self, token: str) -> bool:
         """Run the chosen kernel, ask for a file, or narrow the list."""
         if token == "/":
-            self.is_typing = True
+            self.filter.is_typing = True
             self.paint()
         elif token == "f" or (token == "enter" and self.rows):
             self.dismiss()

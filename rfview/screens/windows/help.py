@@ -8,7 +8,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from rfview.actions import help_rows
-from rfview.keys import token_of
+from rfview.keys import Filter, token_of
 from rfview.render import help as help_lines
 from rfview.render.scene import Scene
 from rfview.widgets.guarded import Layer
@@ -22,8 +22,7 @@ class HelpScreen(Layer):
         super().__init__()
         self.scene = scene
         self.own = own or {}
-        self.needle = ""
-        self.searching = False
+        self.filter = Filter()
         self.scroll = 0
 
     def compose(self) -> ComposeResult:
@@ -43,38 +42,39 @@ class HelpScreen(Layer):
         view = self.query_one(WindowView)
         view.styles.width, view.styles.height = width, height
         verbs = [(f"{name} {verb.signature}".strip(), verb.help) for name, verb in VERBS.items()]
-        body = help_lines.body(self.scene, width - 2, self.needle, verbs, self.own, self.terms())
+        body = help_lines.body(self.scene, width - 2, self.filter.text, verbs, self.own, self.terms())
         rows = height - 3
         self.scroll = max(0, min(self.scroll, len(body) - rows))
         shown = body[self.scroll : self.scroll + rows]
         blank = help_lines.blank(width)
-        lines = [help_lines.head(width, self.needle, self.searching), blank]
+        lines = [help_lines.head(width, self.filter.shown), blank]
         lines += [line._replace(spans=((" ", "text"), *line.spans)) for line in shown]
         lines += [blank] * (height - 1 - len(lines))
         view.show([*lines, help_lines.foot(width, self.scroll + rows < len(body))])
 
     def terms(self) -> list[tuple[str, str]]:
         """Return the terms that a search finds, each with its explanation and source."""
-        if len(self.needle) < 2:
+        if len(self.filter.text) < 2:
             return []
         from rfview.learn import terms
 
-        return [(term.name, f"{term.text.splitlines()[0]}  [{term.source}]") for term in terms.find(self.needle)[:12]]
+        return [(term.name, f"{term.text.splitlines()[0]}  [{term.source}]") for term in terms.find(self.filter.text)[:12]]
 
     async def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
         token = token_of(event.key, event.character)
-        if self.searching:
-            self._typed(event.key, token)
+        if self.filter.is_typing:
+            self.filter.take(token)
+            self.scroll = 0
         elif token in ("escape", "q", "?"):
-            if token == "escape" and self.needle:
-                self.needle = ""
+            if token == "escape" and self.filter.text:
+                self.filter.text = ""
             else:
                 self.dismiss()
                 return
         elif token == "/":
-            self.searching = True
+            self.filter.is_typing = True
         elif token == "y":
             table = "\n".join(f"{keys:<18} {sentence}" for _, keys, sentence in help_rows("", self.own))
             self.app.copy_to_clipboard(table)
@@ -83,17 +83,3 @@ class HelpScreen(Layer):
                     "end": 9999, "g": -9999, "G": 9999}.get(token, 0)
             self.scroll += step
         self.paint()
-
-    def _typed(self, key: str, token: str) -> None:
-        """Edit the search."""
-        if key == "enter":
-            self.searching = False
-        elif key == "escape":
-            self.searching, self.needle = False, ""
-        elif key == "backspace":
-            self.needle = self.needle[:-1]
-        elif key == "space":
-            self.needle += " "
-        elif len(token) == 1:
-            self.needle += token
-        self.scroll = 0

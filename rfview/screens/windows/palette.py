@@ -8,7 +8,7 @@ from typing import Any
 from textual import events
 
 from rfview.actions import ACTIONS, Action, first_label
-from rfview.keys import token_of
+from rfview.keys import Filter, token_of
 from rfview.messages import Chosen
 from rfview.render import choose
 from rfview.render.text import Line
@@ -25,7 +25,7 @@ class PaletteWindow(Popup):
 
     def __init__(self, main: Any):
         super().__init__(main, (96, 24))
-        self.needle = ""
+        self.filter = Filter(is_typing=True)
         self.found = self._found()
 
     def _found(self) -> list[tuple[Action, str, str, str]]:
@@ -35,14 +35,13 @@ class PaletteWindow(Popup):
             name = action.command or action.name.replace("_", " ")
             # of a pair's sentence only the half that this action is
             text = re.sub(r" / [\w']+", "", action.sentence, count=1) if action.reverse else action.sentence
-            words = f"{name} {action.name} {text}".lower()
-            if action.name not in NEED_A_LETTER and all(word in words for word in self.needle.lower().split()):
+            if action.name not in NEED_A_LETTER and self.filter.finds(name, action.name, text):
                 rows.append((action, name, first_label(action, self.main.keys.own), text))
-        return sorted(rows, key=lambda row: not row[1].startswith(self.needle))
+        return sorted(rows, key=lambda row: not row[1].startswith(self.filter.text))
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the line typed and the actions that it leaves."""
-        return choose.palette([row[1:] for row in self.found], self.needle, self.selected, width, height)
+        return choose.palette([row[1:] for row in self.found], self.filter.text, self.selected, width, height)
 
     def count(self) -> int:
         """Return the actions left."""
@@ -52,7 +51,7 @@ class PaletteWindow(Popup):
         event.stop()
         event.prevent_default()
         key = token_of(event.key, event.character)
-        if key in ("escape", "ctrl+c") or (key == "backspace" and not self.needle):
+        if key in ("escape", "ctrl+c") or (key == "backspace" and not self.filter.text):
             self.dismiss()
         elif key == "enter":
             self.dismiss()
@@ -61,8 +60,6 @@ class PaletteWindow(Popup):
         elif key in MOVES:
             self.selected = max(0, min(self.count() - 1, self.selected + MOVES[key]))
             self.paint()
-        elif key in ("backspace", "ctrl+u", "space") or len(key) == 1:
-            edited = {"backspace": self.needle[:-1], "ctrl+u": "", "space": self.needle + " "}
-            self.needle = edited.get(key, self.needle + key)
+        elif self.filter.take(key):
             self.found, self.selected = self._found(), 0
             self.paint()
