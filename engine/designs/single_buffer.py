@@ -365,7 +365,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
 
 DESIGN = Design(
     name="single_buffer",
-    title="16-entry coalescing buffer over STT-RAM",
+    title="16 entries over STT-RAM",
     source="Goswami et al., HPCA'13, as HRF (DAC'15) describes it",
     parameters=PARAMETERS,
     state=STATE,

@@ -34,12 +34,13 @@ STATES: dict[str, str] = {
 # panel -> (module of rfview.render whose render() says how to read it, source)
 PANELS: dict[str, tuple[str, str]] = {
     "status": ("status", "our assumption: IPC counts warp instructions over the last 1,024 cycles"),
-    "overview": ("overview", "our assumption: the letter is the commonest state that blocks in that stretch"),
+    "overview": ("overview", "our assumption: a letter says what blocks most, where that is not what does in the run"),
     "warps": ("warps", "HRF Table 3: 48 warps; HC-RF Table III: two schedulers, by parity of the warp"),
     "lens": ("lens", "the design's paper, named below"),
     "collectors": ("collectors", "HC-RF section IV: operand collectors; their number: GTX480"),
     "why": ("why", "our assumption: one chain, the first reason in the order in which the machine checks them"),
     "code": ("code", "PTX as compiled; registers allocated by our linear scan, as the papers' PTXPlus has them"),
+    "watches": ("watches", "our assumption: the window is that of IPC and STALLS; a register's type is how its words read"),
     "stalls": ("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute"),
     "registers": ("registers", "HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row"),
     "timeline": ("timeline", "our assumption: with several cycles to a column, the commonest state of the column"),
@@ -66,7 +67,8 @@ COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "overview": (
         ("bars", "issue rate of each stretch of the run", "our assumption: height is relative to the run's best"),
-        ("letters", "the commonest blocking state of the stretch, by its glyph", "our assumption"),
+        ("lost", "warp-cycles that the register file took, of warps that were there to be held up", "our assumption"),
+        ("letters", "what held most warps up, where it is not what did so in most of the run", "our assumption"),
     ),
     "warps": (
         ("id", "the warp slot; even ones belong to scheduler 0, odd ones to scheduler 1", "HC-RF Table III"),
@@ -103,6 +105,10 @@ COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
          "our assumption"),
         ("in FILE:LINE", "the function that the instruction was inlined from, where that is in another file or line",
          "PTX ISA: inlined_at"),
+    ),
+    "watches": (
+        ("before, now", "the value in the cycle before and in this one, a register's in the type of its words", "our types"),
+        ("plot", "the mean of each stretch of the last 1,024 cycles, from the least to the greatest", "our assumption"),
     ),
     "registers": (
         ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),

@@ -4,6 +4,7 @@
     frame   layout    every panel painted into its place; where that is, by the size of the terminal
     slots             which warp slots a run never fills
     status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  lines
+    watches
     footer
                       a painter per panel, by the panel's name; lens chooses one of lenses/
     here              the focused thing in figures

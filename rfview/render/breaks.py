@@ -7,7 +7,8 @@ from bisect import bisect_left, bisect_right
 
 from rfview.render.operation import with_lines
 from rfview.render.scene import BreakView, Scene
-from rfview.render.text import Line, Row, fill, number, title
+from rfview.render.text import Line, Row, cut, fill, number, title
+from rfview.render.watches import plot
 
 STRIP = 24          # cells of the picture of the whole run
 WIDE = 84           # from here on it has room
@@ -32,7 +33,7 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
       a       57,106  first buffer full
 
     ◉ on, ◌ off, ◎ once. Hits are counted over the whole of a recording, previous and next are seen from the cursor, │ is
-    the cursor. Of a watchpoint the line below says what is watched in the cycle before and now.
+    the cursor. Of a watchpoint the line below says what is watched in the cycle before and now, and draws its last cycles.
     """
     columns = _columns(width)
     heading = Row(width, "band").add("▌", "title").add("BREAKPOINTS", "title")
@@ -88,10 +89,11 @@ def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, 
     if width >= WIDE:
         row.at(width - STRIP - 1, "", "text").cells(_strip(scene, point))
     lines = [row.line()]
-    if point.values is not None:
-        old, new = point.values
-        line = Row(width).to(7).add("before ", "dim").add(old[:24], "text").add("   now ", "dim")
-        lines.append(line.add(new[: max(0, width - line.x - 1)], "changed" if old != new else "text").line())
+    if point.watch is not None:
+        old, new = point.watch.before, point.watch.now
+        line = Row(width).to(7).add(f"{point.watch.kind} before ".lstrip(), "dim").add(cut(old, 24), "text")
+        line.add("   now ", "dim").add(cut(new, 24), "changed" if old != new else "text").add("   ")
+        lines.append(plot(line, scene, point.watch).line())
     return lines
 
 

@@ -43,12 +43,14 @@ def _unit(row: Row, scene: Scene, entry: int, cell: int, x: int) -> None:
     warp = int(record["warp"])
     is_new = int(record["issue_cycle"]) == machine.cycle - 1
     role = ("bold" if warp == scene.warp else "text") + ("+u" if is_new else "")
-    row.at(x, f" w{warp:<3}", role).add(f"{operation(machine, int(record['pc']))[:4].rstrip('.'):<5}", role)
+    row.at(x, " ").add(f"w{warp}", role).to(x + 5)
+    row.add(operation(machine, int(record["pc"]))[:4].rstrip("."), role).to(x + 10)
     marks = operands(machine, entry)
     end = x + cell
+    bare = sum(len(str(reg)) + 2 for reg, _ in marks) - 1
     for index, (reg, mark) in enumerate(marks):
         text = f"R{reg}" if cell > WIDE_CELL else str(reg)
-        gap = " " if index and cell > WIDE_CELL else ""
+        gap = " " if index and (cell > WIDE_CELL or row.x + bare <= end) else ""
         if row.x + len(gap) + len(text) + 1 > end:
             row.add(f"+{len(marks) - index}"[: end - row.x], "dim")
             break

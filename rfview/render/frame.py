@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rfview.render import (code, collectors, footer, lens, lines, overlay, overview, pipeline, registers, slots, stalls,
-                           status, timeline, warps, why)  # fmt: skip
+                           status, timeline, warps, watches, why)  # fmt: skip
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
 from rfview.render.text import Line
@@ -26,6 +26,7 @@ PAINTERS: dict[str, Painter] = {
     "timeline": timeline.render,
     "pipeline": pipeline.render,
     "lines": lines.render,
+    "watches": watches.render,
     "event": footer.render_event,
 }
 
@@ -44,12 +45,17 @@ def size_note(width: int, height: int) -> str:
     return "80×24 shows more" if is_tiny(width, height) else ""
 
 
+def places_of(scene: Scene, width: int, height: int, zoomed: bool = False) -> list[Place]:
+    """Return where the panels stand that show a scene."""
+    return layout(width, height, scene.panel, zoomed, slots.used(scene.info),
+                  lens.columns_of(lens.base_design(str(scene.info.get("design", "")))), len(watches.watches(scene)))
+
+
 def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, str, str]] = ()) -> str:
     """Return the main screen as plain text, `height` rows without trailing blanks."""
     scene = scene.at(note=size_note(width, height))
     panels = [(place, footer.render_keys(hints, place.width) if place.panel == "footer" else paint(scene, place))
-              for place in layout(width, height, scene.panel, slots=slots.used(scene.info),
-                                  lens=lens.columns_of(lens.base_design(str(scene.info.get("design", "")))))]
+              for place in places_of(scene, width, height)]
     return "\n".join(drawn(panels, width, height)) + "\n"
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 PANELS = ("warps", "lens", "collectors", "why", "code", "stalls", "overview", "registers", "timeline",
-          "pipeline", "lines")
+          "pipeline", "lines", "watches")
 ALONE = ("registers", "timeline", "pipeline", "lines")       # these take the whole screen below the overview
 TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS", "why": "WHY", "code": "CODE",
           "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE",
-          "pipeline": "PIPELINE", "lines": "LINES"}
+          "pipeline": "PIPELINE", "lines": "LINES", "watches": "WATCHES"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 LENS_CELLS = 59     # columns of the lens and what is below it, where all warps stand in one column
 LENS, TITLE, EMPTY = 18, 1, 1       # rows of the lens where it has all it wants; a title; the line about empty slots
+LEAST_WHY, MOST_WHY, MOST_WATCHES = 5, 12, 6    # rows
 
 
 class Place(NamedTuple):
@@ -31,17 +33,17 @@ def is_tiny(width: int, height: int) -> bool:
 
 
 def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, slots: int = 48,
-           lens: int = LENS_CELLS) -> list[Place]:  # fmt: skip
+           lens: int = LENS_CELLS, watches: int = 0) -> list[Place]:  # fmt: skip
     """Return the panels shown and where; `panel` has the keys and is the one kept when only one fits.
 
     | columns | warps      | lens   | beside                         | rows | overview |
     | 80..99  | 3 blocks   | narrow | census, why                    | 24   | 2        |
     | 100..   | 2 columns  | wide   | why                            | 30   | 2        |
     | 120..   | 2 columns  | wide   | collectors code stalls; why    | 40   | 5        |
-    | 160..   | 1 column from 60 rows, run of 64                      | 60   | 5        |
+    | 160..   | 1 column from 60 rows, run of 64; watches             | 60   | 5        |
 
     lens: the columns that the design's lens would fill where there are 160. slots: the warp slots that the run can fill;
-    from 40 rows on, WHY takes those rows of WARPS that are never used.
+    from 40 rows on, WHY takes those rows of WARPS that are never used. watches: how many things are watched.
     """
     if is_tiny(width, height) or zoomed or panel in ALONE:
         return _single(width, height, panel)
@@ -53,9 +55,9 @@ def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, 
     elif width < 120:
         places += _medium(width, top, bottom)
     elif width >= 160 and bottom - top >= 52:
-        places += _wide(width, top, bottom, lens)
+        places += _wide(width, top, bottom, slots, lens, watches)
     else:
-        places += _normal(width, top, bottom, slots)
+        places += _normal(width, top, bottom, slots, watches if width >= 160 else 0)
     return [*places, Place("event", 0, height - 2, width, 1), Place("footer", 0, height - 1, width, 1)]
 
 
@@ -85,12 +87,8 @@ def _narrow(width: int, top: int, bottom: int) -> list[Place]:
         collectors, extra = 11, extra - 11
     census += min(2, max(0, extra))
     why = rows - lens - census - collectors
-    y = top
-    for panel, size in (("lens", lens), ("collectors", collectors), ("stalls", census), ("why", why)):
-        if size:
-            places.append(Place(panel, x, y, width - x, size))
-            y += size
-    return places
+    right_column = (("lens", lens), ("collectors", collectors), ("stalls", census), ("why", why))
+    return [*places, *_stack(x, top, width - x, right_column)]
 
 
 def _medium(width: int, top: int, bottom: int) -> list[Place]:
@@ -101,20 +99,16 @@ def _medium(width: int, top: int, bottom: int) -> list[Place]:
     if left:
         places.append(Place("stalls", 0, top + rows - left, 40, left))
     lens = min(18, rows - 5) if rows >= 23 else 10
-    y = top
     collectors = 7 if rows - lens >= 14 else 0
     why = min(9, rows - lens - collectors)
     code = rows - lens - collectors - why
     if code < 4:
         why, code = why + code, 0
-    for panel, size in (("lens", lens), ("collectors", collectors), ("why", why), ("code", code)):
-        if size:
-            places.append(Place(panel, x, y, width - x, size))
-            y += size
-    return places
+    right = (("lens", lens), ("collectors", collectors), ("why", why), ("code", code))
+    return [*places, *_stack(x, top, width - x, right)]
 
 
-def _normal(width: int, top: int, bottom: int, slots: int) -> list[Place]:
+def _normal(width: int, top: int, bottom: int, slots: int, watches: int) -> list[Place]:
     """Return 120 columns and more: everything; left WARPS above WHY, right the lens, collectors, code and stalls."""
     rows = bottom - top
     left = 60 if width < 160 else min(width - 62, 99)
@@ -125,30 +119,46 @@ def _normal(width: int, top: int, bottom: int, slots: int) -> list[Place]:
         return [Place("warps", 0, top, left, rows), Place("lens", x, top, right, lens),
                 Place("why", x, top + lens, right, rows - lens)]
     warps = min(TITLE + -(-slots // 2) + EMPTY, rows - 7)
+    watched = min(TITLE + watches, rows - warps - LEAST_WHY) if watches else 0
     collectors = 8 if rows < 42 else 9
     y = top + LENS + collectors
     lower = bottom - y
     code = max(25, right - 34 if right < 90 else right // 2)
     return [
-        Place("warps", 0, top, left, warps), Place("why", 0, top + warps, left, rows - warps),
+        Place("warps", 0, top, left, warps), *_stack(0, top + warps, left, (("why", rows - warps - watched),
+                                                                           ("watches", watched))),
         Place("lens", x, top, right, LENS), Place("collectors", x, top + LENS, right, collectors),
         Place("code", x, y, code, lower), Place("stalls", x + code, y, right - code, lower),
     ]
 
 
-def _wide(width: int, top: int, bottom: int, lens_cells: int) -> list[Place]:
-    """Return 160 columns and 60 rows: all warps in one column with a long run, everything else beside it."""
+def _wide(width: int, top: int, bottom: int, slots: int, lens_cells: int, watches: int) -> list[Place]:
+    """Return 160 columns and 60 rows: all warps in one column with a long run, everything else beside it.
+
+    Below the warps, where their rows leave room, stand WHY and what is watched; else these are on the right, too.
+    """
     rows = bottom - top
     x = width - max(lens_cells, LENS_CELLS)
-    places = [Place("warps", 0, top, x - 2, rows)]
-    lens, collectors, why = 18, 7, 8
-    rest = rows - lens - collectors - why
-    stalls = min(12, max(7, rest // 2))
-    y = top
-    for panel, size in (("lens", lens), ("collectors", collectors), ("why", why), ("stalls", stalls),
-                        ("code", rest - stalls)):
-        places.append(Place(panel, x, y, width - x, size))
-        y += size
+    warps = 2 * TITLE + slots + EMPTY
+    free = rows - warps
+    has_room = free >= MOST_WHY + TITLE
+    why = MOST_WHY if has_room else 8
+    watched = 0 if has_room or not watches else min(TITLE + watches, MOST_WATCHES)
+    beside = rows - LENS - 7 - (0 if has_room else why)
+    stalls = min(12, max(7, (beside - watched) // 2))
+    below = (("why", why), ("watches", free - why)) if has_room else ()
+    right = (("lens", LENS), ("collectors", 7), ("why", 0 if has_room else why), ("stalls", stalls), ("watches", watched),
+             ("code", beside - watched - stalls))
+    return [*_stack(0, top, x - 2, (("warps", warps if has_room else rows), *below)), *_stack(x, top, width - x, right)]
+
+
+def _stack(x: int, y: int, width: int, panels: Iterable[tuple[str, int]]) -> list[Place]:
+    """Return panels of so many rows below each other; those of none are left out."""
+    places = []
+    for panel, rows in panels:
+        if rows > 0:
+            places.append(Place(panel, x, y, width, rows))
+            y += rows
     return places
 
 

@@ -56,11 +56,29 @@ def looks(info: dict[str, Any]) -> dict[int, Look]:
 
 
 @dataclass(frozen=True)
+class Watch:
+    """A watched item, in the cycle before and now, in words. kind: a register's type, "" for what is none.
+
+    last: its mean, or where is_state its commonest code, in each stretch of the last RATE_WINDOW cycles, oldest first.
+    low, high: least and greatest value there, as text.
+    """
+
+    item: str
+    before: str
+    now: str
+    kind: str = ""
+    last: tuple[float, ...] = ()
+    low: str = ""
+    high: str = ""
+    is_state: bool = False
+
+
+@dataclass(frozen=True)
 class BreakView:
     """One breakpoint as the screen shows it. pc: the program counter it stands at, None for a condition.
 
     cycles: where in the run it stops, as far as counted; is_counted: all of the run that is known has been looked at.
-    values: of a watchpoint, what is watched in the cycle before and now.
+    watch: of a watchpoint, what is watched.
     """
 
     number: int
@@ -74,7 +92,7 @@ class BreakView:
     ignore: int = 0
     cycles: tuple[int, ...] = ()
     is_counted: bool = True
-    values: tuple[str, str] | None = None
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True)
@@ -408,6 +426,7 @@ class Scene:
     note: str = ""
     lines: LineTable | None = None     # of the source, None where the PTX tells none
     costs: tuple[Counts, Counts] | None = None     # by instruction and by line, once LINES has been opened
+    watch: int = 0                 # chosen in WATCHES
     line: int = -1                 # chosen in LINES, -1: the focused warp's
     past: Past | None = None       # the cycles before, for the chain of WHY
     over: Over | None = None       # another run laid over this one

@@ -105,7 +105,7 @@ def arrangement(num_warps: int, width: int, height: int) -> tuple[str, int]:
     blocks side by side.
     """
     half = -(-num_warps // 2)
-    if height >= 2 * half + 2 and width >= 90:
+    if height >= 2 * half + 2 and width >= 70:
         return "single", 1
     if height >= half + 1 and width >= 40:
         return "columns", 2

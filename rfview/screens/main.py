@@ -18,9 +18,9 @@ from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory
 from rfview.keys import KeyReader, Pressed, token_of
 from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
-from rfview.render import frame, lens, pipeline, slots, timeline
+from rfview.render import frame, pipeline, timeline, watches
 from rfview.render.footer import event_of, prompt_text
-from rfview.render.layout import Place, layout, shown
+from rfview.render.layout import Place, shown
 from rfview.render.scene import Badge
 from rfview.render.text import Row, fill
 from rfview.screens import requests
@@ -95,8 +95,7 @@ class MainScreen(Guarded, Screen[None]):
         if width <= 0 or height <= 0:
             return
         self.scene = self.scene.at(note=frame.size_note(width, height))
-        self.places = layout(width, height, self.scene.panel, self.zoomed, slots.used(self.scene.info),
-                             lens.columns_of(lens.base_design(str(self.scene.info.get("design", "")))))
+        self.places = frame.places_of(self.scene, width, height, self.zoomed)
         names = {place.panel for place in self.places}
         for name, view in self.views.items():
             if name not in names:
@@ -171,7 +170,7 @@ class MainScreen(Guarded, Screen[None]):
         facts = {
             "warp": min(mine.warp, count - 1), "panel": mine.panel, "bank": mine.bank, "lane": mine.lane, "reg": mine.reg,
             "number_format": mine.number_format, "code_source": mine.code_source, "scroll": mine.scroll,
-            "code_lines": mine.code_lines, "line": mine.line,
+            "code_lines": mine.code_lines, "line": mine.line, "watch": mine.watch,
             "title": mine.title, "speed": mine.speed, "note": mine.note, "own_keys": mine.own_keys,
         }
         if message.warp is not None and message.warp != mine.warp:      # whom the stop is about, so that `e` tells of it
@@ -184,8 +183,10 @@ class MainScreen(Guarded, Screen[None]):
         self.scene = scene.at(**facts)
         if first:
             self.learn_words()
+        if first or len(watches.watches(mine)) != len(watches.watches(scene)):
             self.lay_out()
-        self.repaint_panels()
+        else:
+            self.repaint_panels()
         if isinstance(self.app.screen, Popup):
             self.app.screen.follow()
         if first and self.begin is not None:

@@ -161,7 +161,7 @@ def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: in
         owner = int(line["owner_warp"])
         whose = "" if owner == flight.warp else f", asked for by w{owner}"
         trail.add(
-            f"it missed L1; its line comes since {sent:,}",
+            f"it missed L1 at {sent:,}; its line is on the way",
             f"line 0x{int(line['line']):x}{whose}, {back}; {plural(used, 'MSHR')} in use",
             warp=owner,
             since=sent,
@@ -169,7 +169,7 @@ def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: in
             pc=flight.pc,
         )
     elif flight.missed or not moment.config["l1_enabled"]:
-        trail.add(f"it is in memory since {sent:,}", back, warp=flight.warp, since=sent, until=done, pc=flight.pc)
+        trail.add(f"it has been in memory since {sent:,}", back, warp=flight.warp, since=sent, until=done, pc=flight.pc)
     else:
         trail.add(
             f"it is in LD/ST and L1 since {flight.since_cycle:,}",

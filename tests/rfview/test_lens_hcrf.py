@@ -48,27 +48,27 @@ def test_an_early_transfer_is_one_moving_cell_with_the_register_it_serves() -> N
     t = transfers(run)[0][0]
     lines = text(run, t)
     assert len(lines) == 17
-    assert lines[0] == "  0 ⇄" + " " * 33 + "R16 w0   X 1 of 4", lines[0]
+    assert lines[0] == "  0 ⇄" + " " * 32 + "R16 w0  transfer 1/4", lines[0]
     assert lines[1] == "  1 ·" and lines[15] == " 15 ·"       # 20 registers: one pair per bank
-    assert text(run, t + 3)[0].endswith("X 4 of 4")
+    assert text(run, t + 3)[0].endswith("transfer 4/4")
     assert text(run, t + 4)[0].startswith("  0 ◆")
-    assert lines[16].startswith(" · as built ◆ swapped ⇄ moving  hits SRAM") and "X 1" in lines[16]
+    assert lines[16].startswith(" · as built ◆ swapped ⇄ moving  hits SRAM") and "⇄ 1" in lines[16]
 
 
 def test_accesses_are_named_by_the_cells_they_use() -> None:
     run = engine("early")
     t = transfers(run)[0][0]
-    assert text(run, t + 2, width=99)[0].split() == ["0", "⇄", "R0", "w0", "S-read", "R16", "w0", "X", "3", "of", "4"]
-    assert text(run, t + 6)[0].endswith("R16 w0   S-write")
+    assert text(run, t + 2, width=99)[0].split() == ["0", "⇄", "R0", "w0", "read", "SRAM", "R16", "w0", "transfer", "3/4"]
+    assert text(run, t + 6)[0].endswith("R16 w0  write SRAM")
     last = [text(run, cycle)[0] for cycle in range(t + 7, len(run.snapshots) - 1)]
-    assert any(line.endswith("R0  w0   T-read") for line in last)
+    assert any(line.endswith("R0  w0  read STT") for line in last)
 
 
 def test_a_late_transfer_is_told_apart_by_word_and_colour() -> None:
     run = engine("late")
     t = transfers(run)[0][0]
     line = hcrf.render(scene_of(run, t + 1), 58, 17)[0]
-    assert "R16 w0   late 2 of 4" in line.plain
+    assert "R16 w0  late 2/4" in line.plain
     assert {role for part, role in line.spans if "late" in part} == {"st:x_transfer"}
     assert "late 1" in text(run, t + 1)[16]
 
@@ -76,7 +76,7 @@ def test_a_late_transfer_is_told_apart_by_word_and_colour() -> None:
 def test_a_slow_write_says_how_long_it_still_takes() -> None:
     run = engine("masked")
     t = next(at for at, shot in enumerate(run.snapshots[1:]) if shot.rf.bank[0].write_kind == hcrf.T_ACCESS)
-    assert [text(run, t + k)[0].split("T-write")[1] for k in range(4)] == [" 1/4", " 2/4", " 3/4", " 4/4"]
+    assert [text(run, t + k)[0].split("write STT")[1] for k in range(4)] == [" 1/4", " 2/4", " 3/4", " 4/4"]
 
 
 def test_sums_are_those_of_the_counts() -> None:
@@ -84,7 +84,7 @@ def test_sums_are_those_of_the_counts() -> None:
     last = text(run, len(run.snapshots) - 2, width=99)[-1]
     reads = run.count("s_reads"), run.count("t_reads")
     assert f"hits SRAM {100 * reads[0] / sum(reads):.1f} %" in last
-    assert f"X {run.count('x_transfers'):,}" in last and last.endswith(f"late {run.count('late_transfers'):,}")
+    assert f"⇄ {run.count('x_transfers'):,}" in last and last.endswith(f"late {run.count('late_transfers'):,}")
 
 
 def test_cells_are_the_exchange_flags_of_allocated_pairs() -> None:
@@ -117,7 +117,7 @@ def test_narrow_shows_two_banks_per_row_by_half_blocks() -> None:
     run = engine("early")
     t = transfers(run)[0][0]
     lines = text(run, t, 40, 9)
-    assert lines[0] == "  0 ⇄" + " " * 32 + "X1" and lines[1] == "  2 ·" and len(lines) == 9
+    assert lines[0] == "  0 ⇄" + " " * 32 + "⇄1" and lines[1] == "  2 ·" and len(lines) == 9
     assert text(run, t + 4, 40, 9)[0].rstrip() == "  0 ▀"
     assert lines[8].startswith(" ▀▄ swapped  hits in SRAM")
 

@@ -11,7 +11,7 @@ from rfview.render.text import Line, Row, fill, number, percent
 
 CELLS = 32
 WIDE = 54
-ACCESS_COLUMN, TRANSFER_COLUMN = 38, 58
+ACCESS_COLUMN, TRANSFER_COLUMN = 37, 58
 NONE, BUILT, EXCHANGED, MOVING = range(4)
 GLYPHS = (" ", "·", "◆", "⇄")
 ROLES = ("text", "off", "p:slow", "p:moving")
@@ -55,14 +55,14 @@ def transfers_of(machine: Machine) -> dict[int, list[dict[str, int]]]:
 
 
 def accesses_of(machine: Machine) -> list[list[str]]:
-    """Return for each bank what its bit lines do in this cycle: "S-read", "T-write" ..., none, one or (two ports) two."""
+    """Return for each bank what its bit lines do in this cycle: "read SRAM", "write STT" ...; none, one, or two."""
     found = []
     for access in plain_record(machine.snapshot.rf)["bank"][: machine.num_banks]:
         words = []
         for name in ("read", "write"):
             kind = int(access[f"{name}_kind"])
             if kind:
-                words.append(f"{'T' if kind == T_ACCESS else 'S'}-{name}")
+                words.append(f"{name} {'STT' if kind == T_ACCESS else 'SRAM'}")
         found.append(words)
     return found
 
@@ -101,14 +101,14 @@ def cells_of(now: list[int], before: list[int]) -> list[tuple[str, str]]:
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return a row per bank: its row pairs as cells, then this cycle's access or the transfer under way.
 
-      0 ··◆◆·······◆·······◆◆◆····◆·◆◆    R12 w12  S-read
-      3 ◆·◆··◆◆⇄··◆◆◆·◆·◆·◆◆·◆◆··◆·◆◆·    R14 w12  X 2 of 4
-      5 ◆◆◆◆◆·◆◆··◆◆◆····◆··◆◆·◆·◆◆◆◆◆    R5  w12  late 1 of 4
-     · as built ◆ swapped ⇄ moving  hits SRAM 71.4 %  X 88,120
+      0 ··◆◆·······◆·······◆◆◆····◆·◆◆    R12 w12 read SRAM
+      3 ◆·◆··◆◆⇄··◆◆◆·◆·◆·◆◆·◆◆··◆·◆◆·    R14 w12 transfer 2/4
+      5 ◆◆◆◆◆·◆◆··◆◆◆····◆··◆◆·◆·◆◆◆◆◆    R5  w12 late 1/4
+     · as built ◆ swapped ⇄ moving  hits SRAM 71.4 %  ⇄ 88,120
 
     A cell is one row of hybrid cells; blank when no warp has a register there. The register named beside a transfer is
-    the one that will be written to SRAM; a late one (red) makes its result wait, the others nobody notices. A T-read or
-    T-write is of STT cells. Narrow: two banks per row by half blocks, and how many transfers they have.
+    the one that will be written to SRAM; a late one (red) makes its result wait, the others nobody notices. 2/4: cycles
+    done, of how many. Narrow: two banks per row by half blocks, and how many transfers they have.
     """
     machine = scene.now
     if machine is None or height < 2 or "exchanged" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
@@ -144,15 +144,17 @@ def _activity(row: Row, scene: Scene, bank: int, words: list[str], moving: list[
     machine = scene.now
     assert machine is not None
     wide = row.width >= TRANSFER_COLUMN + 24
-    if words and (wide or not moving or "T-write" in words):
+    if words and (wide or not moving or "write STT" in words):
         port = machine.bank[bank]
         named = port["owner_warp"] < machine.num_warps and port["activity"] != layout.BANK_IDLE
         _name(row, scene, ACCESS_COLUMN, port["owner_warp"], port["owner_reg"], named)
         text = " ".join(words)
-        slow = any(word.startswith("T") for word in words)
+        if len(words) > 1 and not wide:
+            text = text.replace("read", "r").replace("write", "w")
+        slow = any(word.endswith("STT") for word in words)
         row.add(text, ("p:slow" if slow else "p:fast") + "+u")
         total = port["until_cycle"] - port["since_cycle"]
-        if "T-write" in words and total > 1:
+        if "write STT" in words and total > 1:
             row.add(f" {min(total, machine.cycle - port['since_cycle'])}/{total}", "dim")
         if not wide:
             return
@@ -162,14 +164,14 @@ def _activity(row: Row, scene: Scene, bank: int, words: list[str], moving: list[
     _name(row, scene, TRANSFER_COLUMN if wide else ACCESS_COLUMN, one["warp"], one["reg"], True)
     total = one["until_cycle"] - one["since_cycle"]
     done = max(0, min(total, machine.cycle - one["since_cycle"]))
-    row.add(f"{'late' if one['is_late'] else 'X'} {done} of {total}", "st:x_transfer" if one["is_late"] else "p:moving")
+    row.add(f"{'late' if one['is_late'] else 'transfer'} {done}/{total}", "st:x_transfer" if one["is_late"] else "p:moving")
     if len(moving) > 1:
         row.add(f" +{len(moving) - 1}", "dim")
 
 
 def _name(row: Row, scene: Scene, at: int, warp: int, reg: int, known: bool) -> None:
     """Write a register and its warp, or blanks of the same width."""
-    row.at(at, f"R{reg:<2} w{warp:<2}  " if known else " " * 9, "bold" if warp == scene.warp else "text")
+    row.at(at, f"R{reg:<2} w{warp:<2} " if known else " " * 8, "bold" if warp == scene.warp else "text")
 
 
 def _totals(machine: Machine, width: int) -> Line:
@@ -178,7 +180,7 @@ def _totals(machine: Machine, width: int) -> Line:
     row = Row(width).add(" ")
     for value, word in ((BUILT, "as built"), (EXCHANGED, "swapped"), (MOVING, "moving")):
         row.add(GLYPHS[value], ROLES[value]).add(f" {word} ", "dim")
-    row.add(f" hits SRAM {hits(machine)}", "text").add(f"  X {number(counts.get('x_transfers', 0))}", "text")
+    row.add(f" hits SRAM {hits(machine)}", "text").add(f"  ⇄ {number(counts.get('x_transfers', 0))}", "text")
     late = counts.get("late_transfers", 0)
     return row.right(width - 1, f"late {number(late)}", "p:moving" if late else "dim").line()
 
@@ -199,7 +201,7 @@ def _narrow(scene: Scene, grid: np.ndarray, old: np.ndarray, width: int, height:
         count = sum(len(transfers.get(bank, [])) for bank in (upper, upper + 1))
         late = any(one["is_late"] for bank in (upper, upper + 1) for one in transfers.get(bank, []))
         if count:
-            row.right(width - 1, f"X{count}", "st:x_transfer" if late else "p:moving")
+            row.right(width - 1, f"⇄{count}", "st:x_transfer" if late else "p:moving")
         lines.append(row.line())
     last = Row(width).add(" ").add("▀▄", "p:slow").add(" swapped", "dim").add(f"  hits in SRAM {hits(machine)}", "text")
     return fill(lines, width, height - 1) + [last.line()] if len(lines) > height - 1 else [*lines, last.line()]

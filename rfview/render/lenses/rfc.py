@@ -117,6 +117,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     heading = Row(width).add(" slot warp  oldest, next to evict", "faint")
     heading.at(ENTRY_COLUMN + ENTRY_WIDTH * _places(machine) - 8, "newest", "faint").right(width - 1, "hits", "faint")
     lines = [heading.line(), *(_warp_line(scene, machine, warps.index(warp), warp, width) for warp in shown)]
+    if not shown:
+        lines.append(Row(width).add(" no warp is active: all wait for memory or have ended", "dim").line())
     return fill(lines + foot, width, height)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rfview.engine import state as layout_of_state
-from rfview.render import code, lines, overview, pipeline, timeline, warps
+from rfview.render import code, frame, lines, overview, pipeline, timeline, warps, watches
 from rfview.render.lenses import banks
-from rfview.render.layout import ALONE, PANELS, Place, is_tiny, layout, shown
+from rfview.render.layout import ALONE, PANELS, Place, is_tiny, shown
 from rfview.screens import requests
 from rfview.screens.windows.popup import WhyWindow
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def give_keys(main: MainScreen, panel: str) -> None:
     """Give a panel the keys; a hidden one comes out alone."""
     size = main.app.size
-    is_shown = panel in shown(layout(size.width, size.height, panel))
+    is_shown = panel in shown(frame.places_of(main.scene.at(panel=panel), size.width, size.height))
     if panel in ALONE and main.scene.panel not in ALONE:
         main.back_to = main.scene.panel
     tiny = is_tiny(size.width, size.height)
@@ -92,6 +92,8 @@ def focused_item(main: MainScreen) -> str:
     scene = main.scene
     if scene.panel == "lens":
         return f"bank[{scene.bank}].queue"
+    if scene.panel == "watches" and (found := watches.watches(scene)):
+        return found[min(scene.watch, len(found) - 1)].item
     return f"w{scene.warp}." + {"registers": f"R{scene.reg}", "code": "pc"}.get(scene.panel, "state")
 
 
@@ -110,6 +112,8 @@ def move(main: MainScreen, by: int) -> None:
             main.change(line=max(0, min(len(scene.lines.lines) - 1, lines.chosen(scene) + by)))
     elif scene.panel == "pipeline":
         main.worker.ask(requests.event, "issue", by > 0, abs(by), scene.warp)
+    elif scene.panel == "watches":
+        main.change(watch=max(0, min(len(watches.watches(scene)) - 1, scene.watch + by)))
     elif scene.panel == "registers":
         main.change(reg=max(0, min(scene.now.registers - 1, scene.reg + by)))
     else:       # down or up through even and then odd warps

@@ -59,6 +59,8 @@ def open_focused(main: MainScreen, pressed: Pressed) -> None:
         open_heat(main, focus.focused_item(main))
     elif main.scene.panel == "lines":
         stop.go_to_chosen_line(main, None)
+    elif main.scene.panel == "watches":
+        stop.watches(main, pressed)
     elif main.scene.panel == "why":
         main.app.push_screen(WhyWindow(main))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from rfview.screens.scenes.brush import BrushSource
 from rfview.screens.scenes.lines import LineSource
 from rfview.screens.scenes.pipes import PipeSource
 from rfview.screens.scenes.spans import SpanSource
+from rfview.screens.scenes.watches import WatchSource
 from rfview.sessions.timeline.invariants import counts_of, energy_of, problems
 from rfview.sessions.why.past import Past
-from rfview.sessions.expressions.values import value_text
 
 if TYPE_CHECKING:
     from rfview.screens.scenes.overlay import OverSource
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
 SCAN_CHUNKS = 512     # longer recordings show only the hits of the chunks visited
-STATE_OF_A_WARP = re.compile(r"w(arp\[)?\d+\]?\.state$")
 QUIET_STATES = ("issued", "not_selected", "finished", "no_cta")
 OUTSIDE_STATES = ("suspended", "finished", "no_cta")     # of warps that are not there to be held up
 
@@ -41,6 +39,7 @@ class SceneSource:
         self.follows_jumps = True
         self.seen = session.cycle
         self.spans = SpanSource(session)
+        self.watches = WatchSource(session, self.spans, looks(session.info))
         self.brush = BrushSource(session)
         self.pipes = PipeSource(session)
         self.over: OverSource | None = None     # another run that is laid over this one
@@ -217,24 +216,9 @@ class SceneSource:
         return tuple(
             BreakView(point.number, point.text, point.pcs[0] if point.pcs else None, point.enabled, point.temporary,
                       point.hits, point.condition, point.kind, point.ignore, tuple(self.points.get(point.number, ())),
-                      is_counted, self._watched(point))
+                      is_counted, self.watches.watch(point))
             for point in self.session.breakpoints.values()
         )
-
-    def _watched(self, point: Breakpoint) -> tuple[str, str] | None:
-        """Return what a watchpoint watches, in the cycle before and now."""
-        if point.kind != "watch" or point.watched is None:
-            return None
-        cycle = self.session.cycle
-        before = max(self.session.timeline.first, cycle - 1)
-        values = point.watched.column(before, cycle + 1)
-        if STATE_OF_A_WARP.match(point.item):
-            return self._state_name(values[0]), self._state_name(values[-1])
-        return value_text(values[0].tolist()), value_text(values[-1].tolist())
-
-    def _state_name(self, code: Any) -> str:
-        look = self._looks.get(int(code))
-        return look.name if look is not None else str(code)
 
     def _active(self) -> list[Breakpoint]:
         """Return the breakpoints that are on; when they are others than before, what was counted is forgotten."""

@@ -104,9 +104,9 @@ class SpanSource:
 
     def _states(self, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, warps) u1 states, from chunks kept."""
-        return self._column(start, stop, ("states",), lambda low, high: self.session.timeline.states(low, high))
+        return self.column(start, stop, ("states",), lambda low, high: self.session.timeline.states(low, high))
 
-    def _column(self, start: int, stop: int, name: tuple[Any, ...], read: Any) -> np.ndarray:
+    def column(self, start: int, stop: int, name: tuple[Any, ...], read: Any) -> np.ndarray:
         """Return read(start, stop), read and kept a chunk at a time; the chunk that still grows is read each time."""
         timeline = self.session.timeline
         parts = []
@@ -145,7 +145,7 @@ class SpanSource:
     def _share(self, expression: str, top: float, start: int, per: int, columns: int, low: int, high: int) -> np.ndarray:
         """Return the mean of each column as a share of the most, nan where nothing has run. top -1: growth per cycle."""
         compiled = self.session.expression(expression)
-        values = self._column(low, high + 1, ("track", expression), compiled.column).astype(np.float64)
+        values = self.column(low, high + 1, ("track", expression), compiled.column).astype(np.float64)
         first, last = (low - start) // per, (high - start) // per
         if top < 0:
             values = np.maximum(0.0, np.diff(values, prepend=values[:1]))

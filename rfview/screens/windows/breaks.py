@@ -24,7 +24,7 @@ class BreaksWindow(Popup):
 
     def paint(self) -> None:
         """As high as the lists are long."""
-        watches = sum(point.values is not None for point in self.main.scene.breakpoints)
+        watches = sum(point.watch is not None for point in self.main.scene.breakpoints)
         self.wanted = (116, max(9, min(30, self.count() + watches + 7)))
         super().paint()
 

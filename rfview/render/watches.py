@@ -1,0 +1,73 @@
+"""The WATCHES panel: what is watched, before and now, and its last cycles as a small plot with its scale."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.render.scene import RATE_WINDOW, Scene, Watch
+from rfview.render.text import BARS, Line, Row, cut, fill, number
+from rfview.render.warps import run_cells, visible_from
+
+ITEM, KIND, VALUE = 17, 4, 11       # cells; of what is watched, its type, a value
+WIDE = 70                           # from here on with the value before
+MOST = 64                           # cells of a plot
+NONE = ("nothing is watched: w watches the thing in focus,", ":watch EXPRESSION any other, W lists what is watched")
+
+
+def watches(scene: Scene) -> list[Watch]:
+    """Return what is watched, in the order in which it was asked for."""
+    return [point.watch for point in scene.breakpoints if point.watch is not None]
+
+
+def render(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the panel.
+
+     WATCHES                      before        now  last 1,024 cycles
+    ▸w12.R17[0]      f32          0.4209     0.4216  ▆▆▆▆▆▆▆▂▂▂▂▂▂▂█  0.41 to 0.64
+     rf.buffer[0].used                13         14  ▁▂▃▅▆▇█▁▂▃▄▅▆▇█     0 to 19
+     w31.state                  wb_drain   wb_drain  █w─█↓━━━━━━━━━━
+
+    A bar is the mean of a stretch, from the least value to the greatest; of several lanes lane 0 is shown. A state is
+    its commonest in the stretch. Underlined: changed in this cycle. Enter lists them all, `,` and `.` go to the
+    chosen one's last and next change.
+    """
+    focus, found = scene.panel == "watches", watches(scene)
+    left = 1 + ITEM + KIND
+    now_at = left + VALUE * (1 + (width >= WIDE))
+    head = Row(width, "band").add("▌" if focus else " ", "title").add("WATCHES", "title")
+    if found:
+        head.right(now_at - VALUE, "before" if width >= WIDE else "", "tinfo").right(now_at, "now", "tinfo")
+        head.at(now_at + 2, f"last {number(RATE_WINDOW)} cycles", "tinfo")
+    lines = [head.line()]
+    if not found:
+        lines += [Row(width).add(f" {text}", "dim").line() for text in NONE]
+    first = visible_from(min(scene.watch, len(found) - 1), len(found), max(1, height - 1))
+    for index, watch in enumerate(found[first : first + height - 1], first):
+        chosen = focus and index == scene.watch
+        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+        row.add(cut(watch.item, ITEM + (0 if watch.kind else KIND) - 1), "text").at(1 + ITEM, watch.kind, "dim")
+        if width >= WIDE:
+            row.right(now_at - VALUE, _value(watch.before, watch), "dim")
+        row.right(now_at, _value(watch.now, watch), "changed" if watch.before != watch.now else "text").to(now_at + 2)
+        lines.append(plot(row, scene, watch).line())
+    return fill(lines, width, height)
+
+
+def _value(text: str, watch: Watch) -> str:
+    """Return a value in its cells: of a register's lanes the first."""
+    return cut(text.partition(" ")[0] if watch.kind else text, VALUE - 1)
+
+
+def plot(row: Row, scene: Scene, watch: Watch) -> Row:
+    """Append the last cycles of a watch in as many cells as are left, at most MOST, and its scale."""
+    scale = f"  {watch.low} to {watch.high}" if watch.low != watch.high else ""
+    cells = min(MOST, len(watch.last), row.width - row.x - len(scale) - 1)
+    if cells < 4:
+        return row
+    parts = [np.array(part) for part in np.array_split(np.array(watch.last), cells)]
+    if watch.is_state:
+        return row.cells(run_cells(scene, [int(part[-1]) for part in parts], now_last=True))
+    known = np.array([part.mean() for part in parts])
+    low, high = np.nanmin(known), np.nanmax(known)
+    levels = np.nan_to_num(1 + np.rint(7 * (known - low) / (high - low or 1.0)), nan=0.0).astype(int)
+    return row.cells((BARS[level], "p:fast") for level in levels.tolist()).add(scale, "dim")
