@@ -1,5 +1,6 @@
 // Own small programs for the tests, one by its number: what it does is checked by itself, and said by its exit code.
 #include <assert.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,72 @@ static int vectors(float *a, float *b, float *c, int n) {
   if (cudaDeviceSynchronize()) return 10;
   for (int i = 0; i < n; i++) if (c[i] != 4 * i) return 11;
   return 3;
+}
+
+// Two streams that meet are captured as one graph; launched twice, then with another kernel argument and a copy added.
+static int graphs(float *h, int n) {
+  cudaStream_t s, t;
+  cudaEvent_t forked, joined;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaGraphNode_t nodes[8], copied;
+  cudaKernelNodeParams kernel;
+  cudaGraphExecUpdateResultInfo info;
+  size_t count = 8;
+  float *a, *b;
+  int called = 0;
+  if (cudaStreamCreate(&s) || cudaStreamCreate(&t) || cudaEventCreate(&forked) || cudaEventCreate(&joined)) return 20;
+  if (cudaMalloc(&a, 4 * n) || cudaMalloc(&b, 4 * n)) return 21;
+  for (int i = 0; i < n; i++) h[i] = i;
+  if (cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) || cudaMemcpyAsync(a, h, 4 * n, cudaMemcpyDefault, s)) return 22;
+  if (cudaEventRecord(forked, s) || cudaStreamWaitEvent(t, forked) || cudaMemsetAsync(b, 0, 4 * n, t)) return 23;
+  if (cudaEventRecord(joined, t) || cudaStreamWaitEvent(s, joined)) return 24;
+  add<<<4, 64, 0, s>>>(a, b, b, n);
+  if (cudaLaunchHostFunc(s, [](void *p) { ++*(int *)p; }, &called) || called) return 25;
+  if (cudaStreamEndCapture(s, &graph) || cudaGraphGetNodes(graph, nodes, &count) || count != 4) return 26;
+  if (cudaGraphInstantiate(&exec, graph, 0) || cudaGraphLaunch(exec, s) || cudaGraphLaunch(exec, s)) return 27;
+  if (cudaMemcpy(h + n, b, 4 * n, cudaMemcpyDefault) || called != 2) return 28;
+  for (int i = 0; i < n; i++) if (h[n + i] != i) return 29;
+  if (cudaGraphKernelNodeGetParams(nodes[2], &kernel) || kernel.gridDim.x != 4) return 30;
+  void *others[4] = {&a, &a, &b, &n};
+  kernel.kernelParams = others;
+  if (cudaGraphExecKernelNodeSetParams(exec, nodes[2], &kernel) || cudaGraphLaunch(exec, s)) return 31;
+  if (cudaMemcpy(h + n, b, 4 * n, cudaMemcpyDefault) || h[n + 7] != 14) return 32;
+  if (cudaGraphExecUpdate(exec, graph, &info) || cudaGraphLaunch(exec, s)) return 33;  // as it was captured
+  if (cudaMemcpy(h + n, b, 4 * n, cudaMemcpyDefault) || h[n + 7] != 7) return 34;
+  if (cudaGraphAddMemcpyNode1D(&copied, graph, &nodes[2], 1, h + 2 * n, b, 4 * n, cudaMemcpyDeviceToHost)) return 35;
+  if (cudaGraphExecUpdate(exec, graph, &info) != cudaErrorGraphExecUpdateFailure || info.result != cudaGraphExecUpdateErrorTopologyChanged) return 36;
+  if (cudaGraphExecDestroy(exec) || cudaGraphInstantiate(&exec, graph, 0) || cudaGraphLaunch(exec, s) || h[2 * n + 9] != 9) return 37;
+  if (cudaGraphAddDependencies(graph, &copied, &nodes[0], nullptr, 1) || cudaGraphInstantiate(&exec, graph, 0) != cudaErrorInvalidValue) return 38;
+  if (cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed) || cudaStreamSynchronize(s) != cudaErrorStreamCaptureUnsupported) return 39;
+  return cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated && !graph ? 3 : 40;
+}
+
+// What a pool counts, and memory that a graph allocates, frees, or leaves to the program.
+static int pools(float *h, int n) {
+  cudaMemPool_t pool;
+  cudaStream_t s;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaMemPoolProps props = {};
+  uint64_t used, kept, keep = ~0ull;
+  float *a, *b, *c;
+  props.allocType = cudaMemAllocationTypePinned, props.location = {cudaMemLocationTypeDevice, 0};
+  if (cudaStreamCreate(&s) || cudaMemPoolCreate(&pool, &props) || cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep)) return 20;
+  if (cudaMallocFromPoolAsync(&a, 4 * n, pool, s) || cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) || used != 4 * n) return 21;
+  if (cudaFreeAsync(a, s) || cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used) || used) return 22;
+  if (cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &kept) || kept != 4 * n || cudaMemPoolTrimTo(pool, 0)) return 23;
+  if (cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &kept) || kept || cudaMemPoolDestroy(pool)) return 24;
+  for (int i = 0; i < n; i++) h[i] = i;
+  if (cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) || cudaMallocAsync(&a, 4 * n, s) || cudaMallocAsync(&b, 4 * n, s)) return 25;
+  if (cudaMemcpyAsync(a, h, 4 * n, cudaMemcpyHostToDevice, s)) return 26;
+  add<<<4, 64, 0, s>>>(a, a, b, n);
+  if (cudaFreeAsync(a, s) || cudaStreamEndCapture(s, &graph) || cudaGraphInstantiate(&exec, graph, 0) || cudaGraphLaunch(exec, s)) return 27;
+  if (cudaMemcpy(h + n, b, 4 * n, cudaMemcpyDefault) || h[n + 5] != 10 || cudaFree(a) != cudaErrorInvalidValue) return 28;
+  if (cudaGraphLaunch(exec, s) != cudaErrorInvalidValue || cudaFreeAsync(b, s) || cudaGraphLaunch(exec, s)) return 29;  // b was not free
+  cudaGraphExecDestroy(exec), cudaGraphDestroy(graph);
+  if (cudaMalloc(&c, 4 * n) || cudaMemcpy(h + n, b, 4 * n, cudaMemcpyDefault) || h[n + 5] != 10) return 30;  // b outlives its graph
+  return cudaFree(b) || cudaFree(c) ? 31 : 3;
 }
 
 int main(int argc, char **argv) {
@@ -111,7 +178,9 @@ int main(int argc, char **argv) {
     }
     case 8: {  // what is not there says so
       cudaMemPool_t pool;
-      return cudaDeviceGetDefaultMemPool(&pool, 0) == cudaErrorNotSupported ? 3 : 20;
+      cudaMemPoolPtrExportData data;
+      if (cudaDeviceGetDefaultMemPool(&pool, 0)) return 21;
+      return cudaMemPoolExportPointer(&data, nullptr) == cudaErrorNotSupported ? 3 : 20;
     }
     case 9: {  // events show modelled time, occupancy the machine's
       cudaEvent_t begin, end;
@@ -132,6 +201,8 @@ int main(int argc, char **argv) {
       return cudaDeviceSynchronize() == cudaErrorLaunchTimeout ? 3 : 21;
     case 11:
       abort();
+    case 12: return graphs(h, n);
+    case 13: return pools(h, n);
   }
   return 1;
 }

@@ -1,4 +1,4 @@
-// The device as programs ask about it; streams and events, in which everything is done at once, in modelled time.
+// The device as programs ask about it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,9 @@ API(cudaDeviceReset)() {
   return fail(ask(RESET, ""));
 }
 WAITS(cudaDeviceSynchronize)
-WAITS(cudaStreamSynchronize, cudaStream_t)
-WAITS(cudaStreamQuery, cudaStream_t)
-WAITS(cudaEventSynchronize, cudaEvent_t)
-WAITS(cudaEventQuery, cudaEvent_t)
 IGNORED(cudaSetDeviceFlags, unsigned)
 IGNORED(cudaDeviceSetCacheConfig, cudaFuncCache)
 IGNORED(cudaDeviceSetLimit, cudaLimit, size_t)
-IGNORED(cudaStreamDestroy, cudaStream_t)
-IGNORED(cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
 IGNORED(cudaStreamAttachMemAsync, cudaStream_t, void *, size_t, unsigned)
 IGNORED(cudaProfilerStart)
 IGNORED(cudaProfilerStop)
@@ -60,7 +54,7 @@ API(cudaGetDeviceProperties)(cudaDeviceProp *p, int device) {
   p->maxTexture3D[0] = p->maxTexture3D[1] = p->maxTexture3D[2] = 16384;
   p->canMapHostMemory = p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = 1;
   p->concurrentKernels = p->asyncEngineCount = p->cooperativeLaunch = p->hostRegisterSupported = 1;
-  p->canUseHostPointerForRegisteredMem = p->streamPrioritiesSupported = p->globalL1CacheSupported = p->localL1CacheSupported = 1;
+  p->canUseHostPointerForRegisteredMem = p->memoryPoolsSupported = p->streamPrioritiesSupported = p->globalL1CacheSupported = p->localL1CacheSupported = 1;
   OK;
 }
 
@@ -96,34 +90,4 @@ API(cudaDeviceGetAttribute)(int *value, cudaDeviceAttr which, int device) {
     default: *value = 0;
   }
   OK;
-}
-
-struct Event { double ms; };
-template <class T>
-static cudaError_t handle(T *out) {
-  *out = (T)calloc(1, sizeof(Event));
-  return *out ? cudaSuccess : fail(cudaErrorMemoryAllocation);
-}
-API(cudaStreamCreate)(cudaStream_t *s) { return handle(s); }
-API(cudaStreamCreateWithFlags)(cudaStream_t *s, unsigned) { return handle(s); }
-API(cudaStreamCreateWithPriority)(cudaStream_t *s, unsigned, int) { return handle(s); }
-API(cudaStreamGetPriority)(cudaStream_t, int *priority) { *priority = 0; OK; }
-API(cudaStreamGetFlags)(cudaStream_t, unsigned *flags) { *flags = 0; OK; }
-API(cudaStreamIsCapturing)(cudaStream_t, cudaStreamCaptureStatus *status) { *status = cudaStreamCaptureStatusNone; OK; }
-API(cudaDeviceGetStreamPriorityRange)(int *least, int *most) { *least = *most = 0; OK; }
-API(cudaStreamAddCallback)(cudaStream_t s, cudaStreamCallback_t f, void *data, unsigned) { f(s, state(), data); OK; }
-API(cudaLaunchHostFunc)(cudaStream_t, cudaHostFn_t f, void *data) { f(data); OK; }
-API(cudaEventCreate)(cudaEvent_t *e) { return handle(e); }
-API(cudaEventCreateWithFlags)(cudaEvent_t *e, unsigned) { return handle(e); }
-API(cudaEventRecord)(cudaEvent_t e, cudaStream_t) {
-  if (!e) return fail(cudaErrorInvalidResourceHandle);
-  ((Event *)e)->ms = clock_ms();
-  OK;
-}
-API(cudaEventRecordWithFlags)(cudaEvent_t e, cudaStream_t s, unsigned) { return cudaEventRecord(e, s); }
-API(cudaEventDestroy)(cudaEvent_t e) { free(e); OK; }
-API(cudaEventElapsedTime)(float *ms, cudaEvent_t begin, cudaEvent_t end) {
-  if (!begin || !end) return fail(cudaErrorInvalidResourceHandle);
-  *ms = (float)(((Event *)end)->ms - ((Event *)begin)->ms);
-  return fail(state());
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "standin.h"
+#include "graphs.h"
 
 namespace rfview {
 
@@ -64,7 +64,7 @@ Symbol *symbol_of(const void *host) {
 struct Configuration { dim3 grid, block; size_t shared; cudaStream_t stream; };
 static thread_local std::vector<Configuration> pushed;
 
-static cudaError_t launch(const void *host, dim3 grid, dim3 block, void **args, size_t shared, uint32_t flags) {
+cudaError_t run_kernel(const void *host, dim3 grid, dim3 block, void **args, size_t shared, uint32_t flags) {
   if (state()) return fail(state());
   Function *one = function_of(host);
   if (!one) return fail(why);
@@ -144,16 +144,20 @@ API(__cudaGetKernel)(cudaKernel_t *kernel, const void *host) {
   *kernel = (cudaKernel_t)host;
   return cudaSuccess;
 }
-API(cudaLaunchKernel)(const void *f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t) { return launch(f, g, b, args, s, 0); }
-API(__cudaLaunchKernel)(cudaKernel_t f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t) { return launch((const void *)f, g, b, args, s, 0); }
-API(cudaLaunchCooperativeKernel)(const void *f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t) { return launch(f, g, b, args, s, 1); }
+static cudaError_t launch(const void *f, dim3 g, dim3 b, void **args, size_t s, uint32_t flags, cudaStream_t stream) {
+  if (!is_captured(stream)) return run_kernel(f, g, b, args, s, flags);
+  return capture(stream, node_of(cudaKernelNodeParams{(void *)f, g, b, (unsigned)s, args, nullptr}), flags);
+}
+API(cudaLaunchKernel)(const void *f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t stream) { return launch(f, g, b, args, s, 0, stream); }
+API(__cudaLaunchKernel)(cudaKernel_t f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t stream) { return launch((const void *)f, g, b, args, s, 0, stream); }
+API(cudaLaunchCooperativeKernel)(const void *f, dim3 g, dim3 b, void **args, size_t s, cudaStream_t stream) { return launch(f, g, b, args, s, 1, stream); }
 API(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f, void **args) {
   uint32_t flags = 0;
   for (unsigned k = 0; k < c->numAttrs; k++) {
     if (c->attrs[k].id == cudaLaunchAttributeCooperative && c->attrs[k].val.cooperative) flags = 1;
     if (c->attrs[k].id == cudaLaunchAttributeClusterDimension) return (cudaError_t)rfview_not_supported("a launch with clusters");
   }
-  return launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, flags);
+  return launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, flags, c->stream);
 }
 API(cudaGetSymbolAddress)(void **pointer, const void *host) {
   Symbol *one = symbol_of(host);
@@ -167,19 +171,23 @@ API(cudaGetSymbolSize)(size_t *size, const void *host) {
   *size = one->size;
   return cudaSuccess;
 }
-static cudaError_t copy_symbol(const void *host, void *other, size_t size, size_t offset, bool to) {
-  if (state()) return fail(state());
+// Where bytes of a symbol lie, null where it has none such.
+static char *within_symbol(const void *host, size_t size, size_t offset, cudaError_t *error) {
   Symbol *one = symbol_of(host);
-  if (!one) return fail(cudaErrorInvalidSymbol);
-  if (offset > one->size || size > one->size - offset) return fail(cudaErrorInvalidValue);
-  char *at = (char *)one->address + offset;
-  memmove(to ? at : other, to ? other : at, size);
-  return cudaSuccess;
+  *error = !one ? cudaErrorInvalidSymbol : offset > one->size || size > one->size - offset ? cudaErrorInvalidValue : cudaSuccess;
+  return *error ? nullptr : (char *)one->address + offset;
 }
-API(cudaMemcpyToSymbol)(const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind) { return copy_symbol(s, (void *)h, n, o, true); }
-API(cudaMemcpyFromSymbol)(void *h, const void *s, size_t n, size_t o, cudaMemcpyKind) { return copy_symbol(s, h, n, o, false); }
-API(cudaMemcpyToSymbolAsync)(const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind, cudaStream_t) { return copy_symbol(s, (void *)h, n, o, true); }
-API(cudaMemcpyFromSymbolAsync)(void *h, const void *s, size_t n, size_t o, cudaMemcpyKind, cudaStream_t) { return copy_symbol(s, h, n, o, false); }
+#define AT_SYMBOL cudaError_t error; char *at = within_symbol(s, n, o, &error); if (error) return fail(error);
+API(cudaMemcpyToSymbol)(const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaMemcpy(at, h, n, kind); }
+API(cudaMemcpyFromSymbol)(void *h, const void *s, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaMemcpy(h, at, n, kind); }
+API(cudaMemcpyToSymbolAsync)(const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind kind, cudaStream_t stream) { AT_SYMBOL return cudaMemcpyAsync(at, h, n, kind, stream); }
+API(cudaMemcpyFromSymbolAsync)(void *h, const void *s, size_t n, size_t o, cudaMemcpyKind kind, cudaStream_t stream) { AT_SYMBOL return cudaMemcpyAsync(h, at, n, kind, stream); }
+API(cudaGraphAddMemcpyNodeToSymbol)(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *d, size_t count, const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaGraphAddMemcpyNode1D(out, g, d, count, at, h, n, kind); }
+API(cudaGraphAddMemcpyNodeFromSymbol)(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *d, size_t count, void *h, const void *s, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaGraphAddMemcpyNode1D(out, g, d, count, h, at, n, kind); }
+API(cudaGraphMemcpyNodeSetParamsToSymbol)(cudaGraphNode_t node, const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaGraphMemcpyNodeSetParams1D(node, at, h, n, kind); }
+API(cudaGraphMemcpyNodeSetParamsFromSymbol)(cudaGraphNode_t node, void *h, const void *s, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaGraphMemcpyNodeSetParams1D(node, h, at, n, kind); }
+API(cudaGraphExecMemcpyNodeSetParamsToSymbol)(cudaGraphExec_t exec, cudaGraphNode_t node, const void *s, const void *h, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaGraphExecMemcpyNodeSetParams1D(exec, node, at, h, n, kind); }
+API(cudaGraphExecMemcpyNodeSetParamsFromSymbol)(cudaGraphExec_t exec, cudaGraphNode_t node, void *h, const void *s, size_t n, size_t o, cudaMemcpyKind kind) { AT_SYMBOL return cudaGraphExecMemcpyNodeSetParams1D(exec, node, h, at, n, kind); }
 
 API(cudaFuncGetAttributes)(cudaFuncAttributes *a, const void *host) {
   memset(a, 0, sizeof *a);

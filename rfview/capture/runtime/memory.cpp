@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "standin.h"
+#include "graphs.h"
 
 namespace rfview {
 
@@ -31,7 +31,10 @@ cudaError_t allocate(void **pointer, size_t size, Kind kind) {
 }
 
 static cudaError_t release(void *pointer) {
+  cudaError_t error;
   if (!pointer) return cudaSuccess;
+  if (freed_as_graphs(pointer, &error)) return error;
+  taken_back(pointer);
   {
     std::lock_guard<std::mutex> hold(lock_);
     blocks().erase((uint64_t)pointer);
@@ -108,8 +111,6 @@ API(cudaMalloc)(void **p, size_t n) { return allocate(p, n, DEVICE); }
 API(cudaMallocManaged)(void **p, size_t n, unsigned) { return allocate(p, n, MANAGED); }
 API(cudaMallocHost)(void **p, size_t n) { return allocate(p, n, HOST); }
 API(cudaHostAlloc)(void **p, size_t n, unsigned) { return allocate(p, n, HOST); }
-API(cudaMallocAsync)(void **p, size_t n, cudaStream_t) { return allocate(p, n, DEVICE); }
-API(cudaMallocFromPoolAsync)(void **p, size_t n, cudaMemPool_t, cudaStream_t) { return allocate(p, n, DEVICE); }
 API(cudaMallocPitch)(void **p, size_t *pitch, size_t width, size_t height) {
   *pitch = (width + 511) / 512 * 512;
   return allocate(p, *pitch * height, DEVICE);
@@ -120,7 +121,6 @@ API(cudaMalloc3D)(cudaPitchedPtr *p, cudaExtent e) {
   return allocate(&p->ptr, pitch * e.height * e.depth, DEVICE);
 }
 API(cudaFree)(void *p) { return release(p); }
-API(cudaFreeAsync)(void *p, cudaStream_t) { return release(p); }
 API(cudaFreeHost)(void *p) { return release(p); }
 API(cudaHostGetDevicePointer)(void **d, void *h, unsigned) {
   *d = h;
@@ -148,25 +148,35 @@ API(cudaHostUnregister)(void *pointer) {
   return unshare(pointer, one);
 }
 API(cudaMemcpy)(void *d, const void *s, size_t n, cudaMemcpyKind) { return copy(d, s, n); }
-API(cudaMemcpyAsync)(void *d, const void *s, size_t n, cudaMemcpyKind, cudaStream_t) { return copy(d, s, n); }
+API(cudaMemcpyAsync)(void *d, const void *s, size_t n, cudaMemcpyKind, cudaStream_t stream) {
+  return is_captured(stream) ? capture(stream, rows_node(d, n, s, n, n, 1)) : copy(d, s, n);
+}
 API(cudaMemcpyPeer)(void *d, int, const void *s, int, size_t n) { return copy(d, s, n); }
-API(cudaMemcpyPeerAsync)(void *d, int, const void *s, int, size_t n, cudaStream_t) { return copy(d, s, n); }
+API(cudaMemcpyPeerAsync)(void *d, int, const void *s, int, size_t n, cudaStream_t stream) { return cudaMemcpyAsync(d, s, n, cudaMemcpyDefault, stream); }
 API(cudaMemcpy2D)(void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind) { return copy_rows(d, dp, s, sp, w, h); }
-API(cudaMemcpy2DAsync)(void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind, cudaStream_t) { return copy_rows(d, dp, s, sp, w, h); }
+API(cudaMemcpy2DAsync)(void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind, cudaStream_t stream) {
+  return is_captured(stream) ? capture(stream, rows_node(d, dp, s, sp, w, h)) : copy_rows(d, dp, s, sp, w, h);
+}
 API(cudaMemset)(void *d, int v, size_t n) { return fill(d, v, n); }
-API(cudaMemsetAsync)(void *d, int v, size_t n, cudaStream_t) { return fill(d, v, n); }
+API(cudaMemsetAsync)(void *d, int v, size_t n, cudaStream_t stream) {
+  return is_captured(stream) ? capture(stream, node_of(cudaMemsetParams{d, n, (uint8_t)v, 1, n, 1})) : fill(d, v, n);
+}
 API(cudaMemset2D)(void *d, size_t pitch, int v, size_t w, size_t h) {
   for (size_t y = 0; y < h; y++)
     if (cudaError_t error = fill((char *)d + y * pitch, v, w)) return error;
   OK;
 }
-API(cudaMemset2DAsync)(void *d, size_t pitch, int v, size_t w, size_t h, cudaStream_t) { return cudaMemset2D(d, pitch, v, w, h); }
+API(cudaMemset2DAsync)(void *d, size_t pitch, int v, size_t w, size_t h, cudaStream_t stream) {
+  return is_captured(stream) ? capture(stream, node_of(cudaMemsetParams{d, pitch, (uint8_t)v, 1, w, h})) : cudaMemset2D(d, pitch, v, w, h);
+}
 API(cudaMemset3D)(cudaPitchedPtr p, int v, cudaExtent e) {
   for (size_t z = 0; z < e.depth; z++)
     if (cudaError_t error = cudaMemset2D((char *)p.ptr + z * p.pitch * p.ysize, p.pitch, v, e.width, e.height)) return error;
   OK;
 }
-API(cudaMemset3DAsync)(cudaPitchedPtr p, int v, cudaExtent e, cudaStream_t) { return cudaMemset3D(p, v, e); }
+API(cudaMemset3DAsync)(cudaPitchedPtr p, int v, cudaExtent e, cudaStream_t stream) {
+  return is_captured(stream) ? (cudaError_t)rfview_not_supported("cudaMemset3DAsync in a captured stream") : cudaMemset3D(p, v, e);
+}
 API(cudaMemGetInfo)(size_t *free_bytes, size_t *total) {
   size_t used = 0;
   std::lock_guard<std::mutex> hold(lock_);

@@ -58,6 +58,7 @@ Function *function_of(const void *host);
 Symbol *symbol_of(const void *host);
 cudaError_t allocate(void **pointer, size_t size, Kind kind);
 bool is_device(const void *pointer);
+void taken_back(void *at);               // memory was freed: it is not counted to a pool any longer
 
 template <class T>
 std::string raw(const T &value) {

@@ -1,7 +1,7 @@
 // Arrays, textures and surfaces: an array is texels row by row in device memory, a texture is a header that the server makes.
 #include <string.h>
 
-#include "standin.h"
+#include "graphs.h"
 
 using namespace rfview;
 #define OK return cudaSuccess
@@ -31,6 +31,7 @@ Side side(const cudaPitchedPtr &p, const Array *array, const cudaPos &pos) {
 
 cudaError_t copy(Side to, Side from, size_t width, size_t height, size_t depth) {
   if (state()) return fail(state());
+  if (width && (!to.data || !from.data)) return fail(cudaErrorInvalidValue);
   for (size_t z = 0; z < depth; z++)
     for (size_t y = 0; y < height; y++)
       memmove(to.data + z * to.slice + y * to.pitch, from.data + z * from.slice + y * from.pitch, width);
@@ -105,7 +106,9 @@ static Side within(const void *a, size_t x, size_t y) {
   return {(char *)one->data + x + y * pitch, pitch, 0};
 }
 API(cudaMemcpy2DToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind) { return copy(within(a, x, y), row(s, sp), w, h, 1); }
-API(cudaMemcpy2DToArrayAsync)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind, cudaStream_t) { return copy(within(a, x, y), row(s, sp), w, h, 1); }
+API(cudaMemcpy2DToArrayAsync)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind kind, cudaStream_t stream) {
+  return is_captured(stream) ? (cudaError_t)rfview_not_supported("cudaMemcpy2DToArrayAsync in a captured stream") : cudaMemcpy2DToArray(a, x, y, s, sp, w, h, kind);
+}
 API(cudaMemcpy2DFromArray)(void *d, size_t dp, cudaArray_const_t a, size_t x, size_t y, size_t w, size_t h, cudaMemcpyKind) { return copy(row(d, dp), within(a, x, y), w, h, 1); }
 API(cudaMemcpyToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t n, cudaMemcpyKind) { return copy(within(a, x, y), row(s, n), n, 1, 1); }
 API(cudaMemcpyFromArray)(void *d, cudaArray_const_t a, size_t x, size_t y, size_t n, cudaMemcpyKind) { return copy(row(d, n), within(a, x, y), n, 1, 1); }
@@ -114,7 +117,7 @@ API(cudaMemcpy3D)(const cudaMemcpy3DParms *p) {
   size_t width = p->extent.width * (to ? texel(to->format) : from ? texel(from->format) : 1);
   return copy(side(p->dstPtr, to, p->dstPos), side(p->srcPtr, from, p->srcPos), width, p->extent.height, p->extent.depth);
 }
-API(cudaMemcpy3DAsync)(const cudaMemcpy3DParms *p, cudaStream_t) { return cudaMemcpy3D(p); }
+API(cudaMemcpy3DAsync)(const cudaMemcpy3DParms *p, cudaStream_t stream) { return in_order(stream, node_of(*p)); }
 API(cudaCreateTextureObject)(cudaTextureObject_t *out, const cudaResourceDesc *r, const cudaTextureDesc *t, const cudaResourceViewDesc *view) {
   if (view) return (cudaError_t)rfview_not_supported("a texture with a view of its resource");
   return header((uint64_t *)out, r, t);
