@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import threading
@@ -14,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
@@ -114,7 +116,7 @@ class Processes(Pool):
     def __init__(self, workers: int = WORKERS) -> None:
         super().__init__()
         self._workers = workers
-        self._others: set[BaseProcess] = set()
+        self._lifeline: Connection | None = None
 
     def width(self) -> int:
         """Return the number of processes."""
@@ -123,18 +125,17 @@ class Processes(Pool):
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Give a task to the processes; one that is started for it never sees a Ctrl-C, which is the parent's."""
         if not hasattr(signal, "pthread_sigmask"):
-            return super().submit(function, *arguments)
+            return super().submit(_work, function, *arguments)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})      # a child has its parent's mask
         try:
-            return super().submit(function, *arguments)
+            return super().submit(_work, function, *arguments)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def close(self, *, kill: bool) -> None:
-        """End the processes; kill: at once, whatever they are doing."""
-        if kill and self._executor is not None:
-            for child in set(multiprocessing.active_children()) - self._others:
-                child.terminate()
+        """End the processes; kill: in the middle of their tasks."""
+        if kill and self._lifeline is not None and self._executor is not None:
+            self._lifeline.close()
             self._executor.shutdown(wait=True)
         super().close(kill=False)
 
@@ -142,21 +143,58 @@ class Processes(Pool):
         """Leave it to `close`: the executor stumbles over cancelled tasks when its processes are killed."""
 
     def _start(self) -> Executor:
-        self._others = set(multiprocessing.active_children())
-        return ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_begin_worker)
+        theirs, self._lifeline = multiprocessing.Pipe(duplex=False)
+        return ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_begin_worker,
+                                   initargs=(theirs,))
 
 
-def _begin_worker() -> None:
-    """In a new worker: leave Ctrl-C to the parent, and end when it is gone, which no queue would tell."""
+class _Ending:
+    """How a worker ends: in a task, never between two, where half of a result would keep its reader waiting for the rest."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.is_working = self.is_called_for = False
+
+    def call_for(self) -> None:
+        """End now, or else with the next task."""
+        with self.lock:
+            self.is_called_for = True
+            if self.is_working:
+                os._exit(1)
+
+    def working(self, is_working: bool) -> None:
+        """Note that a task begins or is over."""
+        with self.lock:
+            self.is_working = is_working
+            if is_working and self.is_called_for:
+                os._exit(1)
+
+
+_ending = _Ending()
+
+
+def _begin_worker(lifeline: Connection) -> None:
+    """In a new worker: leave Ctrl-C to the parent, and end when it says so or is gone, which no queue would tell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent, lifeline), daemon=True).start()
 
 
-def _end_with(parent: BaseProcess) -> None:
+def _end_with(parent: BaseProcess, lifeline: Connection) -> None:
+    multiprocessing.connection.wait([parent.sentinel, lifeline])    # the parent sends nothing: the line ends
+    _ending.call_for()
     parent.join()
     os._exit(1)
+
+
+def _work(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Do a task in a worker."""
+    _ending.working(True)
+    try:
+        return function(*arguments)
+    finally:
+        _ending.working(False)
 
 
 class Cluster(Pool):

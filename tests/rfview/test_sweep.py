@@ -21,6 +21,7 @@ from rfview.sweep import columns, dataset, plan, rows
 from tests.conftest import REPOSITORY
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="sweeps are kept by pyarrow")
+PATIENCE_S = 240.0      # how long a test waits, on a busy machine too
 COPY = REPOSITORY / "tests" / "corpus" / "bad" / "copy.ptx"
 LAUNCH = """module = "copy.ptx"
 [[launch]]
@@ -254,7 +255,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                              # what a shell starts in the background ignores SIGINT, and so would the sweep
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # type: ignore[arg-type]
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE_S
     while len(dataset.parts(folder / "results")) == before:
         assert child.poll() is None and time.monotonic() < until, child.communicate()
         time.sleep(0.02)
@@ -273,7 +274,7 @@ def test_a_sweep_that_is_stopped_goes_on_from_its_rows(folder: Path) -> None:
             os.killpg(child.pid, number)        # as a terminal does: to the workers as well
         else:
             child.send_signal(number)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=PATIENCE_S)
         assert child.returncode == code and "Traceback" not in err and out == ""
         after = rows_of(folder)
         assert len(before) < len(after) < 1200 and all(row in after for row in before)
