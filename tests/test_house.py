@@ -42,9 +42,9 @@ TOP_LEVEL = {
 MACHINE_PATH = re.compile(rb"/(?:home|Users|root|work|tmp/[a-z]+-[a-z0-9]+)/[A-Za-z0-9_.-]+")
 
 
-def tracked() -> list[Path]:
-    """Return the files that git tracks, or all files where there is no git."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=False)
+def tracked(*options: str) -> list[Path]:
+    """Return the files that git tracks, or all files where there is no git; options: of git ls-files."""
+    listed = subprocess.run(["git", "ls-files", "-z", *options], cwd=REPOSITORY, capture_output=True, check=False)
     if listed.returncode == 0 and listed.stdout:
         paths = [REPOSITORY / name for name in listed.stdout.decode().split("\0") if name]
     else:
@@ -53,8 +53,8 @@ def tracked() -> list[Path]:
 
 
 def sources(*packages: str) -> list[Path]:
-    """Return the Python files of packages."""
-    return [path for path in tracked()
+    """Return the Python files of packages, new ones that git does not track yet included."""
+    return [path for path in tracked("--cached", "--others", "--exclude-standard")
             if path.suffix == ".py" and path.relative_to(REPOSITORY).parts[0] in (packages or (*PACKAGES, "tests"))]
 
 

@@ -1,12 +1,26 @@
 """Where each warp state, panel and column comes from: a paper's section, or the words "our assumption".
 
-Only sources stand here. What a state is says engine/stalls.py, how a panel is read says its painter in render/, what a
-number means say presets and designs; rfview/learn/terms.py puts them together.
+This file has sources alone. engine/stalls.py says what a state is, a panel's painter in render/ how to read it, presets and
+designs what a number means; rfview/learn/terms.py puts them together.
 HRF = Li et al. DAC'15, RFC = Gebhart et al. ISCA'11, HC-RF = hybrid-cell register file, eDRAM = Jeong et al. IEEE
 Design & Test 2016, racetrack = Liang & Wang JCST 2016, GTX480 = GPGPU-Sim's configuration of that card.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Panel(NamedTuple):
+    """How a panel is explained. painter: the module of rfview/render whose render() says how to read it.
+
+    columns: (what is to be explained in it, what that is, its source).
+    """
+
+    painter: str
+    source: str
+    columns: tuple[tuple[str, str, str], ...] = ()
+
 
 STATES: dict[str, str] = {
     "issued": "RFC section 2.1: single issue, in order; HC-RF Table III: two schedulers",
@@ -31,98 +45,86 @@ STATES: dict[str, str] = {
     "no_cta": "our assumption: a state of its own, so that states add up to warps x cycles",
 }
 
-# panel -> (module of rfview.render whose render() says how to read it, source)
-PANELS: dict[str, tuple[str, str]] = {
-    "status": ("status", "our assumption: IPC counts warp instructions over the last 1,024 cycles"),
-    "overview": ("overview", "our assumption: a letter says what blocks most, where that is not what does in the run"),
-    "warps": ("warps", "HRF Table 3: 48 warps; HC-RF Table III: two schedulers, by parity of the warp"),
-    "lens": ("lens", "the design's paper, named below"),
-    "collectors": ("collectors", "HC-RF section IV: operand collectors; their number: GTX480"),
-    "why": ("why", "our assumption: one chain, the first reason in the order in which the machine checks them"),
-    "code": ("code", "PTX as compiled; registers allocated by our linear scan, as the papers' PTXPlus has them"),
-    "watches": ("watches", "our assumption: the window is that of IPC and STALLS; a register's type is how its words read"),
-    "stalls": ("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute"),
-    "registers": ("registers", "HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row"),
-    "timeline": ("timeline", "our assumption: with several cycles to a column, the commonest state of the column"),
-    "heat": ("heat", "our assumption: values in order of the log of writes; a column shows its last cycle"),
-    "image": ("image", "eDRAM, methodology: outputs beside those without errors; our assumption: the scales"),
-    "lines": ("lines", "PTX ISA, .loc and .file: the compiler's word for each instruction; shares as in Nsight Compute"),
-    "pipeline": ("pipeline", "our assumption: an instruction waits in the states of its warp until it issues"),
-}
-
-# panel -> (column, what it is, source)
-COLUMNS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "status": (
+# panel -> how it is explained
+PANELS: dict[str, Panel] = {
+    "status": Panel("status", "our assumption: IPC counts warp instructions over the last 1,024 cycles", (
         ("IPC", "warp instructions issued per cycle over the last 1,024 cycles", "our assumption: the window"),
         ("Σ", "warp slots that are in exactly one state in this cycle; ✓ when all are", "our assumption: the check"),
         ("badge", "LIVE: the machine's newest cycle; PAST: an earlier one; END: a recording's last", "our assumption"),
-    ),
-    "image": (
-        ("error", "|here − right| on a log scale over the errors there are, the worst of a cell", "our assumption"),
-    ),
-    "heat": (
-        ("wrote", "who wrote last in a column, by letter; a capital: several writes; ✕: bits lost", "the log of writes"),
-        ("lanes", "how many of the 32 lanes, or of the elements in sight, were written in the column", "the log of writes"),
-        ("scale", "the 99th percentile of the magnitudes read so far; it only grows", "our assumption"),
-    ),
-    "overview": (
+    )),
+    "overview": Panel("overview", "our assumption: a letter says what blocks most, where that is not what does in the run", (
         ("bars", "issue rate of each stretch of the run", "our assumption: height is relative to the run's best"),
         ("lost", "warp-cycles that the register file took, of warps that were there to be held up", "our assumption"),
         ("letters", "what held most warps up, where it is not what did so in most of the run", "our assumption"),
-    ),
-    "warps": (
+    )),
+    "warps": Panel("warps", "HRF Table 3: 48 warps; HC-RF Table III: two schedulers, by parity of the warp", (
         ("id", "the warp slot; even ones belong to scheduler 0, odd ones to scheduler 1", "HC-RF Table III"),
         ("state", "the glyph of what the warp did in the cycle before", "`rfview help stalls` has each state's source"),
         ("operation", "the next instruction to issue, from the instruction buffer", "our assumption: 2 per warp"),
         ("waits for", "the register, unit, bank or buffer that blocks it", "our assumption: the first of several"),
         ("now", "history: one cell per cycle, this one last", "our assumption: a run is its glyph, then a line"),
-    ),
-    "lens": (
+    )),
+    "lens": Panel("lens", "the design's paper, named below", (
         ("rows", "banks or entries, by number; nothing moves", "the design's paper"),
         ("queue", "requests that wait for the bank after this cycle's arbitration", "HC-RF section IV"),
-    ),
-    "collectors": (
+    )),
+    "collectors": Panel("collectors", "HC-RF section IV: operand collectors; their number: GTX480", (
         ("unit", "an operand collector: it holds an instruction until its operands are read", "HC-RF section IV"),
         ("▮ ▯ x", "operand here; still to be read; refused by its bank in this cycle", "our assumption: the marks"),
         ("pipes", "SP, SFU and LDST with the cycles until they take the next instruction", "initiation: GTX480"),
-    ),
-    "why": (
+    )),
+    "why": Panel("why", "our assumption: one chain, the first reason in the order in which the machine checks them", (
         ("number", "the distance from the warp: 1 is what it waits for, 2 what that waits for", "our assumption"),
         ("ready again", "the cycle in which the last link ends, where it is known already", "our assumption"),
-    ),
-    "code": (
+    )),
+    "code": Panel("code", "PTX as compiled; registers allocated by our linear scan, as the papers' PTXPlus has them", (
         ("line", "the line in the PTX source", "PTX"),
         ("registers", "destination, then sources: physical registers R0..R62 of a thread", "our allocator"),
-    ),
-    "stalls": (
+    )),
+    "watches": Panel("watches", "our assumption: the window of IPC and STALLS; a register's type is how its words read", (
+        ("before, now", "the value in the cycle before and in this one, a register's in the type of its words",
+         "our types"),
+        ("plot", "the mean of each stretch of the last 1,024 cycles, from the least to the greatest", "our assumption"),
+    )),
+    "stalls": Panel("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute", (
         ("now", "warps in that state in this cycle", "our assumption: one state per warp and cycle"),
         ("share", "warp-cycles in it, of all warp-cycles of the window", "our assumption: 1,024 cycles"),
-    ),
-    "lines": (
-        ("share", "of the warp-cycles of warps that could run, those before an instruction of the line", "our assumption"),
-        ("warp-cycles", "the same beside the dearest line; colours: issues, then what held the warps up", "our assumption"),
+    )),
+    "registers": Panel("registers", "HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row", (
+        ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),
+        ("lanes", "the value of each of the 32 threads; grey where the lane is not active", "HC-RF section IV-A"),
+    )),
+    "timeline": Panel("timeline", "our assumption: with several cycles to a column, the commonest state of the column", (
+        ("row", "a warp; its states from left to right",
+         "our assumption: with several cycles to a column, the commonest"),
+        ("issued", "warps that issued, on the same axis", "at most one per scheduler and cycle: HC-RF Table III"),
+    )),
+    "heat": Panel("heat", "our assumption: values in order of the log of writes; a column shows its last cycle", (
+        ("wrote", "who wrote last in a column, by letter; a capital: several writes; ✕: bits lost",
+         "the log of writes"),
+        ("lanes", "how many of the 32 lanes, or of the elements in sight, were written in the column",
+         "the log of writes"),
+        ("scale", "the 99th percentile of the magnitudes read so far; it only grows", "our assumption"),
+    )),
+    "image": Panel("image", "eDRAM, methodology: outputs beside those without errors; our assumption: the scales", (
+        ("error", "|here − right| on a log scale over the errors there are, the worst of a cell", "our assumption"),
+    )),
+    "lines": Panel("lines", "PTX ISA, .loc and .file: the compiler's word for an instruction; shares as in Nsight Compute", (
+        ("share", "of the warp-cycles of warps that could run, those before an instruction of the line",
+         "our assumption"),
+        ("warp-cycles", "the same beside the dearest line; colours: issues, then what held the warps up",
+         "our assumption"),
         ("reads, writes", "warp registers that issued instructions name, before a design merges or caches any",
          "our assumption"),
         ("in FILE:LINE", "the function that the instruction was inlined from, where that is in another file or line",
          "PTX ISA: inlined_at"),
-    ),
-    "watches": (
-        ("before, now", "the value in the cycle before and in this one, a register's in the type of its words", "our types"),
-        ("plot", "the mean of each stretch of the last 1,024 cycles, from the least to the greatest", "our assumption"),
-    ),
-    "registers": (
-        ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),
-        ("lanes", "the value of each of the 32 threads; grey where the lane is not active", "HC-RF section IV-A"),
-    ),
-    "timeline": (
-        ("row", "a warp; its states from left to right", "our assumption: with several cycles to a column, the commonest"),
-        ("issued", "warps that issued, on the same axis", "at most one per scheduler and cycle: HC-RF Table III"),
-    ),
-    "pipeline": (
+    )),
+    "pipeline": Panel("pipeline", "our assumption: an instruction waits in the states of its warp until it issues", (
         ("row", "one execution of an instruction by the warp, numbered from 1", "our assumption"),
         ("F I C E M W", "fetch, issue, operand collection, execution, memory, write-back", "HC-RF section II"),
-        ("▸ ◂", "the instruction whose result the chosen one reads; those that read its own", "our allocator's registers"),
-    ),
+        ("▸ ◂", "the instruction whose result the chosen one reads; those that read its own",
+         "our allocator's registers"),
+    )),
 }
 
 SCHEDULERS: dict[str, tuple[str, str]] = {

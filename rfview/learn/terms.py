@@ -69,9 +69,10 @@ def _sentences(painter: Any) -> str:
 
 def panels() -> Iterator[Term]:
     """Yield the panels with how to read them, then their columns."""
-    for name, (module, source) in sources.PANELS.items():
-        yield Term(name, "panel", _sentences(importlib.import_module(f"rfview.render.{module}").render), source)
-        for column, text, where in sources.COLUMNS[name]:
+    for name, panel in sources.PANELS.items():
+        painter = importlib.import_module(f"rfview.render.{panel.painter}")
+        yield Term(name, "panel", _sentences(painter.render), panel.source)
+        for column, text, where in panel.columns:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from rfview.engine import stalls
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, tokens_of
+from rfview.render.layout import layout, shown
 from rfview.sessions.search.history import History
 from tests.rfview.pilots import Driven, drive
 
@@ -119,7 +120,7 @@ CASES: dict[str, Case] = {
     "search_previous": moved(conflict, False, ":", *"rf stall.bank_conflict > 0", "enter"),
     "explain": opened("ExplainWindow"), "command": ((), lambda app: app.app.main.prompt.mode == ":"),
     "help": opened("HelpScreen"),
-    "focus_next": scene("panel", "lens"), "focus_previous": scene("panel", "overview"),
+    "focus_next": scene("panel", "lens"), "focus_previous": scene("panel", shown(layout(120, 40))[-1]),
     "panel": ((), lambda app: True), "zoom": ((), lambda app: app.app.main.zoomed),
     "down": scene("warp", 2), "up": scene("warp", 0, "j"), "other_side": scene("warp", 1),
     "open": scene("panel", "registers"), "close": scene("panel", "warps", "r"),
