@@ -74,6 +74,14 @@ def places_of(design: str) -> Places | None:
     return found
 
 
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return the register file in at most four rows, for small multiples: `small` of its lens's module, else banks."""
+    design = base_design(str(scene.info.get("design", "")))
+    module = _module_of(designs.design(design).lens) if painter_of(design) is not None else banks
+    painted: list[Line] = getattr(module, "small", banks.small)(scene, width)
+    return painted
+
+
 @lru_cache(maxsize=16)
 def _defaults(design: str) -> dict[str, Any]:
     """Return the design's parameters with their defaults, {} for a design that is not installed."""

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rfview.render import lens
 from rfview.render.compare import CYCLE, RunFacts
-from rfview.render.text import BARS, Line, Row, fill, hint_row, number
+from rfview.render.scene import Machine, Scene
+from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, number
 
 MOST_ROWS = 8       # of a band, where few runs leave room
+CHART = 63          # column in which the charts begin
+LENS, WIDE = 27, 120    # cells of the register file, and columns from which it is shown
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,7 @@ class Band:
 
     ipc: of the whole run. energy: µJ of the register file or None. slower: cycles over the first run's,
     None where one of the two is not recorded to its end. node: the technology of the energy in nm, None where not known.
+    reason: in a line, what holds up most at the cursor. machine: the state there.
     """
 
     run: RunFacts
@@ -28,6 +33,8 @@ class Band:
     slower: float | None
     has_ended: bool = True
     node: int | None = None
+    reason: str = ""
+    machine: Machine | None = None
 
 
 @dataclass(frozen=True)
@@ -55,17 +62,20 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
     each = max(1, min(MOST_ROWS, body // max(1, len(picture.bands))))
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
+    said = "; ".join(filter(None, (picture.message, _nodes(picture))))
     return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
-            Row(width).add(" ").add("; ".join(filter(None, (picture.message, _nodes(picture)))), role).line(),
-            hint_row(width, hints)]  # fmt: skip
+            Row(width).add(" ").add(cut(said, width - 2), role).line(), hint_row(width, hints)]  # fmt: skip
 
 
 def _nodes(picture: MultiplesPicture) -> str:
     """Return what the energies are of, where they are of several technologies and so do not compare, else ""."""
-    named = {band.run.letter: band.node for band in picture.bands if band.node is not None}
-    if len({*named.values()}) < 2:
+    named: dict[int, list[str]] = {}
+    for band in picture.bands:
+        if band.node is not None:
+            named.setdefault(band.node, []).append(band.run.letter)
+    if len(named) < 2:
         return ""
-    return "RF µJ are of several nodes: " + ", ".join(f"{run} {node} nm" for run, node in named.items())
+    return "RF µJ are of several nodes: " + ", ".join(f"{' '.join(runs)} {node} nm" for node, runs in named.items())
 
 
 def status_line(picture: MultiplesPicture, width: int) -> Line:
@@ -82,34 +92,37 @@ def status_line(picture: MultiplesPicture, width: int) -> Line:
 
 def head_line(picture: MultiplesPicture, width: int) -> Line:
     """Return the names of the columns."""
-    row = Row(width).add("   run", "faint").right(33, "cycle", "faint").right(42, "all", "faint").right(49, "×A", "faint")
-    return row.right(57, "IPC", "faint").right(66, "RF µJ", "faint").at(69, "issue rate and main wait, by instruction",
-                                                                       "faint").line()  # fmt: skip
+    row = Row(width).add("   run", "faint").right(31, "cycle", "faint").right(39, "all", "faint").right(46, "×A", "faint")
+    row.right(53, "IPC", "faint").right(61, "RF µJ", "faint")
+    if width < WIDE:
+        return row.at(CHART, cut("issue rate, main wait", width - CHART - 1), "faint").line()
+    return row.at(CHART, "issue rate, main wait", "faint").at(width - LENS - 1, "register file now", "faint").line()
 
 
 def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, height: int) -> list[Line]:
-    """Return one run's band: a line of numbers, then the warps by state, the issue rate and the main wait.
+    """Return one run's band: a line of numbers, the warps by state, what holds up most, issue rate and main wait beside it.
 
-     ▸ B stt gto                    4,416   44,553  1.559   0.534    17.76
-         ▼ 30   ○ 12   L 4   █ 2                                         ▃▄▅▅▄▄▃▅
-         ▼▼▼▼▼▼▼▼ ▼▼▼▼▼▼▼▼ ○○○○○○○○ LLLL                                 ▼▼▼▼▼▼▼▼
+     ▸ B stt gto                  4,416  44,553  1.559  0.534   17.76
+         ▼ 30   ○ 12   L 4   █ 2                                       ▃▄▅▅▄▄▃▅   ▼···▼▼··▲···▼···
+         ▼▼▼▼▼▼▼▼ ▼▼▼▼▼▼▼▼ ○○○○○○○○ LLLL                               ▼▼▼▼▼▼▼▼   1   22      4
+         w3: STT-RAM bank 5, one write in 4 cycles
     """
     run, ground = band.run, "focus" if index == picture.selected else ""
     row = Row(width, ground).add(" ▸ " if index == picture.selected else "   ", "bold")
     row.add(f"{run.letter} {run.name}"[:20], "bold")
-    row.right(33, number(run.cycle), "text")
-    row.right(42, number(run.last) + ("" if band.has_ended else "+"), "dim")
-    row.right(49, "–" if band.slower is None else f"{band.slower:.3f}", "text")
-    row.right(57, f"{band.ipc:.3f}", "text").right(66, "–" if band.energy is None else f"{band.energy:.4g}", "text")
-    columns = max(0, width - 70)
+    row.right(31, number(run.cycle), "text")
+    row.right(39, number(run.last) + ("" if band.has_ended else "+"), "dim")
+    row.right(46, "–" if band.slower is None else f"{band.slower:.3f}", "text")
+    row.right(53, f"{band.ipc:.3f}", "text").right(61, _energy(band.energy), "text")
+    columns = max(0, width - CHART - 1 - (LENS + 2 if width >= WIDE else 0))
     cursor = min(columns - 1, picture.count * columns // max(1, picture.common)) if columns else -1
     letters = _letters(band, columns, cursor)
     if height == 1:
-        return [row.to(69).cells(letters).line()]
+        return [row.to(CHART).cells(letters).line()]
     census = Row(width).to(4)
     for code, times in sorted(((code, run.states.count(code)) for code in {*run.states}), key=lambda pair: -pair[1]):
         look = run.look(code)
-        if census.x + len(look.name) + 8 < min(width, 68):
+        if census.x + len(look.name) + 8 < min(width, CHART - 1):
             census.add(look.glyph, "st:" + look.role).add(f" {times} {look.name}  ", "dim")
     slots = Row(width).to(4)
     for slot, code in enumerate(run.states):
@@ -119,8 +132,26 @@ def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, he
             slots.add(" ", "text")
     top = max([rate for member in picture.bands for rate in member.rate], default=1.0) or 1.0
     beside = _right(band, columns, cursor, top, height)
-    rows = [row, census, *([slots] if height > 2 else []), *(Row(width) for _ in range(height - 3))]
-    return fill([left.to(69).cells(cells).line() for left, cells in zip(rows, beside, strict=False)], width, height)
+    reason = Row(width).to(4).add(cut(band.reason, min(width, CHART) - 6), "text")
+    rows = [row, census, slots, reason, *(Row(width) for _ in range(height - 4))][:height]
+    shown = _register_file(band) if width >= WIDE else []
+    for at, (left, cells) in enumerate(zip(rows, beside, strict=False)):
+        left.to(CHART).cells(cells)
+        if at < len(shown):
+            left.to(width - LENS - 1).join(shown[at])
+    return fill([one.line() for one in rows], width, height)
+
+
+def _register_file(band: Band) -> list[Line]:
+    """Return a run's register file at its cursor in a few rows."""
+    if band.machine is None:
+        return []
+    return lens.small(Scene(now=band.machine, info=band.run.info, warp=band.machine.num_warps), LENS)
+
+
+def _energy(value: float | None) -> str:
+    """Return µJ in at most seven cells."""
+    return "–" if value is None else f"{value:.4g}" if 0.01 <= value < 10_000 else f"{value:.2g}"
 
 
 def _right(band: Band, columns: int, cursor: int, top: float, height: int) -> list[list[tuple[str, str]]]:

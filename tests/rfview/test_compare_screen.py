@@ -12,6 +12,8 @@ import pytest
 
 from rfview.engine import kernels
 from rfview import cli
+from rfview.render import lens, multiples
+from rfview.render.scene import Machine, Scene
 from rfview.screens.compare.screen import make_compare_app
 from rfview.learn.tours import TOURS
 from rfview.screens.compare.source import MultiplesSource
@@ -19,6 +21,7 @@ from rfview.sessions.compare import Comparison, report
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
+from rfview.sessions.why import why
 from tests.rfview.pilots import Driven, drive
 
 CYCLES = 1500
@@ -186,6 +189,36 @@ def test_small_multiples_say_in_what_machines_differ_and_whether_memory_is_equal
     assert source.message.startswith("machines differ: scheduler, ") and source.message.endswith("memory equal ✓")
     cut = MultiplesSource([open_recording(path) for path in files], files)
     assert "memory" not in cut.message
+
+
+def test_small_multiples_name_what_holds_up_and_show_register_files(files: list[str]) -> None:
+    source = MultiplesSource([open_recording(path) for path in files], files)
+    for count in range(1, source.common, 30):
+        source.go_count(count)
+        for band, timeline in zip(source.picture().bands, source.timelines, strict=True):
+            machine = band.machine
+            families = {int(entry["code"]): entry["family"] for entry in timeline.info["stalls"]}
+            held = {warp for warp, code in enumerate(machine.state) if families[code] == "register_file"}
+            assert not held or int(band.reason.partition(":")[0][1:]) in held
+            assert band.run.states == tuple(machine.state)
+    hrf = source.picture().bands[2]
+    chain = why(Session(source.timelines[2]), int(hrf.reason.partition(":")[0][1:]), hrf.run.cycle)
+    assert hrf.reason.endswith(f": {chain.resource.name}")
+    shown = "\n".join(line.plain for line in multiples.paint(source.picture(), 120, 40))
+    assert "register file now" in shown and hrf.reason[:40] in shown and "of 16 banks" in shown
+    assert "register file now" not in "\n".join(line.plain for line in multiples.paint(source.picture(), 100, 30))
+
+
+@pytest.mark.parametrize(("name", "mark"), [("drain", "STT"), ("hits", "†"), ("place", "◆"), ("fade", "↻")])
+def test_a_small_lens_is_four_rows_at_most(name: str, mark: str) -> None:
+    timeline = open_recording(TOURS[name].recording)
+    drawn = set()
+    for cycle in range(timeline.first, timeline.last, (timeline.last - timeline.first) // 20):
+        scene = Scene(now=Machine(timeline.at(cycle)), info=timeline.info, warp=48)
+        lines = lens.small(scene, 27)
+        assert 1 <= len(lines) <= 4 and {len(line.plain) for line in lines} == {27}
+        drawn.add("".join(line.plain for line in lines))
+    assert len(drawn) > 5 and any(mark in text for text in drawn)
 
 
 def test_without_a_terminal_the_summary_is_printed(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:

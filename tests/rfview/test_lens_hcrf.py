@@ -55,6 +55,13 @@ def test_an_early_transfer_is_one_moving_cell_with_the_register_it_serves() -> N
     assert lines[16].startswith(" · as built ◆ swapped ⇄ moving  hits SRAM") and "⇄ 1" in lines[16]
 
 
+def test_the_small_lens_has_an_exchanged_pair_in_its_bank() -> None:
+    run = engine("early")
+    t = transfers(run)[0][0]
+    assert [line.plain for line in hcrf.small(scene_of(run, t), 27)] == ["⇄" + " " * 26, *["·" + " " * 26] * 3]
+    assert hcrf.small(scene_of(run, t + 4), 27)[0].plain.rstrip() == "▀"
+
+
 def test_accesses_are_named_by_the_cells_they_use() -> None:
     run = engine("early")
     t = transfers(run)[0][0]

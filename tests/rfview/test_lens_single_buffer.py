@@ -126,3 +126,9 @@ def test_every_cycle_fits_its_panel(width: int, height: int) -> None:
 
 def test_without_a_state_there_is_nothing_to_draw() -> None:
     assert single_buffer.render(Scene(), 58, 17) == []
+
+
+def test_the_small_lens_has_a_cell_per_entry_oldest_first() -> None:
+    run = engine()
+    lines = single_buffer.small(scene_of(run, full(run)), 27)
+    assert lines[0].plain.startswith("↓") and lines[0].plain.rstrip().endswith(" 16/16") and len(lines) == 4

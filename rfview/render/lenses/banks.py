@@ -237,3 +237,22 @@ def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
     last = Row(width).parts(" ", ("▲", "p:fast"), (" read ", "dim"), ("▼", "p:moving" if slow else "p:fast"),
                             (" write", "dim"))
     return [*lines, last.right(width - 1, f"{busy} of {machine.num_banks} busy  queue {queue}").line()]
+
+
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return a cell per bank, its queue below, and the sums, for small multiples."""
+    machine = scene.now
+    if machine is None:
+        return []
+    accesses, queues = Row(width), Row(width)
+    slow = _has_slow_writes(scene)
+    looks = {layout.BANK_IDLE: ("·", "off"), layout.BANK_READ: ("▲", "p:fast"),
+             layout.BANK_WRITE: ("▼", "p:moving" if slow else "p:fast"),
+             layout.BANK_BUSY: ("▼" if slow else "▪", "p:moving")}  # fmt: skip
+    for bank in machine.bank:
+        accesses.add(*looks[bank["activity"]])
+        queues.add(str(min(9, bank["queue"])) if bank["queue"] else " ", "fg:bank_conflict")
+    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
+    waiting = sum(bank["queue"] for bank in machine.bank)
+    last = Row(width).add(f"{busy} of {machine.num_banks} banks, {waiting} wait", "dim")
+    return [accesses.line(), queues.line(), last.line()]

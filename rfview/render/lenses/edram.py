@@ -284,3 +284,10 @@ def _narrow(scene: Scene, rows: Rows, width: int, height: int) -> list[Line]:
         lines.append(row.line())
     text = f" approx {share(machine)}  lost {number(counts_of(machine).get('bits_lost', 0))}  saved {saved(machine)}"
     return fill(lines, width, min(height - 1, len(lines))) + [Row(width).add(text).line()]
+
+
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return four banks in each row of cells, the oldest of their rows, for small multiples."""
+    assert scene.now is not None
+    rows = Rows(scene.now)
+    return [Row(width).cells(line).line() for line in _cells(scene, rows, width, -(-rows.banks // 4))]

@@ -216,3 +216,13 @@ def _half(values: list[int], before: list[int]) -> tuple[str, str]:
         return " ", "text"
     glyph = HALVES[values[0] == EXCHANGED, len(values) > 1 and values[1] == EXCHANGED]
     return glyph, ("off" if glyph == "·" else "p:slow") + changed
+
+
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return the exchanged pairs of several banks in each half of four rows, for small multiples."""
+    assert scene.now is not None
+    grid = pooled(pairs_of(scene.now), width)
+    part = -(-len(grid) // 8)
+    halves = [grid[start : start + part].max(axis=0) for start in range(0, len(grid), part)]
+    rows = [zip(*(half.tolist() for half in halves[at : at + 2]), strict=True) for at in range(0, len(halves), 2)]
+    return [Row(width).cells([_half(list(pair), list(pair)) for pair in row]).line() for row in rows]

@@ -347,3 +347,22 @@ def _narrow_bank(now: Buffers, bank: int, width: int) -> Line:
     else:
         row.add("·", "off")
     return row.at(28, f"queue {len(now.queued(bank))}", "dim").line()
+
+
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return the first entries of both buffers as cells, and what the STT banks do, for small multiples."""
+    assert scene.now is not None
+    now, lines = Buffers(scene.now), []
+    for index, buffer in enumerate(now.buffer):
+        count = "" if buffer["state"] == hrf.EMPTY else str(buffer["used"] - buffer["position"])
+        bar = [(char, role) for text, role in _bar(now, index, 0, 36).spans for char in text][4 : width - 1]
+        row = Row(width).add(f"{NAMES[index]} ", "bold").cells(bar)
+        lines.append(row.right(width, f" {count:>2}", "p:moving" if buffer["state"] == hrf.DRAINING else "p:fast").line())
+    row = Row(width).add("STT", "bold")
+    for bank, port in enumerate(now.machine.bank[:2]):
+        if now.writing[bank] == hrf.NOTHING and port["activity"] != BANK_READ:
+            row.add(" ·", "off")
+            continue
+        row.add(*((" ▲", "p:fast") if now.writing[bank] == hrf.NOTHING else (" ▼", "p:moving")))
+        row.add(f" R{port['owner_reg']} w{port['owner_warp']}", "dim")
+    return [*lines, row.line()]

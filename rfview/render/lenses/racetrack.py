@@ -191,3 +191,16 @@ def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, An
     last = Row(width).add(f" {served(machine)} waits {waits} pre {moving} shifts {number(shifts)}", "text")
     return [*lines, last.right(width - 1, f" {percent(ahead, shifts + ahead, 0)}", "p:approx").line()]
 
+
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return the four tapes with most steps to go, for small multiples."""
+    assert scene.now is not None
+    tapes = tapes_of(scene.now)
+    before = tapes_of(scene.before) if scene.before is not None else [None] * len(tapes)
+    farthest = sorted(range(len(tapes)), key=lambda bank: -abs(tapes[bank]["target"] - tapes[bank]["current"]))[:4]
+    lines = []
+    for bank in sorted(farthest):
+        tape, kind = tapes[bank], tapes[bank]["activity"]
+        row = Row(width).add(f"{bank:>2} ", "faint").cells(tape_cells(tape, before[bank], num_offsets(scene.now)))
+        lines.append(row.add(f" {WORDS[kind]}", ROLES[kind]).line())
+    return lines

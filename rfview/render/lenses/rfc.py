@@ -311,3 +311,21 @@ def _narrow(scene: Scene, machine: Machine, warps: list[int], width: int, height
     operands, reads, _, _ = avoided(counts_of(machine))
     last.right(width - 1, f"MRF rd {change(reads, operands)}", "text")
     return [*fill(lines, width, min(height - 1, max(1, len(lines)))), last.line()]
+
+
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return the marks of each warp's entries, as many warps as fit, for small multiples."""
+    machine = scene.now
+    assert machine is not None
+    warps, cell = warps_of(machine), _places(machine) + 1
+    beside = max(1, (width + 1) // cell)
+    lines = []
+    for start in range(0, min(len(warps), 4 * beside), beside):
+        row = Row(width)
+        for at, warp in enumerate(warps[start : start + beside]):
+            row.to(at * cell)
+            marks = [mark_of(entry) for entry in entries_of(machine, warp)]
+            row.cells([(mark.replace(" ", "■"), role if mark != " " else "p:fast") for mark, role in marks])
+            row.cells([("·", "off")] * (cell - 1 - len(marks)))
+        lines.append(row.line())
+    return lines or [Row(width).add("no warp holds any", "dim").line()]

@@ -7,6 +7,7 @@ from typing import Any
 from rfview.engine.designs import single_buffer as design
 from rfview.engine.stalls import WB_FULL
 from rfview.engine.state import BANK_READ, WRITE_BACK
+from rfview.render.lenses import banks
 from rfview.render.lenses.banks import requests
 from rfview.render.scene import Machine, Scene, plain_record
 from rfview.render.text import Line, Row, fill, number, percent, progress
@@ -184,3 +185,15 @@ def _narrow(scene: Scene, machine: Machine, entries: list[dict[str, int]], width
         lines.append(row.line())
     lines += _bank_rows(machine, width, max(2, (width - 8) // max(1, machine.num_banks)))
     return [*lines, *_waiting(machine, width), *_sums(machine, width)]
+
+
+def small(scene: Scene, width: int) -> list[Line]:
+    """Return the entries as cells, oldest first, above the banks, for small multiples."""
+    assert scene.now is not None
+    entries = entries_of(scene.now)
+    row = Row(width)
+    for entry in entries:
+        mark, role = _look(entry, -1)
+        row.add(mark or "■", role)
+    row.cells([("·", "off")] * (design.ENTRIES - len(entries))).add(f" {len(entries)}/{design.ENTRIES}", "dim")
+    return [row.line(), *banks.small(scene, width)]

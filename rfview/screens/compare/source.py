@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from rfview.engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
+from rfview.render.scene import Machine
 from rfview.sessions.timeline.invariants import node_of
 from rfview.sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, machines, report
 from rfview.sessions.compare.values import same_buffers
@@ -25,6 +27,7 @@ ROOM = 0.62                # share of the strip in which the later run's issue m
 POINTS = 110               # of the curve
 STRETCHES = 60             # of a band's issue rate
 QUIET = ("issued", "finished", "no_cta")
+AT_EASE = (*QUIET, "not_selected", "suspended")
 
 
 class CompareSource:
@@ -429,12 +432,24 @@ class MultiplesSource:
             run = RunFacts(report.LETTERS[index % 26], report.label(timeline.info), self.targets[index], timeline.info,
                            timeline.last, cycle, None, log.before(cycle),
                            tuple(timeline.states(cycle, cycle + 1)[0].tolist()))  # fmt: skip
+            machine = Machine(timeline.at(cycle))
             known = base and has_ended(timeline) and has_ended(self.timelines[0])
             bands.append(Band(run, *fixed, timeline.last / base if known else None, has_ended(timeline),
-                              node_of(timeline.info)))  # fmt: skip
+                              node_of(timeline.info), self._reason(timeline, machine), machine))  # fmt: skip
         kernel = kernel_name(str(self.timelines[0].info["kernel"]))
         return MultiplesPicture(tuple(bands), self.common, self.count, self.lock, self.selected, kernel, self.message,
                                 self.kind)  # fmt: skip
+
+    def _reason(self, timeline: Timeline, machine: Machine) -> str:
+        """Return whom the register file holds up longest, or where nobody, the commonest stall; and by which resource."""
+        waits = {int(entry["code"]): entry["family"] for entry in timeline.info["stalls"] if entry["name"] not in AT_EASE}
+        counts = Counter(code for code in machine.state if code in waits)
+        if not counts:
+            return "no warp waits"
+        code = max(counts, key=lambda one: (waits[one] == "register_file", counts[one]))
+        held = [warp for warp, state in enumerate(machine.state) if state == code]
+        chain = why(Session(timeline), min(held, key=lambda one: machine.since[one]), machine.cycle)
+        return f"w{chain.warp}: {chain.resource.name if chain.resource is not None else chain.links[-1].sentence}"
 
 
 def _names(timeline: Timeline) -> dict[int, str]:
