@@ -160,7 +160,8 @@ def deepest(sm, warp, state, skip):
 
 @device
 def choose_split(sm, warp):
-    """Run the deepest ready split; with none, one whose missing lanes have since come or gone; else the warp waits.
+    """Run the deepest ready split; with none, one whose missing lanes have since come or gone; with none, those lanes, if
+    they wait at a reconvergence point (forward progress as on compute_70); else the warp waits.
 
     Return 1, or 0 when nothing in the warp can run.
     """
@@ -169,6 +170,8 @@ def choose_split(sm, warp):
         index = completed_sync(sm, warp)
         if index >= 0:
             sm.warp_cold[warp].split[index].state = SPLIT_READY
+        else:
+            index = run_missing_ahead(sm, warp)
     if index >= 0:
         load_split(sm, warp, index)
         return 1
@@ -187,6 +190,18 @@ def completed_sync(sm, warp):
             need = np.int64(table[index].sync_mask) & ~np.int64(sm.warp[warp].exited)
             if need & ~waiting_lanes(sm, warp, table[index].pc) == 0:
                 return index
+    return -1
+
+
+@device
+def run_missing_ahead(sm, warp):
+    """Return a new split of lanes that wait at a reconvergence point for some that wait for members, or -1."""
+    table = sm.warp_cold[warp].split
+    for index in range(MAX_SPLITS):
+        if table[index].state == SPLIT_SYNC:
+            other = run_ahead(sm, warp, index)
+            if other >= 0:
+                return other
     return -1
 
 
