@@ -23,6 +23,7 @@ from rfview.engine.errors import PtxError
 from rfview.engine.program import MAX_REGS, Kernel, Module
 from rfview.engine.ptx.decode import decode_kernel
 from rfview.engine.ptx.lower.device_library import declare_heap
+from rfview.engine.ptx.lower.locked import declare_lock
 from rfview.engine.ptx.lower.layout import module_symbols
 from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source
@@ -65,6 +66,7 @@ def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimi
     source = Source(text, path)
     syntax = parse_module(source)
     declare_heap(syntax)
+    declare_lock(syntax, text)
     kernels: Any = Kernels(source, syntax, how or Compilation(min(max_registers, MAX_REGS), optimize))
     return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))
 

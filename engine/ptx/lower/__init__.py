@@ -11,8 +11,10 @@ kernel.py's tables say which file lowers which instruction.
     arithmetic  simd  video               what computes; packed values; bytes and halves of operands
     small_floats                          conversions of floats of 8, 6 and 4 bits
     control                               branches, exits, barriers, fences, traps
+    parts  locked                         registers of several values, of 128 bits; atomics of 128 bits
     memory  async_copy  bulk_copy         loads, stores, atomics; copies that the hardware does by itself
     mbarrier  cluster                     barrier objects in shared memory; clusters of one CTA
-    matrix  tensor                        exchange of matrix tiles; matrix products
+    matrix  products  tensor  sparse      exchange of matrix tiles; matrix products: Volta's, all others, with a sparse A
+    refusals                              what is not there, and what to compile for instead
     texture  surface                      texture instructions; surface accesses
 """

@@ -12,6 +12,7 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.mbarrier import count_bytes
 from rfview.engine.ptx.lower.memory import no_operation
 from rfview.engine.ptx.lower.names import Register
+from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
 
@@ -35,8 +36,7 @@ def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
     is_reduction = statement.opcode.startswith("cp.reduce")
     parts = statement.opcode.split(".")[4 if is_reduction else 3:]
     if "tensor" in parts:
-        raise low.fail(f"'{statement.opcode}': copies by tensor maps are not supported; compile for sm_80, or copy rows "
-                       "with cp.async.bulk")  # fmt: skip
+        raise low.fail(f"'{statement.opcode}': {reason_of(statement.opcode)}")
     if parts[:1] and parts[0] in _ORDER_ONLY:
         return no_operation(low, statement)
     rest = [part for part in parts[2:] if part not in _HINTS]

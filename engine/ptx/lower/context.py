@@ -11,7 +11,7 @@ from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import store_pieces
 from rfview.engine.ptx.lower.functions import function_address
 from rfview.engine.ptx.lower.immediates import immediate_bits
-from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Place, Register
+from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Parts, Place, Register
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Name, Negated, Number, Pair,
                                             SyntaxModule, Vector)  # fmt: skip
@@ -66,6 +66,7 @@ class Lowering:
     carry: int = NONE
     num_temps: int = 0
     last_line: int = 0
+    has_parts: bool = False     # whether a register of several values is declared
     counts_bytes: bool = False  # whether the kernel's barriers count the bytes of copies
     places: dict[int, Place] = field(default_factory=dict)
     shared: dict[str, Place] = field(default_factory=dict)
@@ -180,10 +181,12 @@ class Lowering:
         if not isinstance(operand, Name):
             raise self.fail(f"expected {what}, found {describe(operand)}")
         found = self.resolve(operand)
+        if operand.addend:
+            raise self.fail(f"expected {what}, found '{operand.text}' plus {operand.addend}; an add takes one instruction")
+        if isinstance(found, Parts):
+            raise self.fail(f"expected {what}, found '{operand.text}', which holds {len(found.names)} values")
         if not isinstance(found, Register):
             raise self.fail(f"expected {what}, found '{operand.text}', which is no register")
-        if found.bits > 64:
-            raise self.fail(f"128-bit registers such as '{operand.text}' are not supported; use two 64-bit ones")
         return found
 
     def predicate(self, operand: object) -> tuple[int, bool]:

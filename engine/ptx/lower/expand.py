@@ -12,6 +12,7 @@ from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair
 
 _HALVES = {"add": 1, "sub": 1, "fma": 2}  # how many sources are halves; they come first
 
+_LARGEST_TF32 = 0x7F7FE000
 _LARGEST = {kind + pair: size for kind, size in (("f16", 0x477FE000), ("bf16", 0x7F7F0000)) for pair in ("", "x2")}
 
 
@@ -35,7 +36,7 @@ def lower_expanded(low: Lowering, statement: Instruction) -> None:
     steps = Steps(low, statement)
     if base in _HALVES:
         return sum_of_halves(steps)
-    if base == "cvt" and "satfinite" in statement.opcode and ".tf32" not in statement.opcode:
+    if base == "cvt" and "satfinite" in statement.opcode and ".tf32." not in statement.opcode:
         return to_finite_halves(steps)
     if base == "cvt":
         return pack_integers(steps) if statement.opcode.startswith("cvt.pack") else to_tf32(steps)
@@ -45,8 +46,17 @@ def lower_expanded(low: Lowering, statement: Instruction) -> None:
         return reduce_floats(steps)
     if "xorsign" in statement.opcode:
         return multiply_signs(steps)
-    result, first, second, third = statement.operands
-    steps.emit(statement.opcode, result, steps.value(statement.opcode, first, second), third)
+    least_of_three(steps)
+
+
+def least_of_three(steps: Steps) -> None:
+    """Take the least or largest of two, then of that and the third; .abs takes the magnitudes of all."""
+    result, *sources = steps.whole.operands
+    opcode = steps.whole.opcode
+    if ".abs." in opcode:
+        opcode = opcode.replace(".abs.", ".")
+        sources = [steps.value("abs.f32", source) for source in sources]
+    steps.emit(opcode, result, steps.value(opcode, *sources[:2]), sources[2])
 
 
 def refused(steps: Steps, nearest: str) -> Exception:
@@ -66,11 +76,16 @@ def sum_of_halves(steps: Steps) -> None:
 
 def to_tf32(steps: Steps) -> None:
     """Round a float to 10 bits of mantissa, ties away from zero or to even; the 13 bits below become 0."""
-    mode = steps.whole.opcode.split(".")[1:-2]
-    if mode not in (["rna"], ["rn"]) or len(steps.whole.operands) != 2:
+    mode, *others = steps.whole.opcode.split(".")[1:-2] or [""]
+    if mode not in ("rna", "rn") or not {*others} <= {"relu", "satfinite"} or len(steps.whole.operands) != 2:
         raise refused(steps, "cvt.rna.tf32.f32")
     result, source = steps.whole.operands
-    if mode == ["rna"]:
+    if "relu" in others:
+        source = steps.value("max.NaN.f32", source, steps.value("mov.b32", 0))
+    if "satfinite" in others:
+        below = steps.value("min.NaN.f32", source, steps.value("mov.b32", _LARGEST_TF32))
+        source = steps.value("max.NaN.f32", below, steps.value("mov.b32", _LARGEST_TF32 | 0x80000000))
+    if mode == "rna":
         half: Operand | int = 0x1000
     else:
         half = steps.value("add.u32", steps.value("bfe.u32", source, 13, 1), 0xFFF)

@@ -21,6 +21,9 @@ from rfview.engine.ptx.lower.mbarrier import lower_mbarrier, mentions_bytes
 from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store, no_operation
 from rfview.engine.ptx.lower.expand import is_expanded, lower_expanded
 from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
+from rfview.engine.ptx.lower.parts import in_parts
+from rfview.engine.ptx.lower.products import lower_mma
+from rfview.engine.ptx.lower.refusals import REFUSED, reason_of
 from rfview.engine.ptx.lower.simd import is_packed, lower_packed
 from rfview.engine.ptx.lower.small_floats import is_small_float, lower_small_float
 from rfview.engine.ptx.lower.recursion import lay_out_frames
@@ -45,12 +48,8 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
     "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix,
     "movmatrix": lower_transposition, "suld": lower_surface, "sust": lower_surface,
-    "mma": lower_tensor, "wmma": lower_tensor,
+    "mma": lower_mma, "wmma": lower_tensor,
     "alloca": lower_stack, "stacksave": lower_stack, "stackrestore": lower_stack,
-}  # fmt: skip
-_UNSUPPORTED = {
-    "sured": "surface", "istypep": "texture",
-    "wgmma": "tensor-core", "tcgen05": "tensor-core",
 }  # fmt: skip
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
@@ -146,6 +145,7 @@ def declare(low: Lowering, scope: Scope) -> None:
     for item in scope.items:
         if isinstance(item, RegisterDeclaration):
             names.declare_register(item)
+            low.has_parts |= item.vector > 1 or item.type == "b128"
         elif isinstance(item, Label):
             names.table[item.name] = LabelId(low.new_label())
         elif isinstance(item, BranchTargets):
@@ -170,6 +170,10 @@ def place_variable(low: Lowering, variable: Variable) -> object:
 
 
 def lower_statement(low: Lowering, statement: Instruction) -> None:
+    if (low.has_parts or statement.opcode.endswith(".b128")) and (parts := in_parts(low, statement)) is not None:
+        for part in parts:
+            lower_statement(low, part)
+        return
     base = statement.opcode.split(".", 1)[0]
     handler = _HANDLERS.get(base)
     if handler is not None:
@@ -178,9 +182,8 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         lower_call(low, statement, lower_scope)
     elif is_async_copy(statement.opcode):
         lower_async_copy(low, statement)
-    elif base in _UNSUPPORTED:
-        advice = "; compile for sm_80, whose mma.sync is" if base in ("wgmma", "tcgen05") else ""
-        raise low.fail(f"'{statement.opcode}': {_UNSUPPORTED[base]} instructions are not supported{advice}")
+    elif base in REFUSED:
+        raise low.fail(f"'{statement.opcode}': {reason_of(statement.opcode)}")
     elif is_bulk_copy(statement.opcode):
         lower_bulk_copy(low, statement)
     elif base == "cp":

@@ -12,6 +12,7 @@ from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import CallParam, Place, Register
+from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
@@ -44,12 +45,12 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
             access.operation = part
         elif part in _IGNORED or part.startswith(("L1::", "L2::", "level::")):
             access.is_ordered |= part in ("volatile", "relaxed", "acquire", "release", "mmio", "acq_rel", "sc")
+        elif reason := reason_of(statement.opcode):
+            raise low.fail(f"'{statement.opcode}': {reason}")
         else:
             known = sorted({*SPACES, *TYPE_BYTES, *_IGNORED, *operations, "v2", "v4"})
             near = difflib.get_close_matches(part, known, n=1, cutoff=0.0)[0]
             raise low.fail(f"unsupported modifier '.{part}' of '{statement.opcode}'; nearest supported: '.{near}'")
-    if access.type == "b128":
-        raise low.fail(f"'{statement.opcode}': accesses of 128 bits as one are not supported; use two of 64 bits or a lock")
     if access.type not in TYPE_BYTES or TYPE_BYTES[access.type] not in (1, 2, 4, 8):
         raise low.fail(f"'{statement.opcode}' needs a type of 8 to 64 bits such as .u32")
     return access
@@ -92,8 +93,9 @@ def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> N
     own = SPACES[place.space]
     if inst.space == own or inst.space == SPACE_GENERIC and own in (SPACE_GLOBAL, SPACE_CONST):
         return
-    if inst.space == SPACE_GENERIC:
-        raise low.fail(f"'{name.text}' is in .{place.space}; a generic access needs its address by cvta")
+    if inst.space == SPACE_GENERIC:     # named itself, it can be nowhere else
+        inst.space, inst.wait_class = own, WAIT_LONG if own == SPACE_LOCAL else WAIT_SHORT
+        return
     raise low.fail(f"'{name.text}' is in .{place.space}, not in the space of this instruction")
 
 
@@ -112,7 +114,7 @@ def moved(low: Lowering, statement: Instruction, operand: object, access: Access
 
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
     """Give the register width of the data operands: 16, 32 or 64 bits, the same for all."""
-    widths = {low.register(item).bits for item in items if isinstance(item, Name) and item.text != "_"}
+    widths = {low.register(item).bits for item in items if isinstance(item, Name) and item.text not in ("_", "WARP_SZ")}
     if 1 in widths:
         raise low.fail("a predicate cannot be loaded or stored")
     if len(widths) > 1:

@@ -11,6 +11,7 @@ from rfview.engine.ptx.virtual import Variables
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
 MOST_DIGITS = 9     # of a register number
+WIDEST = 128        # bits that PTX has a type for; they are held in two registers
 
 
 @dataclass(slots=True)
@@ -19,6 +20,13 @@ class Register:
 
     var: int
     bits: int
+
+
+@dataclass(slots=True)
+class Parts:
+    """A register of several values, a vector or 128 bits, by the names of the registers that hold them."""
+
+    names: list[str]
 
 
 @dataclass(slots=True)
@@ -87,17 +95,28 @@ class Names:
         self.parent = parent
         self.prefix = prefix
         self.table: dict[str, object] = {}
-        self.ranges: dict[str, tuple[int, int]] = {}
+        self.ranges: dict[str, tuple[int, int, int]] = {}
 
     def child(self) -> Names:
         return Names(self.variables, self, self.prefix)
 
     def declare_register(self, declaration: RegisterDeclaration) -> None:
-        bits = register_bits(declaration.type)
+        bits, parts = register_bits(declaration.type), declaration.vector
+        if bits == WIDEST:
+            bits, parts = WIDEST // 2, 2 * parts
         if declaration.count < 0:
-            self.table[declaration.name] = self.new_register(declaration.name, bits)
+            self.table[declaration.name] = self.declared(declaration.name, bits, parts)
         else:
-            self.ranges[declaration.name] = (declaration.count, bits)
+            self.ranges[declaration.name] = (declaration.count, bits, parts)
+
+    def declared(self, name: str, bits: int, parts: int) -> Register | Parts:
+        """Make a register, or those of a vector: `v.x`, `v.y`, ..."""
+        if parts == 1:
+            return self.new_register(name, bits)
+        names = [f"{name}.{part}" for part, _ in zip("xyzw" if parts <= 4 else range(parts), range(parts), strict=False)]
+        for part in names:
+            self.table[part] = self.new_register(part, bits)
+        return Parts(names)
 
     def new_register(self, name: str, bits: int) -> Register:
         return Register(self.variables.new(self.prefix + name, bits), bits)
@@ -114,14 +133,17 @@ class Names:
             scope = scope.parent
         return None
 
-    def numbered(self, name: str) -> Register | None:
+    def numbered(self, name: str) -> Register | Parts | None:
+        vector, dot, _ = name.rpartition(".")
+        if dot:     # v1.x of `.reg .v2 .f32 v<4>`, which using v1 brings into the table
+            return self.table.get(name) if self.numbered(vector) is not None else None  # type: ignore[return-value]
         match = _NUMBERED.match(name)
         if match is None:
             return None
         known = self.ranges.get(match.group(1))
         if known is None or len(match.group(2)) > MOST_DIGITS or int(match.group(2)) >= known[0]:
             return None
-        register = self.table[name] = self.new_register(name, known[1])
+        register = self.table[name] = self.declared(name, *known[1:])
         return register
 
     def similar(self, name: str) -> str:
@@ -130,14 +152,14 @@ class Names:
         scope: Names | None = self
         while scope is not None:
             known += list(scope.table)
-            known += [f"{prefix}0..{prefix}{count - 1}" for prefix, (count, _) in scope.ranges.items()]
+            known += [f"{prefix}0..{prefix}{count - 1}" for prefix, (count, *_) in scope.ranges.items()]
             scope = scope.parent
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         return close[0] if close else ""
 
 
 def register_bits(type_name: str) -> int:
-    """Width of a register of a declared type: 1 (pred), 16, 32, 64; 8-bit types are held in 16; 128 for b128."""
+    """Width of a register of a declared type: 1 (pred), 16, 32, 64; 8-bit types are held in 16, 128 in two parts."""
     if type_name == "pred":
         return 1
     return max(8 * TYPE_BYTES[type_name], 16)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.memory import elements
 from rfview.engine.ptx.lower.names import Register
+from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.lower.small_floats import lower_small_float
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
@@ -25,7 +26,7 @@ _BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4
 _SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
          "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32"),
          **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
-_SEGMENTS_OF_4 = 0x1C1F  # shfl's last operand: lane numbers count within groups of four
+SEGMENTS_OF_4 = 0x1C1F  # shfl's last operand: lane numbers count within groups of four
 _NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
@@ -55,34 +56,45 @@ class Tile:
 def lower_tensor(low: Lowering, statement: Instruction) -> None:
     """Lower mma.sync.aligned and wmma.{load,store,mma}.sync.aligned; raises for a shape or type that is not here."""
     base, *parts = statement.opcode.split(".")
+    tile = tile_of(low, statement)
+    types, layouts = types_in(parts), [part for part in parts if part in ("row", "col")]
+    if base == "mma" or parts[0] == "mma":
+        _Product(low, statement, tile).run()
+    elif len(types) == 1 and len(layouts) == 1 and len(parts) > 1:
+        space = next((f".{part.split('::')[0]}" for part in parts if part in ("global", "shared", "shared::cta")), "")
+        _Transfer(low, statement, tile, types[0], space).run(parts[0] == "load", parts[1], layouts[0] == "row")
+    else:
+        raise refused(low, statement)
+
+
+def types_in(parts: Sequence[str]) -> list[str]:
+    return [part for part in parts if part in _BITS or part in ("f32", "s32")]
+
+
+def tile_of(low: Lowering, statement: Instruction) -> Tile:
+    """Read shape and types from an opcode; raises for what is not here."""
+    base, *parts = statement.opcode.split(".")
     shape = next((found for part in parts if (found := _SHAPE.match(part))), None)
-    verb = "mma" if base == "mma" else parts[0]
-    types = [part for part in parts if part in _BITS or part in ("f32", "s32")]
-    layouts = [part for part in parts if part in ("row", "col")]
-    known = {"sync", "aligned", "load", "store", "mma", "a", "b", "c", "d", "global", "shared", "shared::cta", *types,
-             *layouts}  # fmt: skip
+    types = types_in(parts)
+    known = {"sync", "aligned", "load", "store", "mma", "a", "b", "c", "d", "global", "shared", "shared::cta", "row", "col",
+             *types}  # fmt: skip
     if "b1" in types:
-        known |= {"popc", *({"xor", "and"} & {parts[-2]})}
+        known |= {"popc", "xor", "and"}
     else:
         known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
-    # wmma's tiles in memory would hold elements smaller than bytes; it has no 8-bit floats
-    if base == "wmma" and {"s4", "u4", "b1", "e4m3", "e5m2"} & {*types}:
+    if base == "wmma" and {"e4m3", "e5m2"} & {*types}:      # which it has not
         raise refused(low, statement)
     if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
         raise refused(low, statement)
     rows, columns, depth = map(int, shape.groups())
     tile = Tile(rows, columns, depth)
-    fill_types(low, statement, tile, types if verb == "mma" else [])
-    if verb == "mma":
-        _Product(low, statement, tile).run()
-    elif len(types) == 1 and len(layouts) == 1 and len(parts) > 1:
-        space = next((f".{part.split('::')[0]}" for part in parts if part in ("global", "shared", "shared::cta")), "")
-        _Transfer(low, statement, tile, types[0], space).run(verb == "load", parts[1], layouts[0] == "row")
-    else:
-        raise refused(low, statement)
+    fill_types(low, statement, tile, types if base == "mma" or parts[0] == "mma" else [])
+    return tile
 
 
 def refused(low: Lowering, statement: Instruction) -> Exception:
+    if reason := reason_of(statement.opcode):
+        return low.fail(f"'{statement.opcode}': {reason}")
     return low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{_NEAREST}'")
 
 
@@ -97,7 +109,6 @@ def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequenc
     tile.result, tile.a, tile.b, tile.addend = types
     sums = _SUMS[tile.a]
     is_whole = tile.rows % 8 == tile.columns % 8 == tile.depth % (4 * tile.packed) == 0
-    # Volta's m8n8k4 of halves lays four small products side by side
     is_mixed = tile.b != tile.a and {tile.a[0], tile.b[0]} not in ({"s", "u"}, {"e"})
     if not is_whole or _BITS.get(tile.b) != _BITS[tile.a] or is_mixed or \
             tile.result not in sums or tile.addend not in sums:
@@ -144,7 +155,7 @@ class _Product(_Lanes):
         source = self.value("shl.b32", self.four, 3)
         for chunk in range(tile.chunks):
             for four in range(4):
-                rows = [self.split(self.fetch(a[chunk * high + row], four, _SEGMENTS_OF_4), tile.a)
+                rows = [self.split(self.fetch(a[chunk * high + row], four, SEGMENTS_OF_4), tile.a)
                         for row in range(high)]  # fmt: skip
                 columns = [[self.split(self.fetch(b[column * tile.chunks + chunk], lane, 31), tile.b)
                             for column in range(wide)] for lane in self.pair_of_lanes(source, four)]  # fmt: skip
@@ -200,7 +211,7 @@ class _Product(_Lanes):
         """Add the products of a register's elements."""
         tile = self.tile
         if tile.a == "b1":
-            combine = self.whole.opcode.split(".")[-2]
+            combine = "and" if "and" in self.whole.opcode.split(".") else "xor"
             return self.value("add.u32", total, self.value("popc.b32", self.value(f"{combine}.b32", a[0], b[0])))
         if tile.result == "s32":
             signs = ".".join(f"{kind[0]}32" for kind in (tile.a, tile.b))
@@ -288,7 +299,9 @@ class _Transfer(_Lanes):
         slow, fast = (line, inner) if is_dense else (inner, line)
         index = self.value("mad.lo.u32", slow, stride, fast)
         assert place.base is not None
-        size = self.bits // 8
+        size = max(self.bits // 8, 1)
+        if self.bits < 8:       # tiles of 4-bit numbers and bits have whole words along k, and strides of whole words
+            index = self.value("shr.u32", index, 1 if self.bits == 4 else 3)
         if self.low.register(place.base).bits == 64:
             return Address(self.value("mad.wide.u32", index, size, place.base, bits=64), place.offset)
         return Address(self.value("mad.lo.u32", index, size, place.base), place.offset)

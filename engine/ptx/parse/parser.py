@@ -198,7 +198,16 @@ class _Parser:
             function.body = self.scope()
             if is_entry and module.version.startswith("1."):
                 take_parameters(function, function.body)
+            self.take_symbols(module, function.body)
         self.add_function(module, function)
+
+    def take_symbols(self, module: SyntaxModule, body: Scope) -> None:
+        """Make the .global and .const variables of a body the module's: there is one of each for all calls."""
+        for variable in [item for item in body.items if isinstance(item, Variable) and item.space in ("global", "const")]:
+            if variable.name in module.variables:
+                raise self.source.error(variable.line, f"'{variable.name}' is declared twice")
+            module.variables[variable.name] = variable
+            body.items.remove(variable)
 
     def add_function(self, module: SyntaxModule, function: Function) -> None:
         old = module.functions.get(function.name)
@@ -372,7 +381,7 @@ class _Parser:
             if key in names:
                 raise self.source.error(line, f"register '{name}' is declared twice in this scope")
             names.add(key)
-            found.append(RegisterDeclaration(line, head.type, name, count))
+            found.append(RegisterDeclaration(line, head.type, name, count, head.vector))
             if not self.accept(","):
                 break
         if not self.accept(";"):

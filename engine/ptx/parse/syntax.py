@@ -97,12 +97,13 @@ class BranchTargets:
 
 @dataclass(slots=True)
 class RegisterDeclaration:
-    """`.reg .type name;` or `.reg .type name<count>;` (count < 0: a single name)."""
+    """`.reg .type name;` or `.reg .type name<count>;` (count < 0: a single name); `vector` values each."""
 
     line: int
     type: str
     name: str
     count: int = -1
+    vector: int = 1
 
 
 @dataclass(slots=True)

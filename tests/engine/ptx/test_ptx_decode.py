@@ -257,7 +257,10 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("wgmma.fence.sync.aligned;", ["tensor-core", "compile for sm_80"]),
     ("cvt.rn.e2m1x2.f32 %r1, %f1, %f2;", ["unsupported", "satfinite"]),
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["takes 4 registers"]),
-    ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r1}, {%r1}, {%r1}, {%r1};", ["mma.sync.aligned.m16n8k16"]),
+    ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r1}, {%r1}, {%r1}, {%r1};", ["takes 4 registers"]),
+    ("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 {%r1}, {%r1}, {%r1}, {%r1};", ["compile for sm_89"]),
+    ("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%rd1], %r2, [%rd1];", ["compile for sm_80"]),
+    ("tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;", ["tensor maps", "compile for sm_80"]),
     ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["unknown name 't'"]),
     ("tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2, %f3}];", ["tex.cube", "nearest", "tex.2d"]),
     ("bra NOWHERE;", ["unknown label 'NOWHERE'"]),
@@ -277,7 +280,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("call %rd1, ();", ["no function whose address is taken"]),
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
     ("alloca.u64 %rd1, 32, 24;", ["alignment", "power of two"]), ("alloca.b64 %rd1, 32;", ["unsupported", "alloca.u64"]),
-    ("ld.global.b128 %rd1, [%rd2];", ["128 bits", "use two of 64 bits"]),
+    ("ld.global.b128 %rd1, [%rd2];", ["register of 128 bits"]),
     ("mbarrier.arrive_drop.shared.b64 %rd2, [%rd1];", ["lose threads"]),
 ])
 def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):

@@ -245,3 +245,14 @@ def test_bulk_copies_back_to_global_memory_and_reductions(tmp_path: Path) -> Non
 def test_other_forms_are_refused(body: str, words: str) -> None:
     with pytest.raises(PtxError, match=words):
         decode_module(f"{NEW}{REGISTERS}{body} ret; }}\n", "m.ptx").kernels["k"]
+
+
+def test_the_least_of_three_magnitudes_and_tf32_within_bounds(tmp_path: Path) -> None:
+    data = np.array([-3.5, 2.0, -1e38, 3.4028234e38, -np.inf, np.nan, -0.0, 1.0009766], np.float32)
+    body = ("mov.b32 %f1, %r2; mov.b32 %f2, 0f40400000; neg.f32 %f3, %f2; max.abs.f32 %f1, %f1, %f2, %f3; "
+            "mov.b32 %f2, %r2; cvt.rn.relu.satfinite.tf32.f32 %r4, %f2; mov.b32 %r3, %f1; add.u32 %r3, %r3, %r4;")  # fmt: skip
+    got = words_after(tmp_path, body, data.view(np.uint32).copy(), 8)
+    largest = np.fmax(np.abs(data), np.float32(3))
+    rounded = np.array([0, 2.0, 0, 0, 0, 0, 0, 0], np.float32).view(np.uint32)
+    rounded[[3, 5]], rounded[7] = [0x7F7FE000, 0x7FFFFFFF], np.float32(1.0009765625).view(np.uint32)
+    assert got.tolist() == [(int(a) + int(b)) & 0xFFFFFFFF for a, b in zip(largest.view(np.uint32), rounded, strict=True)]

@@ -1,0 +1,72 @@
+"""Registers of several values, vectors and those of 128 bits: what is done to the whole, done to the parts."""
+
+from __future__ import annotations
+
+import re
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.locked import is_locked, lower_locked
+from rfview.engine.ptx.lower.names import Parts
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, Vector
+
+_VECTOR = re.compile(r"\.v[248]\b")
+
+
+def in_parts(low: Lowering, statement: Instruction) -> list[Instruction] | None:
+    """Give what to do in place of a statement on such registers, [] if it is done already; None for all others."""
+    operands = [taken_apart(low, operand) for operand in statement.operands]
+    opcode = statement.opcode
+    if is_locked(opcode):
+        lower_locked(Steps(low, statement), operands)
+        return []
+    if opcode.startswith("mov."):
+        return moves(low, statement, operands)
+    if opcode.endswith(".b128") and opcode.startswith(("ld", "st")):
+        count = 2 * int(found[0][2:]) if (found := _VECTOR.search(opcode)) else 2
+        if not any(isinstance(operand, Vector) for operand in operands):
+            raise low.fail(f"'{opcode}' takes a register of 128 bits")
+        opcode = f"{_VECTOR.sub('', opcode)[:-5]}.v{count}.b64"
+    elif operands == statement.operands:
+        return None
+    return [Instruction(statement.line, opcode, operands, statement.guard, statement.guard_negate)]
+
+
+def taken_apart(low: Lowering, operand: Operand) -> Operand:
+    """Give the vector that a register of several values stands for; those in a vector give their own parts."""
+    if isinstance(operand, Name) and isinstance(found := low.names.find(operand.text), Parts):
+        return Vector([Name(part) for part in found.names])
+    if isinstance(operand, Vector):
+        items = [taken_apart(low, item) for item in operand.items]  # type: ignore[arg-type]
+        return Vector([part for item in items for part in (item.items if isinstance(item, Vector) else [item])])
+    return operand
+
+
+def moves(low: Lowering, statement: Instruction, operands: list[Operand]) -> list[Instruction] | None:
+    """Give the moves of the parts, by way of new registers, as {a, b} may become {b, a}; None for a pack or unpack."""
+    if len(operands) != 2:
+        return rebuilt(statement, operands)
+    to, source = operands
+    if isinstance(source, Number) and statement.opcode.endswith(".b128"):
+        source = Vector([Number("int", source.value & (1 << 64) - 1), Number("int", source.value >> 64)])
+    if not isinstance(to, Vector) or not isinstance(source, Vector):
+        return rebuilt(statement, operands)
+    if len(to.items) != len(source.items):
+        raise low.fail(f"'{statement.opcode}' moves {len(source.items)} values to {len(to.items)} registers")
+    kind = statement.opcode.rpartition(".")[2].replace("b128", "b64")
+    bits = {"8": 16}.get(kind[1:], int(kind[1:])) if kind[1:].isdigit() else 0
+    if not bits:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'mov.v2.b32'")
+    steps = Steps(low, statement)
+    kind = f"b{bits}"
+    held = [steps.value(f"mov.{kind}", item, bits=bits) for item in source.items]  # type: ignore[arg-type]
+    for item, value in zip(to.items, held, strict=True):
+        steps.emit(f"mov.{kind}", item, value)  # type: ignore[arg-type]
+    return []
+
+
+def rebuilt(statement: Instruction, operands: list[Operand]) -> list[Instruction] | None:
+    """Give a statement with operands in parts; None where it has none."""
+    if operands == statement.operands:
+        return None
+    return [Instruction(statement.line, statement.opcode, operands, statement.guard, statement.guard_negate)]

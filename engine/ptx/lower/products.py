@@ -1,0 +1,99 @@
+"""Lowering of mma: which kind of product, and Volta's, four of 8 x 8 x 4 halves side by side.
+
+Lane l of Volta's takes part in product l / 4 % 4, with the lanes l % 4 and 16 + l % 4 of it: PTX manual, "Matrix fragments
+for mma.m8n8k4 with .f16 floating point type".
+"""
+
+from __future__ import annotations
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.memory import elements
+from rfview.engine.ptx.lower.sparse import is_sparse, lower_sparse
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.lower.tensor import lower_tensor
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Vector
+
+_SIZE, _DEPTH = 8, 4
+
+
+def lower_mma(low: Lowering, statement: Instruction) -> None:
+    """Lower mma.sync.aligned and mma.sp.sync.aligned; raises for a shape or type that is not here."""
+    parts = statement.opcode.split(".")
+    if is_sparse(statement.opcode):
+        lower_sparse(low, statement)
+    elif parts[3:4] == ["m8n8k4"] and parts[-3:-1] == ["f16", "f16"] and len(parts) == 10:
+        _Quads(low, statement).run()
+    else:
+        lower_tensor(low, statement)
+
+
+class _Quads(Steps):
+    """mma.sync.aligned.m8n8k4.{row,col}.{row,col}.{f16,f32}.f16.f16.{f16,f32}: D = A B + C, sums of one type."""
+
+    def __init__(self, low: Lowering, whole: Instruction) -> None:
+        super().__init__(low, whole)
+        parts = whole.opcode.split(".")
+        self.a_by_row, self.b_by_row, self.kind = parts[4] == "row", parts[5] == "row", parts[6]
+        is_known = parts[1:3] == ["sync", "aligned"] and {*parts[4:6]} <= {"row", "col"}
+        if not is_known or self.kind not in ("f16", "f32") or parts[9] != self.kind or len(whole.operands) != 4:
+            raise low.fail(f"unsupported instruction '{whole.opcode}'; nearest supported form: "
+                           "'mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32'")  # fmt: skip
+        lane = self.value("mov.u32", Name("%laneid"))
+        self.first = self.value("and.b32", lane, 12)
+        self.in_quad = self.value("and.b32", lane, 3)
+        self.upper = self.value("bfe.u32", lane, 4, 1)
+
+    def run(self) -> None:
+        """Add up the products of every place that the lane holds, in the order of k."""
+        to, a, b, c = self.whole.operands
+        sums = self.addends(c)
+        if self.kind == "f16":      # a row of eight places
+            rows, columns = [self.in_quad] * _SIZE, [self.value("mov.u32", at) for at in range(_SIZE)]
+        else:                       # two places of each of two rows, then four columns on
+            pair = [self.value("add.u32", self.value("and.b32", self.in_quad, 1), at) for at in (0, 2)]
+            four = {at: self.value("add.u32", self.value("and.b32", self.in_quad, 2), at) for at in (0, 1, 4, 5)}
+            rows, columns = [pair[at >> 1 & 1] for at in range(_SIZE)], [four[at & 5] for at in range(_SIZE)]
+        for k in range(_DEPTH):
+            left = {row.text: self.element(a, row, self.upper, k, self.a_by_row)
+                    for row in {row.text: row for row in rows}.values()}  # fmt: skip
+            right = {column.text: self.element(b, column, self.value("bfe.u32", column, 2, 1), k, not self.b_by_row)
+                     for column in {column.text: column for column in columns}.values()}  # fmt: skip
+            for at, (row, column) in enumerate(zip(rows, columns, strict=True)):
+                sums[at] = self.value("fma.rn.f32", left[row.text], right[column.text], sums[at])
+        items = self.registers(to, _SIZE if self.kind == "f32" else _SIZE // 2)
+        if self.kind == "f32":
+            for item, total in zip(items, sums, strict=True):
+                self.emit("mov.b32", item, total)
+            return
+        for item, lower, upper in zip(items, sums[::2], sums[1::2], strict=True):
+            self.emit("cvt.rn.f16x2.f32", item, upper, lower)
+
+    def registers(self, operand: Operand, count: int) -> list[Operand]:
+        items = elements(operand)
+        if len(items) != count:
+            raise self.low.fail(f"'{self.whole.opcode}' takes {count} registers here, found {len(items)}")
+        return items  # type: ignore[return-value]
+
+    def addends(self, operand: Operand) -> list[Name]:
+        """Give the eight places of C as f32."""
+        if self.kind == "f32":
+            return [self.value("mov.b32", item) for item in self.registers(operand, _SIZE)]
+        halves = [self.new(16) for _ in range(_SIZE)]
+        for at, item in enumerate(self.registers(operand, _SIZE // 2)):
+            self.emit("mov.b32", Vector([*halves[2 * at : 2 * at + 2]]), item)
+        return [self.value("cvt.f32.f16", half) for half in halves]
+
+    def element(self, operand: Operand, line: Name, upper: Name, k: int, is_along: bool) -> Name:
+        """Give element k of a row of A or column of B as f32; upper: whether it is one of the last four.
+
+        is_along: a lane holds all k of a line, else one k of four lines.
+        """
+        inside = self.value("mov.u32", k) if is_along else line
+        lane = self.value("add.u32", self.first, self.value("and.b32", line, 3) if is_along else k)
+        lane = self.value("mad.lo.u32", upper, 16, lane)
+        words = [self.value("shfl.sync.idx.b32", item, lane, 31, -1) for item in self.registers(operand, 2)]
+        is_later = self.value("setp.ne.b32", self.value("and.b32", inside, 2), 0, bits=1)
+        word = self.value("selp.b32", words[1], words[0], is_later)
+        shift = self.value("shl.b32", self.value("and.b32", inside, 1), 4)
+        half = self.value("cvt.u16.u32", self.value("shr.u32", word, shift), bits=16)
+        return self.value("cvt.f32.f16", half)

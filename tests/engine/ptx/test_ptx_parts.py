@@ -1,0 +1,76 @@
+"""Registers of several values: vectors, and those of 128 bits with their atomics, against NumPy and counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tests.engine.one_warp import run_one_warp
+
+HEAD = """.version 8.4
+.target sm_90
+.address_size 64
+.global .align 16 .b64 sums[2] = {5, 7};
+.visible .entry k(.param .u64 in, .param .u64 out) {
+  .reg .b32 %r<14>; .reg .b64 %rd<12>; .reg .pred %p<3>; .reg .b128 %q<6>; .reg .v4 .b32 v; .reg .v2 .b32 pair<3>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 16; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3; mov.u64 %rd9, sums;
+"""
+WORDS = np.random.default_rng(3).integers(0, 2**32, (32, 4), dtype=np.uint32)
+
+
+def run(folder: Path, body: str) -> np.ndarray:
+    return run_one_warp(folder, HEAD + body + "ret; }", WORDS, 4)
+
+
+def test_vectors_are_moved_and_taken_apart(tmp_path: Path) -> None:
+    got = run(tmp_path, """
+        ld.global.v4.b32 v, [%rd1];
+        mov.v2.b32 pair1, {v.w, v.z};
+        mov.v2.b32 {pair1.x, pair1.y}, {pair1.y, pair1.x};
+        mov.b64 %rd4, pair1;
+        mov.b64 pair2, %rd4;
+        add.u32 v.x, v.x, pair2.x;
+        st.global.v4.b32 [%rd2], v;
+        st.global.v2.b32 [%rd2+8], pair2;""")
+    want = WORDS.copy()
+    want[:, 0] += WORDS[:, 2]
+    assert np.array_equal(got, want)
+
+
+def test_128_bits_are_moved_whole_and_in_halves(tmp_path: Path) -> None:
+    got = run(tmp_path, """
+        ld.global.b128 %q1, [%rd1];
+        mov.b128 {%rd4, %rd5}, %q1;
+        mov.b128 %q2, {%rd5, %rd4};
+        mov.b128 %q3, %q2;
+        st.relaxed.gpu.global.b128 [%rd2], %q3;""")
+    assert np.array_equal(got, WORDS[:, [2, 3, 0, 1]])
+
+
+def test_128_bits_are_swapped_by_one_thread_after_the_other(tmp_path: Path) -> None:
+    # every lane adds 1 and 1 << 32 to the two halves by compare and swap, then takes what lane 0 leaves in exchange
+    got = run(tmp_path, """
+        ld.relaxed.gpu.global.b128 %q1, [%rd9];
+    AGAIN:
+        mov.b128 {%rd4, %rd5}, %q1;
+        add.u64 %rd6, %rd4, 1;
+        add.u64 %rd7, %rd5, 0x100000000;
+        mov.b128 %q2, {%rd6, %rd7};
+        atom.relaxed.gpu.global.cas.b128 %q1, [%rd9], %q1, %q2;
+        mov.b128 {%rd6, %rd7}, %q1;
+        setp.ne.u64 %p1, %rd6, %rd4;
+        setp.ne.or.u64 %p1, %rd7, %rd5, %p1;
+        @%p1 bra AGAIN;
+        bar.warp.sync -1;
+        st.global.v2.b64 [%rd2], {%rd4, %rd5};
+        setp.eq.u32 %p2, %r1, 0;
+        mov.b128 %q3, {%rd9, %rd9};
+        @%p2 atom.exch.b128 %q4, [%rd9], %q3;
+        @%p2 st.global.b128 [%rd2], %q4;""")
+    pairs = np.ascontiguousarray(got).view(np.uint64)
+    assert pairs[0].tolist() == [5 + 32, 7 + (32 << 32)]
+    seen = sorted(int(low) - 5 for low, _ in pairs[1:])
+    assert len(set(seen)) == 31 and set(seen) <= set(range(32))
+    assert all(int(high) - 7 == int(low) - 5 << 32 for low, high in pairs)
