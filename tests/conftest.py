@@ -44,10 +44,14 @@ def quiet_wrapping() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def tidy(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Give back the sessions of a long test: they know one another, so that only the collector ends them."""
+    """Give back the sessions of a long test: they know one another, so that only the collector ends them.
+
+    What is left (modules, compiled code, screens' classes) will stay: it is not looked through again after the next test.
+    """
     yield
     if request.node.get_closest_marker("slow"):
         gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session")
