@@ -65,19 +65,6 @@ designs.add("skeleton", plugin_skeleton)
 print(json.dumps([checksum(run(f"skeleton[main={main}]")) for main in sys.argv[1:]]))
 """
 
-COPIED = """
-import json, sys
-from rfview.engine import plugin as designs
-from rfview.engine.machine import cycle
-from tests.engine.test_plugin import load, run
-designs.add("stt", load("stt", sys.argv[1]))
-machine = run("stt")
-stats = cycle.run.stats
-print(json.dumps({"cycles": machine.simulator.cycle, "hits": sum(stats.cache_hits.values()),
-                  "misses": sum(stats.cache_misses.values())}))
-"""
-
-
 def load(name: str, path: str | Path) -> ModuleType:
     """Import a design file by its path."""
     spec = importlib.util.spec_from_file_location(f"copied_{name}", path)
@@ -192,21 +179,6 @@ def test_with_and_without_jit_every_cycle_is_the_same() -> None:
 
 
 # edits
-
-
-@pytest.mark.slow
-def test_an_edited_design_is_noticed_and_an_unedited_one_is_not_compiled_again(tmp_path: Path) -> None:
-    copy = tmp_path / "stt.py"
-    copy.write_text(STT.read_text(encoding="utf-8"), encoding="utf-8")
-    env = {"RFVIEW_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"}
-    first = python(COPIED, str(copy), **env)
-    again = python(COPIED, str(copy), **env)
-    assert first["misses"] == 1 and first["hits"] == 0
-    assert again == {"cycles": first["cycles"], "hits": 1, "misses": 0}
-    text = copy.read_text(encoding="utf-8")
-    copy.write_text(text.replace("sm.cycle + spec.write_cycles", "sm.cycle + spec.write_cycles + 3"), encoding="utf-8")
-    edited = python(COPIED, str(copy), **env)
-    assert edited["misses"] == 1 and edited["cycles"] > first["cycles"]
 
 
 @pytest.mark.nojit
