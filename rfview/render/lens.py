@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -25,13 +25,18 @@ def base_design(design: str) -> str:
     return design.partition("[")[0].partition("+")[0]
 
 
-def variant(scene: Scene) -> str:
-    """Return the design's parameters that are not as the paper has them, as "[stall=bank]"; "" when all are."""
-    design = str(scene.info.get("design", ""))
+def design_name(info: Mapping[str, Any]) -> str:
+    """Return a run's design with those of its parameters that are not as the paper has them: "stt[stall=bank]"."""
+    design = str(info.get("design", ""))
     usual = _defaults(base_design(design))
-    words = [f"{key.partition('.')[2]}={value}" for key, value in scene.info.get("parameters", {}).items()
+    words = [f"{key.partition('.')[2]}={value}" for key, value in info.get("parameters", {}).items()
              if key in usual and value != usual[key]]
-    return f"[{','.join(words)}]" if words and "[" not in design else ""
+    return f"{design}[{','.join(words)}]" if words and "[" not in design else design
+
+
+def run_name(info: Mapping[str, Any]) -> str:
+    """Return a run's design, with its parameters where they are not the usual ones, and scheduler."""
+    return f"{design_name(info)} {info['scheduler']}"
 
 
 @lru_cache(maxsize=16)
@@ -104,7 +109,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     A design without a lens of its own is shown by its data panels, then by its banks.
     """
     design = str(scene.info.get("design", ""))
-    info = design + variant(scene)
+    info = name = design_name(scene.info)
     if width >= WIDE and scene.info.get("design_title"):
         info = f"{info}   {scene.info['design_title']}"
     if width >= WIDE and scene.now is not None:
@@ -113,7 +118,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     columns, last = headings_of(base_design(design)) if width >= WIDE else ((), "")
     if columns:
         row = Row(width, "band").add("▌" if scene.panel == "lens" else " ", "title").add("REGISTER FILE", "title")
-        name, room = design + variant(scene), columns[0][0] - row.x - 3
+        room = columns[0][0] - row.x - 3
         row.add("  ").add(name if len(name) <= room else cut(base_design(design), room), "tinfo")
         for column, text in columns:
             row.at(column, text, "tinfo")

@@ -12,6 +12,7 @@ from rfview.render.scene import Machine, Scene
 from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, number
 
 MOST_ROWS = 8       # of a band, where few runs leave room
+NAME = 20           # cells of a run's letter and name
 CHART = 63          # column in which the charts begin
 LENS, WIDE = 27, 120    # cells of the register file, and columns from which it is shown
 
@@ -109,7 +110,8 @@ def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, he
     """
     run, ground = band.run, "focus" if index == picture.selected else ""
     row = Row(width, ground).add(" ▸ " if index == picture.selected else "   ", "bold")
-    row.add(f"{run.letter} {run.name}"[:20], "bold")
+    name = f"{run.letter} {run.name}"
+    row.add(name if len(name) <= NAME else name[: NAME - 1] + "…", "bold")
     row.right(31, number(run.cycle), "text")
     row.right(39, number(run.last) + ("" if band.has_ended else "+"), "dim")
     row.right(46, "–" if band.slower is None else f"{band.slower:.3f}", "text")

@@ -282,7 +282,7 @@ class MainScreen(Guarded, Screen[None]):
         elif self.prompt.is_open:
             self._key_of_the_prompt(key, character)
         elif key == "ctrl+c":
-            self.act(Pressed("close"))
+            self.act(Pressed("close", argument=key))
         else:
             self._key_of_an_action(key, character)
 

@@ -10,7 +10,7 @@ from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, title
 from rfview.start.items import Item
 
 LISTS = ("RECORDINGS", "LESSONS", "KERNELS", "YOUR OWN")       # in the order of Tab
-INFO = {"RECORDINGS": "{}, newest first", "LESSONS": "five minutes each", "KERNELS": "{} that come along",
+INFO = {"RECORDINGS": "{}, newest first", "LESSONS": "five minutes each", "KERNELS": "{} bundled",
         "YOUR OWN": "what rfview runs, and what is here"}  # fmt: skip
 HINTS = (("↑ ↓", "choose"), ("Tab", "next list"), ("Enter", "open"), ("d", "design"), ("/", "search all"), ("?", "help"),
          ("q", "leave"))  # fmt: skip
@@ -58,11 +58,11 @@ def places(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
     room = bottom - top
     left = (width * 62) // 120
     if width >= WIDE and height >= HIGH:
-        upper = max(10, room // 2)
+        upper = max(15, room // 2)
         lessons = min(10, upper)
         return {"RECORDINGS": (0, top, left, upper), "LESSONS": (left + 2, top, width - left - 2, lessons),
-                "KERNELS": (0, top + upper, left, room - upper),
-                "YOUR OWN": (left + 2, top + lessons, width - left - 2, room - lessons)}  # fmt: skip
+                "YOUR OWN": (left + 2, top + lessons, width - left - 2, upper - lessons),
+                "KERNELS": (0, top + upper, width, room - upper)}  # fmt: skip
     first = max(2, min(6, room // 4))
     last = max(2, min(6, room // 4))
     middle, half = room - first - last, width // 2

@@ -23,8 +23,8 @@ def _info(session: Session, text: str) -> Answer:
     topic, _, rest = text.partition(" ")
     name = reports.ALIASES.get(topic, topic)
     if name not in reports.TOPICS:
-        raise InputError(f"info {topic}: no such table{suggest(topic, reports.TOPICS)}; there are "
-                         f"{', '.join(reports.TOPICS)}")  # fmt: skip
+        wrong = f"info {topic}: no such table{suggest(topic, reports.TOPICS)}; there are" if topic else "info: name a table:"
+        raise InputError(f"{wrong} {', '.join(reports.TOPICS)}")
     if rest and name != "registers":
         raise InputError(f"info {text}: `info {topic}` takes nothing after it; for a warp: "
                          "`info registers 3`, `print w3.state`")

@@ -28,11 +28,6 @@ NO_WORK = ("no_cta", "finished")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def label(info: dict[str, Any]) -> str:
-    """Return a run's design and scheduler."""
-    return f"{info['design']} {info['scheduler']}"
-
-
 def warp_text(name: WarpName, info: dict[str, Any], a: int | None, b: int | None) -> str:
     """Return a warp by its slots in A and B and its place in the grid: "w6 (CTA 0, warp 6)"."""
     warps = -(-int(np.prod(info["launches"][name.launch]["block"])) // 32)

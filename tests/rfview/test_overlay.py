@@ -199,7 +199,7 @@ def test_a_branch_is_laid_over_by_its_parent(files: dict[str, str]) -> None:
         await app.press(":")
         await app.type("fork b1 set stt.write_cycles=9")
         await app.press("X")
-        assert app.scene.over.name == "stt.write_cycles=4" and app.scene.over.lag == 0
+        assert app.scene.over.name == "stt gto" and app.scene.over.lag == 0
         assert not any(map(any, underlined(app, "warps")))
         await app.press("4", "i")
         assert app.scene.over.lag < 0 and any(map(any, underlined(app, "warps")))     # the parent's writes are quicker
@@ -208,7 +208,7 @@ def test_a_branch_is_laid_over_by_its_parent(files: dict[str, str]) -> None:
         assert app.scene.over is None
         await app.press(":")
         await app.type("overlay b1")        # a live run, run on to where this one is
-        assert app.scene.over.name == "stt.write_cycles=9"
+        assert app.scene.over.name == "stt[write_cycles=9] gto"
         await app.press("4", "i")
         assert app.scene.over.lag is not None and app.scene.over.lag > 0
 

@@ -55,7 +55,7 @@ def test_the_compare_screen_has_both_runs_and_gives_them_back() -> None:
             if isinstance(screen, LentCompareScreen) and screen.picture is not None:
                 break
         text = "\n".join(line.plain for line in app.app.screen.lines)
-        assert "A hrf lrr 3,177" in text and "B hrf lrr 2,356" in text and "memory equal" in text
+        assert "A hrf lrr 3,177" in text and "B hrf[write_cycles=1] lrr 2,356" in text and "memory equal" in text
         assert not app.app.worker.is_idle, "the worker waits for what it lent"
         app.app.screen.leave()
         await app.settle()

@@ -10,6 +10,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
+from rfview.render.lens import run_name
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
 from rfview.render.scene import Machine
@@ -233,7 +234,7 @@ class CompareSource:
         """Return one run at its cursor."""
         timeline, log, cycle = self.timelines[side], self.comparison.logs[side], self.cycles[side]
         return RunFacts(
-            "AB"[side], report.label(timeline.info), self.targets[side], timeline.info, timeline.last, cycle,
+            "AB"[side], run_name(timeline.info), self.targets[side], timeline.info, timeline.last, cycle,
             log.slot(self.name, cycle), log.before(cycle), tuple(timeline.states(cycle, cycle + 1)[0].tolist()),
         )  # fmt: skip
 
@@ -429,7 +430,7 @@ class MultiplesSource:
         for index, (timeline, log, fixed) in enumerate(zip(self.timelines, self.logs, self._fixed, strict=True)):
             cycle = self.cycle if self.lock == CYCLE else log.cycle_of(self.count) + 1
             cycle = max(timeline.first, min(timeline.last, cycle))
-            run = RunFacts(report.LETTERS[index % 26], report.label(timeline.info), self.targets[index], timeline.info,
+            run = RunFacts(report.LETTERS[index % 26], run_name(timeline.info), self.targets[index], timeline.info,
                            timeline.last, cycle, None, log.before(cycle),
                            tuple(timeline.states(cycle, cycle + 1)[0].tolist()))  # fmt: skip
             machine = Machine(timeline.at(cycle))

@@ -79,7 +79,7 @@ def close(main: MainScreen, pressed: Pressed) -> None:
         main.worker.ask(requests.brush, None)
     else:
         keys = " or ".join(filter(None, (main.scene.key("quit"), "Ctrl+q")))
-        main.say("" if main.scene.message else f"{keys} quits")
+        main.say("" if main.scene.message and not pressed.argument else f"{keys} quits")
 
 
 def leave(main: MainScreen, pressed: Pressed) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rfview.render.lens import base_design, painter_of
+from rfview.render.lens import base_design, painter_of, run_name
 from rfview.render.scene import Machine, Over
-from rfview.sessions.compare import Comparison, Issue, WarpName, report
+from rfview.sessions.compare import Comparison, Issue, WarpName
 from rfview.sessions.timeline.base import Timeline
 
 AHEAD = 1 << 12     # cycles that a live B is run on at a time until it is where A is
@@ -22,8 +22,8 @@ class OverSource:
     def __init__(self, ours: Timeline, theirs: Timeline, progress: Callable[[int], bool | None] | None = None):
         self.comparison, self.progress = Comparison(ours, theirs), progress
         self.ours, self.theirs = ours, theirs
-        self.name = report.label(theirs.info)
-        if self.name == report.label(ours.info):
+        self.name = run_name(theirs.info)
+        if self.name == run_name(ours.info):
             self.name = _difference(ours, theirs) or self.name
         painters = [painter_of(base_design(str(run.info.get("design", "")))) for run in (ours, theirs)]
         self.same_kind = painters[0] is painters[1] and painters[0] is not None
