@@ -278,7 +278,7 @@ def reason_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
         if code >= 0:
             look = late.look(code)
             row.add(look.glyph, ("st:" if look.is_register_file else "hi:") + look.role)
-        row.to(5).add(text[: width - 6], "text" if index else "bold")
+        row.to(5).add(cut(text, width - 6), "text" if index else "bold")
         out.append(row.line())
     return fill(out, width, rows)
 

@@ -95,9 +95,8 @@ def _link(at: int, link: Link, width: int) -> Line:
     row = Row(width).add(f"{at:>2} ", "bold")
     if link.kind == "lost":
         row.add("✕", "ps:bad").add(" ")
-    row.add(link.sentence, "text")
-    if link.cycle >= 0:
-        row.add(f" at {number(link.cycle)}", "bold")
+    when = f" at {number(link.cycle)}" if link.cycle >= 0 else ""
+    row.add(cut(link.sentence, width - row.x - len(when)), "text").add(when, "bold")
     evidence = link.evidence
     if ", line " in evidence:
         instruction, _, line = evidence.rpartition(", line ")

@@ -7,10 +7,10 @@ import math
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.scene import Pipes, Scene, Span
-from rfview.render.text import BARS, Line, Row, fill, number, plural, title
+from rfview.render.text import BARS, Line, Row, cut, fill, number, plural, title
 from rfview.render.warps import run_cells, visible_from
 
-LABEL = 13          # cells before the first column
+LABEL = 18          # cells before the first column: a design's quantity and its value
 FEW_ROWS = 16       # lower panels leave out all but the first two quantities
 
 
@@ -82,8 +82,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if words := slots.empty_words(scene, width - 2):
         lines.append(Row(width).add(f" {words}", "faint").line())
     for track in span.tracks[: _tracks(scene, height)]:
-        now = track.now[:5]
-        row = Row(width).add(f" {track.name[: LABEL - 3 - len(now)]} ", "dim").right(LABEL - 1, now, "text").to(LABEL)
+        name = cut(track.name, LABEL - 3 - len(track.now))
+        row = Row(width).add(f" {name} ", "dim").right(LABEL - 1, track.now, "text").to(LABEL)
         cells = [(" " if math.isnan(share) else BARS[math.ceil(share * 8 - 1e-6)], "fg:issued") for share in track.shares]
         lines.append(_with_cursor(row, cells, cursor).line())
     lines = fill(lines, width, height - 1)

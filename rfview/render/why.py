@@ -30,17 +30,17 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     Each line is the cause of the one above; the glyph is the state it is counted under. The last line names the hardware
     that the chain ends at, and when it is over, where that is already known. Long sentences take the rows that
-    are left, the last one's first; what is left then shows the evidence below the sentences.
+    are left, the last one's first; what is left then shows the evidence below the sentences. Where rows are few, links
+    behind the first are left out, as their numbers show: the end of the chain is the cause.
     """
     key = scene.key("why")
     lines = [title(width, heading(scene), f"{key} opens" if key else "", focus=scene.panel == "why")]
-    links, _ = links_of(scene, scene.warp)
-    rows = height - 1
-    if len(links) > rows > 1 and links[-1].conclusion:
-        links = [*links[: rows - 1], links[-1]]
+    links, rows = dict(enumerate(links_of(scene, scene.warp)[0])), height - 1
+    if len(links) > rows > 1:
+        links = {0: links[0], **dict([*links.items()][1 - rows :])}
     room, spare = width - 6, max(0, rows - len(links))
     texts: dict[int, list[str]] = {}
-    for index in sorted(range(min(rows, len(links))), key=lambda index: not links[index].conclusion):
+    for index in sorted([*links][:rows], key=lambda index: not links[index].conclusion):
         link = links[index]
         text = link.brief if link.brief and not spare and len(link.text) > room else link.text
         texts[index] = _wrapped(text, room, 1 + spare)

@@ -160,7 +160,8 @@ class SpanSource:
     def _now(self, expression: str, top: float) -> str:
         """Return the value at the cursor, of how many where that is known."""
         value = self.session.value(expression)
-        return f"{value:,}/{top:.0f}" if top > 0 else f"{value:,}"
+        text = f"{value:,}" if value < 10_000 else f"{value / 1e3:.3g}k" if value < 999_500 else f"{value / 1e6:.3g}M"
+        return f"{text}/{top:.0f}" if top > 0 else text
 
 
 def _tracks_of(design: str) -> tuple[tuple[str, str, float], ...]:
