@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rfview.engine import __version__, plugin as designs, events, isa
+from rfview.engine import __version__, config, plugin as designs, events, isa
 from rfview.engine.compile import cache
 from rfview.engine.launch.sources import source_texts
 from rfview.engine.plugin import origin
@@ -93,6 +93,7 @@ def _program(simulator: Simulator) -> list[dict[str, Any]]:
                     "pc": base + offset, "kernel": kernel.name, "line": int(inst["line"]), "text": text,
                     "mnemonic": text.split()[1 if text.startswith("@") else 0].split(".")[0].rstrip(";"),
                     "op": isa.REVERSE[int(inst["op"])], "unit": UNIT_NAMES[int(inst["unit"])],
+                    "latency_class": config.LATENCY_CLASSES[int(inst["latency_class"])],
                     "wait_class": int(inst["wait_class"]), "dst": [int(reg) for reg in inst["dst"] if reg != 255],
                     "src": [int(reg) for reg in inst["src"]],
                 }

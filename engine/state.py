@@ -40,6 +40,7 @@ MAX_SPLITS = 64
 MAX_L1_LINES = 512
 MAX_L2_LINES = 8192
 MAX_ICACHE_LINES = 64
+LINE_BYTES = 128        # a line of L1 and L2; memory.line_bytes is what DRAM sends for one
 NUM_BARRIERS = 16
 MAX_EVENTS = 64
 WHEEL_SIZE = 4096

@@ -30,6 +30,7 @@ from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_
 from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
                                ATOM_XOR, FP_ADD, T_F16, T_F32, T_F64, T_S32, T_S64)
 from rfview.engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
+from rfview.engine.state import LINE_BYTES
 from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz,
                                              extend, f32_bits, f64_bits)  # fmt: skip
 from rfview.engine.compile.device import device
@@ -45,7 +46,6 @@ ERR_OK, ERR_UNMAPPED, ERR_MISALIGNED, ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_LOCAL
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = (
     0x0100_0000_0000, 0x0200_0000_0000, 0x0300_0000_0000, 1 << 24)
 FIRST_GLOBAL_ADDRESS = 0x7000_0000_0000
-LINE_BYTES = 128
 
 REGION = np.dtype(
     [

@@ -105,8 +105,8 @@ def anything(value: Any, what: str) -> None:
 SMALL, COUNT, LARGE = whole(0, 255), whole(0, 1 << 31), whole(0, (1 << 64) - 1)
 EXTENT = each(whole(0, (1 << 31) - 1), 3, 3)
 VARIABLE = record(name=text, address=LARGE, word=COUNT, bytes=LARGE, dtype_=text, shape_=each(LARGE, 0, 32))
-INSTRUCTION = record(pc=COUNT, kernel=text, line=COUNT, text=text, mnemonic=text, op=text, unit=text, wait_class=SMALL,
-                     dst=each(SMALL, 0, 64), src=each(SMALL, 0, 64))  # fmt: skip
+INSTRUCTION = record(pc=COUNT, kernel=text, line=COUNT, text=text, mnemonic=text, op=text, unit=text, latency_class_=text,
+                     wait_class=SMALL, dst=each(SMALL, 0, 64), src=each(SMALL, 0, 64))  # fmt: skip
 STALL = record(code=whole(0, 63), name=text, short=text, glyph=text, ascii=text, family=text, sentence=text)
 
 

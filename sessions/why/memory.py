@@ -75,6 +75,11 @@ def _in_use(moment: Moment) -> list[Any]:
     return [entry for entry in moment.sm["mshr"][: moment.config["mshrs"]] if int(entry["until_cycle"]) > moment.ran]
 
 
+def _address(entry: Any) -> str:
+    """Return "line at 0x7000000000": the first byte of an MSHR's line."""
+    return f"line at 0x{int(entry['line']) * layout.LINE_BYTES:x}"
+
+
 def _mshrs_full(trail: Trail, moment: Moment) -> None:
     used = _in_use(moment)
     count = moment.config["mshrs"]
@@ -84,7 +89,7 @@ def _mshrs_full(trail: Trail, moment: Moment) -> None:
         until, owner = int(first["until_cycle"]), int(first["owner_warp"])
         trail.add(
             f"all {count} MSHRs are taken since {since:,}",
-            f"the first comes free in cycle {until:,}: line 0x{int(first['line']):x} for w{owner}",
+            f"the first comes free in cycle {until:,}: {_address(first)} for w{owner}",
             warp=owner,
             since=since,
             until=until,
@@ -162,7 +167,7 @@ def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: in
         whose = "" if owner == flight.warp else f", asked for by w{owner}"
         trail.add(
             f"it missed L1 at {sent:,}; its line is on the way",
-            f"line 0x{int(line['line']):x}{whose}, {back}; {plural(used, 'MSHR')} in use",
+            f"{_address(line)}{whose}, {back}; {plural(used, 'MSHR')} in use",
             warp=owner,
             since=sent,
             until=done,

@@ -184,6 +184,12 @@ class Flight:
         return self.moment.text(self.pc)
 
     @property
+    def latency_class(self) -> str:
+        """Return the name of its latency and initiation parameters, "int_mad"; "" where a recording does not say it."""
+        entry = self.moment.instruction(self.pc)
+        return str(entry.get("latency_class", "")) if entry else ""
+
+    @property
     def end_is_known(self) -> bool:
         """Say whether `done_cycle` is its end; else it is not behind the issue, in older recordings FOREVER."""
         return self.issue_cycle < self.done_cycle < layout.FOREVER

@@ -12,7 +12,7 @@ UNIT_NAMES = {0: "SP", 1: "SFU", 2: "LD/ST"}
 QUEUES = {0: "sp_queue", 1: "sfu_queue", 2: "ldst_queue"}
 PIPES = {0: (layout.PIPE_SP0, layout.PIPE_SP1), 1: (layout.PIPE_SFU,), 2: (layout.PIPE_LDST,)}
 PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "the SFU", layout.PIPE_LDST: "LD/ST"}
-SFU, LDST = 1, 2
+LDST = 2
 
 
 def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
@@ -114,41 +114,19 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
     )
 
 
-FLOATS = {"f16": "fp", "f32": "fp", "f64": "dp"}
-FAMILIES = {
-    "min": "max",
-    "max": "max",
-    "set": "max",
-    "setp": "max",
-    "mul": "mul",
-    "mad": "mad",
-    "fma": "mad",
-    "div": "div",
-    "rem": "div",
-}
-
-
-def latency_class(trail: Trail, flight: Flight) -> str:
-    """Return the name of an instruction's latency parameter, "int_mad", as the machine's table has it."""
-    if flight.unit == SFU:
-        return "sfu"
-    words = flight.text.split()
-    parts = words[1 if words[0].startswith("@") else 0].rstrip(",").split(".") if words else [""]
-    if parts[0] == "shfl":
-        return "shfl"
-    kind = next((FLOATS[part] for part in parts[1:] if part in FLOATS), "int")
-    return f"{kind}_{FAMILIES.get(parts[0], 'add')}"
-
-
 def initiation_relief(trail: Trail, flight: Flight) -> dict[str, int]:
-    """Return the setting with which a unit takes another instruction right behind one of this kind."""
-    return {f"initiation.{latency_class(trail, flight)}": 1}
+    """Return the setting with which a unit takes another instruction right behind one of this kind; {} where it does."""
+    own = f"initiation.{flight.latency_class}"
+    return {own: 1} if flight.latency_class and trail.value(own) > 1 else {}
 
 
 def latency_relief(trail: Trail, flight: Flight) -> dict[str, int]:
     """Return the settings with which an instruction of this kind, and others as slow, take one cycle."""
-    cycles = trail.value(f"latency.{latency_class(trail, flight)}")
+    if not flight.latency_class:
+        return {}
+    own = f"latency.{flight.latency_class}"
+    cycles = trail.value(own)
     known = flight.done_cycle - flight.since_cycle if flight.end_is_known else cycles
     if cycles == known:
-        return {f"latency.{latency_class(trail, flight)}": 1}
+        return {own: 1}
     return {name: 1 for name in trail.values if name.startswith("latency.") and int(trail.values[name]) == known}

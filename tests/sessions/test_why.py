@@ -21,7 +21,7 @@ from rfview.engine.state import FOREVER, INFLIGHT
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.commands.table import execute
-from rfview.sessions.why import EXPLAINERS, Past, banks, explain, why
+from rfview.sessions.why import EXPLAINERS, Past, banks, explain, units, why
 from rfview.sessions.why.past import Flight
 from rfview.sessions.why.trail import Refusal, Trail
 from tests.engine import plugin_skeleton
@@ -218,3 +218,13 @@ def test_before_the_first_cycle_nothing_has_been_dispatched() -> None:
     over.goto(0)
     said = why(over, 0).text()
     assert said.startswith("w0 is empty at 0") and "the run has not begun" in said and "-1" not in said
+
+
+def test_a_relief_names_the_latency_class_that_the_machine_gave_the_instruction() -> None:
+    session = why_programs.session(Assembly().mov(1, 3).exit())
+    program = session.info["program"]
+    assert [entry["latency_class"] for entry in program][:1] == ["int_add"]
+    flight = Flight(cast(Any, SimpleNamespace(sm={"inflight": np.zeros(1, INFLIGHT)}, instruction=lambda pc: program[pc])), 0)
+    for cycles, relief in ((1, {}), (2, {"initiation.int_add": 1})):
+        trail = cast(Any, SimpleNamespace(value=lambda name, cycles=cycles: {"initiation.int_add": cycles}[name]))
+        assert units.initiation_relief(trail, flight) == relief
