@@ -113,6 +113,13 @@ def sampled(lab: Lab, key: str) -> dict[str, float]:
     return {name: float(result[key]) for name, result in sampled_runs(lab).items()}
 
 
+def reuse(lab: Lab) -> Number:
+    """Return the cycles between two accesses of an allocated row at its bank, over all rows and cycles."""
+    rows, accesses = sampled(lab, "allocated_rows"), figures.rows_per_cycle(sampled_runs(lab))
+    return average(over(rows, accesses), f"{mean(rows):.0f} rows are allocated, and sram under {OWN} reads and writes "
+                                         f"{mean(accesses):.2f} of them per cycle")
+
+
 def at_the_end(lab: Lab, wanted: tuple[str, ...], *, most: bool, at_least: int) -> Number:
     """Return how many kernels are, as in the paper, among those that save the most or the fewest STT-RAM writes.
 
@@ -171,10 +178,7 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
     "hrf-gau-rf": gaussian,
     "hrf-unallocated": lambda lab: average({k: 100 * v for k, v in sampled(lab, "unallocated_share").items()},
                                            "the share depends on each kernel's registers and CTAs"),
-    "hrf-reuse": lambda lab: average(sampled(lab, "inter_access_distance"),
-                                     "counted between issues, under switch_on_stall, where sram reads and writes "
-                                     f"{mean(figures.rows_per_cycle(sampled_runs(lab))):.2f} rows per cycle of the "
-                                     f"{1024 * (1 - mean(sampled(lab, 'unallocated_share'))):.0f} allocated"),
+    "hrf-reuse": reuse,
     "hrf-goswami-leak": leakage_cut,
     "hrf-goswami-dyn": dynamic_cut,
 }

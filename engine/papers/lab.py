@@ -12,6 +12,11 @@ from rfview.engine.papers import Number, load, workloads
 from rfview.engine.batch import Job, Result, Runs
 
 Each = dict[str, float]
+# what a paper's runs set beside its preset: its simulator ran native code, or this many threads (RULES B6.6, B2.12)
+NATIVE = {"kernel.schedule": "on", "kernel.addresses": "32"}
+OF_PAPER: dict[str, dict[str, Any]] = {
+    "hrf": NATIVE, "edram": NATIVE, "rfc": {**NATIVE, "kernel.max_registers": 32, "sm.max_ctas": 16},
+}
 
 
 class Lab:
@@ -67,8 +72,9 @@ class Lab:
         return math.prod(launch["block"])
 
     def job(self, kernel: str, design: str, scheduler: str, preset: str = "fermi", **changes: Any) -> Job:
-        """Return the job of one kernel; changes: kind, outputs."""
-        return Job(str(kernels.path(kernel, self.size)), design, scheduler, preset, **changes)
+        """Return the job of one kernel, compiled as the paper's are; changes: kind, outputs."""
+        job = Job(str(kernels.path(kernel, self.size)), design, scheduler, preset, **changes)
+        return job.having(OF_PAPER.get(self.paper))
 
     def many(self, design: str, scheduler: str, *, names: Iterable[str] | None = None, preset: str = "fermi",
              settings: Mapping[str, Any] | None = None, kind: str = "run", outputs: bool = False) -> dict[str, Result]:

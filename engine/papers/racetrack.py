@@ -1,7 +1,7 @@
 """The claims of the racetrack paper, under lrr, with the CTAs and the registers per thread of its Table 1.
 
-A kernel whose CTAs have other numbers of threads than Table 1's takes no part; registers are allocated as there, however
-few of them a kernel touches. The limit of 4 banks per cycle holds for sram too (B5.2).
+A kernel whose CTAs have other numbers of threads than Table 1's takes no part; it is compiled into as many registers as
+there, of which it touches each (B5.9). The limit of 4 banks per cycle holds for sram too (B5.2).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def each_kernel(lab: Lab, design: str, names: Iterable[str] | None = None, *, ki
     """Run the paper's kernels with its registers per thread, and so many CTAs per SM."""
     jobs = {}
     for name in as_table_1(lab, names):
-        changes: dict[str, Any] = {"kernel.registers": row_of(name)[1], **(settings or {})}
+        changes: dict[str, Any] = {"kernel.aim_registers": row_of(name)[1], **(settings or {})}
         if ctas:
             changes["sm.max_ctas"] = ctas[name]
         jobs[name] = lab.job(name, design, "lrr", kind=kind).having(changes)

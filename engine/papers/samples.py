@@ -45,8 +45,7 @@ class _Sampler:
         self.values: dict[tuple[int, int], list[int]] = {}
         self.read_counts = [0, 0, 0, 0]      # values by number of reads: 0, 1, 2, more
         self.short = 0                       # values read once, within three instructions
-        self.touched: dict[tuple[int, int], int] = {}
-        self.gaps = self.gap_cycles = self.instructions = 0
+        self.instructions = 0
         self.clock = [0] * int(simulator.config["sm.num_warps"])
         self.allocated = self.before_cycle = self.before_empty = self.registers = 0
 
@@ -62,7 +61,7 @@ class _Sampler:
                 self.now_active[scheduler] = active
             warp = int(self.issued[scheduler])
             if warp != NONE8:
-                self.issue(warp, self.program[int(self.last_pc[warp])], now)
+                self.issue(warp, self.program[int(self.last_pc[warp])])
 
     def next_launch(self) -> None:
         """Add up the registers that the launch had, and forget its values."""
@@ -76,7 +75,6 @@ class _Sampler:
         self.registers = int(simulator.sm.launch.registers)
         for place in list(self.values):
             self.close(place)
-        self.touched.clear()
         self.ended.clear()
 
     def change_active(self, before: int, after: int, now: int) -> None:
@@ -89,7 +87,7 @@ class _Sampler:
             if warp in self.ended:
                 self.distances.append(now - self.ended.pop(warp))
 
-    def issue(self, warp: int, registers: tuple[tuple[int, ...], tuple[int, ...]], now: int) -> None:
+    def issue(self, warp: int, registers: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
         """Take note of an instruction's reads and writes."""
         self.instructions += 1
         self.clock[warp] += 1
@@ -100,20 +98,10 @@ class _Sampler:
                 entry = self.values[place]
                 entry[1] += 1
                 entry[2] = at
-            self.touch(place, now)
         for reg in registers[1]:
             place = warp, reg
             self.close(place)
             self.values[place] = [at, 0, 0]
-            self.touch(place, now)
-
-    def touch(self, place: tuple[int, int], now: int) -> None:
-        """Take note of an access of a physical register."""
-        before = self.touched.get(place)
-        if before is not None and before != now:
-            self.gaps += 1
-            self.gap_cycles += now - before
-        self.touched[place] = now
 
     def close(self, place: tuple[int, int]) -> None:
         """End a value."""
@@ -130,9 +118,8 @@ class _Sampler:
         return {
             "active_period": _mean(self.periods), "num_periods": len(self.periods),
             "inter_active_distance": _mean(self.distances), "num_distances": len(self.distances),
-            "unallocated_share": 1 - self.allocated / (rows * cycles),
+            "unallocated_share": 1 - self.allocated / (rows * cycles), "allocated_rows": self.allocated / cycles,
             "values_by_reads": self.read_counts, "values_short": self.short,
-            "inter_access_distance": self.gap_cycles / self.gaps if self.gaps else 0.0,
             "instructions_seen": self.instructions,
         }
 

@@ -52,7 +52,7 @@ def test_every_program_that_a_paper_names_is_bundled() -> None:
 
 
 def test_the_papers_kernels_that_were_bundled_first_are_found() -> None:
-    assert {"vectoradd", "bfs", "nw"} <= set(workloads.own("hrf")) and "bfs" in workloads.own("hcrf")
+    assert {"vectoradd", "bfs", "nw"} <= set(workloads.own("hrf")) and "bfs_levels" in workloads.own("hcrf")
     assert {"gemm", "gemm_double"} <= set(workloads.called("edram", "Gemm", kernels.names()))
     assert workloads.called("edram", "mriq", kernels.names()) == ("mriq",)
     assert racetrack.row_of("findk") == (256, 30) and racetrack.row_of("hotspot") == (256, 60)
@@ -84,6 +84,24 @@ def test_the_full_size_is_taken_where_a_kernel_has_it(folder: Path) -> None:
         assert full.job("a", "sram", "gto").path.endswith("full.toml") and full.called("A") == ("a",)
         assert full.missing("A", "GAU") == "GAU is not among the kernels" and full.missing("A") == ""
         assert lab.Lab(runs, ["z"], paper="hrf").kernels == ()
+
+
+def test_kernels_are_compiled_as_their_papers_simulator_had_them() -> None:
+    """PTXPLUS and native traces are scheduled 32-bit code (B6.6), RFC's in 32 registers (B2.12), the racetrack's in Table 1's."""
+    with batch.Runs(workers=1) as runs:
+        found = {paper: dict(lab.Lab(runs, paper=paper).job("sgemm", "sram", "gto").settings)
+                 for paper in ("", *papers.PAPERS.values())}
+    native = {"kernel.schedule": "on", "kernel.addresses": "32"}
+    assert found["hrf"] == found["edram"] == native and found[""] == found["hcrf"] == found["racetrack"] == {}
+    assert found["rfc"] == native | {"kernel.max_registers": 32, "sm.max_ctas": 16}
+
+
+def test_reuse_is_counted_at_the_banks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """600 rows, 3 accesses in 2 cycles: 400 cycles from one access of a row to the next."""
+    seen = {"x": {"allocated_rows": 600.0, "cycles": 200, "counts": {"rf_reads": 200, "rf_writes": 100}}}
+    monkeypatch.setattr(hrf, "sampled_runs", lambda lab: seen)
+    with batch.Runs(workers=1) as runs:
+        assert hrf.reuse(lab.Lab(runs, paper="hrf")).value == 400
 
 
 def test_categories_are_means_of_their_kernels(folder: Path) -> None:
