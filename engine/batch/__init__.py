@@ -4,16 +4,18 @@ What sweeps, comparisons, the check of the papers' claims and the property set h
 before a machine runs.
 
     jobs        one run as data, and doing it
-    pools       where jobs run: here, in a few processes, on a Dask cluster
+    pools       where jobs run: here, in a few processes
+    cluster     on a Dask cluster; which pool a command's options ask for
     sharing     batches of items to workers and their outcomes back; what a killed worker had is done again
     keys        what a run depends on, as a hash
     runs        results kept in memory
     compiling   designs compiled ahead
 """
 
+from rfview.engine.batch.cluster import pool_of
 from rfview.engine.batch.compiling import compile_designs
 from rfview.engine.batch.jobs import Job, Result, fingerprint, mapping_of, run_job, shape_of, simulator_of
-from rfview.engine.batch.pools import Pool, Processes, pool_of
+from rfview.engine.batch.pools import Pool, Processes
 from rfview.engine.batch.runs import Runs
 from rfview.engine.batch.sharing import Done, share_out
 

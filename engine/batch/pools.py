@@ -1,29 +1,25 @@
-"""Where jobs run: in this process, in a few beside it, or on a Dask cluster; all are given work as an Executor is.
+"""Where jobs run: in this process or in a few beside it (cluster: elsewhere); all are given work as an Executor is.
 
 A pool whose worker processes were killed is made anew. Processes end with the one that started them, however that ends.
 """
 
 from __future__ import annotations
 
-import logging
 import multiprocessing
-import multiprocessing.connection
 import os
+import pickle
+import shutil
 import signal
+import tempfile
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import suppress
-from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from rfview.engine.errors import InputError
 
 WORKERS = 2
-CONNECT_SECONDS = 20
-WIDTH_SECONDS = 5.0     # for how long the number of a cluster's workers is taken as known
 
 
 class Pool:
@@ -111,12 +107,17 @@ class InProcess(Pool):
 
 
 class Processes(Pool):
-    """A few processes on this machine."""
+    """A few processes on this machine.
+
+    They leave results in files of a folder of their own and send paths: of a worker killed in the middle of a result that is
+    longer than a pipe holds, the executor would wait for the rest for ever.
+    """
 
     def __init__(self, workers: int = WORKERS) -> None:
         super().__init__()
         self._workers = workers
-        self._lifeline: Connection | None = None
+        self._others: set[BaseProcess] = set()
+        self._folder = ""
 
     def width(self) -> int:
         """Return the number of processes."""
@@ -124,142 +125,72 @@ class Processes(Pool):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Give a task to the processes; one that is started for it never sees a Ctrl-C, which is the parent's."""
+        try:
+            self._folder = self._folder or tempfile.mkdtemp(prefix="rfview-batch-")
+        except OSError as error:
+            raise self._not_kept(error) from None
+        call = (_into_file, self._folder, function, arguments)
         if not hasattr(signal, "pthread_sigmask"):
-            return super().submit(_work, function, *arguments)
+            return super().submit(*call)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})      # a child has its parent's mask
         try:
-            return super().submit(_work, function, *arguments)
+            return super().submit(*call)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+    def result_of(self, future: Future[Any]) -> Any:
+        """Return a finished task's result from its file, which is then no more."""
+        path = super().result_of(future)
+        with open(path, "rb") as file:
+            result = pickle.load(file)
+        os.unlink(path)
+        return result
+
+    def explain(self, error: BaseException) -> InputError | None:
+        """Return that results cannot be kept; a job's own errors are outcomes and never come here."""
+        return self._not_kept(error) if isinstance(error, OSError) else None
+
+    def _not_kept(self, error: OSError) -> InputError:
+        return InputError(f"{self._folder or 'the folder for temporary files'}: results of workers cannot be kept there "
+                          f"({error.strerror or error}); TMPDIR names another")
+
     def close(self, *, kill: bool) -> None:
-        """End the processes; kill: in the middle of their tasks."""
-        if kill and self._lifeline is not None and self._executor is not None:
-            self._lifeline.close()
+        """End the processes; kill: at once, whatever they are doing."""
+        if kill and self._executor is not None:
+            for child in set(multiprocessing.active_children()) - self._others:
+                child.terminate()
             self._executor.shutdown(wait=True)
         super().close(kill=False)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = ""
 
     def cancel(self, future: Future[Any]) -> None:
         """Leave it to `close`: the executor stumbles over cancelled tasks when its processes are killed."""
 
     def _start(self) -> Executor:
-        theirs, self._lifeline = multiprocessing.Pipe(duplex=False)
+        self._others = set(multiprocessing.active_children())
         return ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), initializer=_begin_worker,
-                                   initargs=(theirs,))
+                                   initargs=(self._folder,))
 
 
-class _Ending:
-    """How a worker ends: in a task, never between two, where half of a result would keep its reader waiting for the rest."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.is_working = self.is_called_for = False
-
-    def call_for(self) -> None:
-        """End now, or else with the next task."""
-        with self.lock:
-            self.is_called_for = True
-            if self.is_working:
-                os._exit(1)
-
-    def working(self, is_working: bool) -> None:
-        """Note that a task begins or is over."""
-        with self.lock:
-            self.is_working = is_working
-            if is_working and self.is_called_for:
-                os._exit(1)
+def _into_file(folder: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
+    """In a worker: do a task and return the path of its pickled result."""
+    result = function(*arguments)
+    handle, path = tempfile.mkstemp(dir=folder)
+    with open(handle, "wb") as file:
+        pickle.dump(result, file)
+    return path
 
 
-_ending = _Ending()
-
-
-def _begin_worker(lifeline: Connection) -> None:
-    """In a new worker: leave Ctrl-C to the parent, and end when it says so or is gone, which no queue would tell."""
+def _begin_worker(folder: str) -> None:
+    """In a new worker: leave Ctrl-C to the parent, and end when it is gone, which no queue would tell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent, lifeline), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent, folder), daemon=True).start()
 
 
-def _end_with(parent: BaseProcess, lifeline: Connection) -> None:
-    multiprocessing.connection.wait([parent.sentinel, lifeline])    # the parent sends nothing: the line ends
-    _ending.call_for()
+def _end_with(parent: BaseProcess, folder: str) -> None:
     parent.join()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
-
-
-def _work(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Do a task in a worker."""
-    _ending.working(True)
-    try:
-        return function(*arguments)
-    finally:
-        _ending.working(False)
-
-
-class Cluster(Pool):
-    """The workers of a Dask cluster. address: of its scheduler, or the path of the scheduler file that it wrote.
-
-    Raises InputError where dask.distributed is missing, or nobody answers there.
-    """
-
-    shares_fate = False
-    retries = True
-    is_elsewhere = True
-
-    def __init__(self, address: str) -> None:
-        super().__init__()
-        try:
-            from dask.distributed import Client, KilledWorker       # an extra of the installation
-        except ModuleNotFoundError:
-            raise InputError("--cluster needs dask.distributed; pip install 'rfview[cluster]' brings it") from None
-        self.address = address
-        self.broken = (KilledWorker,)
-        # of a scheduler that is gone we say a sentence, where Dask's client logs tracebacks
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-        where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
-        try:
-            self._client = Client(**where, timeout=CONNECT_SECONDS)
-        except Exception as error:      # any address or file may be given
-            reason = str(error).partition("\n")[0] or type(error).__name__
-            raise InputError(f"--cluster {address}: no Dask scheduler answers there ({reason}); expected an address such as "
-                             "tcp://host:8786, or the path of a scheduler file") from None
-        self._width, self._width_until = 0, 0.0
-
-    def width(self) -> int:
-        """Return the number of the workers' threads, as it was a few seconds ago at most."""
-        if time.monotonic() >= self._width_until:
-            try:
-                self._width = sum(self._client.nthreads().values())
-            except Exception as error:
-                raise self._lost(error) from None
-            self._width_until = time.monotonic() + (WIDTH_SECONDS if self._width else 0.5)
-        return self._width
-
-    def close(self, *, kill: bool) -> None:
-        """Leave the cluster, which goes on running; it forgets the tasks that nobody waits for."""
-        self._executor = None
-        with suppress(Exception):       # of a cluster that is gone
-            self._client.close(timeout=5)
-
-    def explain(self, error: BaseException) -> InputError | None:
-        """Return that the cluster is lost, or that its workers cannot run rfview."""
-        from concurrent.futures import CancelledError
-
-        if isinstance(error, CancelledError | OSError):
-            return self._lost(error)
-        return InputError(f"--cluster {self.address}: {type(error).__name__}: {error}; its workers need the same rfview and "
-                          "Python packages as this process")
-
-    def _lost(self, error: BaseException) -> InputError:
-        return InputError(f"--cluster {self.address}: the scheduler is gone ({type(error).__name__})")
-
-    def _start(self) -> Executor:
-        return self._client.get_executor()
-
-
-def pool_of(workers: int = WORKERS, cluster: str | None = None) -> Pool:
-    """Return the cluster at an address, or as many processes, or for one worker this process."""
-    if cluster is not None:
-        return Cluster(cluster)
-    return Processes(workers) if workers > 1 else InProcess()

@@ -37,6 +37,11 @@ def do(item: Item) -> int:
     return item.number**2
 
 
+def many_bytes(number: int) -> bytes:
+    """Return more bytes than a pipe holds."""
+    return bytes(range(256)) * (number // 256)
+
+
 def begun(item: Item) -> int:
     """Return how often an item was begun."""
     path = Path(item.folder) / item.name

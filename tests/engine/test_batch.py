@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from rfview.engine.batch import Pool, Processes, pool_of, share_out, sharing
 from rfview.engine.batch.sharing import Done
 from rfview.engine.errors import InputError
 from tests.conftest import REPOSITORY
-from tests.engine.batch_items import Item, begun, do
+from tests.engine.batch_items import Item, begun, do, many_bytes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by signals")
 PATIENCE_S, LONG_S = 240.0, 3600.0      # how long a test waits, on a busy machine too; what an item takes that is not waited for
@@ -55,6 +57,28 @@ def test_a_killed_worker_loses_nothing(two: Pool, tmp_path: Path) -> None:
     found = all_of(two, items)
     assert len(found) == 201 and not any(done.error for done in found.values())
     assert found["once"].value() == 25 and begun(items[60]) == 2
+
+
+def test_what_a_worker_sends_is_written_at_once_however_long_its_result_is() -> None:
+    """Else one that is killed while it writes leaves the executor waiting for the rest; a pipe takes PIPE_BUF bytes whole."""
+    with Processes(1) as pool:
+        future = pool.submit(many_bytes, 2_000_000)
+        sent = future.result(timeout=PATIENCE_S)
+        assert len(pickle.dumps(sent)) < select.PIPE_BUF - 1000 and Path(sent).exists()
+        assert pool.result_of(future) == many_bytes(2_000_000) and not Path(sent).exists()
+        folder = Path(sent).parent
+        assert folder.is_dir()
+    assert not folder.exists()
+
+
+def test_results_that_cannot_be_kept_are_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with Processes(1) as pool:
+        pool._folder = str(tmp_path / "gone")
+        with pytest.raises(InputError, match="gone: results of workers cannot be kept there .No such file"):
+            pool.result_of(pool.submit(many_bytes, 256))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with Processes(1) as pool, pytest.raises(InputError, match="temporary files: .* TMPDIR names another"):
+        pool.submit(many_bytes, 256)
 
 
 def test_an_item_that_kills_each_worker_fails_alone(two: Pool, tmp_path: Path) -> None:
@@ -134,15 +158,17 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
             f"    items = [Item(f'n{{n}}', folder={str(tmp_path)!r}, seconds={LONG_S}) for n in range(4)]\n"
             "    for arrived in share_out(pool, do, items):\n        pass\n")
     (tmp_path / "main.py").write_text(code)
-    child = subprocess.Popen([sys.executable, str(tmp_path / "main.py")], env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    child = subprocess.Popen([sys.executable, str(tmp_path / "main.py")],
+                             env={**os.environ, "PYTHONPATH": str(REPOSITORY), "TMPDIR": str(tmp_path)})
     try:
         notes = wait_for(lambda: [path for path in tmp_path.glob("n*") if path.read_text().strip()], 2)
         workers = [int(path.read_text().split()[0]) for path in notes]
-        assert all(is_alive(worker) for worker in workers)
+        assert all(is_alive(worker) for worker in workers) and list(tmp_path.glob("rfview-batch-*"))
     finally:
         child.send_signal(signal.SIGKILL)
         child.wait()
     wait_for(lambda: [worker for worker in workers if not is_alive(worker)], 2)
+    assert not list(tmp_path.glob("rfview-batch-*"))
 
 
 def wait_for(look, number: int, seconds: float = PATIENCE_S) -> list:

@@ -12,7 +12,7 @@ import pytest
 
 from rfview import cli
 from rfview.engine.batch import share_out
-from rfview.engine.batch.pools import Cluster
+from rfview.engine.batch.cluster import Cluster
 from rfview.engine.errors import InputError
 from tests.engine.batch_items import Item, do
 from tests.rfview.test_sweep import folder, of_the_runs, rows_of, sweep    # noqa: F401  a fixture
@@ -62,7 +62,7 @@ def test_what_kills_its_workers_fails_alone(cluster: Any) -> None:
 
 
 def test_where_no_scheduler_answers_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rfview.engine.batch.pools.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("rfview.engine.batch.cluster.CONNECT_SECONDS", 1)
     for address in ("tcp://127.0.0.1:9", "nonsense", "tcp://", __file__):
         with pytest.raises(InputError, match="no Dask scheduler answers there") as told:
             Cluster(address)
