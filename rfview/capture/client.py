@@ -75,6 +75,10 @@ class Client:
         text = f"{name}\n{dtype}\n{','.join(map(str, shape))}"
         self.ask(wire.NAME, struct.pack("<Q", address) + text.encode())
 
+    def alias(self, address: int, device: int, size: int) -> None:
+        """Have kernels see what lies at `device` at an address of this process, too; size 0 ends that."""
+        self.ask(wire.ALIAS, struct.pack("<QQQ", address, device, size))
+
     def write(self, address: int, data: bytes) -> None:
         """Copy bytes to the device."""
         ctypes.memmove(address, data, len(data))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+import weakref
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,17 @@ from rfview.capture.python.hooks import Machine
 
 CAPABILITY = (8, 0)
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
+# tensors whose addresses were asked for, by these
+_asked: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def pointed_at(words: Any) -> Iterator[Any]:
+    """Yield tensors whose addresses a tensor of 64-bit integers holds: lists of pointers, as grouped kernels take them."""
+    for tensor in list(_asked.values()):
+        storage = tensor.untyped_storage()
+        start = storage.data_ptr()
+        if storage.nbytes() and bool(((words >= start) & (words < start + storage.nbytes())).any()):
+            yield tensor
 
 
 class Event:
@@ -58,11 +71,18 @@ def install(machine: Machine) -> None:
     from torch.overrides import TorchFunctionMode
 
     is_cuda, cuda = torch.Tensor.is_cuda.__get__, torch.Tensor.cuda     # type: ignore[attr-defined]
+    data_ptr = torch.Tensor.data_ptr
+    # CUDA sums these in float32; on the CPU their gradients are sums of halves, with errors that GPUs do not make
+    normalised = (torch.nn.functional.layer_norm, torch.nn.functional.rms_norm, torch.nn.functional.group_norm)
 
     def plain(value: Any) -> Any:
         if isinstance(value, str) and _CUDA.match(value):
             return "cpu"
         return torch.device("cpu") if isinstance(value, torch.device) and value.type == "cuda" else value
+
+    def widened(function: Any, args: Any, kwargs: Any) -> Any:
+        wide = lambda value: value.float() if isinstance(value, torch.Tensor) else value
+        return function(*map(wide, args), **{name: wide(value) for name, value in kwargs.items()})
 
     class OnCpu(TorchFunctionMode):
         """Every call of torch, with 'cuda' made 'cpu'."""
@@ -72,6 +92,12 @@ def install(machine: Machine) -> None:
                 return True
             if function == cuda:
                 return args[0]
+            if function == data_ptr:
+                address = function(*args)
+                _asked[address] = args[0]
+                return address
+            if function in normalised and args and args[0].dtype in (torch.float16, torch.bfloat16):
+                return widened(function, args, kwargs or {}).to(args[0].dtype)
             return function(*map(plain, args), **{name: plain(value) for name, value in (kwargs or {}).items()})
 
     OnCpu().__enter__()

@@ -96,6 +96,7 @@ class _Copies:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._held: dict[int, tuple[int, int, Any]] = {}
+        self._seen: list[int] = []      # addresses of the CPU's at which the kernel sees a storage, too
 
     def address(self, name: str, value: Any) -> int:
         """Return where a tensor (or pointer, or None) lies on the device."""
@@ -113,10 +114,24 @@ class _Copies:
             whole = storage is not None and value.is_contiguous() and value.numel() * value.element_size() == size
             dtype = NUMPY.get(str(getattr(value, "dtype", "")), "") if whole else ""
             self._machine.name(address, name, dtype, tuple(value.shape) if dtype else ())
-        return int(self._held[start][0] + value.data_ptr() - start)
+            if str(getattr(value, "dtype", "")) in ("torch.int64", "torch.uint64"):
+                self._follow(name, value)
+        offset = value.storage_offset() * value.element_size() if storage is not None else value.data_ptr() - start
+        return int(self._held[start][0] + offset)
+
+    def _follow(self, name: str, words: Any) -> None:
+        """Have the kernel find tensors at the addresses that it reads from a tensor: those are the CPU's."""
+        for tensor in torch_on_cpu.pointed_at(words):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in self._seen:
+                self.address(f"{name}_{len(self._seen)}", tensor)
+                self._machine.client.alias(storage.data_ptr(), self._held[storage.data_ptr()][0], storage.nbytes())
+                self._seen.append(storage.data_ptr())
 
     def back(self) -> None:
         """Copy everything back and give the device's memory back."""
+        for start in self._seen:
+            self._machine.client.alias(start, 0, 0)
         for start, (address, size, _) in self._held.items():
             ctypes.memmove(start, address, size)
             self._machine.free(address)
