@@ -181,6 +181,25 @@ def test_layers_are_clamped_and_never_mixed(tmp_path: Path) -> None:
         assert (got[layer == n, :1] == want[layer == n].view("u4")).all()
 
 
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_direction_finds_its_face_of_a_cube_and_its_place_there(tmp_path: Path, linear: bool) -> None:
+    texels = np.random.RandomState(20).uniform(0, 1, (12, 4, 4)).astype("f4")       # two cubes of six faces
+    x, y, z = where = np.random.RandomState(21).uniform(-2, 2, (3, LANES)).astype("f4")
+    layer = np.arange(LANES, dtype="u4") % 2
+    words = np.stack([layer, *(one.view("u4") for one in where)], axis=1)
+    ptx = source("tex.acube.v4.f32.f32", "%r2, %f2, %f3, %f4")
+    described = table(filter="linear" if linear else "point", normalized=True)
+    got = run(tmp_path, ptx, words.view("f4"), texels, described)[:, 0]
+    rows = [(x, -z, -y), (-x, z, -y), (y, x, z), (-y, x, -z), (z, x, -y), (-z, -x, -y)]    # the guide's table: size, s, t
+    face = np.argmax([row[0] for row in rows], axis=0)
+    assert len(set(face)) == 6
+    for n in range(LANES):
+        size, s, t = (one[n] for one in rows[face[n]])
+        place = [np.full(LANES, ((one / size) + np.float32(1)) / np.float32(2), "f4") for one in (s, t)]
+        want = sampled(texels[6 * layer[n] + face[n]][..., None], place, ["clamp"] * 2, True, linear)
+        assert got[n] == want[:1].view("u4")[0, 0]
+
+
 def test_a_gather_gives_one_component_of_four_texels(tmp_path: Path) -> None:
     texels = np.random.RandomState(10).uniform(0, 1, (5, 6, 4)).astype("f4")
     where = coordinates_of(11, 0.0, 6.0)

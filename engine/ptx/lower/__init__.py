@@ -16,5 +16,5 @@ kernel.py's tables say which file lowers which instruction.
     mbarrier  cluster                     barrier objects in shared memory; clusters of one CTA
     matrix  products  tensor  sparse      exchange of matrix tiles; matrix products: Volta's, all others, with a sparse A
     refusals                              what is not there, and what to compile for instead
-    texture  surface                      texture instructions; surface accesses
+    texture  cube  surface                texture instructions; those on cube maps; surface accesses
 """

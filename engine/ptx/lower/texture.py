@@ -7,6 +7,7 @@ from rfview.engine.program import SPACE_GLOBAL
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.arithmetic import lower_table
 from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.cube import CUBES, as_layers
 from rfview.engine.ptx.lower.memory import lower_load
 from rfview.engine.ptx.parse.syntax import Address, Group, Instruction, Name, Number, Vector
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
@@ -21,7 +22,7 @@ _TYPES = ("f32", "u32", "s32", "b32")
 
 
 def lower_texture(low: Lowering, statement: Instruction) -> None:
-    """Lower tex.{1d,2d,3d,a1d,a2d}, with or without .level or .grad, and tld4.{r,g,b,a}.2d.
+    """Lower tex.{1d,2d,3d,a1d,a2d,cube,acube}, with or without .level or .grad, and tld4.{r,g,b,a}.2d.
 
     Textures have one mipmap level: a level is read and chooses nothing, gradients are not even read.
     """
@@ -31,6 +32,9 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
         gather = _COMPONENTS.index(parts.pop(0)) + 1
     has_level, has_gradients = parts[:1] == ["level"], parts[:1] == ["grad"]
     parts = parts[1:] if parts[:1] and parts[0] in ("level", "grad", "base") else parts
+    if base == "tex" and parts[:1] and parts[0] in CUBES and len(parts) == 4 and len(statement.operands) > 1:
+        lower_texture(low, as_layers(low, statement, parts[0]))
+        return
     is_known = len(parts) == 4 and parts[0] in GEOMETRIES and parts[1] == "v4" and parts[2] in _TYPES
     is_known = is_known and parts[3] in ("f32", "s32") and (not gather or parts[0] == "2d")
     if not is_known or (base == "tld4") != bool(gather):

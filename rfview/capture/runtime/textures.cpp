@@ -47,8 +47,10 @@ struct __attribute__((packed)) Body {
 cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextureDesc *t) {
   Body body{};
   cudaChannelFormatDesc f{};
+  bool is_cube = false;
   if (r->resType == cudaResourceTypeArray) {
     const Array *array = (const Array *)r->res.array.array;
+    is_cube = array->flags & cudaArrayCubemap;
     f = array->format, body.address = (uint64_t)array->data;
     body.x = array->size.width, body.y = at_least_1(array->size.height), body.z = at_least_1(array->size.depth);
   } else if (r->resType == cudaResourceTypeLinear) {
@@ -65,7 +67,7 @@ cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextur
   if (t) {
     body.linear = t->filterMode == cudaFilterModeLinear, body.normalised = t->normalizedCoords;
     body.as_float = t->readMode == cudaReadModeNormalizedFloat && body.kind != 2;
-    for (int k = 0; k < 3; k++) body.mode[k] = t->addressMode[k];
+    for (int k = 0; k < 3; k++) body.mode[k] = is_cube ? cudaAddressModeClamp : t->addressMode[k];  // no fetch leaves its face
     memcpy(body.border, t->borderColor, sizeof body.border);
   }
   std::string reply;
@@ -81,7 +83,7 @@ cudaExtent extent(size_t w, size_t h, size_t d) { return cudaExtent{w, h, d}; }
 API_OTHER(cudaChannelFormatDesc, cudaCreateChannelDesc)(int x, int y, int z, int w, cudaChannelFormatKind f) { return cudaChannelFormatDesc{x, y, z, w, f}; }
 API(cudaMallocArray)(cudaArray_t *a, const cudaChannelFormatDesc *f, size_t w, size_t h, unsigned flags) { return make((Array **)a, f, extent(w, h, 0), flags); }
 API(cudaMalloc3DArray)(cudaArray_t *a, const cudaChannelFormatDesc *f, cudaExtent e, unsigned flags) {
-  if (flags & cudaArrayCubemap) return (cudaError_t)rfview_not_supported("a texture that is a cube map");
+  if (flags & cudaArrayCubemap && (e.width != e.height || e.depth % 6)) return fail(cudaErrorInvalidValue);
   return make((Array **)a, f, e, flags);
 }
 API(cudaFreeArray)(cudaArray_t a) {

@@ -1,0 +1,58 @@
+"""Cube maps: a direction becomes a face and a place in it, and the fetch one of a layered texture with 6 layers per cube.
+
+CUDA C++ Programming Guide, "Cubemap Textures": the component of the largest size m chooses the face, in the order +x, -x,
++y, -y, +z, -z; the other two, s and t, give the place (s / m + 1) / 2, (t / m + 1) / 2. Of equal sizes x comes before y and y
+before z here, which the guide leaves open. Linear fetches stay within their face, as they do without seamlessCubemap.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.parse.syntax import Group, Instruction, Name, Number, Operand, Vector
+
+CUBES = {"cube": 0, "acube": 1}     # geometry: the place of x among the coordinates
+_ZERO, _HALF = Number("f32", 0), Number("f32", 0x3F000000)
+
+
+def as_layers(low: Lowering, statement: Instruction, geometry: str) -> Instruction:
+    """Return the fetch of a layered texture that a fetch of a cube map is; what finds the face is emitted before it."""
+    where = statement.operands[1]
+    given = where.items[-1] if isinstance(where, Group) else None
+    first = CUBES[geometry]
+    if not isinstance(where, Group) or not isinstance(given, Vector) or len(given.items) < first + 3:
+        raise low.fail(f"'{statement.opcode}' needs {first + 3} coordinates in brackets")
+    if not statement.opcode.endswith(".f32"):
+        raise low.fail(f"'{statement.opcode}': the coordinates of a cube map are f32")
+    steps = Steps(low, statement)
+    face, u, v = _place(steps, *given.items[first : first + 3])
+    if first:
+        steps.emit("mad.lo.u32", face, given.items[0], 6, face)
+    moved = Group([*where.items[:-1], Vector([face, u, v, v])])
+    opcode = statement.opcode.replace(f".{geometry}.", ".a2d.")
+    return Instruction(statement.line, opcode, [statement.operands[0], moved, *statement.operands[2:]], statement.guard,
+                       statement.guard_negate)  # fmt: skip
+
+
+def _place(steps: Steps, x: Operand, y: Operand, z: Operand) -> tuple[Name, Name, Name]:
+    """Emit what finds face and place of a direction; return the names of the face and both coordinates."""
+    ax, ay, az = (steps.value("abs.f32", one) for one in (x, y, z))
+    not_x, not_y, not_z = (steps.value("neg.f32", one) for one in (x, y, z))
+    is_x, is_y, is_below = (steps.new(1) for _ in range(3))
+    steps.emit("setp.ge.f32", is_y, ay, az)
+    rest = steps.value("max.f32", ay, az)
+    steps.emit("setp.ge.f32", is_x, ax, rest)
+    size = steps.value("max.f32", ax, rest)
+
+    def choose(of_x: Operand | int, of_y: Operand | int, of_z: Operand | int) -> Name:
+        return steps.value("selp.b32", of_x, steps.value("selp.b32", of_y, of_z, is_y), is_x)
+
+    def signed(below: Operand, above: Operand) -> Name:
+        return steps.value("selp.b32", below, above, is_below)
+
+    steps.emit("setp.lt.f32", is_below, choose(x, y, z), _ZERO)
+    s = choose(signed(z, not_z), x, signed(not_x, x))
+    t = choose(not_y, signed(not_z, z), not_y)
+    face = steps.value("add.u32", choose(0, 2, 4), steps.value("selp.b32", 1, 0, is_below))
+    u, v = (steps.value("fma.rn.f32", steps.value("div.rn.f32", one, size), _HALF, _HALF) for one in (s, t))
+    return face, u, v
