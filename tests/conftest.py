@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+# How long a test waits for what should come at once: compiling a machine takes a minute, on a busy computer several.
+PATIENCE_S = 300.0
 WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
@@ -58,7 +60,7 @@ def tidy(request: pytest.FixtureRequest) -> Iterator[None]:
 def rfview_process() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Return a function that runs `rfview ARGS` in a fresh process without a terminal."""
 
-    def run(*args: str, cwd: Path = REPOSITORY, timeout: float = 300, **env: str) -> subprocess.CompletedProcess[str]:
+    def run(*args: str, cwd: Path = REPOSITORY, timeout: float = PATIENCE_S, **env: str) -> subprocess.CompletedProcess[str]:
         full = {**os.environ, "PYTHONPATH": str(REPOSITORY), **env}
         return subprocess.run([sys.executable, "-m", "rfview", *args], cwd=cwd, env=full, timeout=timeout,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.conftest import PATIENCE_S
+
 needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="there is no compiled version")
 each_processor = pytest.mark.parametrize("features", [None, ""], ids=["this processor", "any processor"])
 
@@ -22,5 +24,5 @@ def compares(module: str, features: str | None) -> str:
     if features is not None:
         environ["NUMBA_CPU_FEATURES"] = features
     program = f"from {module} import results; print(results(True) == results(False))"
-    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=PATIENCE_S)
     return done.stdout.strip() or done.stderr[-2000:]

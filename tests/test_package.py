@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_house import PACKAGES, REPOSITORY, name_of, tracked
+from tests.conftest import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (source / name).parent.mkdir(exist_ok=True)
         (source / name).write_bytes(b"left over")
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
-                    "--disable-pip-version-check", "--wheel-dir", str(out), str(source)], check=True, timeout=300)
+                    "--disable-pip-version-check", "--wheel-dir", str(out), str(source)], check=True, timeout=PATIENCE_S)
     [built] = out.glob("*.whl")
     return built
 
@@ -62,7 +63,7 @@ def run(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """
     installed, elsewhere = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("elsewhere")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile",
-                    "--disable-pip-version-check", "--target", str(installed), str(wheel)], check=True, timeout=300)
+                    "--disable-pip-version-check", "--target", str(installed), str(wheel)], check=True, timeout=PATIENCE_S)
     for name in ("engine", "sessions"):
         (elsewhere / name).mkdir()
         (elsewhere / name / "__init__.py").write_text(FOREIGN)
@@ -138,7 +139,7 @@ def test_a_run_compiles_and_is_recorded_beside_folders_of_the_same_names(run: Ru
 
 
 def test_types_are_checked_in_every_module() -> None:
-    done = subprocess.run([".ci/types", "-v"], cwd=REPOSITORY, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([".ci/types", "-v"], cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_S)
     read = {f"rfview/{name}" for name in re.findall(r"Found source: .*?path='[^']*?/rfview/([^']+\.py)'", done.stderr)}
     # a kernel's folder has no __init__: its reference is run by path
     kernels = re.compile(r"rfview/engine/kernels/[^/]+/")

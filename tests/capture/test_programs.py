@@ -18,6 +18,7 @@ from rfview.sessions import open_session
 from rfview.capture.program import check
 from rfview.capture.standin import SOURCES, rest
 from rfview.engine.errors import InputError
+from tests.conftest import PATIENCE_S
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
@@ -127,7 +128,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(program: Path) -> None:
     running.kill()
     running.wait()
     running.stdout.close()
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE_S
     while Path(f"/proc/{child}").exists() and "Z" not in Path(f"/proc/{child}/stat").read_text().split(")")[1][:3]:
         assert time.monotonic() < end, "the program outlives the server"
         time.sleep(0.05)

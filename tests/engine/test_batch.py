@@ -18,11 +18,11 @@ import pytest
 from rfview.engine.batch import Pool, Processes, pool_of, share_out, sharing
 from rfview.engine.batch.sharing import Done
 from rfview.engine.errors import InputError
-from tests.conftest import REPOSITORY
+from tests.conftest import PATIENCE_S, REPOSITORY
 from tests.engine.batch_items import Item, begun, do, many_bytes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by signals")
-PATIENCE_S, LONG_S = 240.0, 3600.0      # how long a test waits, on a busy machine too; what an item takes that is not waited for
+LONG_S = 3600.0     # what an item takes that is not waited for
 
 
 @pytest.fixture

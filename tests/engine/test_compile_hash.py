@@ -13,6 +13,7 @@ from rfview.engine import plugin
 from rfview.engine.compile import cache, jit
 from rfview.engine.plugin import registry
 from rfview.sessions.codec import loops
+from tests.conftest import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
 ENGINE = Path(cache.__file__).parents[1].resolve()
@@ -50,6 +51,7 @@ numba.njit = noting(numba.njit)
 from rfview.engine import hooks, plugin, simulator
 from rfview.engine.plugin import registry
 from rfview.sessions import codec
+from tests.conftest import PATIENCE_S
 
 for name in registry.BUILT_IN:
     for hook in vars(plugin.find(name)).values():
@@ -63,7 +65,7 @@ print(json.dumps(sorted(files)))
 
 @pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
 def test_every_compiled_file_is_in_a_hash() -> None:
-    run = subprocess.run([sys.executable, "-c", LIST_FILES], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run([sys.executable, "-c", LIST_FILES], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     found = {Path(name).resolve() for name in json.loads(run.stdout)}
     engine = {file.resolve() for file in cache.engine_files()}
     own = {Path(str(plugin.find(name).__file__)).resolve() for name in registry.BUILT_IN}

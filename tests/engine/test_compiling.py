@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from rfview.engine.compile import jit
+from tests.conftest import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
@@ -84,7 +85,7 @@ def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None
     program = ("import sys, numpy as np; from cached import total; print(total(np.arange(5)));"
                "print('numba.cpython.numbers' in sys.modules); print(total(np.arange(5.0)))")  # fmt: skip
     environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
+    run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=PATIENCE_S)
     printed = [run().stdout for _ in range(3)]
     assert [text.split() for text in printed] == [["10", "True", "10.0"], ["10", "False", "10.0"], ["10", "False", "10.0"]]
 
@@ -95,6 +96,7 @@ def test_bitcode_from_the_cache_is_read_where_it_is_linked(tmp_path: Path) -> No
     program = """
 import rfview.engine.compile.numba_parts as compiling
 from rfview.engine.compile import jit
+from tests.conftest import PATIENCE_S
 from cached import double
 reads, usual = [], compiling.parse_bitcode
 compiling.parse_bitcode = lambda bitcode: reads.append(1) or usual(bitcode)
@@ -107,5 +109,5 @@ def quadruple(x):
 print(quadruple(4), len(reads))
 """
     environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=120)
+    run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=PATIENCE_S)
     assert [run().stdout.split() for _ in range(2)] == [["8", "0", "0", "16", "0"], ["8", "0", "1", "16", "1"]]

@@ -13,16 +13,13 @@ from textual import events
 from rfview.app import make_app
 from rfview.screens import requests
 from rfview.sessions.session import Session
+from tests.conftest import PATIENCE_S
 from tests.rfview.fakes import make_session
 
 NAMES = {")": "right_parenthesis", "(": "left_parenthesis", "}": "right_curly_bracket", "{": "left_curly_bracket",
          "]": "right_square_bracket", "[": "left_square_bracket", "$": "dollar_sign", "'": "apostrophe", ".": "full_stop",
          ",": "comma", "<": "less_than_sign", ">": "greater_than_sign", "/": "slash", ":": "colon", "?": "question_mark",
          "+": "plus", "-": "minus", "%": "percent_sign", " ": "space", "=": "equals_sign", "#": "number_sign", ";": "semicolon"}
-
-
-# how long a test waits for an app that works: compiling a machine takes a minute
-PATIENCE_S = 240.0
 
 
 class Driven:
@@ -52,9 +49,19 @@ class Driven:
         for pump in (self.app, self.app.screen, self.app.focused, self.app.screen, self.app):
             if pump is not None and pump.is_running:
                 handled = asyncio.Event()
-                pump.call_later(handled.set)
-                with contextlib.suppress(TimeoutError):     # a screen that closes meanwhile answers no more
-                    await asyncio.wait_for(handled.wait(), 0.3)
+                end = time.monotonic() + PATIENCE_S
+                # a screen that closes takes no more messages, or does not answer them
+                is_taken = pump.call_later(handled.set)
+                while is_taken and pump.is_running and not handled.is_set() and time.monotonic() < end:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(handled.wait(), 0.05)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, at most PATIENCE_S."""
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, f"it never came; message {self.scene.message!r}"
+            await self.pilot.pause(0.01)
 
     async def settle(self) -> None:
         """Wait until nothing goes on, at most PATIENCE_S."""

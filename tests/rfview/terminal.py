@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.conftest import PATIENCE_S
+
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 # control sequences (parameters, final letter), operating-system commands, two-character escapes, else text
 TOKEN = re.compile(r"\x1b\[([0-9;:?<>=]*)[ !$]?([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1bP.*?\x1b\\|\x1b[()][A-Z0-9]"
@@ -97,7 +99,7 @@ class Terminal(Screen):
         """Type a text, all of it at once."""
         os.write(self.master, text.encode())
 
-    def wait(self, holds: str | Callable[[str], bool], seconds: float = 30) -> str:
+    def wait(self, holds: str | Callable[[str], bool], seconds: float = PATIENCE_S) -> str:
         """Read until the screen shows a text, or a condition on it holds; return the screen."""
         test = holds if callable(holds) else lambda text: holds in text
         end = time.monotonic() + seconds
@@ -108,7 +110,7 @@ class Terminal(Screen):
                 assert test(self.text), f"the program has ended; the screen shows\n{self.text}\n{self.raw[-2000:]}"
         return self.text
 
-    def end(self, seconds: float = 20) -> int:
+    def end(self, seconds: float = PATIENCE_S) -> int:
         """Read until the program has ended; return its exit code."""
         end = time.monotonic() + seconds
         while self._read(0.2) and time.monotonic() < end:
@@ -151,3 +153,12 @@ def _complete(tail: str) -> bool:
     """Say whether text that begins with an escape holds the whole of its sequence."""
     match = TOKEN.match(tail)
     return match is not None and match.group(0) != "\x1b"
+
+
+def processor_s(pid: int) -> float:
+    """Return the processor time that a process has used, in seconds; 0 where it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -15,6 +15,8 @@ from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.placement import place
 from rfview.engine.ptx import load_module
 from rfview import cli
+from tests.conftest import PATIENCE_S
+from tests.rfview.terminal import processor_s
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 BAD = Path(__file__).resolve().parent.parent / "corpus" / "bad"
@@ -187,9 +189,11 @@ def test_an_interrupted_run_ends_at_once_without_a_traceback(repository: Path) -
                              # what a shell runs in the background ignores Ctrl-C, and all that is run by it
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
-        time.sleep(5)
+        while processor_s(child.pid) < 1.5:     # it has begun and found its machine: that takes a third of it
+            assert child.poll() is None
+            time.sleep(0.02)
         child.send_signal(signal.SIGINT)
-        _, error = child.communicate(timeout=60)
+        _, error = child.communicate(timeout=PATIENCE_S)
     finally:
         child.kill()        # it would go on for days
     assert "Traceback" not in error and "interrupted" in error and child.returncode == 130, error

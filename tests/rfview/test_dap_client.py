@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE_S
+
 CLIENT = "@vscode/debugadapter-testsupport@1.68.0"
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,6 +31,6 @@ def test_a_session_driven_by_the_client_of_vs_code(tmp_path: Path) -> None:
     script.write_text("import sys\nfrom rfview.cli import main\nsys.exit(main(['dap']))\n")
     client = Path(shutil.copy(Path(__file__).with_name("vscode_client.cjs"), tmp_path))
     ran = subprocess.run([node, str(client), sys.executable, str(script), str(ROOT / "sessions" / "recorded" / "first.rfs")],
-                         capture_output=True, text=True, timeout=120, cwd=tmp_path,
+                         capture_output=True, text=True, timeout=PATIENCE_S, cwd=tmp_path,
                          env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
     assert ran.returncode == 0 and ran.stdout.rstrip().endswith("done"), ran.stdout + ran.stderr

@@ -12,9 +12,12 @@ import pytest
 
 from rfview import keymap
 from tests.rfview.terminal import REPOSITORY
+from tests.conftest import PATIENCE_S
 
 RECORDED = REPOSITORY / "rfview" / "learn" / "recorded" / "first.rfs"
 NO_OUTPUT = "standard output cannot be written: "
+# a reader that has left when what follows writes to it
+LEFT = "mkfifo gone; (read x <gone; "
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
@@ -27,7 +30,7 @@ def run(tmp_path: Path, line: str, **environ: str) -> subprocess.CompletedProces
             env.pop(name, None)
     env = {name: value for name, value in env.items() if name not in environ or value}
     script = f'R() {{ "{sys.executable}" -m rfview "$@"; }}\n{line}'
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, timeout=60, check=False,
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, timeout=PATIENCE_S, check=False,
                           errors="surrogateescape")  # fmt: skip
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
     return done
@@ -44,10 +47,10 @@ def run(tmp_path: Path, line: str, **environ: str) -> subprocess.CompletedProces
     ("R export --to csv $F -o out.csv <&- >&-", 2, NO_OUTPUT), ("R export --to csv $F -o out.csv <&- 2>&-", 0, ""),
     ("R info $F >/dev/full", 2, NO_OUTPUT), ("R info --json $F >/dev/full", 2, NO_OUTPUT),
     ("R replay $F >/dev/full", 2, NO_OUTPUT), ("R info $F >/dev/full 2>/dev/full", 2, ""),
-    ("(sleep 1; R help all) | true; exit ${PIPESTATUS[0]}", 141, ""),
-    ("(sleep 1; R info $F) | true; exit ${PIPESTATUS[0]}", 141, ""),
-    ("(sleep 1; R script $F -c 'help; help; why 0') | true; exit ${PIPESTATUS[0]}", 141, ""),
-    ("(sleep 1; R info gone.rfs 2>&1) | true; exit ${PIPESTATUS[0]}", 2, ""),
+    (LEFT + "R help all) | (exec <&-; echo >gone); exit ${PIPESTATUS[0]}", 141, ""),
+    (LEFT + "R info $F) | (exec <&-; echo >gone); exit ${PIPESTATUS[0]}", 141, ""),
+    (LEFT + "R script $F -c 'help; help; why 0') | (exec <&-; echo >gone); exit ${PIPESTATUS[0]}", 141, ""),
+    (LEFT + "R info gone.rfs 2>&1) | (exec <&-; echo >gone); exit ${PIPESTATUS[0]}", 2, ""),
     ("mkdir x; cd x; rmdir ../x; R", 0, ""), ("mkdir x; cd x; rmdir ../x; R info $F", 0, ""),
     ("mkdir x; cd x; rmdir ../x; R export --to csv $F -o out.csv", 2, "out.csv: cannot be written"),
 ])  # fmt: skip

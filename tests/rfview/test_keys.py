@@ -144,10 +144,7 @@ def test_a_hit_brings_its_warp_into_focus() -> None:
 def test_breakpoint_hits_reach_the_overview() -> None:
     async def test(app: Driven) -> None:
         await app.press("b")
-        for _ in range(200):
-            if app.scene.hits:
-                break
-            await app.pilot.pause(0.01)
+        await app.until(lambda: bool(app.scene.hits))
         assert app.scene.hits
         assert "◉" in app.app.main.views["overview"].lines[4].plain
 
@@ -290,10 +287,7 @@ def test_playing_moves_and_pauses() -> None:
         await app.press("4", "<")
         assert app.scene.speed == 50
         await app.pilot.press("space")
-        for _ in range(200):
-            await app.pilot.pause(0.01)
-            if app.session.cycle > 152:
-                break
+        await app.until(lambda: app.session.cycle > 152)
         assert app.app.main.playback.is_on and app.scene.badge.kind == "playing"
         await app.press("space")
         assert not app.app.main.playback.is_on
@@ -310,10 +304,7 @@ def test_playing_stops_at_a_breakpoint_and_at_the_end() -> None:
         await app.press(*">" * 20)
         for stops_at in (163, 399):
             await app.pilot.press("space")
-            for _ in range(200):
-                await app.pilot.pause(0.01)
-                if not app.app.main.playback.is_on:
-                    break
+            await app.until(lambda: app.session.cycle == stops_at and not app.app.main.playback.is_on)
             await app.settle()
             assert app.cycle == stops_at and not app.app.main.playback.is_on
 
@@ -483,15 +474,12 @@ def test_why_popup_chooses_follows_and_goes() -> None:
 def test_palette_runs_an_action() -> None:
     async def test(app: Driven) -> None:
         await app.pilot.press("ctrl+p")
-        await app.pilot.pause(0.3)
-        assert app.app.screen is not app.app.main
+        await app.until(lambda: app.app.screen is not app.app.main)
         for letter in "registers":
             await app.pilot.press(letter)
         await app.pilot.pause(0.5)
         await app.pilot.press("enter")
-        await app.pilot.pause(0.3)
-        await app.settle()
-        assert app.scene.panel == "registers"
+        await app.until(lambda: app.scene.panel == "registers")
 
     drive(test)
 

@@ -20,6 +20,7 @@ from rfview.render.layout import shown
 from rfview.screens import requests
 from rfview.sessions.session import Session
 from tests.rfview.fakes import FakeTimeline, make_session
+from tests.conftest import PATIENCE_S
 from tests.rfview.pilots import Driven, drive
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -118,10 +119,7 @@ def test_a_long_move_shows_its_progress_and_is_cancelled() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
         await app.pilot.press("3", "0", "0", "s")
-        for _ in range(100):
-            await app.pilot.pause(0.02)
-            if app.scene.badge.kind == "busy":
-                break
+        await app.until(lambda: app.scene.badge.kind == "busy")
         assert app.scene.badge.text.startswith("seeking") and app.scene.message == "Esc cancels"
         await app.pilot.press("escape")
         await app.settle()
@@ -151,10 +149,7 @@ def test_a_long_search_shows_how_far_it_is_and_ends_at_esc(key: str) -> None:
         await app.settle()
         began = app.cycle
         await app.pilot.press(key)
-        for _ in range(100):
-            await app.pilot.pause(0.02)
-            if app.scene.badge.kind == "busy":
-                break
+        await app.until(lambda: app.scene.badge.kind == "busy")
         assert app.scene.badge.text.startswith("at ") and app.scene.message == "Esc cancels"
         await app.pilot.press("escape")
         await app.settle()
@@ -184,14 +179,11 @@ def test_the_first_frame_comes_before_the_session_is_open() -> None:
 
     def open_it(report: Callable[..., None]) -> Session:
         report(0.25, "compiling sram")
-        go.wait(5)
+        go.wait(PATIENCE_S)
         return make_session()
 
     async def test(app: Driven) -> None:
-        for _ in range(100):
-            await app.pilot.pause(0.01)
-            if "compiling" in app.scene.message:
-                break
+        await app.until(lambda: "compiling" in app.scene.message)
         assert app.scene.now is None and app.scene.badge.text == "opening 25%" and app.scene.message == "compiling sram"
         assert "WARPS" in app.screen_text()
         await app.pilot.press("question_mark")
@@ -211,10 +203,7 @@ def test_a_session_that_cannot_be_opened_is_a_sentence_and_an_exit_code() -> Non
         raise InputError("first.rfs: not a session")
 
     async def test(app: Driven) -> None:
-        for _ in range(100):
-            await app.pilot.pause(0.01)
-            if app.scene.message_kind == "error":
-                break
+        await app.until(lambda: app.scene.message_kind == "error")
         assert "first.rfs: not a session" in app.scene.message and app.scene.badge.text == "✕ ERROR"
         await app.pilot.press("q")
 

@@ -19,6 +19,7 @@ import pytest
 
 from rfview import cli
 from tests.rfview.terminal import REPOSITORY, Screen
+from tests.conftest import PATIENCE_S
 
 RECORDED = str(REPOSITORY / "sessions" / "recorded" / "first.rfs")
 SIZE = (100, 30)
@@ -35,7 +36,7 @@ class Served:
         """Return status, body and headers of a page."""
         request = urllib.request.Request(url or self.url, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
                 return answer.status, answer.read().decode(errors="replace"), dict(answer.headers)
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode(), dict(error.headers)
@@ -85,7 +86,7 @@ def test_only_who_knows_the_secret_and_asks_us_by_name_is_answered(served: Serve
 async def watched(socket: aiohttp.ClientWebSocketResponse, screen: Screen, holds: str | Callable[[str], bool]) -> None:
     """Read until the screen shows a text."""
     test = holds if callable(holds) else lambda text: holds in text
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(PATIENCE_S):
         while not test(screen.text):
             message = await socket.receive()
             assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT), screen.text
@@ -126,7 +127,7 @@ def test_keys_mouse_and_the_end_of_a_page(served: Served) -> None:
             assert len(served.children()) == 2
             await other.close()
             await typed(socket, "q")
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 while (await socket.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
                     pass
                 while served.children():
@@ -143,7 +144,7 @@ def test_sessions_end_with_the_server(served: Served) -> None:
             running = served.children()
             served.process.send_signal(signal.SIGKILL)
             served.process.wait()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 while any(Path(f"/proc/{number}").exists() for number in running):
                     await asyncio.sleep(0.1)
             return running

@@ -18,10 +18,9 @@ from rfview import cli
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.sweep import columns, dataset, plan, rows
-from tests.conftest import REPOSITORY
+from tests.conftest import PATIENCE_S, REPOSITORY
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="sweeps are kept by pyarrow")
-PATIENCE_S = 240.0      # how long a test waits, on a busy machine too
 COPY = REPOSITORY / "tests" / "corpus" / "bad" / "copy.ptx"
 LAUNCH = """module = "copy.ptx"
 [[launch]]

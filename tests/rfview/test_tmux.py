@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"
-PATIENCE_S = 60.0
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")]
 

@@ -25,7 +25,7 @@ from rfview.engine.errors import InputError
 RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 PLACEHOLDER = "@first.rfs"      # what a message holds where the adapter is sent the path of its copy
 LENGTH = 40         # messages of a conversation
-PATIENCE_S = 10.0   # within which each message is answered
+PATIENCE_S = 60.0   # within which each message is answered
 
 EXPRESSIONS = (
     "cycle", "w0.pc", "w3.state", "w2.R0", "w1.R3[5]", "rf", "sm.resident", "any(w.state == stt_write)", "cycle + 2 * 3",

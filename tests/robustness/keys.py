@@ -8,7 +8,6 @@ with `--from 0`. The memory at the start and at the end is printed.
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import sys
@@ -18,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rfview.actions import ACTIONS, ANY, tokens_of
-from tests.rfview.terminal import REPOSITORY, Terminal
+from tests.rfview.terminal import REPOSITORY, Terminal, processor_s
 
 RECORDED = REPOSITORY / "rfview" / "learn" / "recorded"
 LENGTH = 50
@@ -135,11 +134,7 @@ class Talk:
 
     def cpu_s(self) -> float:
         """Return the processor time that the program has used, in seconds; 0 where it has ended."""
-        try:
-            fields = Path(f"/proc/{self.terminal.process.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0.0
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return processor_s(self.terminal.process.pid)
 
     def memory(self) -> int:
         """Return VmRSS in KiB."""

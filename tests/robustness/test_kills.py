@@ -12,6 +12,7 @@ import pytest
 from rfview.sessions.file.writer import partials
 from rfview.sessions.timeline.opening import open_recording
 from tests.robustness.__main__ import GOOD, tally
+from tests.conftest import PATIENCE_S
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -27,7 +28,7 @@ def test_two_recorders_of_one_path_lose_nothing(tmp_path: Path) -> None:
     runs = [subprocess.Popen([sys.executable, "-m", "rfview", "record", kernel, "-o", str(target)], cwd=REPOSITORY,
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             for kernel in ("vectoradd", "reduction")]  # fmt: skip
-    said = [process.communicate(timeout=300)[1] for process in runs]
+    said = [process.communicate(timeout=PATIENCE_S)[1] for process in runs]
     left = partials(target)
     files = [target, *left]
     kernels = set()

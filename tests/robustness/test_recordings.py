@@ -20,6 +20,7 @@ from rfview.sessions.codec import limits
 from rfview.sessions.file import format
 from tests.robustness.__main__ import GOOD, tally
 from tests.robustness.recordings import SHORT, frames_of
+from tests.conftest import PATIENCE_S
 
 MOST_MB = 300
 
@@ -119,7 +120,7 @@ def test_a_reader_stays_within_its_limit(tmp_path: Path, name: str, command: lis
             "print('KB', most.split()[1], file=sys.stderr)\n"
             "sys.exit(code)")  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code, command[0], str(path), *command[1:]], capture_output=True, text=True,
-                          timeout=60, check=False, stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[2])  # fmt: skip
+                          timeout=PATIENCE_S, check=False, stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[2])  # fmt: skip
     *said, last = done.stderr.strip().splitlines()
     assert "Traceback" not in done.stderr and "internal error" not in done.stderr
     assert done.returncode in (0, 1, 2) and (said or "bomb.rfs" in done.stdout or done.returncode == 0), done.stderr

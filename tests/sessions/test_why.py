@@ -28,6 +28,7 @@ from tests.engine import plugin_skeleton
 from tests.harness import Assembly, added
 from tests.sessions import why_programs
 from tests.sessions.why_programs import CASES, explained, stalled_at
+from tests.conftest import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = ROOT / "sessions" / "recorded" / "first.rfs"
@@ -126,7 +127,7 @@ def test_replay_explains_without_numba() -> None:
         "or p[0] == 'rfview' and p[1:] and p[1] not in ('engine', 'sessions')]; "
         "assert not loaded, loaded"
     )
-    subprocess.run([sys.executable, "-c", code, str(FIRST)], cwd=ROOT, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code, str(FIRST)], cwd=ROOT, check=True, timeout=PATIENCE_S)
 
 
 # foreign designs: slow where the skeleton is compiled first
