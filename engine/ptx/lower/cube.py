@@ -1,11 +1,13 @@
 """Cube maps: a direction becomes a face and a place in it, and the fetch one of a layered texture with 6 layers per cube.
 
 CUDA C++ Programming Guide, "Cubemap Textures": the component of the largest size m chooses the face, in the order +x, -x,
-+y, -y, +z, -z; the other two, s and t, give the place (s / m + 1) / 2, (t / m + 1) / 2. Of equal sizes x comes before y and y
-before z here, which the guide leaves open. Linear fetches stay within their face, as they do without seamlessCubemap.
++y, -y, +z, -z; the other two, s and t, give the place (s / m + 1) / 2, (t / m + 1) / 2. Of equal sizes x comes before y
+and y before z here, which the guide leaves open. Linear fetches stay within their face, as they do without seamlessCubemap.
 """
 
 from __future__ import annotations
+
+from typing import cast
 
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
@@ -25,9 +27,10 @@ def as_layers(low: Lowering, statement: Instruction, geometry: str) -> Instructi
     if not statement.opcode.endswith(".f32"):
         raise low.fail(f"'{statement.opcode}': the coordinates of a cube map are f32")
     steps = Steps(low, statement)
-    face, u, v = _place(steps, *given.items[first : first + 3])
+    layer, x, y, z = [Number("int", 0)] * (1 - first) + cast("list[Operand]", given.items[: first + 3])
+    face, u, v = _place(steps, x, y, z)
     if first:
-        steps.emit("mad.lo.u32", face, given.items[0], 6, face)
+        steps.emit("mad.lo.u32", face, layer, 6, face)
     moved = Group([*where.items[:-1], Vector([face, u, v, v])])
     opcode = statement.opcode.replace(f".{geometry}.", ".a2d.")
     return Instruction(statement.line, opcode, [statement.operands[0], moved, *statement.operands[2:]], statement.guard,

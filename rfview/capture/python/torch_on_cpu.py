@@ -63,14 +63,9 @@ class Interface:
         return 0
 
 
-def install(machine: Machine) -> None:
-    """Have torch take 'cuda' for the CPU from here on; nothing where torch is not installed, or has a GPU of its own."""
-    if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
-        return
-    import torch
-    from torch.overrides import TorchFunctionMode
-
-    is_cuda, cuda = torch.Tensor.is_cuda.__get__, torch.Tensor.cuda     # type: ignore[attr-defined]
+def _mode(torch: Any, base: Any) -> Any:
+    """Return the mode in which torch takes 'cuda' for 'cpu'; the class is made here, where torch is imported."""
+    is_cuda, cuda = torch.Tensor.is_cuda.__get__, torch.Tensor.cuda
     data_ptr = torch.Tensor.data_ptr
     # CUDA sums these in float32; on the CPU their gradients are sums of halves, with errors that GPUs do not make
     normalised = (torch.nn.functional.layer_norm, torch.nn.functional.rms_norm, torch.nn.functional.group_norm)
@@ -84,7 +79,7 @@ def install(machine: Machine) -> None:
         wide = lambda value: value.float() if isinstance(value, torch.Tensor) else value
         return function(*map(wide, args), **{name: wide(value) for name, value in kwargs.items()})
 
-    class OnCpu(TorchFunctionMode):
+    class OnCpu(base):  # type: ignore[misc]
         """Every call of torch, with 'cuda' made 'cpu'."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -100,7 +95,17 @@ def install(machine: Machine) -> None:
                 return widened(function, args, kwargs or {}).to(args[0].dtype)
             return function(*map(plain, args), **{name: plain(value) for name, value in (kwargs or {}).items()})
 
-    OnCpu().__enter__()
+    return OnCpu()
+
+
+def install(machine: Machine) -> None:
+    """Have torch take 'cuda' for the CPU from here on; nothing where torch is not installed, or has a GPU of its own."""
+    if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
+        return
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    _mode(torch, TorchFunctionMode).__enter__()
     facts = machine.facts
     properties = SimpleNamespace(
         name="rfview SM", major=CAPABILITY[0], minor=CAPABILITY[1], multi_processor_count=1, warp_size=32,
