@@ -5,7 +5,7 @@
     w7 does not issue at 1,310: long_scoreboard, 106 cycles so far
      1 w7 waits for R12
      2 ← ld.global at PC 98 writes it, issued 1,204
-     3 ← all 32 MSHRs are taken since 1,180
+     3 ← all 32 MSHRs have been taken since 1,180
     resource: MSHRs, 32 of them
 
 Headless and without numba: live sessions and recordings are asked alike. A design explains its own refusals in its module,

@@ -93,7 +93,7 @@ def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
     latency = flight.done_cycle - flight.since_cycle
     late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
     trail.add(
-        f"it is in {pipe} since {flight.since_cycle:,}",
+        f"it has been in {pipe} since {flight.since_cycle:,}",
         f"{plural(latency, 'cycle')}, done in cycle {flight.done_cycle:,}",
         warp=flight.warp,
         since=flight.since_cycle,

@@ -88,7 +88,7 @@ def _mshrs_full(trail: Trail, moment: Moment) -> None:
         first = min(used, key=lambda entry: int(entry["until_cycle"]))
         until, owner = int(first["until_cycle"]), int(first["owner_warp"])
         trail.add(
-            f"all {count} MSHRs are taken since {since:,}",
+            f"all {count} MSHRs have been taken since {since:,}",
             f"the first comes free in cycle {until:,}: {_address(first)} for w{owner}",
             warp=owner,
             since=since,
@@ -132,7 +132,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
         return
     if is_head:
         trail.add(
-            f"it is in LD/ST since {flight.since_cycle:,}",
+            f"it has been in LD/ST since {flight.since_cycle:,}",
             progress(moment, flight),
             warp=flight.warp,
             since=flight.since_cycle,
@@ -177,7 +177,7 @@ def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: in
         trail.add(f"it has been in memory since {sent:,}", back, warp=flight.warp, since=sent, until=done, pc=flight.pc)
     else:
         trail.add(
-            f"it is in LD/ST and L1 since {flight.since_cycle:,}",
+            f"it has been in LD/ST and L1 since {flight.since_cycle:,}",
             back,
             warp=flight.warp,
             since=flight.since_cycle,
@@ -268,7 +268,7 @@ def _on_chip(trail: Trail, moment: Moment, flight: Flight, where: str, done: int
     passes = max(1, done - flight.since_cycle - cycles) if done >= 0 else flight.transactions + 1
     said = f"{plural(passes, 'pass')} of lanes" if where == "shared" else f"{plural(cycles, 'cycle')}"
     trail.add(
-        f"it is in {name} since {flight.since_cycle:,}",
+        f"it has been in {name} since {flight.since_cycle:,}",
         f"{said}, back in cycle {done:,}" if done >= 0 else said,
         warp=flight.warp,
         since=flight.since_cycle,

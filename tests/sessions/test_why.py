@@ -75,7 +75,7 @@ def test_a_chain_follows_the_past_to_what_delayed_an_access() -> None:
     last = stalled_at(over, 0, "long_scoreboard", at_end=True)
     chain = why(over, 0, last)
     said = [link.sentence for link in chain.links]
-    assert "after its issue" in said[3] and said[-1].startswith("all 1 MSHRs are taken since")
+    assert "after its issue" in said[3] and said[-1].startswith("all 1 MSHRs have been taken since")
     assert chain.resource is not None and chain.resource.kind == "MSHRs"
     target = chain.links[-1].target
     assert target is not None and target.cycle < last - 200, "the jump leads back to when it was full"

@@ -246,8 +246,9 @@ def _activity(row: Row, scene: Scene, rows: Rows, turns: Turns, bank: int) -> No
         place = int(lost[0]) * rows.banks + bank
         who = f"R{regs[place]} w{warps[place]}" if warps[place] >= 0 else f"row {lost[0]}"
         more = f" +{lost.size - 1}" if lost.size > 1 else ""
-        text = f"bit lost {who}{more}" if row.x <= ACCESS_COLUMN else f"{LOST} {who}{more}"
-        row.at(ACCESS_COLUMN if row.x <= ACCESS_COLUMN else row.x + 1, text, "bad")
+        at = max(ACCESS_COLUMN, row.x + 1)
+        texts = (f"bit lost {who}{more}", f"{LOST} {who}{more}", f"{LOST}{lost.size}")
+        row.at(at, next((text for text in texts if at + len(text) <= min(row.width, NEXT_COLUMN)), ""), "bad")
     if row.width >= ROOMY:
         wait = int(turns.wait[bank])
         row.at(NEXT_COLUMN, f"next row {turns.following[bank]:<2} ", "dim").add(f"in {wait}" if wait else "due", "dim")
