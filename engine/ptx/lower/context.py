@@ -181,13 +181,27 @@ class Lowering:
         if not isinstance(operand, Name):
             raise self.fail(f"expected {what}, found {describe(operand)}")
         found = self.resolve(operand)
-        if operand.addend:
-            raise self.fail(f"expected {what}, found '{operand.text}' plus {operand.addend}; an add takes one instruction")
         if isinstance(found, Parts):
             raise self.fail(f"expected {what}, found '{operand.text}', which holds {len(found.names)} values")
         if not isinstance(found, Register):
             raise self.fail(f"expected {what}, found '{operand.text}', which is no register")
-        return found
+        return self.plus(found, operand.addend) if operand.addend else found
+
+    def plus(self, register: Register, addend: int) -> Register:
+        """Add to a register that stands as an operand `%r1+4`; gives a new one."""
+        if register.bits not in (32, 64):
+            raise self.fail(f"a register of {register.bits} bits cannot have {addend} added in an operand")
+        info = forms.lookup("add", (f"u{register.bits}",))
+        total = self.temp(register.bits)
+        inst = VirtualInst(info.op, f"add.u{register.bits}", self.line)
+        inst.aux, inst.flags, inst.unit, inst.types = info.aux, info.flags, info.unit, info.src_types
+        inst.wait_class, inst.latency_class = info.wait_class, info.latency_class
+        inst.dst = self.rows(total)
+        for slot, row in enumerate(self.rows(register)):
+            inst.set_row(slot, row)
+            inst.set_imm(2 + slot, addend >> 32 * slot)
+        self.emit(inst)
+        return total
 
     def predicate(self, operand: object) -> tuple[int, bool]:
         """Give (variable, negated) of a predicate operand."""

@@ -31,7 +31,11 @@ def test_vectors_are_moved_and_taken_apart(tmp_path: Path) -> None:
         mov.v2.b32 {pair1.x, pair1.y}, {pair1.y, pair1.x};
         mov.b64 %rd4, pair1;
         mov.b64 pair2, %rd4;
+        sub.u32 v.x, v.x+7, 7;
         add.u32 v.x, v.x, pair2.x;
+        mov.u64 %rd5, %rd4+0x100000001;
+        sub.u64 %rd4, %rd5+-1, 0x100000000;
+        mov.b64 pair2, %rd4;
         st.global.v4.b32 [%rd2], v;
         st.global.v2.b32 [%rd2+8], pair2;""")
     want = WORDS.copy()
