@@ -6,8 +6,8 @@ import numpy as np
 
 from rfview.engine.check.layout import (B_ARRIVED, B_CLOSED, BARRIER_EXITED, BARRIER_PART, BARRIER_WORDS, BARRIERS, CLOCKS,
                                         H_CTA_WARPS, H_GRID_WARPS, H_PCS, W_BARRIER, W_BARRIER_LANES, W_BARRIER_PC, W_CLOCK,
-                                        W_EXIT_CYCLE, W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_KNOWS, WARP_WORDS, WARPS,
-                                        WHOLE_WARP)  # fmt: skip
+                                        W_EXIT_CYCLE, W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_KNOWS, W_MISSING, WARP_WORDS,
+                                        WARPS, WHOLE_WARP)  # fmt: skip
 from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import known_row, sync_lanes
 from rfview.engine.compile.bits import ctz64
@@ -43,8 +43,8 @@ def arrive(s, sm, inst, slot, pc, lanes):
     """Follow an arrival at a barrier."""
     me = WARPS + slot * WARP_WORDS
     live = ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF
-    if lanes != live and np.int64(s[np.int64(s[H_PCS]) + pc]) & WHOLE_WARP:
-        note(s, sm, BARRIER_PART, slot, ctz64(np.uint64(live & ~lanes)), pc, NO_OTHER, 0, SPACE_NONE, lanes)
+    if np.int64(s[np.int64(s[H_PCS]) + pc]) & WHOLE_WARP:
+        check_whole(s, sm, inst, slot, pc, lanes, live)
     number = number_of(s, sm, inst, slot)
     if number < 0:
         return 0
@@ -69,6 +69,23 @@ def arrive(s, sm, inst, slot, pc, lanes):
 
 
 @device
+def check_whole(s, sm, inst, slot, pc, lanes, live):
+    """Note an aligned barrier that lanes of a warp reach at different places, or pass before others come (see leave).
+
+    Those that come one after the other to one place would be together on a GPU: behind a spinning loop, from which the
+    machine lets some go ahead.
+    """
+    me = WARPS + slot * WARP_WORDS
+    is_elsewhere = s[me + W_BARRIER] != 0 and np.int64(s[me + W_BARRIER_PC]) != pc
+    if lanes != live and (is_elsewhere or inst.aux == BAR_ARRIVE):
+        s[me + W_MISSING] = 0
+        note(s, sm, BARRIER_PART, slot, ctz64(np.uint64(live & ~lanes)), pc, NO_OTHER, 0, SPACE_NONE, lanes)
+    elif lanes != live:
+        s[me + W_MISSING] = (np.int64(s[me + W_MISSING]) | live) & ~(np.int64(s[me + W_BARRIER_LANES]) | lanes)
+    return 0
+
+
+@device
 def leave(s, sm, insts, slot):
     """Follow a warp out of a barrier that has opened: it knows what all that arrived did before."""
     me = WARPS + slot * WARP_WORDS
@@ -88,6 +105,11 @@ def leave(s, sm, insts, slot):
             s[me + W_KNOWS] = 1
     live = ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF
     sync_lanes(s, slot, np.int64(s[me + W_BARRIER_LANES]) & live, live)
+    missing = np.int64(s[me + W_MISSING])
+    if missing != 0:
+        s[me + W_MISSING] = 0
+        note(s, sm, BARRIER_PART, slot, ctz64(np.uint64(missing)), np.int64(s[me + W_BARRIER_PC]), NO_OTHER, 0, SPACE_NONE,
+             np.int64(s[me + W_BARRIER_LANES]))  # fmt: skip
     inst = insts[s[me + W_BARRIER_PC]]
     if np.int64(inst.src[2]) == NO_REG and inst.imm[2] == 0:
         check_ended(s, sm, slot, np.int64(s[me + W_BARRIER_PC]), first, size)

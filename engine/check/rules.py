@@ -15,7 +15,8 @@ race-shared, race-global
                      two accesses to the same byte by different threads, at least one a write, not both strong, neither
                      before the other. A write that leaves the value as the other write made it is no race with that.
 barrier-exited       a barrier of the whole CTA opens without threads that have ended: they never reach it.
-barrier-part         an aligned barrier (bar.*, barrier.*.aligned) is reached by some lanes of a warp only.
+barrier-part         an aligned barrier (bar.*, barrier.*.aligned) opens when only some lanes of a warp have reached it, or
+                     lanes of a warp reach it at different places.
 mask-without-lane    a lane executes a .sync instruction whose member mask leaves it out.
 mask-absent          a member mask names a lane that has not ended and does not execute the instruction with it.
 masks-differ         lanes that execute a .sync instruction together name different members.

@@ -67,6 +67,7 @@ CASES = (
     Case("global", "atomic_and_store", "race-global", 2, 32),
     Case("barriers", "ended", "barrier-exited", 1, 64),
     Case("barriers", "divergent", "barrier-part", 1, 64),
+    Case("barriers", "behind_a_lock", "barrier-part", 1, 128),
     Case("barriers", "other_number", "fault", 1, 64),
     Case("barriers", "too_many", "fault", 1, 64),
     Case("barriers", "guarded", "barrier-part", 1, 32),
