@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +24,8 @@ def path_of(name: str) -> Path:
     return kernels.path(name) if name in BUNDLED else CORPUS / name.split(".")[0] / f"{name}.toml"
 
 
-@lru_cache(maxsize=4)
+@cache
 def reference_run(name: str) -> tuple[LaunchSpec, dict[str, np.ndarray]]:
-    """Return a case's launch file and the memory that the reference interpreter leaves."""
+    """Return a case's launch file and the memory that the reference interpreter leaves, once for all tests of a process."""
     spec = load_launch_file(path_of(name))
     return spec, run_launches(spec, load_module(spec.module_path))
