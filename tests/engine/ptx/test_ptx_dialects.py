@@ -10,6 +10,7 @@ import pytest
 from rfview.engine.errors import KernelFault, PtxError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.ptx import decode_module
+from rfview.engine.ptx.decode import STACK_BYTES
 from rfview.engine.simulator import Simulator
 from tests.reference.interpreter import run_launches
 
@@ -215,20 +216,22 @@ def test_an_async_copy_fills_up_with_zeros(tmp_path: Path, given: str) -> None:
 def test_alloca_gives_areas_that_are_free_again_when_the_function_returns(tmp_path: Path, saved: str) -> None:
     restored = saved.replace("save", "restore")
     text = f"""{NEW.replace('.visible', '''.func (.reg .b32 sum) inner(.reg .b32 n)
-{ .reg .pred p; .reg .b32 k; .reg .b64 size, base, at; mul.wide.u32 size, n, 4; alloca.u64 base, size, 16; mov.u32 k, n;
+{ .reg .pred p; .reg .b32 k; .reg .b64 size, base, at; mul.wide.u32 size, n, 1024; alloca.u64 base, size, 16; mov.u32 k, n;
 FILL: sub.u32 k, k, 1; mad.wide.u32 at, k, 4, base; st.local.u32 [at], k; setp.ne.u32 p, k, 0; @p bra FILL;
   mov.u32 sum, 0;
 ADD: mad.wide.u32 at, k, 4, base; ld.local.u32 n, [at]; add.u32 sum, sum, n; add.u32 k, k, 1; cvt.u32.u64 n, size;
-  shr.u32 n, n, 2; setp.lt.u32 p, k, n; @p bra ADD; ret; }
+  shr.u32 n, n, 10; setp.lt.u32 p, k, n; @p bra ADD; ret; }
 .visible''')}{REGISTERS}
     mul.wide.u32 %rd3, %r1, 4; alloca.u64 %rd4, %rd3, 4; add.u64 %rd4, %rd4, -4; add.u32 %r4, %r1, 1; mov.u32 %r3, 0;
     setp.eq.u32 %p1, %r1, 0; @%p1 bra LOOP; add.u64 %rd5, %rd4, %rd3; st.local.u32 [%rd5], %r1;
-LOOP: {saved} call (%r5), inner, (%r4); {restored} add.u32 %r3, %r3, %r5; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 60;
+LOOP: {saved} call (%r5), inner, (%r4); {restored} add.u32 %r3, %r3, %r5; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 6;
     @%p2 bra LOOP; @%p1 bra END; ld.local.u32 %r5, [%rd5]; add.u32 %r3, %r3, %r5;
 END: st.global.u32 [%rd2], %r3; ret; }}
 """
-    got = run_kernel(tmp_path, text, np.zeros(32, np.uint32), 32, is_exact=False)
-    assert got.tolist() == [sum(n * (n - 1) // 2 for n in range(t + 1, 60)) + t for t in range(32)]
+    # all areas of a thread together are larger than its stack
+    assert all(sum(1024 * n for n in range(t + 1, 6)) > STACK_BYTES for t in range(4))
+    got = run_kernel(tmp_path, text, np.zeros(4, np.uint32), 4, is_exact=False)
+    assert got.tolist() == [sum(n * (n - 1) // 2 for n in range(t + 1, 6)) + t for t in range(4)]
 
 
 def test_an_alloca_beyond_the_stack_is_a_fault(tmp_path: Path) -> None:
