@@ -11,15 +11,19 @@ from rfview.engine.chunk import Blocks
 from rfview.sessions.codec.streams import Stream, naming, numbers, per_cycle, undeltas, unzigzag
 
 # the streams of a `state` blob, in order: see README.md
-STATE = ("key_step", "key_bits", "groups", "group_masks", "blocks", "events", "masks", "gaps", "ranks", "modes", "widths",
+STATE = ("key_step", "key_bits", "groups", "group_masks", "stamps", "blocks", "events", "masks", "gaps", "ranks", "widths",
          "planes")  # fmt: skip
 # as loops.py has them, which imports numba
-DELTA, NEW, STAMP = range(3)
 WIDTH, PLANES = 32, 4
 # no chunk has more cycles, nor more pairs of a block and a mask of its group
 MAX_CYCLES, MAX_CELLS = 1 << 16, 1 << 26
 
 History = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def bits(masks: np.ndarray) -> np.ndarray:
+    """Return (k, 32) u1 the bits of u4 masks, low bits first."""
+    return np.unpackbits(masks[:, None].view(np.uint8), axis=1, bitorder="little")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,7 @@ class Changes:
     @staticmethod
     def of_blocks(blocks: Blocks) -> Changes:
         """Return the changes that a journal holds."""
-        block, bit = np.nonzero(np.unpackbits(blocks.mask[:, None].view(np.uint8), axis=1, bitorder="little"))
+        block, bit = np.nonzero(bits(blocks.mask))
         when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))[block]
         return Changes((blocks.first[block] + bit).astype(np.uint32), when, blocks.value)
 
@@ -66,13 +70,13 @@ class StoredChanges:
         self._what = what
         blocks_of, masks_of = (numbers(stored[name], np.int64) for name in ("groups", "group_masks"))
         self._block, self._events = undeltas(numbers(stored["blocks"])).astype(np.int64), numbers(stored["events"], np.int64)
-        masks, ranks = numbers(stored["masks"]), numbers(stored["ranks"], np.int64)
-        _require(len(blocks_of) == len(masks_of) and masks_of.sum() == len(masks))
+        masks, ranks, stamps = numbers(stored["masks"]), numbers(stored["ranks"], np.int64), numbers(stored["stamps"])
+        _require(len(blocks_of) == len(masks_of) == len(stamps) and masks_of.sum() == len(masks))
         _require(blocks_of.sum() == len(self._block) == len(self._events))
         _require(bool((self._events > 0).all() and (blocks_of > 0).all()))
         _require(self._events.sum() == len(ranks) == stored["gaps"][0] and num_cycles <= MAX_CYCLES)
         _require(self._block.max(initial=0) < len(key))
-        self._bits = np.unpackbits(masks[:, None].view(np.uint8), axis=1, bitorder="little")
+        self._bits, self._stamped = bits(masks), bits(stamps).ravel().view(bool)
         self._group = np.repeat(np.arange(len(blocks_of)), blocks_of)
         self._block_begin, self._mask_begin = np.cumsum(blocks_of) - blocks_of, np.cumsum(masks_of) - masks_of
         self._blocks_of, self._masks_of, self._ranks = blocks_of, masks_of, ranks
@@ -124,30 +128,27 @@ class StoredChanges:
         return before - before[self._block_begin[self._group]]
 
     @cached_property
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return (groups * 32,) number of codes, mode and width of each column, (4, groups * 32) where its planes begin."""
+    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (groups * 32,) how many codes each column has, and their width; (4, groups * 32) where its planes begin."""
         size = np.add.reduceat(self._counts, self._block_begin, axis=0).ravel()
-        listed = np.flatnonzero(size)
-        mode, width = np.zeros((2, len(size)), np.int64)
-        for name, found, most in (("modes", mode, STAMP), ("widths", width, PLANES)):
-            given = numbers(self._stored[name], np.int64)
-            _require(len(given) == len(listed) and given.max(initial=0) <= most)
-            found[listed] = given
+        listed, given = np.flatnonzero(size), numbers(self._stored["widths"], np.int64)
+        width = np.zeros(len(size), np.int64)
+        _require(len(given) == len(listed) and given.max(initial=0) <= PLANES)
+        width[listed] = given
         sizes = np.where(width > np.arange(PLANES)[:, None], size, 0)
         end = np.cumsum(sizes).reshape(sizes.shape)
         count, stream_width, _ = self._stored["planes"]
         _require(end.max(initial=0) == count and (stream_width == 1 or not count))
-        return size, mode, width, end - sizes
+        return size, width, end - sizes
 
     def _decoded(self, columns: np.ndarray) -> _Columns:
         """Return some columns, decoded; all of them have codes."""
-        sizes, mode, width, begins = self._columns
-        columns = columns[np.argsort(mode[columns], kind="stable")]     # those of a mode lie together
-        size, modes = sizes[columns], mode[columns]
-        end = np.cumsum(size + 1)
-        values, planes = np.zeros(int(end[-1]), np.uint32), np.frombuffer(self._stored["planes"][2], np.uint8)
-        for column, stop, number in zip(columns.tolist(), end.tolist(), size.tolist()):
-            part = values[stop - number : stop]
+        sizes, width, begins = self._columns
+        size, begin = sizes[columns], np.full(len(sizes), -1)
+        begin[columns] = np.cumsum(size) - size
+        values, planes = np.zeros(int(size.sum()), np.uint32), np.frombuffer(self._stored["planes"][2], np.uint8)
+        for column, first, number in zip(columns.tolist(), begin[columns].tolist(), size.tolist()):
+            part = values[first : first + number]
             for plane in range(int(width[column])):
                 at = int(begins[plane, column])
                 data = planes[at : at + number]
@@ -155,14 +156,9 @@ class StoredChanges:
                     part |= np.left_shift(data, np.uint32(8 * plane), dtype=np.uint32)
                 else:
                     part[:] = data
-        begin = np.full(len(sizes), -1)
-        begin[columns] = end - size - 1
-        news, stamps = (int(end[at - 1]) if at else 0 for at in np.searchsorted(modes, (NEW, STAMP)).tolist())
-        values[:news] = np.cumsum(unzigzag(values[:news]), dtype=np.uint32)
-        values[stamps:] = unzigzag(values[stamps:])
-        for at in np.flatnonzero(modes == STAMP).tolist():
-            when = self._when[self._events_with(*divmod(int(columns[at]), WIDTH))]
-            values[end[at] - size[at] : end[at]] += when + np.uint32(self._first_cycle & 0xFFFFFFFF)
+            if self._stamped[column]:
+                when = self._when[self._events_with(*divmod(column, WIDTH))]
+                part[:] = unzigzag(part) + when + np.uint32(self._first_cycle & 0xFFFFFFFF)
         return _Columns(begin, values)
 
     def _events_with(self, group: int, place: int) -> np.ndarray:
@@ -186,11 +182,8 @@ class StoredChanges:
             number = self._tally(self._cells[0][self._when < offset])
             block, place = np.nonzero(number)
             column, word = self._group[block] * WIDTH + place, self._block[block] + place
-            start = self._every.begin[column] + self._before[block, place]
-            value = self._every.values[start + number[block, place]]
-            deltas = np.flatnonzero(self._columns[1][column] == DELTA)
-            value[deltas] += self._key[word[deltas]] - self._every.values[start[deltas]]
-            words[word] = value
+            behind = self._every.begin[column] + self._before[block, place] + number[block, place]
+            words[word] = self._every.values[behind - 1]
 
     @cached_property
     def _ascending(self) -> np.ndarray:
@@ -222,10 +215,7 @@ class StoredChanges:
         blocks = slice(int(self._block_begin[group]), int(self._block_begin[group] + self._blocks_of[group]))
         events, lengths = self._events_with(group, place), self._counts[blocks, place]
         begin = int(columns.begin[column])
-        value = columns.values[begin + 1 : begin + 1 + len(events)]
-        if self._columns[1][column] == DELTA:
-            base = self._key.take(self._block[blocks] + place, mode="clip")
-            value = value + np.repeat(base - columns.values[begin + self._before[blocks, place]], lengths)
+        value = columns.values[begin : begin + len(events)]
         asked = np.full(blocks.stop - blocks.start, -1)
         asked[near[which] - blocks.start] = which
         number = np.repeat(asked, lengths)
@@ -237,9 +227,7 @@ class StoredChanges:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Some columns, decoded. values: u4, of each column from `begin` (groups * 32; -1 = not here) on a number that is none
-    of its own and then what its codes stand for: values, or of mode DELTA running sums, whose differences count.
-    """
+    """Some columns, decoded. begin: (groups * 32,) where the values of each begin, -1 = not here. values: (k,) u4."""
 
     begin: np.ndarray
     values: np.ndarray

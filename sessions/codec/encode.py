@@ -5,7 +5,6 @@ Only recording needs this: numba is imported here, and nothing that replays impo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +12,12 @@ import numpy as np
 from rfview.engine.chunk import AFFINE, LANES, NO_ROW, RAW, ROW_WORDS, UNIFORM, Blocks, Rows, Writes
 from rfview.sessions.codec import loops
 from rfview.sessions.codec.changes import STATE
-from rfview.sessions.codec.loops import DELTA, LEARN_CODES, MODES, PLANES, WIDTH
+from rfview.sessions.codec.loops import PLANES, WIDTH
 from rfview.sessions.codec.streams import HEAD_BYTES, deltas, per_cycle
 
 NOTHING = np.empty(0, np.uint32)
 # a code of so many bits needs more than 0, 1, 2, 3 bytes
 WIDER = np.array([[0], [0xFF], [0xFFFF], [0xFFFFFF]], np.uint32)
-_COUNTS = np.arange(LEARN_CODES + 1)
-# the entropy of n bytes is n log n less the sum of these over each of them: see loops.score_mode
-GROWTH = np.diff(_COUNTS * np.log2(np.maximum(_COUNTS, 1)))
 
 
 def put_streams(streams: tuple[np.ndarray, ...], number: int, out: np.ndarray) -> int:
@@ -71,7 +67,7 @@ def writes_blob(writes: Writes, row_end: np.ndarray) -> memoryview:
     before = np.concatenate(([0], row_end[:-1])).astype(np.uint32)[cycle]
     row = np.where(writes.row == NO_ROW, np.uint32(0), writes.row - before + np.uint32(1))
     warp = writes.register >> np.uint32(6)
-    order = np.argsort(warp, kind="stable")
+    order = np.argsort(warp.astype(np.uint8), kind="stable")     # of bytes, the time is that of one pass
     lanes = writes.lanes[order]
     before_lanes = np.concatenate((np.zeros(1, np.uint32), lanes))[:-1]
     return log_blob(count, warp, row, writes.register[order] & np.uint32(63), deltas(writes.pc[order]),
@@ -104,29 +100,30 @@ class Watch:
 class Encoder:
     """Codes the state changes of one recording's chunks, and finds what zone maps say of each.
 
-    groups: (words,) i4 layout group of the block that begins at each word (Layout.groups). state: (words,) u4 that of the
-    next chunk's begin; the fields of which blocks say nothing are written there from outside. low, high: (words,) u4 the
-    least and greatest value of each watched word in the last chunk; modes: (groups, 32) u1 of each column; changed:
-    (words,) u8 gets a chunk's bit where a word changes; sets: (warp slots,) u8 the states that each warp had in it.
+    groups: (words,) i4 layout group of the block that begins at each word (Layout.groups). stamps: (groups,) u4 the places
+    of each group that hold cycles (Layout.stamps). state: (words,) u4 that of the next chunk's begin; the fields of which
+    blocks say nothing are written there from outside. low, high: (words,) u4 the least and greatest value of each watched
+    word in the last chunk; changed: (words,) u8 gets a chunk's bit where a word changes; sets: (warp slots,) u8 the states
+    that each warp had in it.
     """
 
-    def __init__(self, groups: np.ndarray, watch: Watch, state: np.ndarray):
+    def __init__(self, groups: np.ndarray, stamps: np.ndarray, watch: Watch, state: np.ndarray):
         words = len(groups)
-        self._groups, self._watch = groups, watch
+        self._groups, self.stamps, self._watch = groups, stamps, watch
         self._place = np.empty(words, np.int64)     # of a block in the order of storing
         self._place[np.argsort(groups, kind="stable")] = np.arange(words)
-        self.modes = np.full((int(groups.max()) + 1, WIDTH), DELTA, np.uint8)
         self._slot_of, self._slots = np.full(words, -1, np.int32), np.empty((2, words), np.uint32)
         self._arrays: dict[str, np.ndarray] = {}
         self._free: list[np.ndarray] = []
         self._base, self.state = state.copy(), state.copy()
+        self._watched = np.flatnonzero(watch.how)
         self.low, self.high = np.empty((2, words), np.uint32)
         self.changed, self.sets = np.zeros(words, np.uint64), np.zeros(len(watch.states_at), np.uint64)
 
-    def encode(self, blocks: Blocks, first_cycle: int, choose: bool, chunk_bit: int = 0) -> memoryview:
+    def encode(self, blocks: Blocks, first_cycle: int, chunk_bit: int = 0) -> memoryview:
         """Return the streams of a chunk's keyframe and changes, to be compressed; `state` becomes that behind it.
 
-        choose: find out first how each column is coded best; it costs three times as much. chunk_bit: for `changed`.
+        chunk_bit: for `changed`.
         """
         differing = np.flatnonzero(self.state != self._base)
         key = np.diff(differing, prepend=0).astype(np.uint32), self.state[differing] ^ self._base[differing]
@@ -143,25 +140,16 @@ class Encoder:
                                    group_masks, counts)  # fmt: skip
         begin = np.cumsum(counts, dtype=np.int64) - counts
         codes, used = self._work("codes", len(blocks.value)), np.zeros(len(counts), np.uint32)
-
-        def code(modes: np.ndarray, watched: np.ndarray) -> None:
-            np.copyto(self.low, self.state)
-            np.copyto(self.high, self.state)
-            used[:] = 0
-            states = self.state.view(np.uint8)[self._watch.states_at] & np.uint8(63)
-            np.left_shift(np.uint64(1), states.astype(np.uint64), out=self.sets)
-            loops.code_values(first, group, events, *ordered, blocks.value, modes, begin.copy(), codes, used,
-                              np.uint32(first_cycle & 0xFFFFFFFF), self.state, self.low, self.high, self.changed,
-                              np.uint64(chunk_bit), watched, self._watch.state_of, self._watch.shift, self.sets)  # fmt: skip
-
-        if choose:
-            self.modes[present] = self._learned(begin, counts, codes, code).reshape(-1, WIDTH)
-        modes = self.modes[present].ravel()
-        code(modes, self._watch.how)
+        self.low[self._watched] = self.high[self._watched] = self.state[self._watched]
+        states = self.state.view(np.uint8)[self._watch.states_at] & np.uint8(63)
+        np.left_shift(np.uint64(1), states.astype(np.uint64), out=self.sets)
+        stamps, watch = self.stamps[present], self._watch
+        loops.code_values(first, group, events, *ordered, blocks.value, stamps, begin.copy(), codes, used,
+                          np.uint32(first_cycle & 0xFFFFFFFF), self.state, self.low, self.high, self.changed,
+                          np.uint64(chunk_bit), watch.how, watch.state_of, watch.shift, self.sets)  # fmt: skip
         widths = (used > WIDER).sum(axis=0, dtype=np.uint8)
-        listed = counts > 0
-        how = modes[listed].astype(np.uint32), widths[listed].astype(np.uint32)
-        streams = (*key, blocks_of, group_masks, deltas(first), events, dictionary[:masks], gaps, ranks, *how)
+        streams = (*key, blocks_of, group_masks, stamps, deltas(first), events, dictionary[:masks], gaps, ranks,
+                   widths[counts > 0].astype(np.uint32))  # fmt: skip
         size = int(counts @ widths.astype(np.int64))
         out = self._buffer(HEAD_BYTES * len(STATE) + PLANES * sum(map(len, streams)) + size)
         at = put_streams(streams, len(STATE), out)
@@ -198,17 +186,3 @@ class Encoder:
         loops.sort_events(blocks.end, blocks.first, blocks.mask, self._slot_of, next_place, *ordered)
         self._slot_of[first] = -1
         return first, events, ordered
-
-    def _learned(self, begin: np.ndarray, counts: np.ndarray, codes: np.ndarray,
-                 code: Callable[[np.ndarray, np.ndarray], None]) -> np.ndarray:  # fmt: skip
-        """Code the chunk under each mode; return for each column the one with the least entropy.
-
-        This, against byte counts, saves 4 % of the state's bytes; STAMP saves another 14 %.
-        """
-        state, modes = self.state.copy(), np.full(len(counts), DELTA, np.uint8)
-        best, table = np.full(len(modes), -1.0), np.empty((PLANES, 256), np.uint32)
-        for mode in MODES:
-            code(np.full(len(modes), mode, np.uint8), np.zeros_like(self._watch.how))
-            loops.score_mode(np.uint8(mode), begin, counts, codes, GROWTH, table, best, modes)
-            self.state[:] = state
-        return modes

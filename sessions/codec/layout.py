@@ -69,6 +69,15 @@ class Layout:
                 found[begin:end] += np.arange(end - begin, dtype=np.int32) % size // (32 if size > 32 else 1)
         return found
 
+    @cached_property
+    def stamps(self) -> np.ndarray:
+        """Return (groups,) u4: bit k of each is set where word k of its blocks is the low one of a field named `*_cycle`."""
+        is_stamp = np.zeros(self.num_words + 31, np.uint32)
+        is_stamp[: self.num_words] = np.concatenate((_cycles(self.sm_dtype), _cycles(self.rf_dtype)))[::4]
+        first = np.zeros(int(self.groups.max()) + 1, np.int64)
+        first[self.groups[::-1]] = np.arange(self.num_words)[::-1]      # of several the last, which is the first word, stays
+        return (is_stamp[first[:, None] + np.arange(32)] << np.arange(32, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
+
     def field(self, path: str) -> Field:
         """Resolve a path; raises InputError naming the part that does not exist and what is close to it."""
         return _resolve(self, path)
@@ -98,6 +107,17 @@ def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
         else:
             size = inner.base.itemsize // 4 if inner is not None and whole and inner.base.itemsize % 4 == 0 else 1
             found.append((first + begin, first + end, size))
+    return found
+
+
+def _cycles(dtype: np.dtype) -> np.ndarray:
+    """Return (itemsize,) bool of a record: the first bytes of fields that hold a cycle, by their names."""
+    found = np.zeros(dtype.itemsize, bool)
+    for name in dtype.names or ():
+        inner, at = dtype.fields[name][:2]  # type: ignore[index]
+        one = _cycles(inner.base)
+        one[0] |= inner.base.names is None and name.endswith("_cycle")
+        found[at : at + inner.itemsize] = np.tile(one, inner.itemsize // inner.base.itemsize)
     return found
 
 

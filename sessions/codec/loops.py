@@ -18,13 +18,9 @@ from rfview.engine.chunk import AFFINE, RAW
 from rfview.engine.compile import bits, jit
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 
-DELTA, NEW, STAMP = range(3)
-MODES = (DELTA, NEW, STAMP)
 # whether the least and the greatest value of a word are wanted: no, of the word, of each byte; the last also: a warp's state
 NOT_WATCHED, WHOLE, BYTES, STATE = range(4)
 WIDTH, PLANES = 32, 4
-# so many codes of a column tell which mode is the best for it
-LEARN_CODES = 256
 
 SOURCES = tuple(Path(str(module.__file__)) for module in (bits, chunk)) + (Path(__file__),)
 FOLDER = jit.CACHE_FOLDER / f"recorder-{jit.source_hash(SOURCES)}"
@@ -166,39 +162,36 @@ def widen(watch, low, high, word, new):
 
 
 @entry
-def code_values(block_first, block_group, block_events, masks, cycles, values_at, value, modes, next_code, codes, used,
+def code_values(block_first, block_group, block_events, masks, cycles, values_at, value, stamps, next_code, codes, used,
                 first_cycle, state, low, high, changed, chunk_bit, watch, state_of, shift_of, sets):  # fmt: skip
     """Write the code of every new value to its column, where next_code says, and bring `state` to that behind the chunk.
 
-    modes: u1 of each column; used: u4 gets the bits that its codes have between them. low, high: u4 of each word, what it
-    was and became. changed: u8 of each word, gets chunk_bit where it changes. watch, state_of, shift_of: of each word, see
-    Watch; sets: u8 of each warp slot, gets a bit for each state.
+    stamps: u4 of each group, the places whose codes are differences to the cycle; used: u4 of each column gets the bits
+    that its codes have between them. low, high: u4 of each word, what it was and became. changed: u8 of each word, gets
+    chunk_bit where it changes. watch, state_of, shift_of: of each word, see Watch; sets: u8 of each warp slot, gets a bit
+    for each state.
     """
     event, one = np.uint64(0), np.uint64(1)
     for block in range(np.uint64(len(block_first))):
-        begin, column_begin = np.uint64(block_first[block]), np.uint64(block_group[block]) * np.uint64(WIDTH)
+        begin, group = np.uint64(block_first[block]), np.uint64(block_group[block])
+        column_begin, stamped = group * np.uint64(WIDTH), np.uint64(stamps[group])
         touched = np.uint64(0)
         for _ in range(np.uint64(block_events[block])):
             at, left = np.uint64(values_at[event]), np.uint64(masks[event])
-            stamp = np.uint32(np.uint32(first_cycle) + np.uint32(cycles[event]))
+            now = np.uint32(np.uint32(first_cycle) + np.uint32(cycles[event]))
             touched |= left
             event += one
             while left != 0:
                 place = np.uint64(ctz64(left))
                 left &= left - one
-                word, column = begin + place, column_begin + place
-                new, mode = value[at], modes[column]
+                word, column, new = begin + place, column_begin + place, value[at]
                 at += one
-                code = new
-                if mode == DELTA:
-                    code = zigzag(np.uint32(new - state[word]))
-                elif mode == STAMP:
-                    code = zigzag(np.uint32(new - stamp))
-                state[word] = new
+                code = zigzag(np.uint32(new - now)) if (stamped >> place) & one else new
                 to = np.uint64(next_code[column])
                 next_code[column] = to + one
                 codes[to] = code
                 used[column] |= code
+                state[word] = new
                 if watch[word] != NOT_WATCHED:
                     widen(watch[word], low, high, word, new)
                     if watch[word] == STATE:
@@ -206,29 +199,6 @@ def code_values(block_first, block_group, block_events, masks, cycles, values_at
         while touched != 0:
             changed[begin + np.uint64(ctz64(touched))] |= np.uint64(chunk_bit)
             touched &= touched - one
-    return 0
-
-
-@entry
-def score_mode(mode, begin, counts, codes, growth, table, best, modes):
-    """Give the columns this mode whose first codes have less entropy under it, byte plane by byte plane, than so far.
-
-    growth: n log n - (n - 1) log(n - 1) of n = 1.. : what one more byte of a value that occurs so often brings. best:
-    (columns,) f8 the sums so far. table: (4, 256) u4 to work on.
-    """
-    for column in range(len(counts)):
-        if counts[column] == 0:
-            continue
-        table[:] = 0
-        total = 0.0
-        for at in range(begin[column], begin[column] + min(np.int64(counts[column]), LEARN_CODES)):
-            for plane in range(PLANES):
-                byte = (codes[at] >> np.uint32(8 * plane)) & np.uint32(255)
-                total += growth[table[plane, byte]]
-                table[plane, byte] += np.uint32(1)
-        if total > best[column]:
-            best[column] = total
-            modes[column] = mode
     return 0
 
 

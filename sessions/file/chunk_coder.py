@@ -51,22 +51,19 @@ class Coder:
         self._clock: Any = slice(clock[0], clock[-1] + 1) if (np.diff(clock) == 1).all() else clock
         kinds = WordKinds.of(layout)
         watch = watch_of(layout, kinds)
-        self._encoder = encode.Encoder(layout.groups, watch, state)
+        self._encoder = encode.Encoder(layout.groups, layout.stamps, watch, state)
         self.zones = ZoneMapWriter(kinds, watch, self._encoder, num_rows)
         self._rows, self._memory = Newest((num_rows, 32)), Newest((num_words,))
-        self._coded = self._learn_at = 0
+        self._coded = 0
         self.give_back = self._encoder.give_back
 
     def code(self, chunk: Chunk) -> dict[str, Any]:
         """Return a chunk's map; blobs are memoryviews that are to be compressed."""
         number, rows = self._coded, chunk.rows
-        choose = number == self._learn_at
-        if choose:
-            self._learn_at = max(2, 4 * number)
         self._encoder.state[self._clock] = chunk.key[self._clock]
         content = {
             "totals": chunk.key[self._totals.words].view(self._totals.dtype).tolist(),
-            "state": self._encoder.encode(chunk.blocks, chunk.first_cycle, choose, 1 << self.zones.count),
+            "state": self._encoder.encode(chunk.blocks, chunk.first_cycle, 1 << self.zones.count),
             "rows": encode.rows_blob(rows),
             "memory": encode.memory_blob(chunk.mem_index, chunk.mem_value, chunk.mem_end),
             "writes": encode.writes_blob(chunk.writes, rows.end),

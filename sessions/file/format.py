@@ -13,7 +13,7 @@ format number; `format` goes up when a field changes its meaning, and a reader r
 A blob is zstd; what `streams` and number lists are is in codec/README.md, with the streams of each blob.
 
 HEAD payload, a map
-    format       1
+    format, layout   1, 2; until a release, what changes in the layout of format 1 changes the second number alone
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), chunk_cycles
@@ -70,7 +70,7 @@ from rfview.sessions.codec import limits, streams
 from rfview.sessions.codec.layout import Layout
 from rfview.sessions.file import run_info
 
-FORMAT = 1
+FORMAT, LAYOUT = 1, 2
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 3
@@ -252,7 +252,8 @@ class Header:
             "chunk_cycles": self.chunk_cycles,
         }
         values = {name: streams.compress(np.ascontiguousarray(getattr(self, name), "<u4").data) for name in VALUES}
-        return msgpack.packb({"format": FORMAT, "body": streams.compress_map(body, HEADER_LEVEL), **values})
+        packed = streams.compress_map(body, HEADER_LEVEL)
+        return msgpack.packb({"format": FORMAT, "layout": LAYOUT, "body": packed, **values})
 
     @staticmethod
     def unpack(payload: bytes, path: Any) -> Header:
@@ -262,6 +263,9 @@ class Header:
             number = outer["format"]
             if number != FORMAT:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
+            if outer.get("layout") != LAYOUT:
+                raise InputError(f"{path}: a recording in layout {outer.get('layout', 1)} of session format {FORMAT}, this "
+                                 f"rfview reads layout {LAYOUT}; record the run again")  # fmt: skip
             body = streams.decompress_map(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
             if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:

@@ -236,7 +236,7 @@ def test_dtypes_survive_as_json(recorded) -> None:
 def encoder_of(layout: Layout, base: np.ndarray, watch: np.ndarray | None = None) -> Encoder:
     """Return an encoder whose keyframes are given by `base`; it watches nothing but states unless told to."""
     watched = np.zeros(layout.num_words, np.uint8) if watch is None else watch
-    return Encoder(layout.groups, Watch.of(watched, layout.field(STATES).offsets), base)
+    return Encoder(layout.groups, layout.stamps, Watch.of(watched, layout.field(STATES).offsets), base)
 
 
 def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
@@ -268,10 +268,10 @@ def test_the_example_of_the_readme_is_what_is_written() -> None:
     state_then = np.zeros(8, np.uint32)
     state_then[7] = 4
     watch = Watch.of(np.zeros(8, np.uint8), np.array([0]))
-    encoder = Encoder(np.zeros(8, np.int32), watch, state_then)
+    encoder = Encoder(np.zeros(8, np.int32), np.zeros(1, np.uint32), watch, state_then)
     encoder.state[7] = 5
     ends, once = np.array([0, 1, 1, 2], np.uint32), np.ones(2, np.uint32)
-    blob = encoder.encode(Blocks(ends, once * 7, once, np.array([6, 9], np.uint32)), 100, choose=False)
+    blob = encoder.encode(Blocks(ends, once * 7, once, np.array([6, 9], np.uint32)), 100)
     assert len(sizes) == len(STATE) and bytes(blob) == np.array(sizes, "<u4").tobytes() + written
 
 
@@ -292,9 +292,10 @@ def test_changes_come_back_as_they_were(seed: int) -> None:
     base = np.where(random_state.randint(0, 2, words), key, 0).astype(np.uint32)
     encoder = encoder_of(layout, base, watch)
     encoder.state[:] = key
-    encoder.modes[:] = random_state.randint(0, 3, encoder.modes.shape)
+    if seed % 3:
+        encoder.stamps[:] = random_words(random_state, len(encoder.stamps))
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
-    blob = encoder.encode(blocks, (1 << 32) - 7, choose=seed % 3 == 0, chunk_bit=4)
+    blob = encoder.encode(blocks, (1 << 32) - 7, chunk_bit=4)
     stored = streams.split(bytes(blob), STATE)
     encoder.give_back(blob)
     assert (key_of(base, stored) == key).all()
@@ -337,7 +338,7 @@ def test_a_group_may_have_thousands_of_masks() -> None:
     encoder = encoder_of(layout, key)
     for _ in range(2):      # what it works on is used again
         encoder.state[:] = key
-        blob = encoder.encode(blocks, 0, choose=True)
+        blob = encoder.encode(blocks, 0)
         stored = streams.split(bytes(blob), STATE)
         encoder.give_back(blob)
         for offset in (1, 1000, cycles):
@@ -359,7 +360,7 @@ def test_a_chunk_may_change_nothing() -> None:
     key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
     encoder = encoder_of(layout, np.zeros_like(key))
     encoder.state[:] = key
-    blob = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7, choose=True)
+    blob = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7)
     stored = streams.split(bytes(blob), STATE)
     assert (key_of(np.zeros_like(key), stored) == key).all() and not encoder.changed.any()
     changes, states = StoredChanges(stored, key, 7, 3), key.copy()
@@ -376,7 +377,7 @@ def small_state() -> bytes:
     value = random_words(random_state, int(np.bitwise_count(masks).sum()))
     blocks = Blocks(np.arange(8, 48, 8, dtype=np.uint32), np.tile(first, 5), masks, value)
     encoder = encoder_of(layout, np.zeros(layout.num_words, np.uint32))
-    return bytes(encoder.encode(blocks, 100, choose=True))
+    return bytes(encoder.encode(blocks, 100))
 
 
 SMALL_STATE, WORDS = small_state(), Layout(state.recorded_dtype(), RF_DTYPE).num_words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from rfview.engine.errors import InputError
@@ -36,3 +37,11 @@ def test_a_file_from_before_format_1_is_one_sentence(tmp_path: Path) -> None:
         open_recording(path)
     assert str(caught.value).endswith("old.rfs: a recording of an earlier rfview, from before session format 1; "
                                       "record the run again")  # fmt: skip
+
+
+def test_a_file_of_another_layout_is_one_sentence() -> None:
+    header = {"format": format.FORMAT, "body": b"laid out otherwise"}
+    with pytest.raises(InputError) as caught:
+        format.Header.unpack(msgpack.packb(header), "old.rfs")
+    assert str(caught.value) == ("old.rfs: a recording in layout 1 of session format 1, this rfview reads layout "
+                                 f"{format.LAYOUT}; record the run again")  # fmt: skip
