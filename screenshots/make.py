@@ -51,6 +51,7 @@ def _all(name: str, source: str = "first", *keys: str, goto: int | str = 900, **
 
 NEXT = "right_square_bracket"
 MARKS = (":mark a", ":goto 1400", ":mark b", ":goto 900")
+WATCHES = (":watch rf.buffer[0].used", ":watch w8.R3", ":watch w12.state")
 STOPS = (":break stall wb_drain > 15", ":watch rf.buffer[0].owner")
 # design -> the key after ] that goes to an event of its own
 EVENTS = {"sram": "b", "stt": "w", "hrf": "w", "hcrf": "x", "rfc": "l", "single_buffer": "w", "edram": "f", "racetrack": "r"}
@@ -72,6 +73,10 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     Shot("replay_light_120x40", "first", LARGE, theme="light"),
     Shot("replay_160x60", "first", (160, 60)),
     Shot("replay_100x30", "first", (100, 30)),
+    Shot("watches_160x60", "run:gemm@hrf:gto", (160, 60), 2001, WATCHES),
+    Shot("watches_200x60", "run:gemm@racetrack:gto", (200, 60), 2001, (":watch bank[3].queue", ":watch w0.pc")),
+    Shot("watches_mono_160x60", "run:gemm@hrf:gto", (160, 60), 2001, WATCHES, "mono"),
+    *_all("watch_list", "run:gemm@hrf:gto", *WATCHES, "W", goto=2001),
     *(shot for design, event in EVENTS.items()
       for shot in _all(f"main_{design}", f"run:gemm@{design}:{SCHEDULERS.get(design, 'gto')}", NEXT, event, goto=2000)),
     *_all("live", "live:gemm@stt[stall=bank]", goto=3000),

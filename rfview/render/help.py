@@ -7,15 +7,15 @@ from textwrap import wrap
 
 from rfview.actions import CATEGORIES, help_rows
 from rfview.render.scene import Look, Scene
-from rfview.render.text import Line, Row, blank, hint_row
+from rfview.render.text import Line, Row, blank, cut, hint_row
 
 READING: tuple[tuple[str, str, str], ...] = (
     ("13", "changed", "changed in this cycle"),
     ("▸31", "bold", "focus, keys act on it"),
     ("L──", "hi:long_scoreboard", "a run: glyph, then a line"),
     ("↓━━", "fg:wb_drain", "register file stalls it"),
-    ("▲ ▼", "p:fast", "bank read, bank written now"),
-    ("■ □", "fg:bank_conflict", "wanted by a collector, due"),
+    ("▲ ▼", "p:fast", "a bank read, written now"),
+    ("■ □", "fg:bank_conflict", "operand wanted; result due"),
     ("Σ 48 ✓", "text", "every warp has one state"),
     ("◄ PAST", "text", "G leads to the end"),
 )
@@ -83,7 +83,7 @@ def reading_lines(width: int, needle: str) -> list[Line]:
         return []
     lines = [_head(width, "READING THE SCREEN")]
     for sample, role, text in rows:
-        lines.append(Row(width).add(" ").add(sample, role).to(10).add(text[: width - 10], "dim").line())
+        lines.append(Row(width).add(" ").add(sample, role).to(10).add(cut(text, width - 10), "dim").line())
     return lines
 
 

@@ -121,7 +121,9 @@ def test_room_for_the_next_refresh() -> None:
     line = text(300, 100)[8]
     assert line.endswith("0/8 refresh row 37         next row 38 in 8")
     assert text(300, 100)[0].endswith("next row 38 in 4")
-    assert text(300, 100)[16].endswith("T0 512 cycles  approx 4.3 %")
+    wide = text(300, 100)[16]
+    assert wide.startswith(" · precise ░≤2 ▒≤4 ▓≤6 █≤8 T0=512  ↻ refresh  ✕ lost 0  saved") and wide.endswith("approx 4.3 %")
+    assert text(300, 84)[16].endswith("T0 512 cycles  approx 4.3 %")
     assert text(300, 100, variant="postpone=3")[8].endswith("next row 38 in 8")
 
 

@@ -13,7 +13,7 @@ from rfview.render.scene import Machine, Scene, plain_record
 from rfview.render.text import Line, Row, fill, number, percent
 
 CELLS = 32
-WIDE, ROOMY = 54, 84
+WIDE, ROOMY = 54, 88
 COUNTER_COLUMN, ACCESS_COLUMN, NEXT_COLUMN = 37, 41, 64
 FREE, PRECISE, YOUNGEST = 0, 1, 2          # YOUNGEST .. YOUNGEST + 3: quarters of the longest time without refresh
 GLYPHS = (" ", "·", "░", "▒", "▓", "█")
@@ -262,13 +262,17 @@ def _role(scene: Scene, port: dict[str, Any]) -> str:
 def _totals(machine: Machine, rows: Rows, width: int) -> Line:
     """Return the legend and the sums so far."""
     row = Row(width).add(" ").add(GLYPHS[PRECISE], ROLES[PRECISE]).add(" precise ", "dim")
-    row.add("░▒▓", "pq:approx").add("█", "p:approx")
-    quarters = [rows.span * part / 4 / rows.t0 for part in (1, 2, 3, 4)]
-    row.add(f" age {' '.join(f'{value:g}' for value in quarters)} T0 ", "dim").add(REFRESHING, "p:moving").add(" ")
-    lost = counts_of(machine).get("bits_lost", 0)
-    row.add(LOST, "bad").add(f" lost {number(lost)} saved {saved(machine)}", "text")
-    facts = f"T0 {rows.t0} cycles  approx {share(machine)}"
-    return row.right(width - 1, facts, "text").line()
+    quarters = [f"{rows.span * part / 4 / rows.t0:g}" for part in (1, 2, 3, 4)]
+    lost = f" lost {number(counts_of(machine).get('bits_lost', 0))} "
+    if width < ROOMY:
+        row.add("░▒▓", "pq:approx").add("█", "p:approx").add(f" age {' '.join(quarters)} T0 ", "dim")
+        row.add(REFRESHING, "p:moving").add(" ").add(LOST, "bad").add(f"{lost}saved {saved(machine)}", "text")
+        return row.right(width - 1, f"T0 {rows.t0} cycles  approx {share(machine)}", "text").line()
+    for glyph, role, most in zip(GLYPHS[YOUNGEST:], ROLES[YOUNGEST:], quarters, strict=True):
+        row.add(glyph, role).add(f"≤{most} ", "dim")
+    row.add(f"T0={rows.t0}  ", "dim").add(REFRESHING, "p:moving").add(" refresh  ", "dim").add(LOST, "bad")
+    row.add(f"{lost} saved {saved(machine)}", "text")
+    return row.right(width - 1, f"approx {share(machine)}", "text").line()
 
 
 def _narrow(scene: Scene, rows: Rows, width: int, height: int) -> list[Line]:

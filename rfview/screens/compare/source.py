@@ -102,7 +102,7 @@ class CompareSource:
             self.set_instruction(self.name, 1)
             return
         self.set_instruction(found.name, found.n)
-        self.say(f"first divergence, cycle {found.cycle:,}: {self._warp_text()}, its {report.ordinal(found.n)} instruction")
+        self.say(f"first divergence, cycle {found.cycle:,}: {report.ordinal(found.n)} instruction of {self._warp_text()}")
 
     def next_divergence(self, forward: bool) -> None:
         """Go to the focused warp's next or previous instruction at which its lag changes."""
