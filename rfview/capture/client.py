@@ -101,8 +101,8 @@ class Client:
             raw = self.ask(wire.FACTS, struct.pack("<I", module) + kernel.encode())
             count, *numbers = wire.FACTS_HEAD.unpack_from(raw)
             params = tuple(wire.PARAM.unpack_from(raw, wire.FACTS_HEAD.size + k * wire.PARAM.size) for k in range(count))
-            registers, shared, local, threads, code = numbers
-            self._facts[module, kernel] = wire.Facts(registers, shared, local, threads, code, params)
+            registers, shared, local, threads, code, target = numbers
+            self._facts[module, kernel] = wire.Facts(registers, shared, local, threads, code, target, params)
         return self._facts[module, kernel]
 
     def symbol(self, module: int, name: str) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,8 @@ class Loaded:
     def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any]) -> None:
         """Raises PtxError for text that is no PTX, InputError where its symbols find no room."""
         self.text, self.name = text, name
+        target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", text, re.MULTILINE)
+        self.target = int(target[1]) if target else 0
         self._memory = memory
         self.configure(options)
         self._image: tuple[GivenMemory, GivenMemory] | None = None

@@ -38,7 +38,7 @@ COOPERATIVE = 1
 
 HEAD = struct.Struct("<II")
 REPLY = struct.Struct("<iI")
-FACTS_HEAD = struct.Struct("<6I")       # parameters, registers, shared, local, most threads, bytes of code
+FACTS_HEAD = struct.Struct("<7I")       # parameters, registers, shared, local, most threads, code bytes, target
 PARAM = struct.Struct("<II")            # offset, size
 LAUNCH_HEAD = struct.Struct("<10I")     # module, grid x y z, block x y z, dynamic shared bytes, flags, length of the name
 PROPERTIES = struct.Struct("<10I")      # clock in kHz, warps, threads, CTAs, shared bytes, registers, MHz x bytes of memory,
@@ -61,13 +61,14 @@ class LinkError(Exception):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a kernel declares and takes. params: (offset, size) of each in the parameter block."""
+    """What a kernel declares and takes. target: 75 for PTX of sm_75. params: (offset, size) of each in the parameter block."""
 
     registers: int
     shared_bytes: int
     local_bytes: int
     max_threads: int
     code_bytes: int
+    target: int
     params: tuple[tuple[int, int], ...]
 
 

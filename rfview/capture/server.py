@@ -122,9 +122,10 @@ class Server:
 
     def _facts(self, body: bytes) -> Answer:
         (module,) = struct.unpack_from("<I", body)
-        kernel = self.device.modules[module].kernel(body[4:].decode())
+        loaded = self.device.modules[module]
+        kernel = loaded.kernel(body[4:].decode())
         head = wire.FACTS_HEAD.pack(len(kernel.params), kernel.registers, kernel.shared_bytes, kernel.local_bytes,
-                                    kernel.max_threads, kernel.insts.nbytes)  # fmt: skip
+                                    kernel.max_threads, kernel.insts.nbytes, loaded.target)  # fmt: skip
         return wire.SUCCESS, head + b"".join(wire.PARAM.pack(one.offset, one.size) for one in kernel.params)
 
     def _kernels(self, body: bytes) -> Answer:

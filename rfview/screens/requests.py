@@ -43,7 +43,7 @@ def _sentence(stop: Stop, start: int) -> str:
     if not moved:
         return stop.text
     way = "on" if moved > 0 else "back"
-    return f"{stop.text}; from {start:,}, {plural(abs(moved), 'cycle')} {way}"
+    return f"{stop.text.rstrip(';')}; from {start:,}, {plural(abs(moved), 'cycle')} {way}"
 
 
 # moving in time

@@ -190,6 +190,8 @@ int main(int argc, char **argv) {
       add<<<1, 64>>>(p[0], p[0], p[0], n);
       if (cudaEventRecord(end) || cudaEventSynchronize(end) || cudaEventElapsedTime(&ms, begin, end)) return 21;
       if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 256, 0)) return 22;
+      cudaFuncAttributes of;  // Thrust chooses its kernels by the version of the PTX
+      if (cudaFuncGetAttributes(&of, add) || of.ptxVersion * 10 != __CUDA_ARCH_LIST__) return 24;
       return ms > 0 && ms < 1 && blocks == 6 ? 3 : 23;
     }
     case 10:  // for ever, after it has said its number

@@ -30,8 +30,8 @@ static int resolve(Function *one) {
   if (int status = ask(FACTS, raw(one->module->number) + one->name, &reply)) return status;
   const uint32_t *words = (const uint32_t *)reply.data();
   one->registers = words[1], one->shared_bytes = words[2], one->local_bytes = words[3];
-  one->max_threads = words[4], one->code_bytes = words[5];
-  for (uint32_t k = 0; k < words[0]; k++) one->params.push_back({words[6 + 2 * k], words[7 + 2 * k]});
+  one->max_threads = words[4], one->code_bytes = words[5], one->target = words[6];
+  for (uint32_t k = 0; k < words[0]; k++) one->params.push_back({words[7 + 2 * k], words[8 + 2 * k]});
   one->known = true;
   return 0;
 }
@@ -119,7 +119,7 @@ API_OTHER(char, __cudaInitModule)(void **module) {
 }
 API_OTHER(void, __cudaRegisterFunction)(void **module, const char *host, char *, const char *name, int, uint3 *, uint3 *, dim3 *, dim3 *, int *) {
   std::lock_guard<std::mutex> hold(lock_);
-  functions()[host] = Function{(Module *)module, name, false, 0, 0, 0, 0, 0, {}};
+  functions()[host] = Function{(Module *)module, name, false, 0, 0, 0, 0, 0, 0, {}};
 }
 API_OTHER(void, __cudaRegisterVar)(void **module, char *host, char *, const char *name, int, size_t size, int, int) {
   std::lock_guard<std::mutex> hold(lock_);
@@ -195,7 +195,7 @@ API(cudaFuncGetAttributes)(cudaFuncAttributes *a, const void *host) {
   if (!one) return fail(why);
   a->sharedSizeBytes = one->shared_bytes, a->localSizeBytes = one->local_bytes, a->numRegs = one->registers;
   a->maxThreadsPerBlock = one->max_threads ? one->max_threads : 1024;
-  a->ptxVersion = a->binaryVersion = properties().capability;
+  a->ptxVersion = one->target, a->binaryVersion = properties().capability;
   a->maxDynamicSharedSizeBytes = properties().shared_bytes - one->shared_bytes;
   return cudaSuccess;
 }

@@ -34,7 +34,7 @@ struct Function {
   Module *module;
   std::string name;
   bool known;
-  uint32_t registers, shared_bytes, local_bytes, max_threads, code_bytes;
+  uint32_t registers, shared_bytes, local_bytes, max_threads, code_bytes, target;
   std::vector<std::pair<uint32_t, uint32_t>> params;  // offset, size
 };
 
