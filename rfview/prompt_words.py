@@ -9,16 +9,30 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.escapes import visible
+from rfview.sessions.commands.table import VERBS
 from rfview.sessions.expressions.names import FUNCTIONS, UNITS
 from rfview.sessions.timeline.invariants import event_names
 
 MOST = 200      # of what is offered for one word
 UNIT = re.compile(rf"([{''.join(UNITS)}])\d*\.\Z")
+OR = re.compile(r" \| (?![^\[]*\])")       # not one within brackets
+KEYWORD = re.compile(r"[a-z]+\Z")
 WORD = re.compile(r"[A-Za-z_][\w.]*\Z")
 
 
 # a design with parameters that are being typed, behind `swap`: swap racetrack[preshift=none,po
 DESIGN = re.compile(r"(?P<before>swap (?P<design>\w+)\[(?:[^\],]*,)*)(?P<typed>\w*)\Z")
+
+
+def choices() -> list[str]:
+    """Return what commands begin with where they take one of several things: `break if `, `info warps`."""
+    found = []
+    for name, verb in VERBS.items():
+        whole = re.fullmatch(r"\[([^\[\]]*)\]", verb.signature)       # all of it may be left out
+        ways = [part.split() for part in OR.split(whole[1] if whole else verb.signature)]
+        if len(ways) > 1:
+            found += [f"{name} {words[0]}{' ' if words[1:] else ''}" for words in ways if KEYWORD.match(words[0])]
+    return found
 
 
 def parameters_of(name: str) -> list[str]:

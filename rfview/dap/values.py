@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.dap.variables import Trees, lanes_text
 from rfview.engine.errors import InputError
-from rfview.prompt_words import Words
+from rfview.prompt_words import Words, choices
 from rfview.sessions.branches.fork import fork
 from rfview.sessions.commands.table import ALIASES
 from rfview.sessions.expressions.ptx_names import names_at, register_of
@@ -97,7 +97,7 @@ def _special(snapshot: Any, warp: int, name: str) -> np.ndarray | None:
 
 def completions(session: Session, text: str) -> list[dict[str, Any]]:
     """Return what a line of the console may become."""
-    words = Words(sorted(ALIASES))
+    words = Words([*sorted(ALIASES), *choices()])
     words.learn([], session.info, session.snapshot().sm.dtype)
     found = words.completions(text)
     if not found and not re.search(r"\s", text):      # an expression by itself

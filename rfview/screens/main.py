@@ -17,6 +17,7 @@ from rfview.actions import ACTIONS, key_label
 from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory
 from rfview.keys import KeyReader, Pressed, token_of
+from rfview.prompt_words import choices
 from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
 from rfview.render import frame, pipeline, timeline, watches
 from rfview.render.footer import event_of, prompt_text
@@ -76,7 +77,7 @@ class MainScreen(Guarded, Screen[None]):
         yield OverviewView(self.strips)
         yield FooterView(self.strips)
         yield from (PanelView(self.strips, panel) for panel in frame.PAINTERS if panel != "overview")
-        yield Prompt([*VERBS, *ALIASES, *(action.command for action in ACTIONS if action.command)])
+        yield Prompt([*VERBS, *ALIASES, *(action.command for action in ACTIONS if action.command), *choices()])
 
     def on_mount(self) -> None:
         self.views = {view.panel: view for view in self.query(PanelView)}

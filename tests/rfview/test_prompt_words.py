@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rfview.prompt_words import Words
+from rfview.prompt_words import Words, choices
 from rfview.sessions import open_session
 from tests.rfview.pilots import Driven, drive
 
@@ -46,6 +46,12 @@ def test_another_kernel_takes_its_words_along() -> None:
         words.learn([f"heat {buffer}[0..7]"], {"buffers": [{"name": buffer}]})
     assert words.completions("heat ") == ["heat right[0..7]"]
     assert words.completions("find lef") == [] and words.completions("find rig") == ["find right"]
+
+
+def test_a_command_offers_what_it_may_begin_with() -> None:
+    words = Words(choices())
+    assert {"break cycle ", "break pc ", "break stall ", "break unbalanced", "break if "} <= set(words.completions("break "))
+    assert "info stalls" in words.completions("info st") and words.completions("break xyz") == []
 
 
 def test_tab_goes_through_all_completions_and_round() -> None:
