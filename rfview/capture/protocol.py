@@ -61,7 +61,7 @@ class LinkError(Exception):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a kernel declares and takes. target: 75 for PTX of sm_75. params: (offset, size) of each in the parameter block."""
+    """What a kernel declares and takes. target: 75 for PTX of sm_75. params: offset and size of each in their block."""
 
     registers: int
     shared_bytes: int
