@@ -19,7 +19,15 @@ class PtxError(InputError):
     """Broken or unsupported PTX; the message names file, line and text."""
 
 
+class RegisterShortage(InputError):
+    """One CTA of a kernel needs more registers than the register file has: fewer per thread would make it fit."""
+
+
 class KernelFault(RfviewError):
     """The kernel misbehaved: out-of-bounds access, deadlock, trap, cycle limit (exit 3)."""
 
     exit_code = 3
+
+
+class AssertionFault(KernelFault):
+    """An assert() of the kernel did not hold."""

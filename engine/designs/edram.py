@@ -193,7 +193,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     """Write a row; one that covers every living lane restores its age (B4.4)."""
     bank = registers.default_bank(sm, warp, reg)
     if sm.bank[bank].activity == BANK_BUSY:
-        sm.access_wait[REFRESH] += 1
         return REFRESH
     if not registers.take_write_port(sm, bank, warp, reg):
         return BANK_CONFLICT
@@ -645,7 +644,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
         bank=bank,
     )
     relief = {"edram.node": 22} if node != 22 else {}
-    trail.end("eDRAM bank", f"eDRAM bank {bank}: every row is refreshed each {RETENTION[node]:,} cycles", **relief)
+    trail.end("eDRAM bank", f"eDRAM bank {bank}: every row is refreshed each {RETENTION[node]:,} cycles", relief)
     return True
 
 

@@ -182,7 +182,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     place = noted_place(rf, warp, reg)
     is_merged = np.uint64(rf.merged[warp]) & bit64(reg) != 0
     if has(rf.moving, pair):
-        sm.access_wait[X_TRANSFER] += 1
         return X_TRANSFER
     if place == STT and spec.remap == ON:
         if is_merged or covers(sm, warp, mask):
@@ -190,7 +189,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
         if spec.partial == RMW and value_row >= sm.config.first_result_row:
             return merge(sm, rf, spec, rows, warp, reg, mask, value_row, pair, bank)
     if sm.bank[bank].until_cycle > sm.cycle:
-        sm.access_wait[STT_WRITE] += 1
         return STT_WRITE
     if not registers.take_write_port(sm, bank, warp, reg):
         return BANK_CONFLICT
@@ -565,7 +563,6 @@ def remap_late(sm, rf, spec, warp, reg, pair, bank):
     if rf.bank[bank].started == 0 and ~np.uint64(rf.used) != 0 and not in_access(sm, rf, pair):
         start_transfer(sm, rf, spec, warp, reg, 1)
         close(rf, warp, reg)
-    sm.access_wait[X_TRANSFER] += 1
     return X_TRANSFER
 
 
@@ -574,10 +571,8 @@ def merge(sm, rf, spec, rows, warp, reg, mask, value_row, pair, bank):
     """Spend a T-Read to fill the lanes that a partial result leaves alone; the remap follows (B3.3, partial = rmw)."""
     port = sm.bank[bank]
     if port.until_cycle > sm.cycle:
-        sm.access_wait[STT_WRITE] += 1
         return STT_WRITE
     if port.read != 0 or (sm.config.bank_ports == 1 and port.written != 0):
-        sm.access_wait[BANK_CONFLICT] += 1
         return BANK_CONFLICT
     port.read = 1
     if sm.config.bank_ports == 1:
@@ -596,7 +591,6 @@ def merge(sm, rf, spec, rows, warp, reg, mask, value_row, pair, bank):
     rf.bank[bank].read_kind = T_ACCESS
     sm.events[spec.first_event + T_READS] += 1
     sm.events[spec.first_event + MERGE_READS] += 1
-    sm.access_wait[X_TRANSFER] += 1
     return X_TRANSFER
 
 
@@ -624,7 +618,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
         return True
     if 0 <= refusal.bank < moment.num_banks and moment.bank(refusal.bank, "until_cycle") > moment.ran:
         trail.bank_link(moment, refusal.bank, refusal.code, "T-Write")
-        trail.end("STT cells", f"STT s-cells of bank {refusal.bank}, a masked write", hcrf__t_write_cycles=1)
+        trail.end("STT cells", f"STT s-cells of bank {refusal.bank}, a masked write", {"hcrf.t_write_cycles": 1})
         return True
     return False
 
@@ -655,7 +649,7 @@ def _transfer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
                 bank=bank,
                 slot=index,
             )
-            trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, an X-Transfer", **RELIEF)
+            trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, an X-Transfer", RELIEF)
             return
     access = rf["bank"][bank] if 0 <= bank < len(rf["bank"]) else None
     if access is not None and int(access["started"]):
@@ -666,7 +660,7 @@ def _transfer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
             bank=bank,
             since=moment.ran,
         )
-        trail.end("X-check port", f"X-check port of bank {bank}, one transfer per cycle", **RELIEF)
+        trail.end("X-check port", f"X-check port of bank {bank}, one transfer per cycle", RELIEF)
     elif refusal.reg >= 0 and (int(rf["merged"][refusal.warp]) >> refusal.reg) & 1:
         trail.add(
             "its other lanes were read to be merged",
@@ -675,7 +669,7 @@ def _transfer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
             bank=bank,
             since=moment.ran,
         )
-        trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, a T-Read and an X-Transfer", **RELIEF)
+        trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, a T-Read and an X-Transfer", RELIEF)
     else:
         trail.add(
             f"pair {pair} is being read or written",
@@ -684,7 +678,7 @@ def _transfer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
             bank=bank,
             since=moment.ran,
         )
-        trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, in access", **RELIEF)
+        trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, in access", RELIEF)
 
 
 DESIGN = Design(

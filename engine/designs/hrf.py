@@ -35,7 +35,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.plugin import Design, Parameter, Run, plural
 from rfview.engine.compile.device import device
-from rfview.engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
+from rfview.engine.events import READ_CONFLICTS, RF_WRITES
 from rfview.engine.machine.schedulers.active_set import ACTIVE
 from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, WB_DRAIN
 from rfview.engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_INFLIGHT, NONE8, TWO_LEVEL, WHEEL_SIZE
@@ -52,7 +52,7 @@ MISS, HIT, MERGED, NEW, OVERWRITE, LATE, QUEUED, DROPPED = range(8)   # seen.kin
 STT = 2                                                               # seen.place: 0 and 1 are the buffers
 
 PARAMETERS = (
-    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write", is_live=True),
+    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write", low=1, is_live=True),
     Parameter("read_ports", "3", "ports per STT bank", "assumed: one would lose to 16 SRAM banks, deviation 5",
               "reads an STT bank serves in a cycle", ("1", "2", "3"), is_live=True),
     Parameter("wb_write_ports", 2, "results per cycle", "assumed: as many as result buses, deviation 5",
@@ -92,7 +92,8 @@ STATE = (
     ("seen", SEEN, (MAX_SEEN,)),                        # reads and writes of the last cycle that had any
     ("num_seen", "u1"),
     ("turn", "u1"),                                     # buffer that is taken next when both are empty
-    ("results", "u1"),                                  # results that the buffers took in seen_cycle
+    ("results_cycle", "i8"),                            # the last cycle in which the buffers took results
+    ("results", "u1"),                                  # how many they took in it
     ("writing", "u1", (NUM_BANKS,)),                    # what each STT bank writes until sm.bank[b].until_cycle
     ("queue_head", "u1", (NUM_BANKS,)),
     ("queue_count", "u1", (NUM_BANKS,)),
@@ -190,8 +191,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
         see(sm, rf, warp, reg, DROPPED, STT, 0)
         return registers.release(sm, warp, reg)
     if results_taken(sm, rf) >= spec.wb_write_ports:
-        sm.events[WRITE_CONFLICTS] += 1
-        sm.access_wait[BANK_CONFLICT] += 1
         return BANK_CONFLICT
     target = buffer_in(rf, FILLING)
     if target < 0 or rf.buffer[target].owner != warp:
@@ -199,7 +198,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
             return write_late(sm, rf, spec, rows, warp, reg, mask, value_row)
         target = switch(sm, rf, spec, warp, target)
         if target < 0:
-            sm.access_wait[WB_DRAIN] += 1
             return WB_DRAIN
     fill(sm, rf, spec, rows, target, reg, mask, value_row)
     return registers.release(sm, warp, reg)
@@ -325,7 +323,6 @@ def see(sm, rf, warp, reg, kind, place, entry):
     if rf.seen_cycle != sm.cycle:
         rf.seen_cycle = sm.cycle
         rf.num_seen = 0
-        rf.results = 0
     if rf.num_seen < MAX_SEEN:
         seen = rf.seen[rf.num_seen]
         seen.warp = warp
@@ -340,7 +337,7 @@ def see(sm, rf, warp, reg, kind, place, entry):
 @device
 def results_taken(sm, rf):
     """Return how many results the buffers have taken in this cycle."""
-    return np.int64(rf.results) if rf.seen_cycle == sm.cycle else np.int64(0)
+    return np.int64(rf.results) if rf.results_cycle == sm.cycle else np.int64(0)
 
 
 # --- warps -----------------------------------------------------------------------------------------------------------
@@ -510,7 +507,8 @@ def store(sm, rf, spec, rows, index, entry, mask, value_row):
     buffer = rf.buffer[index]
     buffer.lanes[entry] = np.int64(buffer.lanes[entry]) | np.int64(mask)
     registers.write_row(sm, rows, entry_row(spec, index, entry), value_row, mask)
-    rf.results += 1
+    rf.results = results_taken(sm, rf) + 1
+    rf.results_cycle = sm.cycle
     sm.events[RF_WRITES] += 1
     return count(sm, spec, WB_WRITES, 1)
 
@@ -609,7 +607,6 @@ def enqueue(sm, rf, spec, rows, bank, warp, reg, mask, value_row):
     """Queue a late result for its STT bank; its register stays held until it is written."""
     length = np.int64(rf.queue_count[bank])
     if length >= QUEUE_ENTRIES:
-        sm.access_wait[STT_WRITE] += 1
         return STT_WRITE
     index = (np.int64(rf.queue_head[bank]) + length) % QUEUE_ENTRIES
     write = rf.queue[bank][index]
@@ -765,7 +762,7 @@ def start_write(sm, rf, spec, bank):
     port.written = 1
     port.busy_code = BANK_CONFLICT
     port.since_cycle = sm.cycle
-    port.until_cycle = np.int64(sm.cycle) + max(np.int64(1), np.int64(spec.write_cycles))
+    port.until_cycle = sm.cycle + spec.write_cycles
     return count(sm, spec, STT_WRITES, 1)
 
 
@@ -854,7 +851,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
         trail.end(
             "write buffer port",
             f"write ports of the write buffer, {plural(ports, 'result')} per cycle",
-            hrf__wb_write_ports=8,
+            {"hrf.wb_write_ports": 8},
         )
     elif 0 <= refusal.bank < NUM_BANKS and moment.bank(refusal.bank, "until_cycle") > moment.ran:
         _bank(trail, moment, rf, refusal.bank, refusal.code)
@@ -880,7 +877,7 @@ def _bank(trail: Any, moment: Any, rf: Any, bank: int, code: int) -> None:
             f"{plural(int(rf['queue_count'][bank]), 'late result')} queued",
             bank=bank,
         )
-    trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", hrf__write_cycles=1)
+    trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1})
 
 
 def _drain_link(trail: Any, moment: Any, rf: Any, index: int) -> int:
@@ -946,7 +943,7 @@ def _still_draining(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
                 _drain_link(trail, moment, rf, index)
                 bank = _bank_of(refusal.warp)
                 trail.end(
-                    "STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", hrf__write_cycles=1
+                    "STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1}
                 )
                 return
 
@@ -980,9 +977,9 @@ def _no_buffer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
     if draining:
         first_index = min(draining, key=lambda index: int(rf["buffer"][index]["order"]))
         bank = _drain_link(trail, moment, rf, first_index)
-        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", hrf__write_cycles=1)
+        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1})
     else:
-        trail.end("write buffer", "write buffers, two of them", hrf__write_cycles=1)
+        trail.end("write buffer", "write buffers, two of them", {"hrf.write_cycles": 1})
 
 
 def _queue(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
@@ -1009,7 +1006,7 @@ def _queue(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
         _drain_link(trail, moment, rf, source - FROM_A)
     elif moment.bank(bank, "until_cycle") > moment.ran:
         trail.bank_link(moment, bank, refusal.code, "STT write")
-    trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", hrf__write_cycles=1)
+    trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1})
 
 
 DESIGN = Design(

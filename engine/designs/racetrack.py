@@ -35,7 +35,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.compile.device import device, inlined
-from rfview.engine.events import READ_CONFLICTS, RF_WRITES, WRITE_CONFLICTS
+from rfview.engine.events import READ_CONFLICTS, RF_WRITES
 from rfview.engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
 from rfview.engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_BANKS, MAX_ROWS
 from rfview.engine.tools.mapping import codes_of
@@ -165,12 +165,9 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     bank = registers.default_bank(sm, warp, reg)
     tape = rf.tape[bank]
     if tape.wb_count >= spec.wb_entries:
-        sm.access_wait[WB_FULL] += 1
         return WB_FULL
     port = sm.bank[bank]
     if port.written != 0:
-        sm.events[WRITE_CONFLICTS] += 1
-        sm.access_wait[BANK_CONFLICT] += 1
         return BANK_CONFLICT
     port.written = 1
     place = entry_at(spec, tape, np.int64(tape.wb_count))
@@ -691,7 +688,7 @@ def _tape(trail: Any, moment: Any, rf: Any, tape: Any, bank: int, refusal: Any) 
         trail.end(
             "tape",
             f"racetrack tape of bank {bank}, {plural(trail.value('racetrack.shift_cycles', 1), 'cycle')} a step",
-            **RELIEF,
+            RELIEF,
         )
     elif activity == WAITING:
         limit = moment.config["max_banks_per_cycle"]
@@ -704,7 +701,7 @@ def _tape(trail: Any, moment: Any, rf: Any, tape: Any, bank: int, refusal: Any) 
             bank=bank,
             since=moment.ran,
         )
-        trail.end("bank places", f"bank places, {limit} banks at once", sm__max_banks_per_cycle=0)
+        trail.end("bank places", f"bank places, {limit} banks at once", {"sm.max_banks_per_cycle": 0})
     elif refusal.kind == "write" and moment.bank(bank, "written") and moment.name(refusal.code) == "bank_conflict":
         trail.add(
             f"the write buffer of bank {bank} took another result",
@@ -714,7 +711,7 @@ def _tape(trail: Any, moment: Any, rf: Any, tape: Any, bank: int, refusal: Any) 
             buffer=bank,
             since=moment.ran,
         )
-        trail.end("write buffer port", f"write buffer of bank {bank}, one result per cycle", **_more_banks(trail))
+        trail.end("write buffer port", f"write buffer of bank {bank}, one result per cycle", _more_banks(trail))
     else:
         verb = {READ: "read", WRITE: "written from its write buffer"}.get(activity, "used")
         trail.add(
@@ -725,7 +722,7 @@ def _tape(trail: Any, moment: Any, rf: Any, tape: Any, bank: int, refusal: Any) 
             bank=bank,
             since=moment.ran,
         )
-        trail.end("bank", f"racetrack bank {bank}, one access per cycle", **_more_banks(trail))
+        trail.end("bank", f"racetrack bank {bank}, one access per cycle", _more_banks(trail))
 
 
 def _more_banks(trail: Any) -> dict[str, int]:

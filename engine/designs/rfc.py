@@ -212,7 +212,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
             uncover(rf, warp, reg, mask)
         return code
     if rf.write_cycle == sm.cycle and rf.writes_in_cycle >= spec.write_ports:
-        sm.access_wait[BANK_CONFLICT] += 1
         return BANK_CONFLICT
     if is_new:
         code = vacate(sm, rf, spec, rows, warp, entry)
@@ -569,7 +568,10 @@ def flush(sm, rf, spec, rows):
         place = rf.entry[warp][entry]
         if place.evict != 0 and (best < 0 or place.order < rf.entry[warp][best].order):
             best = np.int64(entry)
-    if write_main(sm, rf, spec, rows, warp, best) == 0:
+    code = write_main(sm, rf, spec, rows, warp, best)
+    if code != 0:
+        registers.count_refused_write(sm, code)
+    else:
         leaves = sm.warp[warp].is_active == LEAVING
         sm.events[spec.first_event + (FLUSHES if leaves else REMOVALS)] += 1
         note_out(sm, rf, warp, rf.entry[warp][best].reg, GONE_WRITTEN)
@@ -979,7 +981,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
             trail.end(
                 "RFC port",
                 f"write port of the register file cache, {plural(ports, 'result')} per cycle",
-                rfc__write_ports=8,
+                {"rfc.write_ports": 8},
             )
             return True
     return False
@@ -1038,7 +1040,7 @@ def _flush(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
             trail.refused(moment, replace(refusal, kind="write", code=code, warp=warp, reg=-1, bank=bank, flight=None))
             return
     trail.end(
-        "RFC port", f"write-back port from the register file cache to the {inner}, one entry per cycle", rfc__entries=1
+        "RFC port", f"write-back port from the register file cache to the {inner}, one entry per cycle", {"rfc.entries": 1}
     )
 
 

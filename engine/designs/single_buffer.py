@@ -31,7 +31,7 @@ ENTRIES = 16
 WAITING, WRITING, DONE = range(3)      # entry.state
 
 PARAMETERS = (
-    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write", is_live=True),
+    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write", low=1, is_live=True),
 )
 
 ENTRY = np.dtype([("lanes", "u4"), ("warp", "u1"), ("reg", "u1"), ("state", "u1"), ("bank", "u1")])
@@ -90,7 +90,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     place = newest_waiting(rf, warp, reg)
     if place < 0:
         if rf.count >= ENTRIES:
-            sm.access_wait[WB_FULL] += 1
             return WB_FULL
         place = np.int64(rf.count)
         rf.count += 1
@@ -336,7 +335,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
             buffer=0,
             slot=head,
         )
-        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", **relief)
+        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", relief)
         return True
     if 0 <= refusal.bank < moment.num_banks and moment.bank(refusal.bank, "until_cycle") > moment.ran:
         bank = refusal.bank
@@ -358,7 +357,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
                 buffer=0,
                 slot=writing[0],
             )
-        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", **relief)
+        trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", relief)
         return True
     return False
 

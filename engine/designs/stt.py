@@ -21,7 +21,7 @@ STALL_PIPELINE, STALL_BANK = 0, 1
 PARAMETERS = (
     Parameter("stall", "pipeline", "what a write stalls", "HRF section 6.2; HC-RF section V-C",
               "freeze the pipeline, or keep only the bank busy", ("pipeline", "bank"), is_live=True),
-    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one array write", is_live=True),
+    Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one array write", low=1, is_live=True),
 )
 
 STATE = (
@@ -54,7 +54,6 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     """Start a slow write: the bank, or the whole pipeline, is busy for `write_cycles` in all."""
     bank = registers.default_bank(sm, warp, reg)
     if sm.bank[bank].until_cycle > sm.cycle:
-        sm.access_wait[STT_WRITE] += 1
         return STT_WRITE
     if not registers.take_write_port(sm, bank, warp, reg):
         return BANK_CONFLICT
@@ -104,12 +103,12 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
                 until=until,
                 bank=banks[0],
             )
-            trail.end("STT bank", f"STT-RAM bank {banks[0]}, a write of {plural(cycles, 'cycle')}", stt__write_cycles=1)
-        trail.end("STT bank", f"STT-RAM array, a write of {plural(cycles, 'cycle')}", stt__write_cycles=1)
+            trail.end("STT bank", f"STT-RAM bank {banks[0]}, a write of {plural(cycles, 'cycle')}", {"stt.write_cycles": 1})
+        trail.end("STT bank", f"STT-RAM array, a write of {plural(cycles, 'cycle')}", {"stt.write_cycles": 1})
         return True
     if 0 <= refusal.bank < moment.num_banks and moment.bank(refusal.bank, "until_cycle") > moment.ran:
         trail.bank_link(moment, refusal.bank, refusal.code, "STT write")
-        trail.end("STT bank", f"STT-RAM bank {refusal.bank}, a write of {plural(cycles, 'cycle')}", stt__write_cycles=1)
+        trail.end("STT bank", f"STT-RAM bank {refusal.bank}, a write of {plural(cycles, 'cycle')}", {"stt.write_cycles": 1})
         return True
     return False
 

@@ -75,7 +75,7 @@ def why(trail, moment, rf, refusal):
     cycles = trail.value("template.write_cycles")
     trail.add(f"bank {refusal.bank} still writes", f"{until - moment.ran} of {cycles} cycles left",
               code=SLOW_WRITE, since=until - cycles, until=until, bank=refusal.bank)  # fmt: skip
-    trail.end("bank", f"bank {refusal.bank}, a write of {cycles} cycles", template__write_cycles=1)
+    trail.end("bank", f"bank {refusal.bank}, a write of {cycles} cycles", {"template.write_cycles": 1})
     return True
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.config import Config
-from rfview.engine.errors import InputError
+from rfview.engine.errors import InputError, RegisterShortage
 from rfview.engine.launch import Launch, LaunchSpec
 from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
@@ -305,8 +305,9 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
         short = min(limits, key=lambda name: limits[name])
         remedies = {"registers": f"; --set kernel.max_registers={num_rows // warps} keeps the others in local memory",
                     "shared memory": f"; --set sm.shared_bytes={shared} gives it as much"}  # fmt: skip
-        raise InputError(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
-                         f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
+        refused = RegisterShortage if short == "registers" else InputError
+        raise refused(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
+                      f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
     if launch.num_ctas > resident and any(reloc.symbol == GRID_WORKSPACE for reloc in kernel.relocs):
         short = min(limits, key=lambda name: limits[name])
         raise InputError(f"{where}: a barrier of the whole grid (cooperative launch) needs its {launch.num_ctas:,} CTAs on "

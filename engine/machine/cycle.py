@@ -12,9 +12,9 @@ from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
 from rfview.engine.machine.registers import touch_inflight
 from rfview.engine.machine.stages import completion, ctas, fetch, issue, memory, write_back
+from rfview.engine.stalls import MAX_CODES
 from rfview.engine.state import MAX_INFLIGHT, NONE8
 
-NUM_CODES = 40
 STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
 
 
@@ -62,7 +62,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
 
 @device
 def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
-    """Run one cycle: results first, then memory, operands, dispatch of CTAs, issue, fetch."""
+    """Run one cycle: results, memory, execution, operand reads, issue, new CTAs, fetch; what is read now executes next."""
     clear_activity(sm)
     freeze = hooks.begin_cycle(sm, rf, spec, rows)
     if freeze != sm.freeze_code:
@@ -133,7 +133,7 @@ def wake_waiting(sm):
 @device
 def account(sm, cycles):
     """Add the states of all warp slots to the totals; every warp-cycle has exactly one."""
-    for code in range(NUM_CODES):
+    for code in range(MAX_CODES):
         sm.stall_total[code] += np.int64(sm.state_count[code]) * cycles
     return 0
 

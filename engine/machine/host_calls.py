@@ -7,7 +7,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import isa, state
-from rfview.engine.errors import KernelFault
+from rfview.engine.errors import AssertionFault
 from rfview.engine.machine.stages.regions import read_bytes
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class HostCalls:
         listing = self._simulator.info["program"][int(flight.pc)]
         text = self._string(message, lane, flight)
         where = self._string(file, lane, flight)
-        self._simulator.fault = KernelFault(
+        self._simulator.fault = AssertionFault(
             f"kernel {listing['kernel']}: assertion failed: {text} ({where}), PTX line {listing['line']}, "
             f"warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}"
         )

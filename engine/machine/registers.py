@@ -171,8 +171,6 @@ def take_write_port(sm, bank, warp, reg):
     """Claim the write port of a bank for this cycle; return 1, or 0 if it is taken."""
     entry = sm.bank[bank]
     if entry.written != 0 or entry.until_cycle > sm.cycle:
-        sm.events[WRITE_CONFLICTS] += 1
-        sm.access_wait[BANK_CONFLICT] += 1
         return 0
     entry.written = 1
     entry.activity = BANK_WRITE
@@ -310,6 +308,14 @@ def refresh_reads(sm, warp):
         held &= held - np.uint64(1)
         regs |= np.uint64(sm.collector_regs[collector])
     sm.sb_read[warp] = regs
+    return 0
+
+
+@inlined
+def count_refused_write(sm, code):
+    """Count a refused write under its reason."""
+    sm.access_wait[code] += 1
+    sm.events[WRITE_CONFLICTS] += 1 if code == BANK_CONFLICT else 0
     return 0
 
 

@@ -13,7 +13,7 @@ from rfview.capture.memory import DeviceMemory
 from rfview.capture.modules import Loaded, configuration, short_name, spec_of
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
-from rfview.engine.errors import InputError, KernelFault, PtxError
+from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import GRID_WORKSPACE, Kernel
@@ -244,7 +244,7 @@ class _Run:
 
     def _status(self, machine: Simulator) -> int:
         """Return the CUDA error that a fault is."""
-        if "assertion failed" in str(machine.fault):
+        if isinstance(machine.fault, AssertionFault):
             return wire.ASSERT
         if machine.cycle >= machine.max_cycles:
             return wire.TIMEOUT
@@ -258,9 +258,8 @@ def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemor
     """
     try:
         return module.machine(spec, kernel, image), 0
-    except InputError as error:
-        if "not enough registers" not in str(error):
-            raise
+    except RegisterShortage:
+        pass
     warps = -(-spec.launches[0].num_threads_per_cta // 32)
     limit = module.warp_registers // warps
     return module.machine(spec, kernel, image, limit), limit

@@ -59,11 +59,11 @@ print() and a Python debugger. Functions of the file that only the host calls, e
                        "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 where it is about
                        none); moment.ran: the cycle; rf["NAME"]: the state, trail.value("my_rf.wake_cycles"): a number.
                        trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3);
-                       trail.end("bank", "bank 3, 3 cycles to wake", my_rf__wake_cycles=0); return True when it has spoken
+                       trail.end("bank", "bank 3, 3 cycles to wake", {"my_rf.wake_cycles": 0}); return True if it said so
 
 Rules
   Every hook returns an int on every path: 0, or the stall code of a refusal where it may refuse.
-  What was refused is asked again in the next cycle, until it is accepted.
+  What was refused is asked again in the next cycle, until it is accepted; the machine counts refusals by their code.
   `sm` is the machine's state (engine/state.py), sm.cycle the cycle that runs, sm.config.num_banks and num_warps what is in
   force, sm.warp[w].pc the warp's next instruction, `insts[pc]` or `inst` an instruction (engine/program.py: need_regs,
   dst_regs, src, unit, last_use ..), `slot` one under way (sm.inflight[slot]), `rows[n].u` the 32 lanes of a row (.f and

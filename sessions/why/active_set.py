@@ -53,7 +53,7 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
         if moment.config["scheduler"] != layout.SWITCH_ON_STALL
         else {"sm.num_schedulers": 4}
     )
-    trail.end("active set", f"active set of scheduler {scheduler}, {plural(room, 'place')}", **relief)
+    trail.end("active set", f"active set of scheduler {scheduler}, {plural(room, 'place')}", relief)
 
 
 def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
@@ -73,7 +73,7 @@ def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
         f"active set of scheduler {scheduler}: alternating parity, w{other[0]} is waited for"
         if other
         else f"active set of scheduler {scheduler}: alternating parity",
-        scheduler__parity="off",
+        {"scheduler.parity": "off"},
     )
 
 

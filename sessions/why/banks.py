@@ -39,9 +39,9 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
         trail.bank_link(moment, bank, refusal.code, what)
         limit = moment.config["max_banks_per_cycle"]
         if limit and not moment.bank(bank, "activity"):
-            trail.end("bank places", f"bank places, {limit} banks per cycle", sm__max_banks_per_cycle=0)
+            trail.end("bank places", f"bank places, {limit} banks per cycle", {"sm.max_banks_per_cycle": 0})
         ports = "one access" if moment.config["bank_ports"] == 1 else "one read and one write"
-        trail.end("bank", f"register bank {bank}, {ports} per cycle", **more_banks(trail))
+        trail.end("bank", f"register bank {bank}, {ports} per cycle", more_banks(trail))
         return
     if sentence:
         trail.add(

@@ -7,8 +7,8 @@ To say more, its module may have a function
 
 that runs on the host, never compiled. It looks at the recorded state (`moment.sm`, and `rf`, the design's own record),
 adds links (`trail.add(sentence, evidence, since=..., until=..., bank=...)`), names the resource (`trail.end("lock",
-"the lock of bank 3", mydesign__lock_cycles=1)`) and returns True; False leaves the refusal to the default. `refusal` is a
-rfview.sessions.why.trail.Refusal. Replaying a recording where the design is not installed falls back on the default.
+"the lock of bank 3", {"mydesign.lock_cycles": 1})`) and returns True; False leaves the refusal to the default. `refusal`
+is a rfview.sessions.why.trail.Refusal. Replaying a recording where the design is not installed falls back on the default.
 """
 
 from __future__ import annotations
@@ -31,10 +31,19 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:
     for name in moment.info.get("design_spec", {}).get("chain", ()):
         explainer = _explainer(name)
         if explainer is not None and explainer(trail, moment, rf, refusal) and trail.ended:
+            _check_relief(trail, name)
             return True
         names = rf.dtype.names or ()
         rf = rf["mrf"] if "mrf" in names else rf
     return False
+
+
+def _check_relief(trail: Trail, name: str) -> None:
+    """Raise InputError where a design's relief names a parameter that the run does not have."""
+    resource = trail.links[-1].resource
+    wrong = [key for key in resource.relief if key not in trail.values] if resource is not None else []
+    if wrong:
+        raise InputError(f"{name}: its why() names the relief {wrong[0]}, which is not a parameter of this run")
 
 
 def _explainer(name: str) -> Explainer | None:

@@ -77,11 +77,11 @@ def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
         where = memory.space(flight)
         if where in memory.ON_CHIP:
             name, key = memory.ON_CHIP[where]
-            trail.end(name, f"{name}, {plural(moment.config[key], 'cycle')}", **{f"memory.{key}": 1})
-        trail.end("memory", "memory: the access is yet to be sent", **memory.RELIEF)
+            trail.end(name, f"{name}, {plural(moment.config[key], 'cycle')}", {f"memory.{key}": 1})
+        trail.end("memory", "memory: the access is yet to be sent", memory.RELIEF)
         return
     name = units.UNIT_NAMES.get(flight.unit, "its")
-    trail.end("pipe", f"operand collector and {name} pipe, a fixed latency", **units.latency_relief(trail, flight))
+    trail.end("pipe", f"operand collector and {name} pipe, a fixed latency", units.latency_relief(trail, flight))
 
 
 def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
@@ -105,7 +105,7 @@ def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
     trail.end(
         "pipe",
         f"{pipe.removeprefix('the ')} pipe, latency {plural(latency, 'cycle')}",
-        **units.latency_relief(trail, flight),
+        units.latency_relief(trail, flight),
     )
 
 
@@ -179,7 +179,7 @@ def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
         trail.end(
             "result bus",
             f"result buses, {plural(moment.config['result_buses'], 'result')} per cycle",
-            sm__result_buses=16,
+            {"sm.result_buses": 16},
         )
 
 

@@ -54,8 +54,8 @@ def head(trail: Trail, moment: Moment) -> None:
     )
     stuck(trail, moment, reason)
     if space(flight) == "shared":
-        trail.end("shared memory", "shared memory, one pass of conflict-free lanes per cycle", **RELIEF)
-    trail.end("LD/ST unit", "LD/ST unit, one line per cycle", **RELIEF)
+        trail.end("shared memory", "shared memory, one pass of conflict-free lanes per cycle", RELIEF)
+    trail.end("LD/ST unit", "LD/ST unit, one line per cycle", RELIEF)
 
 
 def stuck(trail: Trail, moment: Moment, reason: int) -> None:
@@ -65,7 +65,7 @@ def stuck(trail: Trail, moment: Moment, reason: int) -> None:
     elif reason == SET_FULL:
         ways = moment.config["l1_ways"]
         trail.add("every way of its L1 set awaits a line", f"{plural(ways, 'way')}")
-        trail.end("L1 set", f"L1 set, {plural(ways, 'way')}", memory__l1_ways=16, memory__l1_sets=32)
+        trail.end("L1 set", f"L1 set, {plural(ways, 'way')}", {"memory.l1_ways": 16, "memory.l1_sets": 32})
     elif reason == QUEUE_FULL:
         _port(trail, moment)
 
@@ -94,7 +94,7 @@ def _mshrs_full(trail: Trail, moment: Moment) -> None:
             since=since,
             until=until,
         )
-    trail.end("MSHRs", f"MSHRs, {count} of them", memory__mshrs=128)
+    trail.end("MSHRs", f"MSHRs, {count} of them", {"memory.mshrs": 128})
 
 
 def _port(trail: Trail, moment: Moment) -> None:
@@ -107,7 +107,7 @@ def _port(trail: Trail, moment: Moment) -> None:
             f"LD/ST waits beyond {moment.config['queue_cycles']:,}",
             until=moment.ran + flits,
         )
-        trail.end("interconnect", f"port to the interconnect, a flit of {flit} bytes per cycle", memory__flit_bytes=0)
+        trail.end("interconnect", f"port to the interconnect, a flit of {flit} bytes per cycle", {"memory.flit_bytes": 0})
         return
     ahead = int(moment.sm["dram_free_x256"]) // 256 - moment.ran
     rate = moment.config["bytes_per_cycle_x256"] / 256
@@ -116,7 +116,7 @@ def _port(trail: Trail, moment: Moment) -> None:
         f"LD/ST waits beyond {moment.config['queue_cycles']:,}",
         until=moment.ran + ahead,
     )
-    trail.end("memory port", f"memory port, {rate:.1f} bytes per cycle", memory__bytes_per_cycle=100000)
+    trail.end("memory port", f"memory port, {rate:.1f} bytes per cycle", {"memory.bytes_per_cycle": 100000})
 
 
 def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
@@ -138,7 +138,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
             since=flight.since_cycle,
             pc=flight.pc,
         )
-        trail.end("memory", "memory: its lines are still being sent", **RELIEF)
+        trail.end("memory", "memory: its lines are still being sent", RELIEF)
         return
     line = next((entry for entry in _in_use(moment) if int(entry["until_cycle"]) == done), None)
     sent = int(line["since_cycle"]) if line is not None else _sent(trail, moment, flight, done)
@@ -227,36 +227,36 @@ def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: 
             trail.end(
                 "memory port",
                 f"memory port, {config['bytes_per_cycle_x256'] / 256:.1f} bytes per cycle",
-                memory__bytes_per_cycle=100000,
+                {"memory.bytes_per_cycle": 100000},
             )
-        trail.end("memory", f"memory, {plural(config['fixed_memory_cycles'], 'cycle')}", memory__fixed_memory_cycles=1)
+        trail.end("memory", f"memory, {plural(config['fixed_memory_cycles'], 'cycle')}", {"memory.fixed_memory_cycles": 1})
         return
     if not flight.missed and config["l1_enabled"] and flight.name.startswith("ld"):
-        trail.end("L1", f"L1 cache, {plural(config['l1_hit_cycles'], 'cycle')}", memory__l1_hit_cycles=1)
+        trail.end("L1", f"L1 cache, {plural(config['l1_hit_cycles'], 'cycle')}", {"memory.l1_hit_cycles": 1})
         return
     took = done - sent
     queued = took - config["l2_hit_cycles"] - config["dram_cycles"]
     if took <= config["l2_hit_cycles"] and config["dram_cycles"]:
-        trail.end("L2", f"L2 cache, {plural(config['l2_hit_cycles'], 'cycle')}", memory__l2_hit_cycles=1)
+        trail.end("L2", f"L2 cache, {plural(config['l2_hit_cycles'], 'cycle')}", {"memory.l2_hit_cycles": 1})
     elif config.get("flit_bytes") and queued > 0:
         trail.end(
             "interconnect",
             f"port to the interconnect, a flit of {config['flit_bytes']} bytes per cycle: "
             f"{plural(queued, 'cycle')} of traffic before it",
-            memory__flit_bytes=0,
+            {"memory.flit_bytes": 0},
         )
     elif queued > config["dram_cycles"]:
         trail.end(
             "memory port",
             f"memory port, {config['bytes_per_cycle_x256'] / 256:.1f} bytes per cycle: "
             f"{plural(queued, 'cycle')} of traffic before it",
-            memory__bytes_per_cycle=100000,
+            {"memory.bytes_per_cycle": 100000},
         )
     else:
         trail.end(
             "DRAM",
             f"DRAM, {plural(config['dram_cycles'], 'cycle')} behind an L2 of {config['l2_hit_cycles']}",
-            memory__dram_cycles=0,
+            {"memory.dram_cycles": 0},
         )
 
 
@@ -277,4 +277,4 @@ def _on_chip(trail: Trail, moment: Moment, flight: Flight, where: str, done: int
     )
     if late > cycles + passes:
         trail.collected_late(flight, late)
-    trail.end(name, f"{name}, {plural(cycles, 'cycle')}", **{f"memory.{key}": 1})
+    trail.end(name, f"{name}, {plural(cycles, 'cycle')}", {f"memory.{key}": 1})

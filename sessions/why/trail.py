@@ -5,7 +5,7 @@ Every step adds a link and goes on with its cause, at the present moment or at a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,11 +106,10 @@ class Trail:
         sentence = f"bank {bank} {verb} {whose}" if verb and whose else f"bank {bank} had no port left for it"
         self.add(sentence, f"in cycle {moment.ran:,}; {waiting}", code=code, warp=warp, since=moment.ran, bank=bank)
 
-    def end(self, kind: str, name: str, **relief: Any) -> None:
-        """Name the resource of the last link. relief: settings that take its delay away, dots written as `__`."""
+    def end(self, kind: str, name: str, relief: Mapping[str, Any] | None = None) -> None:
+        """Name the resource of the last link. relief: parameters with which it would not delay, {"sm.num_banks": 32}."""
         if self.links and not self.ended:
-            settings = {key.replace("__", "."): value for key, value in relief.items()}
-            self.links[-1] = replace(self.links[-1], resource=Resource(kind, name, settings))
+            self.links[-1] = replace(self.links[-1], resource=Resource(kind, name, dict(relief or {})))
 
     def reopen(self) -> None:
         """Take the resource back: the chain goes on behind the last link."""
@@ -121,7 +120,7 @@ class Trail:
         moment = self.moment
         bits, state = moment.warp(warp, "losers"), moment.states[warp]
         losers = tuple(
-            moment.name(code) for code in range(MAX_CODES) if code < 32 and (bits >> code) & 1 and code != state
+            moment.name(code) for code in range(MAX_CODES) if code < FIRST_FOREIGN_CODE and (bits >> code) & 1 and code != state
         )
         return Chain(
             warp, moment.cycle, moment.state(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links), losers
@@ -146,7 +145,7 @@ class Trail:
     def _close(self, moment: Moment, warp: int) -> None:
         """End a chain whose cause lies in what it has named already."""
         scheduler = moment.scheduler_of(warp)
-        self.end("issue slot", f"issue slot of scheduler {scheduler}", sm__num_schedulers=4)
+        self.end("issue slot", f"issue slot of scheduler {scheduler}", {"sm.num_schedulers": 4})
 
     def instruction(self, moment: Moment, flight: Flight) -> None:
         """Explain where an instruction in flight stands, and why it is not further."""

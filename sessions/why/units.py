@@ -38,7 +38,7 @@ def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
             trail.instruction(moment, oldest)
         else:
             _say_busy(trail, moment, unit)
-    trail.end("queue", f"{name} queue, {plural(size, 'place')}", **relief)
+    trail.end("queue", f"{name} queue, {plural(size, 'place')}", relief)
 
 
 def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
@@ -63,7 +63,7 @@ def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
         late = moment.cycle - oldest.issue_cycle - COLLECT_CYCLES
         if late > 1:
             trail.instruction(moment, oldest)
-    trail.end("collectors", f"operand collectors, {moment.config['num_collectors']} of them", sm__num_collectors=32)
+    trail.end("collectors", f"operand collectors, {moment.config['num_collectors']} of them", {"sm.num_collectors": 32})
 
 
 def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
@@ -104,13 +104,13 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
                 pc=ahead[0].pc,
             )
             trail.instruction(moment, ahead[0])
-        trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", **memory.RELIEF)
+        trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", memory.RELIEF)
         return
     before = _say_busy(trail, moment, flight.unit)
     trail.end(
         "pipe",
         f"{UNIT_NAMES.get(flight.unit, 'its')} unit, initiation interval",
-        **initiation_relief(trail, before or flight),
+        initiation_relief(trail, before or flight),
     )
 
 

@@ -59,7 +59,7 @@ def _issued(trail: Trail, moment: Moment, warp: int) -> None:
         trail.end(
             "issue slot",
             f"issue slot of scheduler {scheduler}, one instruction of w{warp} after the other",
-            sm__num_schedulers=4,
+            {"sm.num_schedulers": 4},
         )
 
 
@@ -85,7 +85,7 @@ def _not_selected(trail: Trail, moment: Moment, warp: int) -> None:
             since=moment.ran,
             pc=moment.warp(chosen, "last_pc"),
         )
-    trail.end("issue slot", f"issue slot of scheduler {scheduler}, one warp per cycle", sm__num_schedulers=4)
+    trail.end("issue slot", f"issue slot of scheduler {scheduler}, one warp per cycle", {"sm.num_schedulers": 4})
 
 
 def _finished(trail: Trail, moment: Moment, warp: int) -> None:
@@ -242,7 +242,7 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
         trail.add(text, moment.text(last_pc), warp=warp, since=last_issue, pc=last_pc)
         if moment.config["branch_cycles"] and moment.cycle <= last_issue + moment.config["branch_cycles"] + 1:
             extra = plural(moment.config["branch_cycles"], "extra cycle")
-            trail.end("fetch", f"branch unit, {extra} per branch", sm__branch_cycles=0)
+            trail.end("fetch", f"branch unit, {extra} per branch", {"sm.branch_cycles": 0})
             return
     earlier = trail.past.at(moment.ran) or moment
     if _missing_code(trail, earlier, warp, pc):
@@ -263,7 +263,7 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
     trail.end(
         "fetch",
         f"fetch slot of scheduler {scheduler}, one warp and {plural(width, 'instruction')} per cycle",
-        **({"sm.fetch_width": 16, "sm.ibuffer_entries": 16} if runs_dry else {"sm.num_schedulers": 4}),
+        {"sm.fetch_width": 16, "sm.ibuffer_entries": 16} if runs_dry else {"sm.num_schedulers": 4},
     )
 
 
@@ -285,7 +285,7 @@ def _missing_code(trail: Trail, earlier: Moment, warp: int, pc: int) -> bool:
         until = int(found["fill_cycle"])
         trail.add(f"the instruction cache awaits {where}", f"back in cycle {until:,}", warp=warp, until=until)
     trail.end("instruction cache", f"instruction cache, {sets} sets of {plural(ways, 'way')} of {size} instructions",
-              memory__icache_sets=0)
+              {"memory.icache_sets": 0})
     return True
 
 

@@ -201,7 +201,7 @@ def why(trail, moment, rf, refusal):
         return False
     left = int(rf["to_fetch"][refusal.warp]).bit_count()
     trail.add(f"w{refusal.warp} begins an interval", f"{left} registers still to fetch", code=PREFETCH, warp=refusal.warp)
-    trail.end("main file", "main register file", intervals__mrf_cycles=1)
+    trail.end("main file", "main register file", {"intervals.mrf_cycles": 1})
     return True
 
 

@@ -165,7 +165,7 @@ def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatc
     def own(trail: Trail, moment: object, rf: object, refusal: object) -> bool:
         began = int(rf["left_cycle"][refusal.warp])  # type: ignore[index, attr-defined]
         trail.add("the copy is forgotten", f"since {began}", since=began, until=began + 40)
-        trail.end("copy", "the one copied value", skeleton__leave_cycles=1)
+        trail.end("copy", "the one copied value", {"skeleton.leave_cycles": 1})
         return True
 
     monkeypatch.setattr(plugin_skeleton, "why", own, raising=False)
@@ -173,6 +173,16 @@ def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatc
     chain = why(over, 0, cycle)
     assert chain.resource is not None and dict(chain.resource.relief) == {"skeleton.leave_cycles": 1}
     assert chain.links[-1].sentence == "the copy is forgotten"
+
+    def misspelt(trail: Trail, moment: object, rf: object, refusal: object) -> bool:
+        own(trail, moment, rf, refusal)
+        trail.reopen()
+        trail.end("copy", "the one copied value", {"skeleton.leave": 1})
+        return True
+
+    monkeypatch.setattr(plugin_skeleton, "why", misspelt, raising=False)
+    said = why(over, 0, cycle).text()
+    assert "the relief skeleton.leave, which is not a parameter" in said and "writes its live registers back" in said
 
 
 def test_a_recording_of_a_design_that_is_not_installed_still_explains(tmp_path: Path) -> None:

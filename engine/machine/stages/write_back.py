@@ -8,7 +8,7 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.program import UNIT_LDST, WAIT_LONG
-from rfview.engine.machine.registers import note_write, touch_inflight, wake
+from rfview.engine.machine.registers import count_refused_write, note_write, touch_inflight, wake
 from rfview.engine.state import NONE8, WRITE_BACK, WRITTEN
 
 ALU, MEMORY = 0, 1        # the two kinds of result bus
@@ -120,6 +120,7 @@ def write_result(sm, rf, spec, rows, insts, slot):
             unwritten |= 1 << row
             flight.unwritten = unwritten
             refused = code
+            count_refused_write(sm, code)
             flight.bank = hooks.bank_of(sm, rf, spec, warp, reg)
         else:
             note_write(sm, warp, reg, mask, pc, value_row)

@@ -53,7 +53,7 @@ class Buffers:
     def free_cycle(self, index: int) -> int:
         """Return when a draining buffer will be empty if nothing comes between."""
         buffer = self.buffer[index]
-        left = (buffer["used"] - buffer["position"]) * max(1, self.parameter("write_cycles"))
+        left = (buffer["used"] - buffer["position"]) * self.parameter("write_cycles")
         bank = buffer["owner"] % 2
         if self.writing[bank] == hrf.FROM_A + index:
             return self.machine.bank[bank]["since_cycle"] + left
