@@ -12,7 +12,7 @@ from typing import Any
 from rfview.engine import state as layout
 from rfview.engine.plugin import origin
 from rfview.engine.errors import InputError
-from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES
+from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
 from rfview.sessions.why.past import Flight, Moment, Past
 
@@ -119,9 +119,7 @@ class Trail:
         """Return the finished chain of a warp."""
         moment = self.moment
         bits, state = moment.warp(warp, "losers"), moment.states[warp]
-        losers = tuple(
-            moment.name(code) for code in range(MAX_CODES) if code < FIRST_FOREIGN_CODE and (bits >> code) & 1 and code != state
-        )
+        losers = tuple(moment.name(code) for code in range(FIRST_FOREIGN_CODE) if (bits >> code) & 1 and code != state)
         return Chain(
             warp, moment.cycle, moment.state(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links), losers
         )
