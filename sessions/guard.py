@@ -1,4 +1,4 @@
-"""A recording whose check sums are right may still hold what does not fit together: whatever that breaks is one sentence."""
+"""A recording whose checksums are right may still hold what does not fit together: whatever that breaks is one sentence."""
 
 from __future__ import annotations
 

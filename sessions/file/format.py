@@ -88,7 +88,7 @@ MAX_CYCLES, LINE_BYTES = 1 << 16, 256
 
 
 class Damage(Exception):
-    """A frame that is cut short or whose check sum is wrong; callers turn it into a warning or an InputError."""
+    """A frame that is cut short or whose checksum is wrong; callers turn it into a warning or an InputError."""
 
 
 def dtype_to_json(dtype: np.dtype) -> Any:
@@ -163,7 +163,7 @@ def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Fr
     except (OSError, struct.error) as error:     # struct.error: the file has become shorter
         raise Damage(f"cannot be read: {error}") from None
     if len(payload) < length or zlib.crc32(payload, zlib.crc32(head[:12])) != crc:
-        raise Damage("check sum wrong")
+        raise Damage("wrong checksum")
     if expected is not None and tag != expected:
         raise Damage(f"holds {tag!r} instead of {expected!r}")
     return Frame(tag, payload, offset + FRAME.size + length, crc)

@@ -1,4 +1,4 @@
-"""The recipe file (.rfr): what a run needs to be simulated again, and check sums of its states, in place of its cycles.
+"""The recipe file (.rfr): what a run needs to be simulated again, and checksums of its states, in place of its cycles.
 
 A recipe is written at about the speed of a plain run. `fill` simulates it again into a session file and compares the
 states on the way; `Recipe.simulator` is the machine at cycle 0, for a live session.
@@ -132,7 +132,7 @@ class Recipe:
 
 
 class Sums:
-    """Check sums of a run's states at multiples of a stride that doubles when there are many."""
+    """Checksums of a run's states at multiples of a stride that doubles when there are many."""
 
     def __init__(self, state_bytes: int):
         self.stride = FIRST_STRIDE

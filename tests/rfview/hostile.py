@@ -1,4 +1,4 @@
-"""A recording with right check sums whose every text, its file's name too, holds what a terminal would obey or hide."""
+"""A recording with right checksums whose every text, its file's name too, holds what a terminal would obey or hide."""
 
 from __future__ import annotations
 

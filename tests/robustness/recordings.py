@@ -1,7 +1,7 @@
-"""Recordings changed: bytes without new check sums, whole frames, and contents under check sums that are right again.
+"""Recordings changed: bytes without new checksums, whole frames, and contents under checksums that are right again.
 
-A case is one file, opened and asked a few things. Of a file whose check sums were not made anew every state that is shown
-must be the true one, or a warning or error names what is wrong; one with right check sums is another recording, of which
+A case is one file, opened and asked a few things. Of a file whose checksums were not recomputed every state that is shown
+must be the true one, or a warning or error names what is wrong; one with right checksums is another recording, of which
 nothing is known but that it must be read within limits or refused in a sentence.
 """
 
@@ -111,7 +111,7 @@ def changed_frames(chance: random.Random, data: bytes) -> bytes:
 
 
 def rebuilt(chance: random.Random, data: bytes) -> bytes:
-    """Return a file with contents changed under right check sums, chunks that follow on, and an index that fits."""
+    """Return a file with contents changed under right checksums, chunks that follow on, and an index that fits."""
     frames = frames_of(data)
     chunks = [number for number, (tag, _) in enumerate(frames) if tag == format.CHUNK]
     chosen = {chance.choice((0, len(frames) - 1, *chunks, *chunks)) for _ in range(chance.choice((1, 1, 2)))}

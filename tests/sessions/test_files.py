@@ -387,7 +387,7 @@ EDITS = st.lists(st.tuples(st.booleans(), st.integers(0), st.integers(0, 255)), 
 @settings(max_examples=300, deadline=None)
 @given(edits=EDITS, offset=st.integers(0, 5))
 def test_numbers_that_make_no_sense_are_an_input_error(edits: list[tuple[bool, int, int]], offset: int) -> None:
-    """The check sum of a chunk is right here: only what its numbers say of each other is wrong."""
+    """The checksum of a chunk is right here: only what its numbers say of each other is wrong."""
     damaged = bytearray(SMALL_STATE)
     head = streams.HEAD_BYTES * len(STATE)
     for in_head, place, byte in edits:
@@ -404,7 +404,7 @@ def test_numbers_that_make_no_sense_are_an_input_error(edits: list[tuple[bool, i
 
 
 def with_chunks(data: bytes, path: Path, change: Callable[[list[bytes]], list[bytes]]) -> Path:
-    """Write a recording whose CHNK frames, whole and with true check sums, have been changed, without an index."""
+    """Write a recording whose CHNK frames, whole and with true checksums, have been changed, without an index."""
     parts = [data[begin:end] for _, begin, end in frames(data)]
     chunks = change([part for part in parts if part[:4] == b"CHNK"])
     out = format.MAGIC + parts[0] + b"".join(chunks)
