@@ -138,7 +138,7 @@ class Linear:
         """Take a warp for the prompt and for commands that want one; raises InputError for one that does not exist."""
         count = int(self.session.info["num_warps"])
         if not 0 <= warp < count:
-            raise InputError(f"there is no warp {warp}, the machine has warps 0..{count - 1}")
+            raise InputError(f"there is no warp {warp}; the machine has warps 0..{count - 1}")
         self.warp = warp
 
     def prompt(self) -> str:

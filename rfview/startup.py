@@ -1,14 +1,14 @@
-"""Commands done when a session is opened: your start-up file's, then those of -x FILE and -c COMMANDS.
+"""Commands run when a session is opened: your start-up file's, then those of -x FILE and -c COMMANDS.
 
 The file is $XDG_CONFIG_HOME/rfview/startup.txt, by default ~/.config/rfview/startup.txt: one command a line, or several
 separated by ;, # begins a comment. `rfview debug` and `rfview replay` read it, on the screen and with --plain; scripts do
-not, so that they do everywhere the same. --no-startup leaves it out.
+not, so that they do the same everywhere. --no-startup leaves it out.
 
     break stall > 200          # every session stops where a warp has waited so long
     format hex                 # what only the screen knows (format, panel, zoom, timeline ..) is done with the first frame
     panel 6
 
-A line that cannot be used is told once and passed over; one of -x or -c ends the program with exit code 2.
+A line that cannot be used is reported once and skipped; one of -x or -c ends the program with exit code 2.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class Startup:
 
         report takes a text while a command takes long. Raises InputError for a wrong line of -x or -c.
         """
+        from rfview.sessions.commands.script import problem_of
         from rfview.sessions.commands.table import ALIASES, execute
 
         for where, command, wanted in self.commands:
@@ -82,7 +83,7 @@ class Startup:
                     continue
                 answer = execute(session, command)
             except RfviewError as error:
-                text = f"{where}: `{command}`: {error}"
+                text = f"{where}, `{command}`: {problem_of(error, command)}"
                 if wanted:
                     raise InputError(text) from None
                 self.wrong.append(text)

@@ -16,6 +16,7 @@ from rfview.sessions.search.marks import Mark, Marks
 from rfview.sessions.timeline.base import Timeline
 
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
+END = int(np.iinfo(np.int64).max)     # a cycle that no kernel reaches
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
 
 
@@ -87,12 +88,13 @@ class Cursor:
     def _go(self, cycle: int, reason: str) -> Stop:
         """Move to a cycle, clamped to the timeline."""
         timeline = self.timeline
+        there = "" if reason != "goto" or cycle == END else f"there is no cycle {cycle:,}: "
         if cycle < timeline.first:
-            return self._land(timeline.first, "start", f"start of the session, cycle {timeline.first:,}")
+            return self._land(timeline.first, "start", f"{there}start of the session, cycle {timeline.first:,}")
         if not self.reach(cycle):
             return self._land(timeline.last, "interrupted", f"interrupted at cycle {timeline.last:,}")
         if cycle > timeline.last:
-            return self._end_stop()
+            return self._end_stop(there)
         if cycle == timeline.last and timeline.closed and timeline.fault:
             return self._end_stop()
         return self._land(cycle, reason, f"cycle {cycle:,}")
@@ -119,7 +121,7 @@ class Cursor:
         timeline = self.timeline
         text = place.strip()
         if text in ("start", "end"):
-            return timeline.first if text == "start" else timeline.last if timeline.closed else np.iinfo(np.int64).max
+            return timeline.first if text == "start" else timeline.last if timeline.closed else END
         if text.startswith("@"):
             return self.marks.get(text[1:]).cycle
         if match := PERCENT.match(text):

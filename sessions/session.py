@@ -13,7 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.branch import Branch
-from rfview.sessions.cursor import Cursor, Stop
+from rfview.sessions.cursor import END, Cursor, Stop
 from rfview.sessions.search import changes, events, search
 from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
 from rfview.sessions.expressions import Expression, compile_expression
@@ -214,7 +214,7 @@ class Session(Cursor):
         if not table:
             raise InputError(f"next-line: {NO_LINES}")
         if warp is not None and not 0 <= warp < slots:
-            raise InputError(f"next-line: there is no warp {warp}, the machine has warps 0..{slots - 1}")
+            raise InputError(f"next-line: there is no warp {warp}; the machine has warps 0..{slots - 1}")
         target = line_target(self.timeline, table, warp, line)
         name = "a warp" if warp is None else f"w{warp}"
         what = f"another source line of {name}" if line is None else f"{name} at {table.lines[line].text}"
@@ -277,7 +277,7 @@ class Session(Cursor):
                 return found
             if found is None:
                 break
-            hit = [point for point in active if point.mask(self.timeline, found, found + 1)[0]]
+            hit = [point for point in active if point.hits_in(self.timeline, found, found + 1)[0]]
             stopping = [point for point in hit if point.ignore == 0]
             for point in hit:
                 point.ignore = max(0, point.ignore - 1)
@@ -298,7 +298,7 @@ class Session(Cursor):
         if limit is not None:
             return self._go(limit, "step")
         if forward:
-            self.reach(np.iinfo(np.int64).max)
+            self.reach(END)
             return self._end_stop()
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
 
@@ -348,8 +348,8 @@ class Session(Cursor):
     def breakpoint(self, number: int) -> Breakpoint:
         """Return a breakpoint by number; raises InputError naming those there are."""
         if number not in self.breakpoints:
-            known = ", ".join(map(str, self.breakpoints)) or "none"
-            raise InputError(f"no breakpoint {number}; there are: {known}")
+            known = ", ".join(map(str, self.breakpoints))
+            raise InputError(f"no breakpoint {number} ({f'there are {known}' if known else 'none is set'})")
         return self.breakpoints[number]
 
     # places

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from rfview.engine.errors import InputError
+from rfview.sessions.commands.verb import VERBS
+from rfview.sessions.session import Session
 
 
 def count(text: str, what: str) -> int:
@@ -26,8 +30,18 @@ def number(text: str, what: str) -> int:
         raise InputError(f"{what} {text}: expected a whole number") from None
 
 
+def condition(session: Session, text: str) -> str:
+    """Return a condition that was typed; raises InputError for what is none, such as a constant."""
+    if text:
+        session.expression(text).check_condition()
+    return text
+
+
 def needed(text: str, what: str) -> str:
-    """Return an argument that may not be left out."""
+    """Return an argument that may not be left out, of the command `what`."""
     if not text:
-        raise InputError(f"{what}: its argument is missing")
+        entry = VERBS[what]
+        model = re.match(r"\(as (.+)\)", entry.signature)
+        signature = VERBS[model[1]].signature if model else entry.signature
+        raise InputError(f"{what}: expected `{what} {signature}`: {entry.help}")
     return text

@@ -33,15 +33,16 @@ def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
         place, _, condition = padded.partition(" if ")
     elif padded.endswith(" if"):
         raise InputError("break if: the condition is missing")
+    condition = arguments.condition(session, condition.strip())
     words = place.replace(">", " ").split()
     if not words and condition:
-        point = session.add_breakpoint("if", condition=condition.strip(), temporary=temporary)
+        point = session.add_breakpoint("if", condition=condition, temporary=temporary)
     elif words == ["unbalanced"]:
-        point = session.add_breakpoint("unbalanced", condition=condition.strip(), temporary=temporary)
+        point = session.add_breakpoint("unbalanced", condition=condition, temporary=temporary)
     elif words[:1] == ["stall"]:
-        point = _add_stall(session, text, words[1:], condition.strip(), temporary)
+        point = _add_stall(session, text, words[1:], condition, temporary)
     elif SOURCE.match(place.strip()):
-        point = _add_source(session, place.strip(), condition.strip(), temporary)
+        point = _add_source(session, place.strip(), condition, temporary)
     else:
         if words and words[0][:1].isdigit():
             words.insert(0, "cycle")
@@ -50,7 +51,7 @@ def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
                              "`stall [NAME] > N`, `unbalanced` or `if EXPR`")  # fmt: skip
         warp = arguments.number(words[3], "break: warp") if len(words) == 4 else None
         point = session.add_breakpoint(words[0], arguments.number(words[1], f"break {words[0]}"), warp=warp,
-                                       condition=condition.strip(), temporary=temporary)  # fmt: skip
+                                       condition=condition, temporary=temporary)  # fmt: skip
     return told(point)
 
 

@@ -1,4 +1,4 @@
-"""Debugger commands that go to what one is after: events of a kind, conditions, an instruction, the last jump's start."""
+"""Debugger commands that search: for events of a kind, conditions, an instruction, the last jump's start."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def _event(text: str, what: str) -> tuple[str, int | None, int]:
 
 @verb("find", "f", signature="EXPR", help="go forward to a cycle where the condition holds; stay where there is none")
 def _find(session: Session, text: str) -> Stop:
-    return session.find(arguments.needed(text, "find"))
+    return session.find(arguments.condition(session, arguments.needed(text, "find")))
 
 
 @verb("reverse-find", "rf", signature="EXPR", help="go backward to a cycle where the condition holds")
 def _reverse_find(session: Session, text: str) -> Stop:
-    return session.find(arguments.needed(text, "reverse-find"), forward=False)
+    return session.find(arguments.condition(session, arguments.needed(text, "reverse-find")), forward=False)
 
 
 @verb("run-to", "rt", signature="pc N|line N [warp W]", help="go to where a warp comes to an instruction, later or earlier")
@@ -68,11 +68,11 @@ def _instruction(session: Session, text: str, what: str) -> tuple[int, int | Non
     return min(pcs), warp
 
 
-@verb("previous-stop", "jump-back", help="go to where the last jump came from, and so back and forth")
+@verb("previous-stop", "jump-back", help="go to where the last jump came from; once more comes back")
 def _previous_stop(session: Session, text: str) -> Stop:
     return session.previous_stop()
 
 
-@verb("play", signature="N", help="go N cycles forward, less when a breakpoint stops on the way")
+@verb("play", signature="N", help="go N cycles forward, or fewer when a breakpoint stops on the way")
 def _play(session: Session, text: str) -> Stop:
     return session.play(arguments.count(text, "play"))

@@ -25,12 +25,12 @@ def _goto(session: Session, text: str) -> Stop:
 
 @verb("until", "u", signature="EXPR", help="go forward until the condition holds")
 def _until(session: Session, text: str) -> Stop:
-    return session.run_until(arguments.needed(text, "until"))
+    return session.run_until(arguments.condition(session, arguments.needed(text, "until")))
 
 
 @verb("reverse-until", "runtil", "ru", signature="EXPR", help="go backward until the condition holds")
 def _reverse_until(session: Session, text: str) -> Stop:
-    return session.reverse_until(arguments.needed(text, "reverse-until"))
+    return session.reverse_until(arguments.condition(session, arguments.needed(text, "reverse-until")))
 
 
 @verb("continue", "c", help="go forward to the next breakpoint, or the end")

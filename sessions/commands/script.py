@@ -9,7 +9,8 @@ from typing import TextIO
 
 from rfview.engine.errors import InputError, RfviewError
 from rfview.sessions.session import Session
-from rfview.sessions.commands.table import Answer, execute, help_text
+from rfview.sessions.commands.table import ALIASES, Answer, execute, help_text
+from rfview.sessions.expressions.mistakes import ExpressionError
 
 __all__ = ["commands", "help_text", "run_lines", "run_script"]
 
@@ -23,13 +24,22 @@ def commands(text: str | Iterable[str]) -> Iterator[tuple[int, str]]:
                 yield number, part.strip()
 
 
+def problem_of(error: RfviewError, command: str) -> str:
+    """Return what an error says, without the command or the expression that it begins with: the line quotes them."""
+    if isinstance(error, ExpressionError):
+        return error.problem
+    word, _, rest = command.partition(" ")
+    quoted, colon, problem = str(error).partition(": ")
+    return problem if colon and f"{ALIASES.get(word, word)} {rest}".startswith(quoted) else str(error)
+
+
 def run_script(session: Session, text: str | Iterable[str]) -> Iterator[Answer]:
     """Yield the answer of each command in turn; raises InputError naming line and command at the first that fails."""
     for number, command in commands(text):
         try:
             answer = execute(session, command)
         except InputError as error:
-            raise InputError(f"line {number}: `{command}`: {error}") from None
+            raise InputError(f"line {number}, `{command}`: {problem_of(error, command)}") from None
         session = answer.session or session
         yield answer
 

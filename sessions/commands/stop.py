@@ -30,14 +30,14 @@ def _twatch(session: Session, text: str) -> Answer:
 
 def _add_watch(session: Session, text: str, temporary: bool) -> Answer:
     item, _, condition = arguments.needed(text, "watch").partition(" if ")
-    return told(session.watch(item, condition.strip(), temporary=temporary))
+    return told(session.watch(item, arguments.condition(session, condition.strip()), temporary=temporary))
 
 
 @verb("condition", "cond", signature="N [EXPR]", help="give a breakpoint another condition, or none")
 def _condition(session: Session, text: str) -> Answer:
     word, _, condition = arguments.needed(text, "condition").partition(" ")
     number = arguments.number(word, "condition")
-    session.set_condition(number, condition.strip())
+    session.set_condition(number, arguments.condition(session, condition.strip()))
     point = session.breakpoint(number)
     return Answer(f"breakpoint {number}: {point.text}", {"breakpoint": number, "condition": point.condition})
 

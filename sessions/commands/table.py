@@ -30,6 +30,8 @@ def execute(session: Session, line: str) -> Answer:
     name = ALIASES.get(word)
     if name is None:
         raise InputError(f"no command {word!r}{suggest(word, ALIASES) or '; `help` lists the commands'}")
+    if rest.strip() and not VERBS[name].signature:
+        raise InputError(f"{line.strip()}: `{name}` takes nothing after it")
     with consistent(session.timeline):
         result = VERBS[name].run(session, rest.strip())
     if isinstance(result, Stop):

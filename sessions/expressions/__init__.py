@@ -1,4 +1,4 @@
-"""The safe condition language: named machine state, parsed with `ast` (whitelist, never eval), evaluated as columns.
+"""The condition language: named machine state and arithmetic over it. Nothing runs as Python.
 
     cycle  launch  launch.next_cta                     time, launch number, any field of the launch record
     warp[3].pc  w3.pc  w3.state == wb_drain  w3.line   fields of a warp; stall names are constants; PTX line of the pc
@@ -18,12 +18,13 @@ Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty wa
 
     compiler  nodes           text to nodes by way of `ast`; nodes give columns, and bounds by zone maps alone
     names  operations         names of the machine's parts; what operators and functions do
+    mistakes                  what is wrong with an expression, in a sentence
     ptx_names  values  types  names of registers and kernels as in their source; values as people read them, in their type
     expression  registers     a compiled expression over one timeline; columns of registers and memory words
 """
 
-from rfview.sessions.expressions.compiler import compile_expression
+from rfview.sessions.expressions.compiler import compile_expression, compile_part
 from rfview.sessions.expressions.expression import Expression
 from rfview.sessions.expressions.names import FUNCTIONS, UNITS
 
-__all__ = ["FUNCTIONS", "UNITS", "Expression", "compile_expression"]
+__all__ = ["FUNCTIONS", "UNITS", "Expression", "compile_expression", "compile_part"]

@@ -11,6 +11,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.expressions import operations
 from rfview.sessions.bounds import Known
 from rfview.sessions.expressions.expression import Expression
+from rfview.sessions.expressions.mistakes import unreadable
 from rfview.sessions.expressions.names import FUNCTIONS, Names
 from rfview.sessions.expressions.nodes import Node, apply, changed, fixed, is_plain, narrowed, reduced
 from rfview.sessions.codec.layout import suggest
@@ -29,14 +30,20 @@ def compile_expression(text: str, timeline: Timeline) -> Expression:
     if len(text) > MAX_LENGTH:
         raise InputError(f"expression of {len(text)} characters: at most {MAX_LENGTH} are allowed")
     try:
-        tree = ast.parse(text.strip(), FILE, mode="eval")
+        tree = ast.parse(text.strip(), FILE, mode="eval").body
         compiler = Compiler(text.strip(), timeline)
-        node = compiler.compile(tree.body)
+        node = compiler.compile(tree)
     except SyntaxError as error:
-        raise InputError(f"expression `{text}`: position {error.offset or 1}: {error.msg}") from None
+        raise unreadable(text.strip(), error) from None
     except (RecursionError, MemoryError, ValueError) as error:
         raise InputError(f"expression `{text[:60]}`: cannot be read ({error or 'nested too deeply'})") from None
-    return Expression(text, timeline, node, compiler.uses)
+    return Expression(text, timeline, tree, node, compiler.uses)
+
+
+def compile_part(whole: Expression, tree: ast.expr) -> Expression:
+    """Compile a part of an expression's tree by itself."""
+    compiler = Compiler(whole.text, whole.timeline)
+    return Expression(whole.text, whole.timeline, tree, compiler.compile(tree), compiler.uses)
 
 
 class Compiler(Names):

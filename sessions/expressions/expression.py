@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import numpy as np
 
 from rfview.engine.errors import InputError
@@ -12,12 +14,17 @@ from rfview.sessions.timeline.register_log import RegisterLog
 
 
 class Expression:
-    """A compiled condition or value over one timeline."""
+    """A compiled condition or value over one timeline.
 
-    def __init__(self, text: str, timeline: Timeline, node: Node, uses: Uses):
+    tree: the syntax tree that it was compiled from. width: 0, or how many values a cycle has; over: of what ("warps", ...).
+    """
+
+    def __init__(self, text: str, timeline: Timeline, tree: ast.expr, node: Node, uses: Uses):
         self.text = text
         self.timeline = timeline
+        self.tree = tree
         self.width = node.width
+        self.over = node.over
         self._node = node
         self._uses = uses
         self._words = np.unique(np.concatenate(uses.words)) if uses.words else np.empty(0, np.int64)
@@ -37,6 +44,12 @@ class Expression:
         """Raise InputError when there is a value per warp or lane instead of one."""
         if self.width:
             raise InputError(f"`{self.text}` has {self.width} values per cycle; use any(...), all(...) or an index")
+
+    def check_condition(self) -> None:
+        """Raise InputError for what is no condition: a value per warp or lane, or what is the same in every cycle."""
+        self.check_single()
+        if self._node.constant:
+            raise InputError(f"`{self.text}` is a constant; expected a condition such as `stall.long_scoreboard > 0`")
 
     def truth(self, start: int, stop: int) -> np.ndarray:
         """Return (n,) bool: where the condition holds; raises InputError when it has a value per warp or lane."""

@@ -14,6 +14,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.sessions.expressions import operations
 from rfview.sessions.bounds import Bounds, Known
+from rfview.sessions.expressions.mistakes import ExpressionError
 from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
 from rfview.sessions.expressions.registers import memory_word, register_columns
 from rfview.sessions.codec.layout import suggest
@@ -42,10 +43,10 @@ class Names(ABC):
         places = [*self.info.get("buffers", []), *self.info.get("symbols", [])]
         self.places = {entry["name"]: entry for entry in places if isinstance(entry, dict) and "address" in entry}
 
-    def fail(self, node: ast.AST, message: str) -> InputError:
+    def fail(self, node: ast.AST, message: str) -> ExpressionError:
         """Return the error for a part of the expression."""
         at = getattr(node, "col_offset", 0) + 1
-        return InputError(f"expression `{self.text}`: position {at}: {message}")
+        return ExpressionError(self.text, at, message)
 
     @abstractmethod
     def compile(self, node: ast.expr) -> Node:
@@ -126,20 +127,24 @@ class Names(ABC):
             return self._field(node, f"sm.{name}", [])
         raise self._unknown(node, name)
 
-    def _unknown(self, node: ast.AST, name: str) -> InputError:
+    def _unknown(self, node: ast.AST, name: str) -> ExpressionError:
+        if REGISTER.match(name) or PREDICATE.match(name):
+            return self.fail(node, f"unknown name {name!r}; a register belongs to a warp: w0.{name}")
         known = ["cycle", "launch", "mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS, *self.stalls,
                  *self.places, *(self.timeline.layout.sm_dtype.names or ()), *FUNCTIONS]  # fmt: skip
-        return self.fail(node, f"unknown name {name!r}{suggest(name, known)}")
+        hint = suggest(name, known) or "; `rfview help expressions` lists the names, such as w3.pc and stall.barrier"
+        return self.fail(node, f"unknown name {name!r}{hint}")
 
     def _unit(self, node: ast.expr, unit: str, number: int | None, steps: list[tuple[ast.expr, str | int]]) -> Node:
         """Compile a field of one warp, bank, ... or, with number None, of all of them."""
         count = self._count_of(unit)
         if number is not None and not 0 <= number < count:
-            raise self.fail(node, f"there is no {unit} {number}, the machine has {unit} 0..{count - 1}")
+            raise self.fail(node, f"there is no {unit} {number}; the machine has {unit}s 0..{count - 1}")
         if not steps or not isinstance(steps[0][1], str):
             names = self.timeline.layout.sm_dtype[unit].base.names or ()
             raise self.fail(node, f"name a field of {unit}: {', '.join(names)}")
         where, name = steps[0][0], str(steps[0][1])
+        over = f"{unit}s"
         if unit == "warp":
             special = self._warp_special(where, number, name, steps[1:])
             if special is not None:
@@ -153,9 +158,18 @@ class Names(ABC):
                 if record == "warp" and re.fullmatch(r"[rp]\d+", name):
                     raise self.fail(where, f"unknown name {name!r}; did you mean {name.upper()}?")
             unit = record
+        self._known_field(where, unit, number, name)
         index = "*" if number is None else str(number)
-        return self._field(where, f"sm.{unit}[{index}]", steps, count if number is None else 0,
-                           f"{unit}s")  # fmt: skip
+        return self._field(where, f"sm.{unit}[{index}]", steps, count if number is None else 0, over)
+
+    def _known_field(self, where: ast.expr, unit: str, number: int | None, name: str) -> None:
+        """Raise for a field that a warp, bank, ... does not have."""
+        records = ("warp", "warp_cold") if unit.startswith("warp") else (unit,)
+        fields = [field for record in records for field in self.timeline.layout.sm_dtype[record].base.names or ()]
+        if name not in fields:
+            whose = f"a {unit}" if number is None else f"{unit} {number}"
+            hint = suggest(name, fields) or "; `rfview help expressions` lists its fields"
+            raise self.fail(where, f"{whose} has no field {name!r}{hint}")
 
     def _count_of(self, unit: str) -> int:
         """Return how many of a unit the machine has."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.engine.state import MAX_WARPS
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.invariants import energy_at, problems
@@ -123,11 +122,13 @@ def registers(session: Session, text: str) -> Report:
         warp = int(text.lstrip("w"))
     except ValueError:
         raise InputError(f"info registers {text}: name a warp, for example `info registers 3`") from None
+    if not 0 <= warp < (slots := int(session.info["num_warps"])):
+        raise InputError(f"info registers {text}: there are warp slots 0..{slots - 1}")
     snapshot = session.snapshot()
     data: dict[str, Any] = {}
     lines = []
     count = int(snapshot.sm["launch"]["registers"])
-    named = names_at(snapshot.info, int(snapshot.sm["warp"][warp]["pc"])) if 0 <= warp < MAX_WARPS else {}
+    named = names_at(snapshot.info, int(snapshot.sm["warp"][warp]["pc"]))
     room = max(map(len, named.values()), default=0)
     for reg in range(count):
         try:

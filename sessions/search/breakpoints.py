@@ -63,7 +63,7 @@ class Breakpoint:
             place += f"{' ' if place else ''}if {self.condition}"
         return place
 
-    def mask(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+    def hits_in(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         """Return (stop - start,) bool: at which of the cycles start..stop-1 this breakpoint stops."""
         if self.kind == "if":
             assert self.compiled is not None
@@ -93,7 +93,7 @@ class Breakpoint:
             found = found & self.compiled.truth(start, stop)
         return found
 
-    def reach(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+    def may_hit(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
         """Return (high - low,) u1: what chunks low..high-1 may hold of its hits (search.NONE, FIRST, ALL)."""
         if self.kind == "if":
             assert self.compiled is not None
@@ -140,12 +140,12 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
                     item: str = "") -> Breakpoint:  # fmt: skip
     """Check a breakpoint against the session and return it; raises InputError naming what does not exist."""
     if kind not in KINDS:
-        raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}; a condition stands behind `if`")
+        raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}; a condition follows `if`")
     point = Breakpoint(number, kind, value, warp, condition, temporary, ignore, item=item.strip())
     num_warps = int(timeline.info["num_warps"])
     for slot in ([value] if kind == "warp" else []) + ([warp] if warp is not None else []):
         if not 0 <= slot < num_warps:
-            raise InputError(f"break: there is no warp {slot}, the machine has warps 0..{num_warps - 1}")
+            raise InputError(f"break: there is no warp {slot}; the machine has warps 0..{num_warps - 1}")
     program = timeline.info.get("program", [])
     if kind == "cycle" and (value < timeline.first or (timeline.closed and value > timeline.last)):
         raise InputError(f"break cycle {value}: this session has cycles {timeline.first}..{timeline.last}")
@@ -229,5 +229,5 @@ def _place_in_source(timeline: Timeline, point: Breakpoint) -> None:
 
 def any_target(timeline: Timeline, points: list[Breakpoint]) -> Target:
     """Return where any of the breakpoints stops."""
-    return Target(lambda low, high: np.logical_or.reduce([point.mask(timeline, low, high) for point in points]),
-                  lambda low, high: np.bitwise_or.reduce([point.reach(timeline, low, high) for point in points]))
+    return Target(lambda low, high: np.logical_or.reduce([point.hits_in(timeline, low, high) for point in points]),
+                  lambda low, high: np.bitwise_or.reduce([point.may_hit(timeline, low, high) for point in points]))

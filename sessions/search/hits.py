@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import numpy as np
 
-from rfview.engine.errors import InputError
-from rfview.sessions.expressions import Expression, compile_expression
+from rfview.sessions.expressions import Expression, compile_part
 from rfview.sessions.lines.moves import arrived
 from rfview.sessions.search.breakpoints import Breakpoint
 from rfview.sessions.timeline.base import Timeline
 
-ANY = re.compile(r"any\((.+)\)\Z", re.DOTALL)
-WARP = re.compile(r"\bw(\d+)\b")
+WARP = re.compile(r"w(\d+)\Z")
 
 
 def warp_of_hit(timeline: Timeline, point: Breakpoint, cycle: int) -> int | None:
@@ -27,26 +26,47 @@ def warp_of_hit(timeline: Timeline, point: Breakpoint, cycle: int) -> int | None
     if point.kind == "source":
         assert point.table is not None
         return _first(arrived(timeline, point.table, None, cycle, cycle + 1, point.value)[0])
-    if point.kind in ("stall", "watch"):
-        return None if point.watched is None else _named(timeline, point.watched, cycle)
-    return None if point.compiled is None else _named(timeline, point.compiled, cycle)
+    expression = point.watched if point.kind in ("stall", "watch") else point.compiled
+    return None if expression is None else _warp_of(expression, expression.tree, cycle)
 
 
-def _named(timeline: Timeline, expression: Expression, cycle: int) -> int | None:
-    """Return the warp for which any(...) has just become true, else the first that an expression names."""
-    inner = ANY.match(expression.text.strip())
-    if inner is not None:
-        try:
-            each = compile_expression(inner[1], timeline)
-        except InputError:      # any(a) or any(b)
-            each = None
-        if each is not None and each.width == int(timeline.info["num_warps"]):
-            before = max(timeline.first, cycle - 1)
-            truth = each.column(before, cycle + 1) != 0
+def _warp_of(whole: Expression, tree: ast.expr, cycle: int) -> int | None:
+    """Return the warp that a part of an expression is about; None where it names none.
+
+    Of `a and b` and `a or b` it is that of a part which has just become true, else of one that holds; of any(...) over
+    warps the first for which it has just become true; of everything else the first warp that is named.
+    """
+    if isinstance(tree, ast.BoolOp):
+        parts = sorted(tree.values, key=lambda part: _rank(_truth(whole, part, cycle)[0]))
+        return next((warp for part in parts if (warp := _warp_of(whole, part, cycle)) is not None), None)
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "any":
+        truth, over = _truth(whole, tree.args[0], cycle)
+        if over == "warps":
             new = truth[-1] & ~truth[0] if len(truth) > 1 else truth[-1]
             return _first(new if new.any() else truth[-1])
-    found = WARP.search(expression.text)
-    return None if found is None else int(found[1])
+    nodes = sorted((node for node in ast.walk(tree) if isinstance(node, ast.expr)), key=lambda node: node.col_offset)
+    return next((warp for node in nodes if (warp := _named(node)) is not None), None)
+
+
+def _named(node: ast.expr) -> int | None:
+    """Return N of w3 and warp[N]."""
+    if isinstance(node, ast.Name):
+        found = WARP.match(node.id)
+        return None if found is None else int(found[1])
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "warp":
+        return node.slice.value if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) else None
+    return None
+
+
+def _truth(whole: Expression, tree: ast.expr, cycle: int) -> tuple[np.ndarray, str]:
+    """Return (1 or 2, ...) bool, whether a part holds in the cycle before, if there is one, and at `cycle`; over what."""
+    part = compile_part(whole, tree)
+    return part.column(max(whole.timeline.first, cycle - 1), cycle + 1) != 0, part.over
+
+
+def _rank(truth: np.ndarray) -> int:
+    """Return 0 for what has just become true, 1 for what holds, 2 for what does not."""
+    return 2 if not truth[-1].any() else 1 if len(truth) > 1 and truth[0].any() else 0
 
 
 def _first(hit: np.ndarray) -> int | None:

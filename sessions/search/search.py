@@ -11,7 +11,7 @@ from rfview.sessions.expressions import Expression
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
-# what a chunk may hold: no hit, one at its first cycle, hits behind that
+# what a chunk may hold: no hit, one at its first cycle, hits after that, and both (FIRST | INSIDE)
 NONE, FIRST, INSIDE, ALL = range(4)
 # chunks asked about at once: few where a hit may be near, more and more the longer the search
 FEW_CHUNKS, MANY_CHUNKS = 16, 4096
@@ -21,13 +21,13 @@ FEW_CHUNKS, MANY_CHUNKS = 16, 4096
 class Target:
     """What is searched for.
 
-    mask(start, stop): (stop - start,) bool, hits among cycles start..stop-1. reach(low, high): (high - low,) u1 what
-    chunks low..high-1 may hold, a sum of FIRST and INSIDE. whole: in the chunk where the search begins every cycle
+    hits(start, stop): (stop - start,) bool, which of the cycles start..stop-1 are hits. may_hit(low, high): (high - low,)
+    u1 what chunks low..high-1 may hold, a sum of FIRST and INSIDE. whole: in the chunk where the search begins every cycle
     may be a hit.
     """
 
-    mask: Callable[[int, int], np.ndarray]
-    reach: Callable[[int, int], np.ndarray]
+    hits: Callable[[int, int], np.ndarray]
+    may_hit: Callable[[int, int], np.ndarray]
     whole: bool = False
 
 
@@ -68,8 +68,8 @@ def at_edges(may: Callable[[int, int], np.ndarray], low: int, high: int) -> np.n
 def any_changes(expressions: list[Expression]) -> Target:
     """Return the cycles at which any of the values differs from the cycle before."""
     targets = [where_changes(expression) for expression in expressions]
-    return Target(lambda start, stop: np.logical_or.reduce([target.mask(start, stop) for target in targets]),
-                  lambda low, high: np.bitwise_or.reduce([target.reach(low, high) for target in targets]))  # fmt: skip
+    return Target(lambda start, stop: np.logical_or.reduce([target.hits(start, stop) for target in targets]),
+                  lambda low, high: np.bitwise_or.reduce([target.may_hit(low, high) for target in targets]))  # fmt: skip
 
 
 def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -77,10 +77,10 @@ def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iter
     number, behind = timeline.chunk_number(first), timeline.chunk_number(last) + 1
     while number < behind:
         high = min(number + MANY_CHUNKS, behind)
-        for start, stop in _stretches(timeline, target.reach(number, high), number, True):
+        for start, stop in _stretches(timeline, target.may_hit(number, high), number, True):
             start, stop = max(start, first), min(stop, last + 1)
             if stop > start:
-                yield start, stop, np.flatnonzero(target.mask(start, stop)) + start
+                yield start, stop, np.flatnonzero(target.hits(start, stop)) + start
         number = high
 
 
@@ -101,14 +101,14 @@ def search(timeline: Timeline, target: Target, cycle: int, forward: bool, limit:
             first_chunk = number
         chunks = max(1, len(timeline.chunk_starts()))
         low, high = (number, min(number + size, chunks)) if forward else (max(0, number + 1 - size), number + 1)
-        reach = target.reach(low, high) if timeline.chunk_starts() else np.full(high - low, ALL)
+        may_hit = target.may_hit(low, high) if timeline.chunk_starts() else np.full(high - low, ALL)
         if target.whole and low <= first_chunk < high:
-            reach[first_chunk - low] = ALL
-        for start, stop in _stretches(timeline, reach, low, forward):
+            may_hit[first_chunk - low] = ALL
+        for start, stop in _stretches(timeline, may_hit, low, forward):
             start, stop = (max(start, cycle), stop) if forward else (start, min(stop, cycle + 1))
             if limit is not None:
                 stop = min(stop, limit + 1)
-            hits = np.flatnonzero(target.mask(start, stop)) if stop > start else ()
+            hits = np.flatnonzero(target.hits(start, stop)) if stop > start else ()
             if len(hits):
                 return start + int(hits[0 if forward else -1]), None
             if interrupted(stop if forward else start - 1):
@@ -126,12 +126,12 @@ def _window(timeline: Timeline, number: int) -> tuple[int, int]:
     return timeline.window(starts[number] if starts else timeline.first)
 
 
-def _stretches(timeline: Timeline, reach: np.ndarray, low: int, forward: bool) -> Iterator[tuple[int, int]]:
+def _stretches(timeline: Timeline, may_hit: np.ndarray, low: int, forward: bool) -> Iterator[tuple[int, int]]:
     """Yield the cycles to be looked at, chunk by chunk in the direction of the search.
 
     What a chunk's last cycle does shows in the first of the next: this one is looked at with the chunk before.
     """
-    first, inside = (reach & FIRST) != 0, (reach & INSIDE) != 0
+    first, inside = (may_hit & FIRST) != 0, (may_hit & INSIDE) != 0
     shown = np.append(first[1:], False) & inside
     alone = first & ~np.insert(shown[:-1], 0, False)
     numbers = np.flatnonzero(inside | alone)

@@ -40,12 +40,12 @@ def test_a_wrong_line_of_the_file_is_told_and_passed_over(own_file: Path) -> Non
     start = startup.Startup(screen.defaults())
     session = start.apply(make_session())
     assert session.marks.get("here").cycle == 10
-    assert len(start.wrong) == 1 and f"{own_file}: line 2: `frobnicate`" in start.wrong[0]
+    assert len(start.wrong) == 1 and f"{own_file}: line 2, `frobnicate`" in start.wrong[0]
     assert startup.Startup(screen.defaults(no_startup=True)).commands == []
 
 
 @pytest.mark.parametrize(("given", "words"), [
-    ({"command": "step; stpe"}, "-c: `stpe`: no command"),
+    ({"command": "step; stpe"}, "-c, `stpe`: no command"),
     ({"commands": "/nowhere/x.txt"}, "/nowhere/x.txt: cannot be read"),
 ])  # fmt: skip
 def test_a_wrong_line_asked_for_is_an_error(given: dict[str, Any], words: str) -> None:
@@ -70,9 +70,9 @@ def test_the_command_line_does_them(own_file: Path, rfview_process: Callable[...
     own_file.write_text("nonsense\n")
     home = {"XDG_CONFIG_HOME": str(own_file.parents[1])}
     done = rfview_process("replay", "sessions/recorded/first.rfs", "-c", "goto 77; print cycle", **home)
-    assert done.returncode == 0 and "cycle = 77" in done.stdout and "line 1: `nonsense`" in done.stderr
+    assert done.returncode == 0 and "cycle = 77" in done.stdout and "line 1, `nonsense`" in done.stderr
     wrong = rfview_process("replay", "sessions/recorded/first.rfs", "-c", "goto x", "--no-startup")
-    assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1 and "-c: `goto x`" in wrong.stderr
+    assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1 and "-c, `goto x`" in wrong.stderr
 
 
 def test_the_linear_mode_does_them_too(rfview_process: Callable[..., CompletedProcess[str]]) -> None:

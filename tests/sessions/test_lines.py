@@ -160,7 +160,7 @@ def test_a_line_without_instruction_stands_for_the_next_one_with_some(session):
 @pytest.mark.parametrize("text, words", [
     ("break triton_softmax.py:99", "the last line of triton_softmax.py with an instruction is 18"),
     ("break softmax.py:12", "did you mean triton_softmax.py"), ("break triton_softmax.py:12 warp 99", "no warp 99"),
-    ("lines 3 3", "name two different cycles"), ("lines 1 2 3", "at most two"), ("next-line", "argument is missing"),
+    ("lines 3 3", "name two different cycles"), ("lines 1 2 3", "at most two"), ("next-line", "expected `next-line WARP"),
     ("next-line 0 x", "whole number"),
 ])  # fmt: skip
 def test_what_does_not_exist_is_one_sentence(session, text, words):

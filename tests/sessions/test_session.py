@@ -184,7 +184,7 @@ def test_temporary_ignored_and_disabled_breakpoints(session: Session) -> None:
     assert session.continue_().cycle == all_hits[3]
     session.remove_breakpoint(point.number)
     assert session.continue_().reason == "end"
-    with pytest.raises(InputError, match="there are: none"):
+    with pytest.raises(InputError, match="none is set"):
         session.remove_breakpoint(point.number)
 
 

@@ -320,15 +320,16 @@ def test_a_breakpoint_says_for_which_warp_it_stopped(session: Session) -> None:
         hits += 1
     session.remove_breakpoint(point.number)
     assert hits > 2
-    for text in ("any(w.pc == 3)", "w2.pc == 3", "cycle == 9"):
+    named = {"w2.pc == 3": 2, "warp[2].pc == 3": 2, "cycle == 9": None, "w2.pc == 99 or w1.pc == 3": 1}
+    for text in ("any(w.pc == 3)", "w1.pc == 99 or any(w.pc == 3)", "any(w.pc == 3) and cycle > w1.pc", *named):
         session.goto(0)
         point = session.add_breakpoint("if", condition=text)
         stop = session.continue_()
         assert stop.reason == "breakpoint"
-        if text.startswith("any"):
+        if text not in named:
             assert stop.warp is not None and pc[stop.cycle, stop.warp] == 3 and pc[stop.cycle - 1, stop.warp] != 3
         else:
-            assert stop.warp == (2 if "w2" in text else None)
+            assert stop.warp == named[text], text
         session.remove_breakpoint(point.number)
     session.goto(0)
     session.watch("w3.pc")

@@ -157,11 +157,11 @@ def test_breakpoints_say_where_they_may_stop(fine: RecordedTimeline) -> None:
     points = [session.add_breakpoint("cycle", 333), session.add_breakpoint("pc", 7, warp=3), session.break_on_stall(500),
               session.add_breakpoint("warp", 4), session.watch("launch"), session.break_on_unbalanced()]  # fmt: skip
     for point in points:
-        reach = point.reach(fine, 0, 140)
-        hits = np.flatnonzero(point.mask(fine, 0, CYCLES + 1))
+        may_hit = point.may_hit(fine, 0, 140)
+        hits = np.flatnonzero(point.hits_in(fine, 0, CYCLES + 1))
         chunks = np.minimum(hits // CHUNK, 139)
-        assert (reach[chunks] & np.where(hits % CHUNK == 0, FIRST, INSIDE)).all(), point.text
-        assert point.kind == "unbalanced" or (reach == 0).any(), point.text
+        assert (may_hit[chunks] & np.where(hits % CHUNK == 0, FIRST, INSIDE)).all(), point.text
+        assert point.kind == "unbalanced" or (may_hit == 0).any(), point.text
 
 
 def test_a_summary_takes_every_width_of_field(fine: RecordedTimeline, truth: list) -> None:

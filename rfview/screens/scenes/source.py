@@ -243,7 +243,7 @@ class SceneSource:
         self._scanned += 1
         try:
             for point in active:
-                for offset in np.flatnonzero(point.mask(timeline, low, high)).tolist():
+                for offset in np.flatnonzero(point.hits_in(timeline, low, high)).tolist():
                     cycle = low + offset
                     self.points.setdefault(point.number, []).append(cycle)
                     column = cycle * MAX_COLUMNS // max(1, timeline.last + 1)

@@ -1,0 +1,36 @@
+"""What is wrong with an expression, as one sentence: where it breaks off, and what was probably meant."""
+
+from __future__ import annotations
+
+import re
+
+from rfview.engine.errors import InputError
+
+UNFINISHED = re.compile(r"(?:\b(?:and|or|not|in)|[-+*/%&|^~<>=!.]+)\Z")
+ASSIGNMENT = re.compile(r"(?<![<>=!:])=(?!=)")
+# operators of other languages, and what stands for them here
+FOREIGN = {"&&": "and", "||": "or", "<>": "!="}
+
+
+class ExpressionError(InputError):
+    """A wrong expression. problem: what is wrong, for where the expression has been quoted already."""
+
+    def __init__(self, text: str, position: int, problem: str):
+        super().__init__(f"expression `{text}`: position {position}: {problem}")
+        self.problem = problem if position == 1 else f"{problem} (position {position} of the expression)"
+
+
+def unreadable(text: str, error: SyntaxError) -> ExpressionError:
+    """Return the error for text that is no expression."""
+    at = min(error.offset or 1, max(1, len(text)))
+    if not text:
+        return ExpressionError(text, 1, "it is empty")
+    if end := UNFINISHED.search(text):
+        return ExpressionError(text, len(text), f"it ends after `{end[0]}`, where a value is missing")
+    for sign, word in FOREIGN.items():
+        if sign in text:
+            return ExpressionError(text, text.index(sign) + 1, f"`{sign}` is not an operator; did you mean `{word}`?")
+    if single := ASSIGNMENT.search(text):
+        return ExpressionError(text, single.start() + 1, "`=` is not an operator; did you mean `==`?")
+    problem = error.msg if error.msg != "invalid syntax" else f"`{text[at - 1 :][:20]}` is not expected here"
+    return ExpressionError(text, at, problem)
