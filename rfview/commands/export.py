@@ -13,7 +13,8 @@ EPILOG = """examples:
   rfview export gemm --design stt --to csv --columns "stall.stt_write; event.rf_writes" -o writes.csv
   rfview export run.rfs --to sqlite && sqlite3 run.db "SELECT state, sum(cycles) FROM waits GROUP BY state"
   rfview export run.rfs --to parquet && duckdb -c "SELECT state, sum(cycles) FROM 'run_tables/waits.parquet' GROUP BY state"
-what happens in cycle c is stamped c; `rfview help expressions` lists what a column can be, `rfview help sql` the tables"""
+what happens in cycle c is stamped c; only --columns are at_cycle, as `print` shows them there: it shows at c + 1
+`rfview help expressions` lists what a column can be, `rfview help sql` the tables"""
 SUFFIX = {"kanata": ".kanata", "perfetto": ".json", "vcd": ".vcd", "sqlite": ".db", "parquet": "_tables", "csv": ".csv"}
 
 
@@ -34,17 +35,18 @@ def run(args: argparse.Namespace) -> int:
     """Write the file and say what is in it; a kernel is run to its end first."""
     from rfview.sessions import export
 
-    name = args.output or f"{Path(args.target).stem}{SUFFIX.get(args.to, '.out')}"
-    if args.to == "parquet":
+    form = export.ALIASES.get(args.to, args.to)
+    name = args.output or f"{Path(args.target).stem}{SUFFIX.get(form, '.out')}"
+    if form == "parquet":
         export.arrow.pyarrow()
-    target = Path(name) if args.to == "parquet" else files.check_target(name)
+    target = Path(name) if form == "parquet" else files.check_target(name)
     columns = [part.strip() for part in args.columns.split(";") if part.strip()]
     with options.open_target(args) as session:
         if not session.timeline.closed and args.last is None:
             session.goto("end")
         elif args.last is not None:
             session.goto(args.last)
-        first, last = export.export(session.timeline, args.to, target, args.first, args.last, columns)
+        first, last = export.export(session.timeline, form, target, args.first, args.last, columns)
     size = sum(path.stat().st_size for path in ([*target.iterdir()] if target.is_dir() else [target]))
-    print(f"{target}: cycles {first:,} to {last:,}, {size:,} bytes: {export.FORMATS[args.to][0]}")
+    print(f"{target}: cycles {first:,} to {last:,}, {size:,} bytes: {export.FORMATS[form][0]}")
     return 0

@@ -1,6 +1,7 @@
 """Writes a session for other viewers: one small writer per format, all over the reading contract of a timeline.
 
-Time in every format is the machine's cycle: what happens in cycle c is stamped c, as `info` and the screens count.
+Time in every format is the machine's cycle: what happens in cycle c is stamped c, as `info` and the screens count. Only
+csv with columns stamps as `print` does: the state that cycle c begins with, under the heading at_cycle.
 
     kanata  perfetto  vcd  csv            one format each, a line in FORMATS
     tables  sqlite  arrow                 tables of all that happened; as a database; as Parquet and for data frames
@@ -29,6 +30,7 @@ FORMATS: dict[str, tuple[str, Writer]] = {
     "parquet": ("the same tables as a folder of files, for DuckDB, pandas and Polars", arrow.write),
     "csv": ("one row per cycle: warps per state, or the expressions asked for", csv.write),
 }
+ALIASES = {"konata": "kanata"}      # the program Konata reads the format Kanata
 TABLES = {"sqlite": sqlite.write, "parquet": arrow.write}       # which open what they write themselves
 
 
@@ -36,9 +38,10 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
            columns: Sequence[str] = ()) -> tuple[int, int]:
     """Write cycles first..last of a session (default: all that has run) to a file; return the range.
 
-    form: a key of FORMATS. columns: expressions, for csv only. Raises InputError for an unknown format, a range outside
-    the session, or columns where a format has its own.
+    form: a key of FORMATS or ALIASES. columns: expressions, for csv only. Raises InputError for an unknown format, a range
+    outside the session, or columns where a format has its own.
     """
+    form = ALIASES.get(form, form)
     if form not in FORMATS:
         near = difflib.get_close_matches(form, FORMATS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
@@ -66,5 +69,5 @@ def stretch(timeline: Timeline, first: int | None = None, last: int | None = Non
     timeline.check(start)
     timeline.check(stop)
     if stop <= start:
-        raise InputError(f"export: cycles {start:,} to {stop:,} are none")
+        raise InputError(f"export: the first cycle, {start:,}, is not before the last, {stop:,}")
     return start, stop

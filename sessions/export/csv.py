@@ -26,10 +26,13 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
 
 
 def write_columns(timeline: Timeline, first: int, last: int, out: IO[str], columns: Sequence[str]) -> None:
-    """Write the values of expressions at cycles first..last, as `print` shows them; a list takes a column per element."""
+    """Write the values of expressions at cycles first..last, as `print` shows them; a list takes a column per element.
+
+    What happens in cycle c shows at c + 1, so the column of cycles is headed at_cycle, not cycle as in `write`.
+    """
     compiled = [compile_expression(text, timeline) for text in columns]
     rows = csv.writer(out, lineterminator="\n")
-    head = ["cycle"]
+    head = ["at_cycle"]
     for expression in compiled:
         names = [f"{expression.text}[{index}]" for index in range(expression.width)]
         head += names or [expression.text]

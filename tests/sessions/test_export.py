@@ -158,7 +158,7 @@ def test_csv_columns_are_what_print_says(session: Session, tmp_path: Path) -> No
                    columns=["stall.issued", "any(w.state == wait)", "scheduler.last_warp"])
     head, *rows = csv.reader(text.splitlines())
     count = len(session.value("scheduler.last_warp", 120))
-    assert head[:3] == ["cycle", "stall.issued", "any(w.state == wait)"] and len(head) == 3 + count
+    assert head[:3] == ["at_cycle", "stall.issued", "any(w.state == wait)"] and len(head) == 3 + count
     assert [int(row[0]) for row in rows] == list(range(100, 141))
     for row in rows:
         assert int(row[1]) == session.value("stall.issued", int(row[0]))
@@ -243,8 +243,10 @@ def test_wrong_requests_name_what_is_wrong(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "of others")
     with pytest.raises(InputError, match="only csv"):
         export(timeline, "vcd", tmp_path / "x", columns=["cycle"])
+    export(timeline, "konata", tmp_path / "x", last=9)
+    (tmp_path / "x").unlink()
     with pytest.raises(InputError, match="outside this session"):
         export(timeline, "vcd", tmp_path / "x", last=10**9)
-    with pytest.raises(InputError, match="are none"):
+    with pytest.raises(InputError, match="the first cycle, 9, is not before the last, 9"):
         export(timeline, "vcd", tmp_path / "x", first=9, last=9)
     assert list(tmp_path.iterdir()) == []
