@@ -18,37 +18,48 @@ from typing import Any, NoReturn
 from rfview.engine.errors import RfviewError
 from rfview import __version__, streams
 
-# name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
-COMMANDS: dict[str, str] = {
-    "debug": "run a kernel live in the terminal, forwards and backwards",
-    "replay": "open a recorded session in the terminal",
-    "run": "run a kernel to its end, verify it and print a summary",
-    "compare": "run a kernel under many designs and schedulers, in one table",
-    "sweep": "run many kernels on many machines and collect the results in one Parquet dataset",
-    "reproduce": "check the papers' claims against tables and runs of the bundled kernels",
-    "record": "run a kernel and write a session file",
-    "launches": "run an unmodified CUDA program, without a GPU, and list its kernel launches",
-    "capture": "write one launch of an unmodified CUDA program as a launch file with its data",
-    "script": "run debugger commands over a kernel or session, without a terminal",
-    "lines": "show what each line of CUDA, Python or Triton costs: issues, stalls, register traffic",
-    "learn": "eight short guided tours: predict, step, and see",
-    "export": "export a session to other tools: Konata, Perfetto, VCD, CSV, SQLite, Parquet",
-    "image": "show a buffer as a picture, as text or PNG; on edram beside the exact result",
-    "serve": "serve the same screens to a browser, by default on this machine only",
-    "dap": "act as a debug adapter for an editor (Debug Adapter Protocol)",
-    "check": "look for races, uninitialised reads, wrong barriers and lane masks as a kernel runs",
-    "assert": "check that a condition holds in every cycle, for continuous integration",
-    "info": "show what a session file holds",
-    "kernels": "list the bundled kernels",
-    "generate": "write a kernel with chosen register reuse, banks, memory and divergence",
-    "designs": "list the register-file designs and their parameters",
-    "map": "write and apply a register mapping for racetrack memory",
-    "tlp": "find the number of CTAs per SM that runs fastest on racetrack memory",
-    "calibrate": "measure what each operation costs on a preset, beside its sources and another machine",
-    "warm": "compile the designs ahead of time",
-    "completion": "print a completion script for your shell",
-    "help": "explain a topic or any term of the screens, with its source",
+# heading -> name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
+GROUPS: dict[str, dict[str, str]] = {
+    "run a kernel and look at it": {
+        "run": "run a kernel to its end, verify it and print a summary",
+        "debug": "step through a kernel in the terminal, forwards and backwards",
+        "replay": "open a recorded session in the terminal",
+        "learn": "eight short guided tours: predict, step, and see",
+        "kernels": "list the bundled kernels",
+        "help": "explain a topic or any term of the screens, with its source",
+    },
+    "record a run and ask it": {
+        "record": "run a kernel and write a session file",
+        "info": "show what a session file holds",
+        "script": "run debugger commands over a kernel or session, without a screen",
+        "assert": "check that a condition holds in every cycle, for continuous integration",
+        "check": "look for races, uninitialised reads, wrong barriers and lane masks as a kernel runs",
+        "lines": "show what each line of CUDA, Python or Triton costs: issues, stalls, register traffic",
+        "image": "show a buffer as a picture, as text or PNG; on edram beside the exact result",
+        "export": "export a session to other tools: Konata, Perfetto, VCD, CSV, SQLite, Parquet",
+    },
+    "compare designs": {
+        "compare": "run a kernel under many designs and schedulers, in one table",
+        "sweep": "run many kernels on many machines and collect the results in one Parquet dataset",
+        "designs": "list the register-file designs and their parameters; write and check one of your own",
+        "reproduce": "check the papers' claims against tables and runs of the bundled kernels",
+        "calibrate": "measure what each operation costs on a preset, beside its sources and another machine",
+        "map": "racetrack memory: choose which register lies where, so that tapes shift less",
+        "tlp": "racetrack memory: find the number of CTAs per SM that runs fastest",
+    },
+    "bring your own kernels": {
+        "launches": "run an unmodified CUDA program, without a GPU, and list its kernel launches",
+        "capture": "write one kernel launch of a CUDA program, with its data, as a launch file",
+        "generate": "write a kernel with chosen register reuse, banks, memory and divergence",
+    },
+    "set up": {
+        "serve": "serve the same screens to a browser, by default on this machine only",
+        "dap": "act as a debug adapter for an editor (Debug Adapter Protocol)",
+        "warm": "compile the designs ahead of time",
+        "completion": "print a completion script for your shell",
+    },
 }
+COMMANDS = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 INTERRUPTED = 130   # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141   # 128 + SIGPIPE
 INTERNAL_ERROR = 70  # sysexits' EX_SOFTWARE
@@ -198,9 +209,12 @@ def overview() -> str:
         f"rfview {__version__}: a time-travelling visual debugger for GPU register files", "",
         "usage: rfview                    the start screen: recordings, lessons, kernels",
         "       rfview COMMAND [OPTIONS]", "",
+        "begin with: rfview learn first   a guided tour of five minutes",
+        "            rfview debug gemm    a kernel to step through; ? lists the keys",
     ]
-    lines += [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
-    lines += ["", "`rfview COMMAND --help` lists a command's options; `rfview kernels` says what there is to run."]
+    for heading, commands in GROUPS.items():
+        lines += ["", heading, *(f"  {name:<{width}}  {what}" for name, what in commands.items())]
+    lines += ["", "`rfview COMMAND --help` lists a command's options; `rfview help` has more topics."]
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ def is_meant(targets: list[str]) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """Open every target, live ones by recording them now, and show or print the comparison."""
+    check(args)
     if len(args.targets) < 2:
         raise InputError(f"{args.targets[0]}: name a second run to compare it with: another session file, or "
                          "KERNEL@DESIGN to run it now")  # fmt: skip
@@ -39,6 +40,22 @@ def run(args: argparse.Namespace) -> int:
             return run_compare(timelines, list(args.targets), ascii_only=streams.is_ascii())
         print(report(timelines, list(args.targets), as_json=args.json))
     return 0
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raise InputError for what can be known before anything runs: names that do not exist, kernels that differ."""
+    from rfview.engine.launch import load_launch_file
+
+    kernels: dict[str, list[str | None]] = {}
+    for target in args.targets:
+        if not options.is_session(target):
+            name, machine = meant(target, args)
+            options.check_names(machine)
+            kernels[target] = [launch.kernel for launch in load_launch_file(options.launch_path(name)).launches]
+    first = next(iter(kernels), "")
+    for target, found in kernels.items():
+        if found != kernels[first] and all((*found, *kernels[first])):      # a launch file may leave the name out
+            raise InputError(f"{first} and {target} cannot be compared: their kernels differ")
 
 
 def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> str:
@@ -84,16 +101,20 @@ def open_run(target: str, args: argparse.Namespace, stack: ExitStack, shared: Ma
     return timeline
 
 
-def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mapping[str, Any]) -> Path:
-    """Run a kernel under the design that the target names and record it; raises InputError for what cannot be run."""
+def meant(target: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """Return the kernel and the machine that KERNEL, KERNEL@DESIGN or KERNEL@DESIGN:SCHEDULER means."""
     name, at, machine = target.rpartition("@")
     if not at:
         name, machine = target, "sram"
     design, colon, scheduler = machine.partition(":")
-    given = {"design": design or "sram", "scheduler": scheduler or "gto", "preset": args.preset}
     if colon and not scheduler:
         raise InputError(f"{target}: expected KERNEL@DESIGN:SCHEDULER, for example gemm@stt:lrr")
-    options.check_names(given)
+    return name, {"design": design or "sram", "scheduler": scheduler or "gto", "preset": args.preset}
+
+
+def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mapping[str, Any]) -> Path:
+    """Run a kernel under the design that the target names and record it; raises InputError for what cannot be run."""
+    name, given = meant(target, args)
     spec = options.load_target(name)
     from rfview.engine.config import load_preset
     from rfview.engine.plugin import build

@@ -51,13 +51,13 @@ rfview launches ./app 100                             run a CUDA program as nvcc
 rfview record ./app 100 --launch matmul:1 -o m.rfs    record the second launch of kernel matmul
 rfview debug ./app 100 --launch matmul:1              step through it, forwards and backwards
 rfview capture ./app 100 --launch 3 --output DIR      write it as a launch file with its data, to run, compare, sweep, send
-rfview launches --design stt -- ./app --size 100      behind `--` everything is the program's
+rfview launches --design stt -- ./app --size 100      after `--` everything is the program's
 rfview record softmax.py --launch softmax_kernel --stop -o s.rfs   a script with numba-cuda or Triton, unchanged
     from Python: with rfview.capture(launch="matmul:0", output="m.rfs") as c: ...   its launches, in your own process
 
 Nothing is re-linked and no GPU is needed: a stand-in for the CUDA runtime takes its place in the program, kernels run on the
 machine with the design asked for, and the program goes on with their results and ends with its own exit code. --stop ends it
-behind the launch. Events measure modelled time; faults of kernels are CUDA errors at the next wait, as on a GPU.
+after the launch. Events measure modelled time; faults of kernels are CUDA errors at the next wait, as on a GPU.
 
 Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside,
 as plain nvcc puts it there (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.
@@ -75,7 +75,7 @@ EXIT_CODES = """\
 ENVIRONMENT = """\
 RFVIEW_THEME          dark, light, dark256, ansi16 (the terminal's own colours) or mono
 NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THEME=mono; RFVIEW_THEME goes first
-COLORTERM             truecolor, where TERM ends in 256color: dark, else dark256
+COLORTERM             truecolor, where TERM ends in 256color: dark, otherwise dark256
 TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: the screen once, as text
 XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`
 XDG_STATE_HOME        rfview/ in it takes the prompt's history and reports of defects (default ~/.local/state)
@@ -143,7 +143,7 @@ def found_text(word: str) -> str:
     if code := own_design.code_of(word):
         return "\n\n".join([code, *("\n".join(term.lines()) for term in lines if term.name == word)])
     if lines:
-        return "\n".join(terms.text_of(word))
+        return "\n".join([*terms.text_of(word), *more_of_design(word)])
     needle = word.lstrip("/").lower()
     hits = [f"{name:<12} {line.strip()}" for name, text in TOPICS.items()
             for line in text().splitlines() if needle and needle in line.lower()]
@@ -153,6 +153,15 @@ def found_text(word: str) -> str:
         hint = f"did you mean {close[0]!r}?" if close[0] else f"topics are {', '.join(TOPICS)}"
         raise InputError(f"help {word}: no such topic; {hint}")
     return "\n".join(hits)
+
+
+def more_of_design(word: str) -> list[str]:
+    """Return where the rest about a design is found; nothing for other words."""
+    from rfview.engine import plugin as designs
+
+    if word not in designs.names():
+        return []
+    return ["", f"`rfview designs {word}` lists its parameters; `rfview help rules` has what the papers leave open."]
 
 
 def compile_text() -> str:
@@ -199,7 +208,7 @@ def keys_text() -> str:
     for category in CATEGORIES:
         lines += [category, *(f"  {keys:<{wide}}  {command:<{wider}}  {sentence}"
                               for of, keys, command, sentence in rows if of == category), ""]
-    return "\n".join([*lines, "Digits before a key are a count; the commands are the same behind `:`.",
+    return "\n".join([*lines, "Digits before a key are a count; typed after `:`, the commands do the same.",
                       "`rfview help keymap` says how to change keys."])
 
 
@@ -253,13 +262,15 @@ def expressions_text() -> str:
                "launch": state.LAUNCH}
     units = {**expressions.UNITS, "launch": "launch"}
     lists = [("functions", list(expressions.FUNCTIONS))]
-    lists += [(f"fields of {key}" + (f" ({units[key]})" if units[key] != key else ""), list(record.names or ()))
-              for key, record in records.items()]
+    lists += [(f"fields of {key}" + (f" ({units[key]})" if units[key] != key else ""),
+               [name for name in record.names or () if not name.startswith("pad")]) for key, record in records.items()]
     lists += [("states", [stall.name for stall in stalls.STALLS]), ("events", [name for name, _ in events.EVENTS])]
-    lines = [(expressions.__doc__ or "").strip(), ""]
+    language, _, _ = (expressions.__doc__ or "").rpartition("\n\n")       # what follows lists the package's modules
+    lines = [language, ""]
     for head, words in lists:
         lines += wrap(f"{head}: {', '.join(words)}", 116, subsequent_indent="    ")
-    return "\n".join([*lines, "A design's own fields and events: `rfview help NAME` of the design, rf.FIELD, event.NAME."])
+    return "\n".join([*lines, "What the fields of a warp are: `rfview help sm.warp`, likewise sm.bank and so on.",
+                      "A design's own fields and events, rf.FIELD and event.NAME: `rfview help NAME` of the design."])
 
 
 def schedulers_text() -> str:

@@ -6,9 +6,13 @@ import argparse
 import json
 import os
 import shlex
+from pathlib import Path
 from typing import Any
 
 from rfview.engine.errors import InputError
+
+# what is not called in text as it is in JSON: "off" is of the options, the PTX is compiled all the same
+LABELS = {"compilation": "PTX options", "compilation_notes": "PTX notes"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +31,9 @@ def run(args: argparse.Namespace) -> int:
     from rfview.sessions.timeline import opening
     from rfview.sessions.timeline import recipe
 
+    if not Path(args.file).exists() and Path(args.file).suffix not in (".rfs", ".rfr"):
+        raise InputError(f"{args.file}: no such file; info reads session files (.rfs) and recipes (.rfr), and "
+                         "`rfview kernels` describes kernels")  # fmt: skip
     if args.save_designs is not None:
         return save_designs(args.file, args.save_designs)
     if args.verify and recipe.is_recipe(args.file):
@@ -88,5 +95,7 @@ def text_of(facts: dict[str, Any]) -> str:
             shown = ", ".join(f"{key}={part}" for key, part in value.items()) or "none"
         else:
             shown = "none" if value is None else str(value)
-        lines.append(f"{name.replace('_', ' '):<{width}}  {shown}")
+        if name == "verify" and not value:
+            shown = "whole: every chunk was read, and each ends in the state in which the next begins"
+        lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<{width}}  {shown}")
     return "\n".join(lines)

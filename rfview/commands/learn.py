@@ -52,7 +52,7 @@ def list_text() -> str:
     from rfview.learn.tours import TOURS
 
     rows = [(tour.name, tour.title, tour.sentence) for tour in TOURS.values()]
-    return f"{listing.columns(rows)}\n\nrfview learn first begins the first one; each takes about five minutes"
+    return f"{listing.columns(rows)}\n\n`rfview learn first` starts the first tour; each takes about five minutes"
 
 
 def asker() -> object:

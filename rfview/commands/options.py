@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import shlex
 import sys
@@ -109,6 +110,7 @@ def given_settings(args: argparse.Namespace) -> dict[str, str]:
 
 def machine_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return the parsed machine options as keyword arguments of Simulator and sessions.open_session."""
+    check_scheduler(args.scheduler)
     return {
         "design": args.design, "scheduler": args.scheduler, "preset": args.preset,
         "settings": given_settings(args), "max_cycles": args.max_cycles,
@@ -140,13 +142,23 @@ def command_of(name: str, args: argparse.Namespace) -> str:
 
 def check_names(machine: dict[str, Any]) -> None:
     """Raise InputError for a design, scheduler or preset that does not exist; cheap, without the machine."""
-    from rfview.engine import config, plugin as designs, state
+    from rfview.engine import config, plugin as designs
 
     designs.find(designs.parse_variant(machine["design"])[0])
     if machine["preset"] != "paper":
         config.load_preset(machine["preset"])
-    if machine["scheduler"] not in ("paper", *state.SCHEDULERS):
-        raise InputError(f"--scheduler {machine['scheduler']}: there are {', '.join(state.SCHEDULERS)}, paper")
+    check_scheduler(machine["scheduler"])
+
+
+def check_scheduler(name: str) -> None:
+    """Raise InputError for a scheduler that does not exist, with the nearest one there is."""
+    from rfview.engine import state     # start-up: imports NumPy
+
+    known = (*state.SCHEDULERS, "paper")
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"--scheduler {name}: expected one of {', '.join(known)}{hint}")
 
 
 def is_session(target: str) -> bool:

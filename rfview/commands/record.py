@@ -127,7 +127,8 @@ def recipe(args: argparse.Namespace) -> int:
         say_json(output, result, sums=result.sums, verified=result.verified)
     else:
         print(f"{output}: recipe of {result.cycles:,} cycles in {result.file_bytes:,} bytes, {result.sums} states summed; "
-              f"{verdict}{held(simulator.info)}\ntry: rfview debug {output}\n     rfview record --fill {output}")
+              f"{verdict}{held(simulator.info)}{replaced(args)}\n"
+              f"try: rfview debug {output}\n     rfview record --fill {output}")
     raise_fault(output, result.fault)
     return 1 if result.verified is False else 0
 
@@ -154,6 +155,7 @@ def fill(args: argparse.Namespace) -> int:
 def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
     """Return the file to write; the two kinds are told apart by their names."""
     output = files.check_target(args.output or default)
+    args.replaces = output.exists()
     if (output.suffix == ".rfr") != (suffix == ".rfr"):
         hint = "a recipe is written with --recipe; a recording's name ends in .rfs"
         raise InputError(f"-o {args.output}: {hint if suffix == '.rfs' else 'the name of a recipe ends in .rfr'}")
@@ -168,13 +170,18 @@ def held(info: Mapping[str, Any]) -> str:
     return f"; it holds the text of {', '.join(names)}" if names else ""
 
 
+def replaced(args: argparse.Namespace) -> str:
+    """Say that there was a file of that name before, "" where there was none."""
+    return "; it replaces the file of that name" if args.replaces else ""
+
+
 def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
     """Say what was recorded; a fault becomes the command's error."""
     if args.json:
         say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:
         print(f"{output}: {result.cycles:,} cycles in {result.file_bytes:,} bytes, "
-              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}\ntry: rfview replay {output}")
+              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}{replaced(args)}\ntry: rfview replay {output}")
     raise_fault(output, result.fault)
     return 0
 

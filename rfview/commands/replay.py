@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from rfview.engine.errors import InputError
 from rfview.commands import screen
@@ -10,17 +11,21 @@ from rfview.commands import screen
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("file", metavar="FILE.rfs", help="the session file")
+    parser.add_argument("file", metavar="FILE.rfs", help="the session file; rfview debug runs a kernel or recipe live")
     parser.add_argument("--fresh", action="store_true", help="open it afresh instead of as you left it")
     screen.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen on the recording."""
-    if args.file.endswith((".toml", ".ptx", ".rfr")):
-        raise InputError(f"{args.file}: not a session; to run it live: rfview debug {args.file}")
+    from rfview.sessions.timeline.opening import is_recording       # start-up, like those below
     from rfview.start.items import opened
     from rfview.view import View
+
+    file = Path(args.file)
+    if file.suffix != ".rfs" and not (file.is_file() and is_recording(file)):
+        raise InputError(f"{args.file}: not a session file (.rfs); for a kernel, a launch file (.toml) or a recipe (.rfr), "
+                         f"to run it live: rfview debug {args.file}")  # fmt: skip
 
     if screen.is_terminal():
         opened(args.file)

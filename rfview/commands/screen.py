@@ -46,6 +46,13 @@ def is_terminal() -> bool:
     return all(stream.isatty() for stream in used) and os.environ.get("TERM", "") not in NO_SCREEN
 
 
+def no_terminal() -> str:
+    """Say why the screen cannot be drawn."""
+    if sys.stdin.isatty() and sys.stdout.isatty() and not sys.stderr.isatty():
+        return "the screen is drawn on standard error, which is not a terminal here"
+    return "there is no terminal here"
+
+
 def show_recording(file: str, args: argparse.Namespace, view: View | None = None) -> int:
     """Show a recorded session and return the exit code. view: what the screen shows at first, and keeps at the end."""
     from rfview import keymap
@@ -99,7 +106,7 @@ def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
     print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii, warp=args.warp))
     print(f"""
-This is {target}, as text because there is no terminal here. In a terminal it can be stepped through.
+This is {target}, as text because {no_terminal()}. In a terminal it can be stepped through.
 try: rfview                             a recorded run, with keys; ? lists them
      rfview run vectoradd               a kernel on the cycle-level machine
      rfview debug gemm --design stt     a live run, forwards and backwards

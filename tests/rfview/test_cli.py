@@ -34,7 +34,8 @@ def test_version_and_overview_name_every_command(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == f"rfview {__version__}\n"
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out
-    assert all(f"  {name} " in text for name in cli.COMMANDS)
+    assert all(f"  {name} " in text for name in cli.COMMANDS) and max(map(len, text.splitlines())) <= 100
+    assert text.index("begin with: rfview learn first") < text.index(next(iter(cli.GROUPS)))
 
 
 @pytest.mark.parametrize("name", list(cli.COMMANDS))
@@ -51,6 +52,9 @@ def test_misspelt_words_bring_the_nearest_known_one(capsys: pytest.CaptureFixtur
     assert "did you mean 'gemm'?" in fails(capsys, "run", "gem")
     assert "did you mean 'stalls'?" in fails(capsys, "help", "stals")
     assert "did you mean stt?" in fails(capsys, "designs", "sst")
+    assert "did you mean gto?" in fails(capsys, "run", "gemm", "--scheduler", "gtoo")
+    assert "to run it live: rfview debug vectoradd" in fails(capsys, "replay", "vectoradd")
+    assert "`rfview kernels` describes kernels" in fails(capsys, "info", "vectoradd")
     assert "rfview replay x.rfs" in fails(capsys, "x.rfs")
     assert "rfview run x.toml" in fails(capsys, "x.toml")
 

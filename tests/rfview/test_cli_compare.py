@@ -68,6 +68,8 @@ def test_the_text_names_registers_schedulers_and_places(small: Path, capsys: pyt
     (["a.rfs"], "name a second run"),
     (["vectoradd@stt:fifo", "vectoradd"], "fifo"),
     (["vectoradd@nothing", "vectoradd"], "nothing"),
+    (["vectoradd@nothing"], "nothing"),
+    (["vectoradd@hrf:lrr", "gemm@hrf:gto"], "their kernels differ"),
     (["vectoradd", "--designs", "stt[stall=never]"], "never"),
     (["vectoradd", "--designs", "sram,nothing"], "nothing"),
     (["vectoradd", "--designs", "stt[stall=bank"], "brackets"),

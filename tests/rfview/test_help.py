@@ -22,8 +22,15 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_expressions_are_explained_by_their_compiler(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "expressions")
-    assert (expressions.__doc__ or "").strip() in out
-    assert all(name in out for name in (*expressions.FUNCTIONS, *(state.WARP.names or ()), *(state.BANK.names or ())))
+    language, _, modules = (expressions.__doc__ or "").strip().rpartition("\n\n")
+    assert "any(w.state == barrier)" in language and language in out and modules not in out
+    names = (*expressions.FUNCTIONS, *(state.WARP.names or ()), *(state.BANK.names or ()))
+    assert all(name in out for name in names if name != "pad") and ", pad" not in out
+
+
+def test_help_for_a_design_says_where_the_rest_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "`rfview designs hrf` lists its parameters" in printed(capsys, "hrf")
+    assert "rfview designs" not in printed(capsys, "wb_drain")
 
 
 def test_every_command_and_key_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
