@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-LOWEST, HIGHEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 # sums of two and products of two numbers of these sizes cannot leave 64 bits
 ADDABLE, MULTIPLIABLE = 1 << 62, 1 << 31
 SET_SIZE = 64

@@ -38,12 +38,6 @@ class Argument:
     value: int | float | bool = 0
     back: np.ndarray | None = field(default=None, repr=False)
 
-    @property
-    def type_text(self) -> str:
-        """Return it as --arg would: f4[8,8], i4."""
-        short = np.dtype(self.dtype).str[1:] if self.dtype else ""
-        return f"{short}[{','.join(map(str, self.shape))}]" if self.kind == "array" else short
-
 
 def dtype_of(text: str, where: str) -> str:
     """Return NumPy's name of a type written as f4, float32 or float; raises InputError for what PTX kernels have not."""

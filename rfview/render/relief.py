@@ -6,7 +6,7 @@ from rfview.render.operation import compact_text
 from rfview.render.text import Line, Row, cut, number, percent
 from rfview.sessions.branches.relief import Relief
 
-BEFORE, AFTER, CHANGE = 24, 14, 2      # cells from the right: where the numbers as it ran, with it, and the change end
+BEFORE, AFTER = 24, 14     # cells from the right: where the numbers as it ran, and with it, end
 
 
 def lines(found: Relief, width: int) -> list[Line]:

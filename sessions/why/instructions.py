@@ -8,8 +8,6 @@ from rfview.sessions.why.links import plural
 from rfview.sessions.why.past import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Refusal, Trail
 
-LONG, SHORT = 2, 1  # wait classes of engine/program.py: fixed, short, long
-
 
 def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
     """Add why an instruction is where it is, down to a resource."""

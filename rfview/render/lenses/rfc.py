@@ -9,7 +9,6 @@ from rfview.render.scene import Machine, Scene, plain_record
 from rfview.render.text import Line, Row, fill, number, percent
 
 WIDE = 54
-FOOT = 8                       # rows below the entries in the wide form, legend included
 ENTRY_COLUMN, ENTRY_WIDTH, NARROW_WIDTH = 12, 6, 4
 LEAVING = 2                    # of sm.warp.is_active
 GONE = {1: "written back", 2: "dead, dropped", 3: "clean, dropped"}   # rf.out_kind
