@@ -24,7 +24,7 @@ A register file is one Python file. Begin with one that works, change it, check 
 A path stands wherever a design's name does, with [key=value,...] behind it; RFVIEW_DESIGNS=FILE.py makes the name known
 everywhere, a package does so by an entry point `rfview.designs`. A recording shows all values and panels without the file,
 but its `why`, `energy` and `fork` need that, and so does a recipe: RFVIEW_DESIGNS=./my_rf.py rfview replay F.rfs
-Both hold the file's text: `rfview info F.rfs --save-designs DIR` writes it. Nothing runs it before you name it so.
+Both hold the file's text: `rfview info F.rfs --save-designs DIR` writes it. Nothing runs it until you name it there.
 
 DESIGN = Design(...) says what there is:
   parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME; low=1, high=12: what it may be;
@@ -55,7 +55,7 @@ print() and a Python debugger. Functions of the file that only the host calls, e
   area_mm2(values), node_nm(values, preset)
                        area and technology node, where they depend on parameters, for the table of `rfview compare`
   why(trail, moment, rf, refusal)
-                       more links for `why` chains, which else end with the stall's sentence. refusal: its kind ("read",
+                       more links for `why` chains, which otherwise end with the stall's sentence. refusal: its kind ("read",
                        "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 where it is about
                        none); moment.ran: the cycle; rf["NAME"]: the state, trail.value("my_rf.wake_cycles"): a number.
                        trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3);

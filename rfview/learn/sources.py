@@ -29,7 +29,7 @@ STATES: dict[str, str] = {
     "short_scoreboard": "RFC section 3.2: shared memory and ALUs are short latencies; our assumption: the split by unit",
     "long_scoreboard": "RFC section 3.2: global memory and textures are long-latency operations",
     "barrier": "our assumption: CUDA's bar.sync and membar; no paper models them",
-    "no_instruction": "our assumption: two decoded instructions per warp, no instruction cache",
+    "no_instruction": "our assumption: two decoded instructions per warp; only preset gtx480 has an instruction cache",
     "suspended": "RFC section 3.2: pending warps wait outside the active set; HRF section 4.3",
     "pipe_throttle": "our assumption: initiation intervals and queues of GTX480",
     "collector_full": "HC-RF section IV on operand collectors; their number: GTX480",
@@ -77,7 +77,7 @@ PANELS: dict[str, Panel] = {
         ("number", "the distance from the warp: 1 is what it waits for, 2 what that waits for", "our assumption"),
         ("ready again", "the cycle in which the last link ends, where it is known already", "our assumption"),
     )),
-    "code": Panel("code", "PTX as compiled; registers allocated by our linear scan, as the papers' PTXPlus has them", (
+    "code": Panel("code", "PTX as compiled; registers by graph colouring, as many as the papers' PTXPlus has", (
         ("line", "the line in the PTX source", "PTX"),
         ("registers", "destination, then sources: physical registers R0..R62 of a thread", "our allocator"),
     )),
