@@ -15,12 +15,14 @@ from rfview.sessions.commands.verb import Answer, verb
 
 
 @verb("fork", signature="NAME [set KEY=VALUE ...]",
-      help="go on from here as a branch, a parameter (stt.write_cycles=8) or register (w3.R5[7]=0x10) changed")  # fmt: skip
+      help="continue as a branch with a parameter (stt.write_cycles=8) or register (w3.R5[7]=1) changed")  # fmt: skip
 def _fork(session: Session, text: str) -> Answer:
     words = text.split()
     if not words:
-        names = ", ".join(changeable(session.info))
-        raise InputError("fork: expected `fork NAME set KEY=VALUE`; KEY is a register such as w3.R5[7], or one of " + names)
+        names = changeable(session.info)
+        raise InputError(f"fork: expected `fork NAME set KEY=VALUE`; KEY is a register such as w3.R5[7] or one of "
+                         f"{len(names)} parameters such as {', '.join(list(names)[:3])}; `rfview designs "
+                         f"{session.info['design'].partition('[')[0]}` lists those of the design")  # fmt: skip
     if len(words) == 2 or (len(words) > 2 and words[1] != "set"):
         raise InputError(f"fork {text}: expected `fork NAME` or `fork NAME set KEY=VALUE ...`")
     changes: dict[str, Any] = {}
@@ -39,7 +41,7 @@ def _fork(session: Session, text: str) -> Answer:
 
 
 @verb("swap", signature="DESIGN|- [SCHEDULER] [warp N]",
-      help="run the kernel anew on another design or scheduler, to the same cycle or a warp's same instruction")  # fmt: skip
+      help="run the kernel again on another design or scheduler, to this cycle or a warp's same instruction")  # fmt: skip
 def _swap(session: Session, text: str) -> Answer:
     words = text.split()
     warp = None
@@ -60,7 +62,7 @@ def _swap(session: Session, text: str) -> Answer:
 @verb("kernel", "load", signature="NAME|FILE", help="run another kernel on this machine, from cycle 0; live sessions only")
 def _kernel(session: Session, text: str) -> Answer:
     if not text:
-        raise InputError("kernel: its name is missing; `rfview kernels` lists them, a launch file does too")
+        raise InputError("kernel: expected a bundled kernel's name (`rfview kernels` lists them) or a launch file")
     made = load(session, text)
     info = made.info
     data = {"kernel": info["kernel"], "name": info["name"], "target": text, "design": design_text(info),
@@ -83,10 +85,10 @@ def _branch(session: Session, text: str) -> Answer:
     return Answer("\n".join(lines), {"branches": listed, "here": here})
 
 
-@verb("drop", signature="NAME", help="forget a branch that nothing else came from, and its machine")
+@verb("drop", signature="NAME", help="discard a branch that no other one came from")
 def _drop(session: Session, text: str) -> Answer:
     drop(session, needed(text, "drop"))
-    return Answer(f"branch {text} is forgotten; {len(session.family)} left", {"dropped": text, "left": list(session.family)})
+    return Answer(f"branch {text} is dropped; {len(session.family)} left", {"dropped": text, "left": list(session.family)})
 
 
 @verb("compare", signature="[NAME]", help="run this branch and another (default: its parent) to the end and compare them")

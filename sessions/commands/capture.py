@@ -10,7 +10,7 @@ from rfview.sessions.commands.verb import Answer, verb
 
 
 @verb("capture", signature="FILE.rfs [from PLACE to PLACE] | stop",
-      help="record from this cycle on; `capture stop` writes the file up to the cursor then")  # fmt: skip
+      help="record from this cycle on; `capture stop` then writes the file, up to the cursor")  # fmt: skip
 def _capture(session: Session, text: str) -> Answer:
     words = text.split()
     if words == ["stop"]:

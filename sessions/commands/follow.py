@@ -14,11 +14,11 @@ MOVES = ("next", "back", "store")
 
 
 @verb("follow", "taint", signature="[next | back | store | REG=VALUE ...]",
-      help="where the bits lost last (edram), or another register value, go: registers, memory, outputs")  # fmt: skip
+      help="follow the bits lost last (edram), or a changed register value, into registers, memory and outputs")  # fmt: skip
 def _follow(session: Session, text: str) -> Answer | Stop:
     if text in MOVES:
         if "follow" not in session.kept:
-            raise InputError(f"follow {text}: nothing is followed yet; `follow` at a cycle behind a loss does")
+            raise InputError(f"follow {text}: nothing is followed yet; first use `follow` at a cycle after a loss")
         return goto(session, session.kept["follow"], text)
     changes: dict[str, str] = {}
     for pair in text.split():
@@ -49,7 +49,7 @@ def flow_text(flow: Flow, session: Session) -> str:
     if store is not None:
         lines += [f"first wrong store: cycle {store.cycle:,}, {store.text}", f"  {by(store)}".rstrip()]
     if flow.parted is not None:
-        lines += [f"at cycle {flow.parted:,} a warp goes another way;", "  from there on only the results are compared"]
+        lines += [f"at cycle {flow.parted:,} a warp takes another branch;", "  from there on only the results are compared"]
     for output in flow.outputs:
         error = "" if output.largest is None else f", largest relative error {output.largest:.3g}"
         lines += [f"at the end {output.wrong:,} of {output.total:,} elements of {output.name} differ,",

@@ -23,7 +23,7 @@ ELEMENT = re.compile(r"(?P<name>[A-Za-z_$][\w$.]*)\[(?P<index>\d{1,12})\]\Z")
 
 
 @verb("image", signature="BUFFER [WIDTHxHEIGHT] [> FILE.png]",
-      help="a buffer as a picture: on edram right, approximate and error, else start, now and changed")  # fmt: skip
+      help="a buffer as a picture: on edram exact, approximate and error, elsewhere start, now and changed")  # fmt: skip
 def _image(session: Session, text: str) -> Answer:
     what, arrow, name = needed(text, "image").partition(">")
     words = what.split()
@@ -50,7 +50,7 @@ def write_png(found: Picture, name: str) -> str:
 
 
 @verb("origin", signature="BUFFER[INDEX]",
-      help="which store wrote an element, and, where it is wrong on edram, which lost bits made it so")  # fmt: skip
+      help="which store wrote an element and, where it is wrong on edram, which lost bits made it wrong")  # fmt: skip
 def _origin(session: Session, text: str) -> Answer:
     match = ELEMENT.match(needed(text, "origin"))
     if match is None:

@@ -12,7 +12,7 @@ from rfview.sessions.session import Session
 
 
 @verb("relief", signature="[WARP] [whole]",
-      help="fork with the setting that `why` names, to the same instruction: the gain, measured")
+      help="fork with the setting that `why` names, run to the same instruction, and measure the gain")
 def _relief(session: Session, text: str) -> Answer:
     words = text.split()
     whole = words[-1:] == ["whole"]
@@ -29,7 +29,7 @@ def relief_text(found: Relief) -> str:
     """Return what came of a relief as lines for people."""
     what = ", ".join(change.text for change in found.changes)
     where = "simulated from the start" if found.from_start else f"forked at {found.begin:,}"
-    lines = [f"{what}: branch {found.branch}, {where}; measured", f"  takes away: {found.resource}", f"  {gain_text(found)}"]
+    lines = [f"{what}: branch {found.branch}, {where}; measured", f"  removes: {found.resource}", f"  {gain_text(found)}"]
     lines.append(f"  warp-cycles lost to the register file until then: {found.lost[0]:,} → {found.lost[1]:,}, "
                  f"waiting at all: {found.waited[0]:,} → {found.waited[1]:,}")
     if found.next_cause:
@@ -40,15 +40,15 @@ def relief_text(found: Relief) -> str:
 
 
 def gain_text(found: Relief) -> str:
-    """Return "w5's instruction 31, fma ..., issues at 2,028; with it at 2,001: 27 cycles earlier"."""
+    """Return "w5's instruction 31, fma ..., issues at 2,028; with this change at 2,001: 27 cycles earlier"."""
     head = f"w{found.warp}'s instruction {found.n}, {found.text}, issues at {found.issued[0]:,}"
     gain = found.gain
     if gain is None or found.issued[1] is None:
-        return f"{head}; with it more than 20,000 cycles later"
+        return f"{head}; with this change more than 20,000 cycles later"
     if gain == 0:
-        return f"{head}; with it at the same cycle: no gain here"
+        return f"{head}; with this change at the same cycle: no gain here"
     word = "earlier" if gain > 0 else "later"
-    return f"{head}; with it at {found.issued[1]:,}: {abs(gain):,} cycle{'s' if abs(gain) != 1 else ''} {word}"
+    return f"{head}; with this change at {found.issued[1]:,}: {abs(gain):,} cycle{'s' if abs(gain) != 1 else ''} {word}"
 
 
 def whole_lines(found: Relief) -> list[str]:
@@ -71,7 +71,7 @@ def signed(pair: tuple[int, int]) -> str:
 
 
 @verb("rerun", signature="NAME set KEY=VALUE ...",
-      help="a branch that runs from the first cycle with other parameters, also of the machine's layout")
+      help="a branch that runs from the first cycle with other parameters, the machine's layout included")
 def _rerun(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) < 3 or words[1] != "set":
