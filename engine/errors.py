@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RfviewError(Exception):
-    """Base of every error that is the user's to mend; never shown as a traceback."""
+    """Base of every error that the user can fix; never shown as a traceback."""
 
     exit_code = 2
 

@@ -22,13 +22,13 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
                                   # also {buffer = "x", offset = 256}, {symbol = "t"}, {null = true}, {bytes = "0a0000"}
                                   # a struct with a pointer: {bytes = "...", pointers = [{at = 8, buffer = "x"}]}
                                   # in a loop: repeat = 8 here, or [[launch]] repeat = 8 and [[launch.each]] for several;
-                                  # {buffer = ["a", "b"]} takes in turn, {value = 0, step = 1} counts
+                                  # {buffer = ["a", "b"]} alternates, {value = 0, step = 1} counts
                                   # Triton's kernels end with one or two scratch pointers of their own: {null = true}
   [buffers.x]
   shape = [16384]
   dtype = "float32"
   random = {seed = 1, low = 0.0, high = 1.0}     # or zeros = true, value = 1.0, arange = true, or file = "x.npy";
-                                  # undefined = true: zeros, which `rfview check` takes for what nothing has written
+                                  # undefined = true: zeros, which `rfview check` treats as never written
   [buffers.y]
   file = "y.npy"                  # pointers = [{at = 0, buffer = "x", offset = 64}, ...] writes addresses into it
   [symbols.d_table]               # a .const or .global variable of the module
@@ -55,38 +55,38 @@ rfview launches --design stt -- ./app --size 100      after `--` everything is t
 rfview record softmax.py --launch softmax_kernel --stop -o s.rfs   a script with numba-cuda or Triton, unchanged
     from Python: with rfview.capture(launch="matmul:0", output="m.rfs") as c: ...   its launches, in your own process
 
-Nothing is re-linked and no GPU is needed: a stand-in for the CUDA runtime takes its place in the program, kernels run on the
-machine with the design asked for, and the program goes on with their results and ends with its own exit code. --stop ends it
+Nothing is re-linked and no GPU is needed: a stand-in replaces the CUDA runtime in the program, kernels run on the modelled
+machine with the design you choose, and the program continues with their results and its own exit code. --stop ends it
 after the launch. Events measure modelled time; faults of kernels are CUDA errors at the next wait, as on a GPU.
 
 Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside,
 as plain nvcc puts it there (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.
-What the stand-in does not know says its name and returns cudaErrorNotSupported."""
+A call that the stand-in does not know prints its name and returns cudaErrorNotSupported."""
 
 EXIT_CODES = """\
 0    fine
 1    the run ended, and a result is not the expected one; a check found something
 2    bad input: a file, option, expression or session that cannot be used
 3    the kernel misbehaved: out-of-bounds or misaligned access, barrier deadlock, trap, cycle limit
-70   a defect of rfview itself; a report is written, and named (RFVIEW_TRACEBACK=1 shows where at once)
+70   a bug in rfview itself; a report is written and its path printed (RFVIEW_TRACEBACK=1 shows the traceback)
 129, 143  ended by a hang-up or SIGTERM: 128 and the signal's number
 130  interrupted"""
 
 ENVIRONMENT = """\
 RFVIEW_THEME          dark, light, dark256, ansi16 (the terminal's own colours) or mono
-NO_COLOR              set: no colours, attributes and glyphs only, as RFVIEW_THEME=mono; RFVIEW_THEME goes first
+NO_COLOR              set: no colours, attributes and glyphs only, as with RFVIEW_THEME=mono; RFVIEW_THEME wins
 COLORTERM             truecolor, where TERM ends in 256color: dark, otherwise dark256
 TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: the screen once, as text
 XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`
 XDG_STATE_HOME        rfview/ in it takes the prompt's history and reports of defects (default ~/.local/state)
-RFVIEW_DESIGNS        design files that are known by name, separated as in PATH; see `rfview help design`
+RFVIEW_DESIGNS        design files to be known by name, separated as in PATH; see `rfview help design`
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
-RFVIEW_TRACEBACK      set: internal errors show where they happened
+RFVIEW_TRACEBACK      set: internal errors print their traceback
 NUMBA_DISABLE_JIT     1: run the machine as plain Python, some hundred times slower"""
 
 PLAIN = """\
 `rfview debug TARGET --plain` and `rfview replay FILE.rfs --plain` print sentences instead of a screen: after each
-command what has changed, one sentence per line, nothing redrawn; for screen readers, pipes and logs.
+command, what has changed, one sentence per line, nothing redrawn; for screen readers, pipes and logs.
 
   (rfv) 43% 533 w0> s
   cycle 534. w4 issued add.f32 R8, R9, R8. w6 began to wait: long_scoreboard, for R9. 30 others go on as before.
@@ -170,7 +170,7 @@ def compile_text() -> str:
     from rfview.learn import rules
 
     lines = ["PTX is compiled when a run begins: names become registers, calls are inlined, copies and dead results",
-             "dropped. Beyond that nothing is moved, and as few registers as can be are used. Options, off by default:", ""]
+             "dropped. Otherwise nothing is moved, and as few registers as possible are used. Options, off by default:", ""]
     lines += [f"  {written:<18} {option.what}"
               for written, option in zip(compilation.usage(), compilation.OPTIONS.values(), strict=True)]
     every = ",".join(compilation.usage()).replace("=N", "=24")
@@ -179,7 +179,7 @@ def compile_text() -> str:
     settings = ", ".join(option.setting for option in compilation.OPTIONS.values())
     lines += ["", f"On the command line:  --compile {every}", f"In a launch file:\n  [compile]\n{table}",
               f"As settings of a run: {settings}",
-              "--compile and --set go before the launch file's table; --compile off: none. Recordings, recipes and forks",
+              "--compile and --set override the launch file's table; --compile off: none. Recordings, recipes and forks",
               "keep the options; the CODE panel, `rfview run` and `rfview info` show them.", ""]
     return "\n".join([*lines, *filter(None, (rules.rule(f"B6.{number}") for number in range(1, 10)))])
 
@@ -241,7 +241,7 @@ def sql_text() -> str:
     """Return the tables of a session, as a database, as Parquet and in Python, with queries."""
     from rfview.sessions.export import arrow, sqlite, tables
 
-    return (f"`rfview export run.rfs --to sqlite -o run.db`; Python's sqlite3, or any other reader of SQLite, asks it.\n\n"
+    return (f"`rfview export run.rfs --to sqlite -o run.db`; Python's sqlite3 or any SQLite reader can query it.\n\n"
             f"{(sqlite.__doc__ or '').strip()}\n\n`rfview export run.rfs --to parquet`, and session.frame(\"waits\"): "
             f"{(arrow.__doc__ or '').strip()}\n\n{(tables.__doc__ or '').strip()}")
 

@@ -26,7 +26,7 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     """
     check(path)
     if last <= first:
-        raise InputError(f"capture: cycle {last:,} is not behind cycle {first:,}, where it begins")
+        raise InputError(f"capture: cycle {last:,} is not after cycle {first:,}, where it begins")
     session.reach(last)
     for cycle in (first, last):
         session.timeline.check(cycle)
@@ -47,7 +47,7 @@ def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress
     session.goto(first)
     last = _find(session, end, "--to") if end else None
     if last is not None and last <= first:
-        raise InputError(f"--to {end}: that is cycle {last:,}, not behind cycle {first:,}, where the recording begins")
+        raise InputError(f"--to {end}: that is cycle {last:,}, not after cycle {first:,}, where the recording begins")
     timeline = session.timeline
     assert isinstance(timeline, LiveTimeline)
     simulator.restore(timeline.checkpoint_at(first))

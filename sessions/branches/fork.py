@@ -65,7 +65,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
     if not NAME.match(name):
         raise InputError(f"fork {name}: expected a name of letters, digits, _ . -")
     if name in session.family:
-        raise InputError(f"fork {name}: there is a branch of this name already: {', '.join(session.family)}")
+        raise InputError(f"fork {name}: a branch of this name exists already; there are {', '.join(session.family)}")
     check_room(session, f"fork {name}")
     timeline, cycle = session.timeline, session.cycle
     settings, pokes = sorted_changes(timeline.info, changes or {})
@@ -86,7 +86,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
 def check_room(session: Session, what: str) -> None:
     """Raise InputError where a family has as many branches as it may: each keeps a machine."""
     if len(session.family) >= MOST_BRANCHES:
-        raise InputError(f"{what}: there are {len(session.family)} branches, the most there may be; `drop NAME` forgets one")
+        raise InputError(f"{what}: there are {len(session.family)} branches, the most there may be; `drop NAME` removes one")
 
 
 def join(session: Session, name: str, made: Session) -> None:
@@ -101,7 +101,7 @@ def drop(session: Session, name: str) -> None:
         names = [one for one in session.family if one != MAIN]
         raise InputError(f"drop {name}: no branch has this name; there are {', '.join(names) or 'none'}")
     if session.family[name] is session:
-        raise InputError(f"drop {name}: this is the branch you are on; `branch NAME` goes to another one")
+        raise InputError(f"drop {name}: this is the branch you are on; go to another one first with `branch NAME`")
     young = [one for one, member in session.family.items() if member.branch is not None and member.branch.parent == name]
     if young:
         raise InputError(f"drop {name}: {', '.join(young)} came from it; drop what came from it first")
@@ -142,8 +142,8 @@ def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple
             owner = key.split(".")[0]
             origin.require(info["design_spec"], f"fork: changing {key}")
             if owner in info["design_spec"]["chain"] and owner not in designs.BUILT_IN:
-                raise InputError(f"fork: {key} does not say that it can change in mid-run, Parameter(.., is_live=True); "
-                                 f"else run again with --set {key}={value}")  # fmt: skip
+                raise InputError(f"fork: {key} cannot change in mid-run (its Parameter has no is_live=True); "
+                                 f"run again with --set {key}={value}")  # fmt: skip
             raise InputError(f"fork: {key} decides how the machine is laid out and cannot change in mid-run; run again "
                              f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")  # fmt: skip
         else:
@@ -190,7 +190,7 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
         base = simulate_again(timeline, cycle, progress, compiling)
         checkpoint = base.checkpoint()
     else:
-        raise InputError("fork: this session has no machine to go on with")
+        raise InputError("fork: this session has no machine to continue on")
     printed = timeline.printed(cycle)
     machine = base.twin(settings)
     if settings:

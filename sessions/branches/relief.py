@@ -103,7 +103,7 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     settings = settings_of(session, chain)
     if not settings or chain.resource is None:
         what = chain.resource.name if chain.resource is not None else chain.state
-        raise InputError(f"relief: no parameter takes this delay away: {what}; `fork NAME set KEY=VALUE` tries any other")
+        raise InputError(f"relief: no parameter removes this delay: {what}; `fork NAME set KEY=VALUE` tries another change")
     log = IssueLog(session.timeline)
     name = log.name(chain.warp, chain.cycle)
     assert name is not None
@@ -208,7 +208,7 @@ def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
     Raises InputError for a name in use, an unknown parameter or value, and where the run cannot be simulated.
     """
     if name in session.family:
-        raise InputError(f"rerun {name}: there is a branch of this name already: {', '.join(session.family)}")
+        raise InputError(f"rerun {name}: a branch of this name exists already; there are {', '.join(session.family)}")
     unknown = [key for key in settings if key not in session.info["parameters"]]
     if unknown:
         sorted_changes(session.info, dict.fromkeys(unknown, 0))     # says what there is

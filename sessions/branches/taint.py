@@ -105,8 +105,8 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     """
     timeline = session.timeline
     if "bits_lost" not in timeline.info.get("design_events", ()):
-        raise InputError(f"follow: {timeline.info['design']} loses no bits; `follow w3.R5[7]=0x10` asks where another value "
-                         "of a register would go")  # fmt: skip
+        raise InputError(f"follow: {timeline.info['design']} loses no bits; `follow w3.R5[7]=0x10` shows where another "
+                         "value of a register would go")  # fmt: skip
     lost = compile_expression("event.bits_lost", timeline)
     cycle = session.cycle
     while cycle > timeline.first:

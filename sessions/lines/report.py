@@ -109,7 +109,7 @@ def line_report(session: Session, first: int | str | None = None, last: int | st
     for end in ends:
         timeline.check(end)
     if ends[0] == ends[1]:
-        raise InputError(f"lines between cycle {ends[0]:,} and itself: name two different cycles")
+        raise InputError(f"lines: both ends are cycle {ends[0]:,}; name two different cycles")
     return report_of(timeline, table, count_instructions(timeline, ends[0], ends[1], session.interrupted))
 
 

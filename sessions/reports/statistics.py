@@ -70,7 +70,7 @@ def between(timeline: Timeline, first: int, last: int, *,
     """
     first, last = sorted((first, last))
     if first == last:
-        raise InputError(f"statistics between cycle {first:,} and itself: name two different cycles")
+        raise InputError(f"stats: both ends are cycle {first:,}; name two different cycles")
     info = timeline.info
     early = timeline.at(first)
     if interrupted(first):

@@ -73,7 +73,7 @@ class Marks:
     def set(self, name: str, cycle: int, note: str = "") -> Mark:
         """Set or move a mark and save the side file; raises InputError for a name that `goto @name` could not read."""
         if NAME.match(name) is None:
-            raise InputError(f"mark name {name!r}: use a word without spaces, '@', ';' and '#'")
+            raise InputError(f"mark name {name!r}: use one word without '@', ';' or '#'")
         mark = self._marks[name] = Mark(name, cycle, note)
         self._save()
         return mark

@@ -305,7 +305,7 @@ def test_branches_are_bounded_and_can_be_dropped(small: Path, monkeypatch: pytes
     child = fork(session, "a", {"w0.R1": 1})
     child.goto(30)
     fork(child, "b", {"w0.R1": 2})
-    with pytest.raises(InputError, match="fork c: there are 3 branches, the most there may be; `drop NAME` forgets one"):
+    with pytest.raises(InputError, match="fork c: there are 3 branches, the most there may be; `drop NAME` removes one"):
         fork(session, "c")
     with pytest.raises(InputError, match="drop a: b came from it"):
         module.drop(session, "a")
