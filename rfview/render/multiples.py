@@ -9,7 +9,7 @@ from typing import Any
 from rfview.render import lens
 from rfview.render.compare import CYCLE, RunFacts
 from rfview.render.scene import Machine, Scene
-from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, number
+from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, stretched
 
 MOST_ROWS = 8       # of a band, where few runs leave room
 NAME = 20           # cells of a run's letter and name
@@ -159,26 +159,17 @@ def _energy(value: float | None) -> str:
 def _right(band: Band, columns: int, cursor: int, top: float, height: int) -> list[list[tuple[str, str]]]:
     """Return the right half of a band, a list of cells per row: bars of the issue rate, the main wait below them."""
     rows = 1 if height == 2 else 2 if height == 3 else height - 2
-    levels = [round(rate / top * 8 * rows) for rate in _stretched(band.rate, columns)]
-    out = []
-    for part in range(rows):
-        base = 8 * (rows - 1 - part)
-        out.append([(BARS[max(0, min(8, level - base))], "fg:issued" if column != cursor else "cursor")
-                    for column, level in enumerate(levels)])  # fmt: skip
+    bars = bar_rows((rate / top for rate in stretched(band.rate, columns)), rows)
+    out = [[(char, "fg:issued" if column != cursor else "cursor") for column, char in enumerate(bar)] for bar in bars]
     if height == 2:
         return [[], *out]
     return [*out, _letters(band, columns, cursor), *([] for _ in range(height - rows - 1))]
 
 
-def _stretched(values: tuple[Any, ...], columns: int) -> list[Any]:
-    """Return `columns` values out of however many there are."""
-    return [values[column * len(values) // columns] for column in range(columns)] if values else []
-
-
 def _letters(band: Band, columns: int, cursor: int) -> list[tuple[str, str]]:
     """Return the commonest blocking state of each stretch, the cursor reversed."""
     cells = []
-    for column, code in enumerate(_stretched(band.main, columns)):
+    for column, code in enumerate(stretched(band.main, columns)):
         look = band.run.look(code) if code >= 0 else None
         glyph = look.glyph if look else "·"
         role = "cursor" if column == cursor else ("st:" if look.is_register_file else "hi:") + look.role if look else "faint"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rfview.engine.escapes import visible
 
@@ -166,6 +166,17 @@ def bar(value: float, top: float, width: int) -> str:
         return ""
     eighths = max(1, round(min(1.0, value / top) * width * 8))
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8]
+
+
+def stretched(values: Sequence[Any], columns: int) -> list[Any]:
+    """Return `columns` values out of however many there are."""
+    return [values[column * len(values) // columns] for column in range(columns)] if values else []
+
+
+def bar_rows(shares: Iterable[float], rows: int) -> list[str]:
+    """Return a bar for each share 0..1, a column each and `rows` rows high."""
+    levels = [round(share * 8 * rows) for share in shares]
+    return ["".join(BARS[max(0, min(8, level - 8 * below))] for level in levels) for below in range(rows - 1, -1, -1)]
 
 
 def progress(done: int, total: int, width: int = 4) -> str:

@@ -17,7 +17,7 @@ from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory, path
 
 BUNDLED = ("bundled",)      # instead of a command line: the recording that comes along, where something is to be seen
-BUCKETS = 36                # of a recording's two curves
+BUCKETS = 72                # of a recording's two curves
 MOST_FILES = 2000           # of a folder that are looked at
 MOST_RECORDINGS = 40
 LOOKED_AT = 64 << 10        # bytes of a file in which kernels are looked for

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rfview.keys import Filter
-from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, title
+from rfview.render.text import BARS, Line, Row, bar_rows, cut, fill, hint_row, stretched, title
 from rfview.start.items import Item
 
 LISTS = ("RECORDINGS", "LESSONS", "KERNELS", "YOUR OWN")       # in the order of Tab
@@ -26,6 +26,7 @@ PROMISE = "no GPU, compiler or toolkit needed"
 WIDE, HIGH = 100, 30        # from which recordings have three rows and two curves
 NAME_CELLS, OWN_CELLS = 18, 26     # of kernels; of programs
 CURVE = 36
+PREVIEW = 5                 # rows of the chosen recording's curves, below the list
 TALL = (58, 10)             # columns and rows from which a recording has three rows
 
 
@@ -140,7 +141,21 @@ def _box(page: Page, name: str, width: int, height: int) -> list[Line]:
     rows = [head]
     for number in range(first, min(len(items), first + room)):
         rows += _item(name, items[number], number, width, is_chosen=number == chosen and focus, is_tall=is_tall)
+    if is_tall and chosen >= 0 and height - len(rows) > PREVIEW + 1:
+        rows = [*fill(rows, width, height - PREVIEW - 1), *_preview(items[chosen], width)]
     return fill(rows, width, height)
+
+
+def _preview(item: Item, width: int) -> list[Line]:
+    """Return a recording's curves over the whole width: its issue rate, and below it what the register file took."""
+    if not item.issued:
+        return []
+    head = Row(width).add(f" {item.name}: ", "faint").add("issued", "fg:issued")
+    head.add(" and ", "faint").add("lost to the register file", "fg:register_file")
+    top = max(item.issued) or 1.0
+    bars = bar_rows((rate / top for rate in stretched(item.issued, width - 2)), PREVIEW - 2)
+    last = Row(width).to(1).cells(_curve(item.lost, width - 2, "fg:register_file", 1.0))
+    return [head.line(), *(Row(width).to(1).add(bar, "fg:issued").line() for bar in bars), last.line()]
 
 
 def _item(name: str, item: Item, number: int, width: int, *, is_chosen: bool, is_tall: bool) -> list[Line]:
@@ -178,5 +193,5 @@ def _curve(values: Sequence[float], width: int, role: str, top: float = 0.0) -> 
     if not values or not width:
         return []
     top = top or max(values) or 1.0
-    stretched = [values[x * len(values) // width] for x in range(width)]
-    return [(BARS[min(8, max(1 if value > 0.005 else 0, round(value / top * 8)))], role) for value in stretched]
+    levels = [max(1 if value > 0.005 else 0, round(value / top * 8)) for value in stretched(values, width)]
+    return [(BARS[min(8, level)], role) for level in levels]
