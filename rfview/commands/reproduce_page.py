@@ -20,7 +20,7 @@ STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #1a202c }
 h3 { margin: 1.6em 0 .2em; font-size: 1em } p { margin: .2em 0 } small, .note { color: #4a5568 }
 table { border-collapse: collapse; margin: .8em 0 } th, td { padding: .15em .6em; text-align: right; border-bottom: 1px solid #ddd }
-th:first-child, td:first-child { text-align: left } svg text { font: 11px system-ui, sans-serif }
+th:first-child, td:first-child { text-align: left } svg text { font: 11px system-ui, sans-serif; paint-order: stroke; stroke: #fff; stroke-width: 3px }
 .verdict { display: inline-block; padding: 0 .5em; border-radius: .3em; color: #fff; background: #718096 }
 .exact, .within { background: #2f855a } .direction { background: #2b6cb0 } .does { background: #c53030 }
 rect.one { fill: #2b6cb0 } rect.all { fill: #1a365d } rect.band { fill: #dd6b20; opacity: .25 } line.paper { stroke: #dd6b20; stroke-width: 2 }
@@ -93,15 +93,16 @@ def figure(finding: Finding) -> str:
     if ends[0] != ends[1]:
         parts.append(f'<rect class="band" x="{at(ends[0]):.1f}" y="0" width="{(ends[1] - ends[0]) * scale:.1f}" '
                      f'height="{height - ROW}"/>')
+    labels = []     # after the lines, which they may lie on
     for index, (name, value) in enumerate(bars):
         left, right = sorted((at(claim.null), at(value)))
         y = ROW * index
         parts.append(f'<text x="{LEFT - 6}" y="{y + 12}" text-anchor="end">{escape(name)}</text>'
                      f'<rect class="{"all" if index == len(bars) - 1 else "one"}" x="{left:.1f}" y="{y + 3}" '
-                     f'width="{right - left:.1f}" height="{ROW - 5}"/>'
-                     f'<text x="{right + 4:.1f}" y="{y + 12}">{escape(text.number_text(value))}</text>')
+                     f'width="{right - left:.1f}" height="{ROW - 5}"/>')
+        labels.append(f'<text x="{right + 4:.1f}" y="{y + 12}">{escape(text.number_text(value))}</text>')
     parts += [f'<line class="none" x1="{at(claim.null):.1f}" y1="0" x2="{at(claim.null):.1f}" y2="{height - ROW}"/>',
               f'<line class="paper" x1="{at(claim.value):.1f}" y1="0" x2="{at(claim.value):.1f}" y2="{height - ROW}"/>',
-              f'<text x="{at(claim.value):.1f}" y="{height - 2}" text-anchor="middle">paper '
+              *labels, f'<text x="{at(claim.value):.1f}" y="{height - 2}" text-anchor="middle">paper '
               f"{escape(text.number_text(claim.value))} {escape(claim.unit)}</text></svg>"]
     return "".join(parts)
