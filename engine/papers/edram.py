@@ -71,7 +71,7 @@ def about_shares(lab: Lab, names: Iterable[str] | None = None) -> str:
     """Say what share of rows our kernels hold approximate."""
     used = mean(shares(lab, names, power_gate_unallocated=1))
     return SHARE + (f"{100 * mean(shares(lab, names)):.0f} % of all rows approximate, {100 * used:.0f} % of those in use: "
-                    "64-bit addresses, counters and loaded values are precise, and small grids leave rows unused")
+                    "addresses, counters and loaded values are precise, and what no warp holds is, too")
 
 
 def node_spread(lab: Lab) -> Number:

@@ -19,9 +19,8 @@ CHIP_W, DYNAMIC, SM_SHARE, SMS = 130.0, 2 / 3, 0.70, 16   # RFC section 5.5
 RF_SHARE, RF_SAVED = 0.15, 0.36   # of SM power; saved of the register file's
 WRITEBACKS = ("rfc_evictions", "rfc_flushes", "rfc_removals")
 SHADERS = "no shader traces are public"
-ALU_CYCLES, SFU_CYCLES = 8, 20    # RFC Table 4: from an instruction to one that needs its result (B2.8)
+ALU_CYCLES = 8                    # RFC Table 4: from an instruction to one that needs its result (B2.8)
 AROUND = 2                        # of these, the cycles outside the unit: operands collected, result written
-FAST_SFU = ALU_CYCLES - AROUND    # as an ALU: shows what the 20 cycles of the SFU cost a small active set
 
 
 def tables() -> Any:
@@ -90,16 +89,17 @@ def mix(lab: Lab) -> str:
             + departures(lab))
 
 
-def chains(lab: Lab, active: int = 8) -> str:
-    """Say which kernels lose most with few active warps, and what is left with a fast SFU."""
+def few_active(lab: Lab, active: int = 8) -> str:
+    """Say which kernels lose most with few active warps, and what all lose where shared memory is as near as an ALU."""
     each = set_speed(lab, active)
     worst = sorted(each, key=lambda name: each[name])[:2]
     others = geomean({name: one for name, one in each.items() if name not in worst})
-    fast = geomean(speed(two_level(lab, "sram", 32, latency__sfu=FAST_SFU), two_level(lab, "sram", active,
-                                                                                    latency__sfu=FAST_SFU)))
+    near = {"memory.shared_cycles": ALU_CYCLES}
+    all_near = geomean(speed(two_level(lab, "sram", 32, **near), two_level(lab, "sram", active, **near)))
     listed = " and ".join(f"{name} ({each[name]:.2f})" for name in worst)
-    return (f"{listed} are chains of arithmetic whose waiting warps keep their places in the set; the others give "
-            f"{others:.3f}, and with an SFU of {ALU_CYCLES} cycles instead of {SFU_CYCLES} all give {fast:.3f}")
+    usual = load_preset(PRESET)["memory.shared_cycles"]
+    return (f"IPC over that of 32 active is lowest in {listed}, {others:.3f} in the others; a warp that waits for shared "
+            f"memory keeps its place: with {ALU_CYCLES} cycles to it in place of {usual} it is {all_near:.3f} in all")
 
 
 def avoided(results: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
@@ -182,8 +182,7 @@ def alu_four(lab: Lab) -> Number:
 
 def perfect_cache(lab: Lab) -> Number:
     """Return the gain of a cache that always hits in percent."""
-    config = load_preset(PRESET)
-    settings = {"memory.fixed_memory_cycles": config["memory.shared_cycles"], "memory.bytes_per_cycle": 1e6}
+    settings = {"memory.fixed_memory_cycles": load_preset(PRESET)["memory.shared_cycles"], "memory.bytes_per_cycle": 1e6}
     each = speed(lab.many("sram", "gto", preset=PRESET), lab.many("sram", "gto", preset=PRESET, settings=settings))
     return gain("rfc-cache-insensitive", each, figures.memory_bound(lab.many("sram", "gto", preset=PRESET)))
 
@@ -224,8 +223,8 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
                                 f"first-in-first-out avoids {mean(avoided(all_active(lab))[2]):.0f} % already; "
                                 + lifetimes(lab)),
     "rfc-knee": knee,
-    "rfc-ipc-8": lambda lab: loss("rfc-ipc-8", set_speed(lab, 8), chains(lab)),
-    "rfc-ipc-6-compute": lambda lab: loss("rfc-ipc-6-compute", set_speed(lab, 6), chains(lab, 6)),
+    "rfc-ipc-8": lambda lab: loss("rfc-ipc-8", set_speed(lab, 8), few_active(lab)),
+    "rfc-ipc-6-compute": lambda lab: loss("rfc-ipc-6-compute", set_speed(lab, 6), few_active(lab, 6)),
     "rfc-ipc-4": lambda lab: loss("rfc-ipc-4", set_speed(lab, 4, 8), "4 over 8 active warps"),
     "rfc-inner-rr": lambda lab: gain(
         "rfc-inner-rr", speed(two_level(lab, "sram", 8), two_level(lab, "sram", 8, scheduler__inner="rr")),
@@ -265,7 +264,7 @@ def directions(lab: Lab) -> list[Direction]:
     """Check what is promised of rfc on our kernels."""
     ipc = speed(two_level(lab, "rfc", 32), two_level(lab))
     plain = set_speed(lab, 8)
-    note = f"most of it is the small set, not the cache: plain sram gives {geomean(plain):.3f}, where {chains(lab)}"
+    note = f"most of it is the small set, not the cache: plain sram gives {geomean(plain):.3f}, where {few_active(lab)}"
     reads = avoided(two_level(lab))[0]
     cut = average(reads)
     return [
