@@ -118,7 +118,8 @@ def _argument(formal: Formal, kernel: Kernel, found: dict[str, str], name: str, 
     if formal.kind == "array":
         return _array(formal, name, count, seed)
     if formal.kind == "number":
-        value = f"{{value = {'1.0' if formal.dtype.startswith('float') else count}}},"
+        number = 1.0 if formal.dtype.startswith("float") else count if param.size > 1 else 1
+        value = f"{{value = {number}}},"
         return [f"{value:<20} # {what}: a number, {formal.dtype}"], ""
     if param.name not in found:
         return [f"{{null = true}},       # {what}: the kernel never reads this pointer"], ""

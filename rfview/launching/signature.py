@@ -56,7 +56,7 @@ def _plain(param: Param, place: int, type_: tuple[str, str], is_scratch: bool) -
     name = "" if re.search(r"(?:^|_)param_\d+\Z", param.name) else param.name
     if is_scratch:
         return Formal("scratch", "", "", place)
-    if param.size > 8 or param.size not in (1, 2, 4, 8):
+    if param.size > 8 or param.type[1:] != str(8 * param.size):     # an array, or a texture
         return Formal("bytes", name, "", place)
     if kind == "pointer" or (not kind and param.type in ("u64", "b64")):
         return Formal("pointer", name, dtype, place)

@@ -71,6 +71,16 @@ def test_tritons_scratch_is_null_and_its_pointers_have_types(name: str, dtypes: 
     assert launch["block"][0] == 128
 
 
+def test_bools_and_small_structs_have_values_that_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = ".version 7.0\n.target sm_50\n.address_size 64\n"
+    (tmp_path / "k.ptx").write_text(head + ".visible .entry k(.param .u8 flag, .param .align 4 .b8 pair[8], "
+                                    ".param .align 2 .b8 half[2], .param .u16 n) { ret; }")  # fmt: skip
+    folder = tmp_path / "here"
+    folder.mkdir()
+    launch, _, _ = written(tmp_path / "k.ptx", folder, capsys)
+    assert launch["launch"][0]["args"] == [{"value": 1}, {"bytes": "00" * 8}, {"bytes": "00" * 2}, {"value": 512}]
+
+
 def test_the_longest_kernel_runs_and_a_bad_one_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ptx = tmp_path / "from" / "three.ptx"
     ptx.parent.mkdir()
