@@ -17,6 +17,7 @@ from rfview.engine.values.execute import unpack
 from rfview.engine.compile.jit import key_dtype, record, lean_entry
 from rfview.engine.program import INST
 from rfview.engine.ptx import forms
+from rfview.engine.ptx.forms.form import Form, Refused
 from rfview.engine.state import ROW
 from tests.reference.operations import Operation, operation
 
@@ -46,6 +47,7 @@ def forms_of(base: str) -> dict[str, forms.OpInfo]:
     """Return every form of a base that varying types and modifiers of the examples gives, one per meaning."""
     found: dict[str, forms.OpInfo] = {}
     seen: set[tuple[Any, ...]] = set()
+    tried: set[tuple[str, ...]] = set()
     types = [kind for kind in isa.TYPE_CODES if kind[0] != "b" or kind in ("b16", "b32", "b64", "bf16", "bf16x2")]
     for example in (text for text in forms.EXAMPLES if text.split(".")[0] == base):
         _, *modifiers = example.split(".")
@@ -57,9 +59,12 @@ def forms_of(base: str) -> dict[str, forms.OpInfo]:
             for place, kind in zip(places, kinds):
                 words[place] = kind
             words += extra.split(".") if extra else []
+            if tuple(words) in tried:       # by an example that differs in its types alone
+                continue
+            tried.add(tuple(words))
             try:
-                info = forms.lookup(base, tuple(words))
-            except forms.UnsupportedOpcode:
+                info = forms.BASES[base](Form(base, tuple(words)))     # `lookup` would look for the nearest one that there is
+            except Refused:
                 continue
             meaning = (info.op, info.flags, info.aux, info.src_types, info.dst_type)
             if meaning not in seen and info.op != isa.OP_SFU and is_ptx(base, words):
