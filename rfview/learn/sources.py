@@ -52,10 +52,10 @@ PANELS: dict[str, Panel] = {
         ("Σ", "warp slots that are in exactly one state in this cycle; ✓ when all are", "our assumption: the check"),
         ("badge", "LIVE: the machine's newest cycle; PAST: an earlier one; END: a recording's last", "our assumption"),
     )),
-    "overview": Panel("overview", "our assumption: a letter says what blocks most, where that is not what does in the run", (
+    "overview": Panel("overview", "our assumption: a letter names what blocks most, where that differs from the whole run", (
         ("bars", "issue rate of each stretch of the run", "our assumption: height is relative to the run's best"),
         ("lost", "warp-cycles that the register file took, of warps that were there to be held up", "our assumption"),
-        ("letters", "what held most warps up, where it is not what did so in most of the run", "our assumption"),
+        ("letters", "what held up most warps, where it differs from what did so in most of the run", "our assumption"),
     )),
     "warps": Panel("warps", "HRF Table 3: 48 warps; HC-RF Table III: two schedulers, by parity of the warp", (
         ("id", "the warp slot; even ones belong to scheduler 0, odd ones to scheduler 1", "HC-RF Table III"),
