@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from rfview.render.operation import with_lines
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, cut, fill, number, title
-from rfview.render.watches import plot
+from rfview.render.watches import plot, short_value
 
 STRIP = 24          # cells of the picture of the whole run
 WIDE = 84           # from here on it has room
@@ -91,8 +91,11 @@ def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, 
     lines = [row.line()]
     if point.watch is not None:
         old, new = point.watch.before, point.watch.now
+        role = "changed" if old != new else "text"
+        if width < WIDE:        # the plot says more than further lanes
+            old, new = short_value(old, point.watch), short_value(new, point.watch)
         line = Row(width).to(7).add(f"{point.watch.kind} before ".lstrip(), "dim").add(cut(old, 24), "text")
-        line.add("   now ", "dim").add(cut(new, 24), "changed" if old != new else "text").add("   ")
+        line.add("   now ", "dim").add(cut(new, 24), role).add("   ")
         lines.append(plot(line, scene, point.watch).line())
     return lines
 

@@ -47,13 +47,13 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
         row.add(cut(watch.item, ITEM + (0 if watch.kind else KIND) - 1), "text").at(1 + ITEM, watch.kind, "dim")
         if width >= WIDE:
-            row.right(now_at - VALUE, _value(watch.before, watch), "dim")
-        row.right(now_at, _value(watch.now, watch), "changed" if watch.before != watch.now else "text").to(now_at + 2)
+            row.right(now_at - VALUE, short_value(watch.before, watch), "dim")
+        row.right(now_at, short_value(watch.now, watch), "changed" if watch.before != watch.now else "text").to(now_at + 2)
         lines.append(plot(row, scene, watch).line())
     return fill(lines, width, height)
 
 
-def _value(text: str, watch: Watch) -> str:
+def short_value(text: str, watch: Watch) -> str:
     """Return a value in its cells: of a register's lanes the first."""
     return cut(text.partition(" ")[0] if watch.kind else text, VALUE - 1)
 
