@@ -20,6 +20,7 @@ SEEDS = (0, 1, 2)          # worst of three, as the paper
 ERRORS = "the paper's bit error model is not public: ours is a lognormal retention with 2e-5 at 8 T0 (B4.7)"
 POLYBENCH = ("2dconv", "2mm", "3dconv", "3mm", "atax", "bicg", "corr", "covar", "fdtd-2d", "gemm", "gesummv", "gramschmidt",
              "syrk", "syr2k")          # the rows of Table 2 that have an RMSE, and hotspot
+CUT_OFF = {"gramschmidt": "Gramschm"}     # as Table 2 prints it
 PASS_OR_FAIL = ("cutcp", "mri-q", "sgemm", "spmv")
 
 
@@ -126,7 +127,7 @@ def mismatches(lab: Lab, name: str) -> Number:
 
 
 TABLE_2: dict[str, Callable[[Lab], Number]] = {
-    **{f"edram-t2-{name}": partial(row_of_table_2, name=name) for name in (*POLYBENCH, "hotspot")},
+    **{f"edram-t2-{name}": partial(row_of_table_2, name=CUT_OFF.get(name, name)) for name in (*POLYBENCH, "hotspot")},
     **{f"edram-t2-{name}": partial(same, name=name) for name in PASS_OR_FAIL},
     "edram-t2-srad": lambda lab: picture(lab, "srad"),
     "edram-t2-streamcluster": lambda lab: mismatches(lab, "streamcluster"),

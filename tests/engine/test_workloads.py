@@ -11,7 +11,7 @@ import pytest
 from rfview.engine import kernels, papers
 from rfview.engine.errors import InputError
 from rfview.engine import batch
-from rfview.engine.papers import Number, hcrf, hrf, lab, racetrack, rfc, workloads
+from rfview.engine.papers import Number, edram_errors, hcrf, hrf, lab, racetrack, rfc, workloads
 
 
 @pytest.fixture
@@ -49,6 +49,17 @@ def test_every_program_that_a_paper_names_is_bundled() -> None:
     assert sum(workloads.is_double(name) for name in workloads.own("edram")) == 15
     assert {workloads.category("rfc", name) for name in workloads.own("rfc")} == {"video", "image", "simulation", "hpc"}
     assert all(kernels.path(name, "full") != kernels.path(name) for name in kernels.names())
+
+
+def test_every_row_of_edrams_table_2_is_of_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(edram_errors, "rmse", lambda lab, names: asked.append(names))
+    with batch.Runs(workers=1) as runs:
+        for name in (*edram_errors.POLYBENCH, "hotspot"):
+            edram_errors.TABLE_2[f"edram-t2-{name}"](lab.Lab(runs, paper="edram"))
+        assert all(edram_errors.single_called(lab.Lab(runs, paper="edram"), name)
+                   for name in (*edram_errors.PASS_OR_FAIL, "srad", "streamcluster"))
+    assert len(asked) == len(set(asked)) == 15 and all(len(names) == 1 for names in asked)
 
 
 def test_the_papers_kernels_that_were_bundled_first_are_found() -> None:
