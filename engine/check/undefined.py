@@ -110,6 +110,11 @@ def stored(inst: VirtualInst) -> list[int]:
     return list(dict.fromkeys(row >> 1 for row in inst.src[2:] if row >= 0))
 
 
+def shuffled(inst: VirtualInst) -> list[int]:
+    """Return the variable whose values a shuffle hands around: one lane's may be all that is read, and is called written."""
+    return [inst.src[0] >> 1] if inst.op == isa.OP_SHFL and inst.src[0] >= 0 else []
+
+
 def steps_of(inst: VirtualInst, numbers: dict[int, int]) -> list[Step]:
     """Return what an instruction means for the variables that are followed: reads first, then writes."""
     if not numbers:
@@ -118,7 +123,8 @@ def steps_of(inst: VirtualInst, numbers: dict[int, int]) -> list[Step]:
     if inst.guard in numbers:
         steps.append((STEP_CHECK_GUARD, numbers[inst.guard], 0))
     passed = sources(inst) if passes_on(inst) else stored(inst)
-    read = [var for var in dict.fromkeys(inst.reads()) if var in numbers and var != inst.guard and var not in passed]
+    unused = [*passed, *shuffled(inst)]
+    read = [var for var in dict.fromkeys(inst.reads()) if var in numbers and var != inst.guard and var not in unused]
     steps += [(STEP_CHECK, numbers[var], 0) for var in read]
     is_copy = bool(passed) and not inst.imm_mask and all(var in numbers for var in passed)
     for var in dict.fromkeys(inst.writes()):
