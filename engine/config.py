@@ -32,18 +32,20 @@ MAXIMA = {
     "sm.num_sp": 2,
     "sm.result_buses": state.MAX_ACCEPTED // 4 - 1,    # of up to 4 rows each, beside one of memory
     "memory.mshrs": state.MAX_MSHRS,
+    "memory.const_line_bytes": 128,         # L2's
     "memory.l1_enabled": 2,
     "memory.l2_warm": 1,
     **{option.setting: program.MAX_REGS for option in compilation.OPTIONS.values() if not option.choices},
 }
 # sets and ways of the caches, with the lines that there is room for
-CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES}
+CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES,
+          "const": state.MAX_CCACHE_LINES}
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
            **{option.setting: option.choices for option in compilation.OPTIONS.values() if option.choices}}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
-    "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.l2_warm", "sm.fetch_ports",
+    "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm", "sm.fetch_ports",
     *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
 }  # fmt: skip
 
@@ -88,7 +90,7 @@ class Config:
             if sets * ways > most:
                 raise InputError(f"--set memory.{name}_sets={sets}: with memory.{name}_ways={ways} these are "
                                  f"{sets * ways:,} lines; there is room for {most:,}")
-            if name != "icache" and self[f"memory.{name}_hash"] == "fermi" and sets not in (32, 64):
+            if name in ("l1", "l2") and self[f"memory.{name}_hash"] == "fermi" and sets not in (32, 64):
                 raise InputError(f"--set memory.{name}_hash=fermi: it is made for 32 or 64 sets, "
                                  f"memory.{name}_sets is {sets}")
 

@@ -7,7 +7,7 @@ FIRST_DESIGN_EVENT = 32
 (INSTRUCTIONS, THREAD_INSTRUCTIONS, RF_READS, RF_WRITES, READ_CONFLICTS, WRITE_CONFLICTS, WAR_STALLS, L1_HITS, L1_MISSES,
  L1_PENDING_HITS, L2_HITS, L2_MISSES, DRAM_BYTES, SHARED_ACCESSES, SHARED_PASSES, GLOBAL_LOADS, GLOBAL_STORES, ATOMICS,
  TRANSACTIONS, BRANCHES, DIVERGENT_BRANCHES, BARRIERS, CTAS, SPLIT_YIELDS, CONST_ACCESSES, LOCAL_ACCESSES,
- ICACHE_MISSES) = range(27)
+ ICACHE_MISSES, CONST_HITS, CONST_MISSES) = range(29)
 
 EVENTS: tuple[tuple[str, str], ...] = (
     ("instructions", "warp instructions issued"),
@@ -37,5 +37,7 @@ EVENTS: tuple[tuple[str, str], ...] = (
     ("const_accesses", "constant-memory instructions"),
     ("local_accesses", "local-memory instructions"),
     ("icache_misses", "lines of instructions requested from L2"),
+    ("const_hits", "lines found in the constant cache, those on their way among them"),
+    ("const_misses", "lines of constants and parameters requested from L2"),
 )
 assert len(EVENTS) <= FIRST_DESIGN_EVENT

@@ -86,13 +86,14 @@ def _sources(simulator: Simulator) -> list[dict[str, Any]]:
 def _program(simulator: Simulator) -> list[dict[str, Any]]:
     """Describe every instruction by its global pc."""
     listing: list[dict[str, Any]] = []
+    units = simulator.insts["unit"]     # the machine's: with a constant cache LD/ST loads parameters
     for kernel, base in simulator.placement.kernels:
         for offset, (inst, text) in enumerate(zip(kernel.insts, kernel.texts, strict=True)):
             listing.append(
                 {
                     "pc": base + offset, "kernel": kernel.name, "line": int(inst["line"]), "text": text,
                     "mnemonic": text.split()[1 if text.startswith("@") else 0].split(".")[0].rstrip(";"),
-                    "op": isa.REVERSE[int(inst["op"])], "unit": UNIT_NAMES[int(inst["unit"])],
+                    "op": isa.REVERSE[int(inst["op"])], "unit": UNIT_NAMES[int(units[base + offset])],
                     "latency_class": config.LATENCY_CLASSES[int(inst["latency_class"])],
                     "wait_class": int(inst["wait_class"]), "dst": [int(reg) for reg in inst["dst"] if reg != 255],
                     "src": [int(reg) for reg in inst["src"]],

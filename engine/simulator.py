@@ -21,8 +21,9 @@ from rfview.engine.plugin import trial
 from rfview.engine.plugin.compiler_errors import explain
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.host_calls import HostCalls
+from rfview.engine.machine.stages.constants import send_to_ldst
 from rfview.engine.machine.stages.dispatch import dispatch
-from rfview.engine.machine.stages.memory import warm_l2
+from rfview.engine.machine.stages.l2 import warm_l2
 from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.info import describe
@@ -183,6 +184,7 @@ class Simulator:
             self.arena = self.placement.arena
         self.initial_memory = self.placement.arena
         self.insts = self.placement.insts.view(np.recarray)
+        send_to_ldst(self.insts, self.config)
         self.regions = region_table(self.placement)
         self.sm_dtype = state.recorded_dtype()
         self.rf_dtype = self.built.state_dtype
@@ -206,7 +208,7 @@ class Simulator:
             sm["warp"][name] = state.NONE8
         for name in ("wheel", "next_due", "write_first", "write_last", "ldst_head", "host_call"):
             sm[name] = state.NONE8
-        for name in ("l1", "l2", "icache", "mshr"):
+        for name in ("l1", "l2", "icache", "ccache", "mshr"):
             sm[name]["line"] = -1
         if self.config["memory.l2_warm"]:
             words = self.placement.arena
@@ -251,7 +253,7 @@ class Simulator:
         return int(self._clock[0])
 
     def _begin_launch(self) -> None:
-        """Set up the next launch: its grid, parameters, an empty L1 and an empty register file."""
+        """Set up the next launch: its grid, parameters, an empty L1, constant cache and register file."""
         self._launch_index += 1
         placed = self.placement.launches[self._launch_index]
         sm = self.sm
@@ -275,6 +277,8 @@ class Simulator:
         launch.local_word = self.placement.local_word
         launch.running = 1
         sm.l1["line"] = -1
+        sm.ccache["line"] = -1
+        sm.ccache["fill_cycle"] = 0
         sm.mshr["line"] = -1
         sm.mshr["until_cycle"] = 0
         self._rf_words[:] = 0

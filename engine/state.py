@@ -40,6 +40,7 @@ MAX_SPLITS = 64
 MAX_L1_LINES = 512
 MAX_L2_LINES = 8192
 MAX_ICACHE_LINES = 64
+MAX_CCACHE_LINES = 256
 LINE_BYTES = 128        # a line of L1 and L2; memory.line_bytes is what DRAM sends for one
 NUM_BARRIERS = 16
 MAX_EVENTS = 64
@@ -265,6 +266,7 @@ CONFIG = np.dtype(
             "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles const_cycles param_cycles "
             "line_bytes shared_words spin_limit l1_hash l2_hash flit_bytes fetch_ports "
             "icache_sets icache_ways icache_instructions "
+            "const_sets const_ways const_line_bytes const_mshrs "
             "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"
         ).split()
     ]
@@ -290,7 +292,8 @@ HOT = [
     ("port_free_cycle", "i8"),                    # the SM's port to the interconnect is free from this cycle on
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
     ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
-    ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue
+    ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue,
+                                                  # 4 constant cache
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),
@@ -314,6 +317,7 @@ COLD = [
     ("l1", L1_LINE, (MAX_L1_LINES,)),
     ("l2", L2_LINE, (MAX_L2_LINES,)),
     ("icache", L1_LINE, (MAX_ICACHE_LINES,)),     # line: first instruction / instructions per line, -1 = empty
+    ("ccache", L1_LINE, (MAX_CCACHE_LINES,)),     # line: byte of the arena / bytes per line, -1 = empty
     ("launch", LAUNCH),
     ("config", CONFIG),
 ]

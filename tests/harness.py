@@ -22,8 +22,8 @@ from rfview.engine.machine import cycle as machine_cycle
 from rfview.engine import plugin as designs, hooks, isa
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
 from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG,
-                                   SPACE_GLOBAL, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP, WAIT_FIXED,
-                                   WAIT_LONG, WAIT_SHORT, Kernel, Module, Param)  # fmt: skip
+                                   SPACE_CONST, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU,
+                                   UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param)  # fmt: skip
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import STALLS
 
@@ -128,6 +128,18 @@ class Assembly:
     def st(self, value: int, a: int | None = None, offset: int = 0, shared: bool = False, **more: Any) -> Assembly:
         """Store a register."""
         return self._memory(isa.OP_ST, (), {2: value}, a, offset, shared, 2, **more)
+
+    def const(self, d: int, offset: int = 0, a: int | None = None) -> Assembly:
+        """Load a word of the data as a constant."""
+        self.ld(d, a, offset)
+        self.insts[-1]["space"], self.insts[-1]["wait_class"] = SPACE_CONST, WAIT_SHORT
+        self.texts[-1] = self.texts[-1].replace("global", "const")
+        return self
+
+    def param(self, d: int, offset: int) -> Assembly:
+        """Load a word of the parameters at a fixed offset."""
+        return self.emit(isa.OP_LDPARAM, f"ld.param.u32 R{d}, [p+{offset}]", dst=(d,), offset=offset, wait=WAIT_SHORT,
+                         space=SPACE_PARAM, width=4, count=1, reg_bits=32)  # fmt: skip
 
     def _memory(self, op: int, dst: tuple[int, ...], data: Mapping[int, int], a: int | None, offset: int, shared: bool,
                 kind: int, **more: Any) -> Assembly:  # fmt: skip

@@ -14,7 +14,7 @@ from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES, Wo
 from rfview.sessions.codec.layout import Layout
 
 # of what is large and seldom asked for only the changes are kept
-CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "l2", "icache", "config")
+CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "l2", "icache", "ccache", "config")
 MOST_WORDS = 1024
 
 

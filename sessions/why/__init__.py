@@ -14,7 +14,8 @@ as designs.py says.
     links   trail         what is answered; following a cause to the next one
     past    producers     the machine at past cycles; which instruction is waited for
     warps   active_set    why a warp did what it did in a cycle; why it is outside its scheduler's active set
-    instructions  units  memory  banks      why an instruction, a unit, a memory access, a bank holds it up
+    instructions  units  banks              why an instruction, a unit, a bank holds it up
+    memory  on_chip                         why a memory access does, in L1 and behind it, or on the chip
     designs               hands a design's own refusals to its `why` function
 """
 

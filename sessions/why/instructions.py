@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.sessions.why import memory, units
+from rfview.sessions.why import memory, on_chip, units
 from rfview.sessions.why.links import plural
 from rfview.sessions.why.past import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Refusal, Trail
@@ -73,8 +73,8 @@ def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
     )
     if flight.unit == units.LDST:
         where = memory.space(flight)
-        if where in memory.ON_CHIP:
-            name, key = memory.ON_CHIP[where]
+        if where in on_chip.PLACES:
+            name, key = on_chip.PLACES[where]
             trail.end(name, f"{name}, {plural(moment.config[key], 'cycle')}", {f"memory.{key}": 1})
         trail.end("memory", "memory: the access is yet to be sent", memory.RELIEF)
         return

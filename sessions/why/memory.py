@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.engine import state as layout
+from rfview.sessions.why import on_chip
 from rfview.sessions.why.links import plural
 from rfview.sessions.why.past import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
-NO_REASON, NO_MSHR, SET_FULL, QUEUE_FULL = range(4)
+NO_REASON, NO_MSHR, SET_FULL, QUEUE_FULL, CONSTANTS = range(5)
 RELIEF = {
     "memory.dram_cycles": 0,
     "memory.l2_hit_cycles": 1,
     "memory.l1_hit_cycles": 1,
     "memory.shared_cycles": 1,
     "memory.bytes_per_cycle": 100000,
-}
-ON_CHIP = {
-    "shared": ("shared memory", "shared_cycles"),
-    "const": ("constant cache", "const_cycles"),
-    "param": ("constant cache", "param_cycles"),
 }
 
 
@@ -68,6 +64,8 @@ def stuck(trail: Trail, moment: Moment, reason: int) -> None:
         trail.end("L1 set", f"L1 set, {plural(ways, 'way')}", {"memory.l1_ways": 16, "memory.l1_sets": 32})
     elif reason == QUEUE_FULL:
         _port(trail, moment)
+    elif reason == CONSTANTS:
+        on_chip.constants_awaited(trail, moment)
 
 
 def _in_use(moment: Moment) -> list[Any]:
@@ -127,8 +125,8 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
         head(trail, moment)
         return
     done = flight.done_cycle if not is_head and flight.end_is_known else -1
-    if where in ON_CHIP:
-        _on_chip(trail, moment, flight, where, done)
+    if where in on_chip.PLACES:
+        on_chip.explain(trail, moment, flight, where, done)
         return
     if is_head:
         trail.add(
@@ -258,23 +256,3 @@ def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: 
             f"DRAM, {plural(config['dram_cycles'], 'cycle')} behind an L2 of {config['l2_hit_cycles']}",
             {"memory.dram_cycles": 0},
         )
-
-
-def _on_chip(trail: Trail, moment: Moment, flight: Flight, where: str, done: int) -> None:
-    """Explain an access to shared, constant or parameter memory."""
-    name, key = ON_CHIP[where]
-    cycles = moment.config[key]
-    late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
-    passes = max(1, done - flight.since_cycle - cycles) if done >= 0 else flight.transactions + 1
-    said = f"{plural(passes, 'pass')} of lanes" if where == "shared" else f"{plural(cycles, 'cycle')}"
-    trail.add(
-        f"it has been in {name} since {flight.since_cycle:,}",
-        f"{said}, back in cycle {done:,}" if done >= 0 else said,
-        warp=flight.warp,
-        since=flight.since_cycle,
-        until=done,
-        pc=flight.pc,
-    )
-    if late > cycles + passes:
-        trail.collected_late(flight, late)
-    trail.end(name, f"{name}, {plural(cycles, 'cycle')}", {f"memory.{key}": 1})

@@ -177,6 +177,18 @@ CASES: dict[str, tuple[Callable[[], Session], int, str]] = {
         0,
         "short_scoreboard",
     ),
+    "short_scoreboard: a missing parameter": (
+        lambda: session(Assembly().param(2, 0).add(3, 2, imm=1).exit(), settings={"memory.const_sets": 64}),
+        0,
+        "short_scoreboard",
+    ),
+    "short_scoreboard: constants awaited": (
+        lambda: session(
+            Assembly().const(2, 0).const(3, 128).const(4, 256).add(5, 4, imm=1).exit(), settings={"memory.const_sets": 64}
+        ),
+        0,
+        "short_scoreboard",
+    ),
     "long_scoreboard: DRAM": (lambda: session(Assembly().ld(2).add(3, 2, imm=1).exit()), 0, "long_scoreboard"),
     "long_scoreboard: MSHRs": (full_mshrs, 0, "long_scoreboard"),
     "barrier: a late warp": (lambda: session(Assembly().bar().exit(), warps=3), 0, "barrier"),

@@ -7,14 +7,9 @@ import numpy as np
 from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
 from rfview.engine.events import ICACHE_MISSES
-from rfview.engine.machine.registers import mark_cold
 from rfview.engine.machine.schedulers.round_robin import next_from
-from rfview.engine.machine.stages import memory
-from rfview.engine.state import BLOCK, COLD_OFFSET, L1_LINE, SM
-
-ICACHE_BLOCK = (SM.fields["icache"][1] - COLD_OFFSET) // BLOCK
-LINE_BYTES = L1_LINE.itemsize
-CODE_LINES = 1 << 50        # lines of code in L2, beside all lines of data
+from rfview.engine.machine.stages import l2
+from rfview.engine.machine.stages.read_only import ICACHE, find_line, oldest_line, touch
 
 
 @device
@@ -53,6 +48,7 @@ def in_cache(sm, waiting, pointer):
 
     One miss goes out per cycle and scheduler, as long as its set has a line that is not itself awaited.
     """
+    lines, sets, ways = sm.icache, sm.config.icache_sets, sm.config.icache_ways
     held = np.uint64(0)
     missed = False
     left = waiting
@@ -60,51 +56,18 @@ def in_cache(sm, waiting, pointer):
         warp = next_from(left, pointer)
         left &= ~bit64(warp)
         line = np.int64(sm.warp[warp].pc) // np.int64(sm.config.icache_instructions)
-        way = find_line(sm, line)
+        way = find_line(lines, sets, ways, line)
         if way >= 0:
-            if sm.icache[way].fill_cycle <= sm.cycle:
+            if lines[way].fill_cycle <= sm.cycle:
                 held |= bit64(warp)
-                touch(sm, way)
+                touch(sm, lines, ICACHE, way)
         elif not missed:
             missed = True
-            way = oldest_line(sm, line)
+            way = oldest_line(sm, lines, sets, ways, line)
             if way >= 0:
-                entry = sm.icache[way]
+                entry = lines[way]
                 entry.line = line
-                entry.fill_cycle = memory.request(sm, CODE_LINES + line, sm.config.line_bytes, False)
-                touch(sm, way)
+                entry.fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, False)
+                touch(sm, lines, ICACHE, way)
                 sm.events[ICACHE_MISSES] += 1
     return held
-
-
-@device
-def touch(sm, way):
-    """Note that a line of the instruction cache was used."""
-    sm.icache[way].used_cycle = sm.cycle
-    mark_cold(sm, ICACHE_BLOCK + way * LINE_BYTES // BLOCK)
-    mark_cold(sm, ICACHE_BLOCK + (way * LINE_BYTES + LINE_BYTES - 1) // BLOCK)
-    return 0
-
-
-@device
-def find_line(sm, line):
-    """Return the entry of the instruction cache that holds or awaits a line, or -1."""
-    first = line % np.int64(sm.config.icache_sets) * np.int64(sm.config.icache_ways)
-    for way in range(first, first + sm.config.icache_ways):
-        if sm.icache[way].line == line:
-            return np.int64(way)
-    return np.int64(-1)
-
-
-@device
-def oldest_line(sm, line):
-    """Return the way of a line's set that was used longest ago and is not itself awaited, or -1."""
-    first = line % np.int64(sm.config.icache_sets) * np.int64(sm.config.icache_ways)
-    best = np.int64(-1)
-    for way in range(first, first + sm.config.icache_ways):
-        entry = sm.icache[way]
-        if entry.line == -1:
-            return np.int64(way)
-        if entry.fill_cycle <= sm.cycle and (best < 0 or entry.used_cycle < sm.icache[best].used_cycle):
-            best = np.int64(way)
-    return best

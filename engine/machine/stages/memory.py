@@ -8,36 +8,33 @@ global load (a simplification: GPUs have a texture unit and keep textures in til
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 import numpy as np
 
 from rfview.engine.values import access, texel
 from rfview.engine.compile.bits import popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, L1_HITS,
-                                  L1_MISSES, L1_PENDING_HITS, L2_HITS, L2_MISSES, LOCAL_ACCESSES, SHARED_ACCESSES,
-                                  SHARED_PASSES, TRANSACTIONS)  # fmt: skip
-from rfview.engine.isa import OP_ASSERTFAIL, OP_PRINTF, OP_TEX
-from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
+                                  L1_MISSES, L1_PENDING_HITS, LOCAL_ACCESSES, SHARED_ACCESSES, SHARED_PASSES,
+                                  TRANSACTIONS)  # fmt: skip
+from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
+from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM,
                                    SPACE_SHARED)  # fmt: skip
 from rfview.engine.machine.registers import copy_row, mark_cold, touch_inflight
+from rfview.engine.machine.stages import constants
 from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.control import fault
-from rfview.engine.state import BLOCK, COLD_OFFSET, FOREVER, L1_LINE, L2_LINE, MEMORY, MSHR, NONE8, PIPE_LDST, SM
+from rfview.engine.machine.stages.l2 import backlog, request, set_of
+from rfview.engine.machine.stages.special import load_parameter
+from rfview.engine.state import BLOCK, COLD_OFFSET, FOREVER, L1_LINE, MEMORY, MSHR, NONE8, PIPE_LDST, SM
 
-LINE_BYTES = access.LINE_BYTES
 L1_BLOCK = (SM.fields["l1"][1] - COLD_OFFSET) // BLOCK
-L2_BLOCK = (SM.fields["l2"][1] - COLD_OFFSET) // BLOCK
 MSHR_BLOCK = (SM.fields["mshr"][1] - COLD_OFFSET) // BLOCK
-L1_BYTES, L2_BYTES, MSHR_BYTES = L1_LINE.itemsize, L2_LINE.itemsize, MSHR.itemsize
+L1_BYTES, MSHR_BYTES = L1_LINE.itemsize, MSHR.itemsize
 
 LOAD, STORE, ATOMIC, REDUCTION = 1, 2, 3, 4
 IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
 WAITING_MSHR, WAITING_SET, WAITING_QUEUE = 1, 2, 3
 SECTOR_BYTES = 32
-HEADER_BYTES = 8           # of a packet in the interconnect
 
 
 @device
@@ -64,10 +61,14 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
             copy_row(rows, first_row + row, result_row + row)
         sm.host_call = slot
         sm.num_lines = 1
-        sm.access_space = SPACE_PARAM
+        sm.access_space = SPACE_NONE
         return touch_inflight(sm, slot)
     launch = sm.launch
     scratch = sm.scratch
+    if inst.op == OP_LDPARAM:
+        load_parameter(sm, rows, inst, arena, result_row)
+        constants.note_parameter(sm, scratch, inst.offset)
+        return begun(sm, inst, flight, slot)
     shared_words = (np.int64(launch.shared_bytes) + 3) // 4
     if inst.op == OP_TEX:
         code = texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions), scratch)
@@ -81,17 +82,23 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     if code != 0:
         size = np.int64(inst.width) * np.int64(inst.count)
         fault(sm, code, warp, scratch[access.FAULT_LANE], flight.pc, scratch[access.FAULT_ADDRESS], size)
-        sm.access_space = SPACE_PARAM
+        sm.access_space = SPACE_NONE
         sm.num_lines = 1
         return touch_inflight(sm, slot)
-    settle_space(sm, inst, scratch)
+    settle_space(sm, inst, scratch, flight.mask)
+    return begun(sm, inst, flight, slot)
+
+
+@device
+def begun(sm, inst, flight, slot):
+    """Count an access and note how many lines or passes it has still to send."""
     count_access(sm, inst)
     flight.transactions = min(np.int64(sm.num_lines), 255)
     return touch_inflight(sm, slot)
 
 
 @device
-def settle_space(sm, inst, scratch):
+def settle_space(sm, inst, scratch, mask):
     """Note in which space the access lies and how many lines or passes it takes; mixed generic accesses go by lines."""
     used = scratch[access.USED_SPACES]
     space = np.int64(inst.space)
@@ -104,6 +111,8 @@ def settle_space(sm, inst, scratch):
         elif used == 1 << SPACE_PARAM:
             space = np.int64(SPACE_PARAM)
     sm.access_space = space
+    if sm.config.const_sets != 0 and (space == SPACE_CONST or space == SPACE_PARAM):
+        constants.note_lines(sm, scratch, mask)
     lines = scratch[access.PASSES] if space == SPACE_SHARED else scratch[access.NUM_LINES]
     sm.num_lines = max(np.int64(1), np.int64(lines))
     return 0
@@ -139,13 +148,18 @@ def advance(sm, key, insts):
     inst = insts[flight.pc]
     space = np.int64(sm.access_space)
     sm.ldst_reason = 0
-    ready = sm.cycle + 1
+    ready = np.int64(sm.cycle) + 1
     if space == SPACE_SHARED:
         ready = sm.cycle + sm.config.shared_cycles
-    elif space == SPACE_CONST:
-        ready = sm.cycle + sm.config.const_cycles
-    elif space == SPACE_PARAM:
+    elif space == SPACE_NONE:       # a fault, or a call of the host
         ready = sm.cycle + sm.config.param_cycles
+    elif space == SPACE_CONST or space == SPACE_PARAM:
+        hit_cycles = np.int64(sm.config.const_cycles if space == SPACE_CONST else sm.config.param_cycles)
+        ready = np.int64(sm.cycle) + hit_cycles
+        if sm.config.const_sets != 0:
+            ready = constants.load_line(sm, flight, sm.scratch[access.LINES + sm.next_line], hit_cycles)
+            if ready < 0:
+                return touch_inflight(sm, slot)
     elif sm.next_line < sm.num_lines:
         ready = handle_line(sm, inst, flight, sm.scratch[access.LINES + sm.next_line])
         if ready < 0:
@@ -199,30 +213,12 @@ def fixed_latency(sm, flight):
 
 
 @device
-def backlog(sm):
-    """Return for how many cycles DRAM's or the interconnect's port is already reserved."""
-    return max(np.int64(sm.dram_free_x256) // 256, np.int64(sm.port_free_cycle)) - np.int64(sm.cycle)
-
-
-@device
 def store_bytes(sm, inst, flight):
     """Return the bytes that one line of a store moves: its share of the lanes, in 32-byte sectors."""
     total = np.int64(popcount(flight.mask)) * np.int64(inst.width) * np.int64(inst.count)
     per_line = -(-total // max(np.int64(1), np.int64(sm.num_lines)))
     sectors = -(-per_line // SECTOR_BYTES)
     return min(np.int64(sm.config.line_bytes), sectors * SECTOR_BYTES)
-
-
-@device
-def set_of(line, sets, hashed):
-    """Return the set of a line. hashed: Fermi's L1 as GPGPU-Sim has it, bits 6-8, 10 and 12 (14 with 64 sets) folded in."""
-    if hashed == 0:
-        return np.int64(line) % np.int64(sets)
-    number = np.int64(line)
-    high = (number >> 6) & 7 | ((number >> 10) & 1) << 3 | ((number >> 12) & 1) << 4
-    if sets == 64:
-        high |= ((number >> 14) & 1) << 5
-    return (number & (np.int64(sets) - 1)) ^ high
 
 
 @device
@@ -320,62 +316,3 @@ def victim(sm, line):
             best = way
             best_cycle = np.int64(entry.used_cycle)
     return best
-
-
-@device
-def request(sm, line, size, is_store):
-    """Send a line to L2 and, on a miss, to DRAM behind a port of limited bandwidth; return when its data is back."""
-    ways = np.int64(sm.config.l2_ways)
-    first = set_of(line, sm.config.l2_sets, sm.config.l2_hash) * ways
-    oldest = first
-    found = np.int64(-1)
-    for way in range(first, first + ways):
-        entry = sm.l2[way]
-        if entry.line == line:
-            found = way
-        if entry.used_cycle < sm.l2[oldest].used_cycle:
-            oldest = way
-    way = found if found >= 0 else oldest
-    sm.l2[way].line = line
-    sm.l2[way].used_cycle = sm.cycle
-    mark_cold(sm, L2_BLOCK + way * L2_BYTES // BLOCK)
-    port = through_port(sm, size, is_store)
-    if found >= 0 and not is_store:
-        sm.events[L2_HITS] += 1
-        return port + np.int64(sm.config.l2_hit_cycles)
-    if not is_store:
-        sm.events[L2_MISSES] += 1
-    begin_x256 = max(np.int64(sm.cycle) * 256, np.int64(sm.dram_free_x256))
-    sm.dram_free_x256 = begin_x256 + np.int64(size) * 65536 // np.int64(sm.config.bytes_per_cycle_x256)
-    sm.events[DRAM_BYTES] += size
-    wait = np.int64(sm.config.l2_hit_cycles) + np.int64(sm.config.dram_cycles)
-    return max(begin_x256 // 256, port) + wait
-
-
-@device
-def through_port(sm, size, is_store):
-    """Reserve the SM's port to the interconnect for a request and its reply; return the cycle in which it is free.
-
-    A flit passes per cycle; a packet has 8 bytes of header. A store's data go out with it and nothing comes back.
-    """
-    flit = np.int64(sm.config.flit_bytes)
-    if flit == 0:
-        return np.int64(sm.cycle)
-    begin = max(np.int64(sm.cycle), np.int64(sm.port_free_cycle))
-    data = -(-(np.int64(size) + HEADER_BYTES) // flit)
-    request = np.int64(0) if is_store else -(-HEADER_BYTES // flit)
-    sm.port_free_cycle = begin + data + request
-    return begin
-
-
-def warm_l2(sm: Any, buffers: Iterable[tuple[int, int]]) -> None:
-    """Put the lines of buffers, (address, bytes) in the order of their copies, into L2 as those leave them."""
-    sets, ways = int(sm.config.l2_sets), int(sm.config.l2_ways)
-    place = getattr(set_of, "py_func", set_of)
-    spans = [range(address // LINE_BYTES, (address + size - 1) // LINE_BYTES + 1) for address, size in buffers if size]
-    lines = [line for span in spans for line in span[-sets * ways :]]
-    for age, line in enumerate(lines, -len(lines)):
-        first = int(place(line, sets, int(sm.config.l2_hash))) * ways
-        held = sm.l2[first : first + ways]
-        way = int(np.lexsort((held["used_cycle"], held["line"] != -1))[0])
-        held["line"][way], held["used_cycle"][way] = line, age

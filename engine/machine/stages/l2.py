@@ -1,0 +1,96 @@
+"""What lies behind the SM's caches: the port to the interconnect, L2, and DRAM behind a port of limited bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.compile.device import device
+from rfview.engine.events import DRAM_BYTES, L2_HITS, L2_MISSES
+from rfview.engine.machine.registers import mark_cold
+from rfview.engine.state import BLOCK, COLD_OFFSET, L2_LINE, LINE_BYTES, SM
+
+L2_BLOCK = (SM.fields["l2"][1] - COLD_OFFSET) // BLOCK
+L2_BYTES = L2_LINE.itemsize
+HEADER_BYTES = 8           # of a packet in the interconnect
+# lines in L2 that stand beside those of data: of code, and of constants and parameters
+CODE_LINES, CONST_LINES = 1 << 50, 1 << 51
+
+
+@device
+def backlog(sm):
+    """Return for how many cycles DRAM's or the interconnect's port is already reserved."""
+    return max(np.int64(sm.dram_free_x256) // 256, np.int64(sm.port_free_cycle)) - np.int64(sm.cycle)
+
+
+@device
+def set_of(line, sets, hashed):
+    """Return the set of a line. hashed: Fermi's L1 as GPGPU-Sim has it, bits 6-8, 10 and 12 (14 with 64 sets) folded in."""
+    if hashed == 0:
+        return np.int64(line) % np.int64(sets)
+    number = np.int64(line)
+    high = (number >> 6) & 7 | ((number >> 10) & 1) << 3 | ((number >> 12) & 1) << 4
+    if sets == 64:
+        high |= ((number >> 14) & 1) << 5
+    return (number & (np.int64(sets) - 1)) ^ high
+
+
+@device
+def request(sm, line, size, is_store):
+    """Send a line to L2 and, on a miss, to DRAM behind a port of limited bandwidth; return when its data is back."""
+    ways = np.int64(sm.config.l2_ways)
+    first = set_of(line, sm.config.l2_sets, sm.config.l2_hash) * ways
+    oldest = first
+    found = np.int64(-1)
+    for way in range(first, first + ways):
+        entry = sm.l2[way]
+        if entry.line == line:
+            found = way
+        if entry.used_cycle < sm.l2[oldest].used_cycle:
+            oldest = way
+    way = found if found >= 0 else oldest
+    sm.l2[way].line = line
+    sm.l2[way].used_cycle = sm.cycle
+    mark_cold(sm, L2_BLOCK + way * L2_BYTES // BLOCK)
+    port = through_port(sm, size, is_store)
+    if found >= 0 and not is_store:
+        sm.events[L2_HITS] += 1
+        return port + np.int64(sm.config.l2_hit_cycles)
+    if not is_store:
+        sm.events[L2_MISSES] += 1
+    begin_x256 = max(np.int64(sm.cycle) * 256, np.int64(sm.dram_free_x256))
+    sm.dram_free_x256 = begin_x256 + np.int64(size) * 65536 // np.int64(sm.config.bytes_per_cycle_x256)
+    sm.events[DRAM_BYTES] += size
+    wait = np.int64(sm.config.l2_hit_cycles) + np.int64(sm.config.dram_cycles)
+    return max(begin_x256 // 256, port) + wait
+
+
+@device
+def through_port(sm, size, is_store):
+    """Reserve the SM's port to the interconnect for a request and its reply; return the cycle in which it is free.
+
+    A flit passes per cycle; a packet has 8 bytes of header. A store's data go out with it and nothing comes back.
+    """
+    flit = np.int64(sm.config.flit_bytes)
+    if flit == 0:
+        return np.int64(sm.cycle)
+    begin = max(np.int64(sm.cycle), np.int64(sm.port_free_cycle))
+    data = -(-(np.int64(size) + HEADER_BYTES) // flit)
+    request = np.int64(0) if is_store else -(-HEADER_BYTES // flit)
+    sm.port_free_cycle = begin + data + request
+    return begin
+
+
+def warm_l2(sm: Any, buffers: Iterable[tuple[int, int]]) -> None:
+    """Put the lines of buffers, (address, bytes) in the order of their copies, into L2 as those leave them."""
+    sets, ways = int(sm.config.l2_sets), int(sm.config.l2_ways)
+    place = getattr(set_of, "py_func", set_of)
+    spans = [range(address // LINE_BYTES, (address + size - 1) // LINE_BYTES + 1) for address, size in buffers if size]
+    lines = [line for span in spans for line in span[-sets * ways :]]
+    for age, line in enumerate(lines, -len(lines)):
+        first = int(place(line, sets, int(sm.config.l2_hash))) * ways
+        held = sm.l2[first : first + ways]
+        way = int(np.lexsort((held["used_cycle"], held["line"] != -1))[0])
+        held["line"][way], held["used_cycle"][way] = line, age

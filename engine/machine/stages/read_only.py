@@ -1,0 +1,56 @@
+"""Caches that nothing writes, of code and of constants: lines that carry the cycle in which they are filled, LRU sets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.device import device
+from rfview.engine.machine.registers import mark_cold
+from rfview.engine.state import BLOCK, COLD_OFFSET, L1_LINE, SM
+
+ENTRY_BYTES = L1_LINE.itemsize
+# where their lines begin in the cold section, in bytes
+ICACHE, CCACHE = SM.fields["icache"][1] - COLD_OFFSET, SM.fields["ccache"][1] - COLD_OFFSET
+
+
+@device
+def find_line(lines, sets, ways, line):
+    """Return the entry of `lines` that holds or awaits a line, or -1."""
+    first = line % np.int64(sets) * np.int64(ways)
+    for way in range(first, first + ways):
+        if lines[way].line == line:
+            return np.int64(way)
+    return np.int64(-1)
+
+
+@device
+def oldest_line(sm, lines, sets, ways, line):
+    """Return the way of a line's set that was used longest ago and is not itself awaited, or -1."""
+    first = line % np.int64(sets) * np.int64(ways)
+    best = np.int64(-1)
+    for way in range(first, first + ways):
+        entry = lines[way]
+        if entry.line == -1:
+            return np.int64(way)
+        if entry.fill_cycle <= sm.cycle and (best < 0 or entry.used_cycle < lines[best].used_cycle):
+            best = np.int64(way)
+    return best
+
+
+@device
+def touch(sm, lines, begin, way):
+    """Note that a line was used. begin: ICACHE or CCACHE."""
+    lines[way].used_cycle = sm.cycle
+    mark_cold(sm, (begin + way * ENTRY_BYTES) // BLOCK)
+    mark_cold(sm, (begin + way * ENTRY_BYTES + ENTRY_BYTES - 1) // BLOCK)
+    return 0
+
+
+@device
+def num_awaited(sm, lines, sets, ways):
+    """Return how many lines are on their way."""
+    count = 0
+    for way in range(sets * ways):
+        if lines[way].fill_cycle > sm.cycle:
+            count += 1
+    return count
