@@ -17,6 +17,7 @@ PRESETS = Path(__file__).parent / "presets"
 LATENCY_CLASSES = (
     "int_add", "int_max", "int_mul", "int_mad", "int_div", "shfl", "fp_add", "fp_max", "fp_mul", "fp_mad", "fp_div",
     "dp_add", "dp_max", "dp_mul", "dp_mad", "dp_div", "sfu", "fp_div_approx", "fp_root", "dp_root",
+    "other",
 )  # fmt: skip
 MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
@@ -30,6 +31,7 @@ MAXIMA = {
     "sm.num_banks": state.MAX_BANKS,
     "sm.num_collectors": state.MAX_COLLECTORS,
     "sm.num_sp": 2,
+    "sm.reserve_results": 1,
     "sm.result_buses": state.MAX_ACCEPTED // 4 - 1,    # of up to 4 rows each, beside one of memory
     "memory.mshrs": state.MAX_MSHRS,
     "memory.const_line_bytes": 128,         # L2's
@@ -46,6 +48,7 @@ CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm", "sm.fetch_ports",
+    "sm.refill_cycles", "sm.reserve_results",
     *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
 }  # fmt: skip
 

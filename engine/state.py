@@ -259,7 +259,8 @@ CONFIG = np.dtype(
         (name, "i4")
         for name in (
             "num_warps max_ctas max_threads num_schedulers num_banks rows_per_bank bank_ports max_banks_per_cycle "
-            "num_collectors result_buses num_sp ibuffer_entries fetch_width branch_cycles shared_bytes clock_mhz "
+            "num_collectors result_buses reserve_results num_sp ibuffer_entries fetch_width branch_cycles refill_cycles "
+            "shared_bytes clock_mhz "
             "mapping scheduler active_set inner_policy parity suspend "
             "sp_queue sfu_queue ldst_queue "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "

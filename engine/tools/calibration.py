@@ -53,7 +53,7 @@ def _spread(name: str, what: str, text: str, warps: int = FULL_WARPS, times: int
 
 
 INDEX = "shl.b32 %x, %x, 2;\nadd.u32 %{0}, %{0}, %x;"      # two operations from a value to the next address
-WIDE = "shl.b64 %o, %o, 2;\nadd.u64 %a, %a, %o;"
+WIDE = "mul.wide.u32 %o, %x, 4;\nadd.u64 %a, %a, %o;"
 STEP = f"add.u64 %a, %a, {FULL_WARPS * LINE};\nadd.u64 %b, %b, {FULL_WARPS * LINE};"
 CHASE = "and two integer operations from its value to the next address"
 POINTS = (
@@ -73,15 +73,17 @@ POINTS = (
     _chain("dp_mad", "dependent fma.rn.f64", "fma.rn.f64 %d, %d, %e, %e;"),
     _chain("dp_div", "dependent div.rn.f64", "div.rn.f64 %d, %d, %e;"),
     _chain("dp_root", "dependent rcp.rn.f64", "rcp.rn.f64 %d, %d;"),
-    _spread("independent", "add.u32, a full SM, per warp instruction", "add.u32 %r#, %r#, %y;"),
-    _spread("independent_1", "add.u32 of one warp, eight values in turn", "add.u32 %r#, %r#, %y;", warps=1),
+    _spread("independent", "add.u32, a full SM, per warp instruction", "add.u32 %r#, %r#, %y;", times=2 * CHAIN),
+    _spread("independent_1", "add.u32 of one warp, eight values in turn", "add.u32 %r#, %r#, %y;", warps=1,
+            times=2 * CHAIN),
     _chain("shared", f"load from shared memory {CHASE}", "ld.shared.u32 %x, [%s];\n" + INDEX.format("s")),
     _chain("shared_conflict", "the same with all 32 lanes in one bank", "ld.shared.u32 %x, [%k];\n" + INDEX.format("k")),
-    _chain("l1", f"load that hits L1 {CHASE}", f"ld.global.u64 %o, [%a];\n{WIDE}"),
+    _chain("l1", f"load that hits L1 {CHASE}", f"ld.global.u32 %x, [%a];\n{WIDE}"),
     Point("l2", f"load that hits L2 {CHASE}", "\n".join(
-        f"ld.global.u64 %o, [%a+{index * 32 * LINE}];\n{WIDE}" for index in range(CHAIN)), words=CHAIN * 32 * LINE // 4),
+        f"ld.global.u32 %x, [%a+{(512 * index + index % 2 * 32) * LINE}];\n{WIDE}" for index in range(CHAIN)),
+        words=CHAIN * 512 * LINE // 4),     # lines that meet in few sets of L1, and in more of L2
     Point("dram", f"load from DRAM {CHASE}", "\n".join(
-        f"ld.global.u64 %o, [%a+{index * 32 * LINE}];\n{WIDE}" for index in range(CHAIN)) + "\nadd.u64 %a, %a, %far;",
+        f"ld.global.u32 %x, [%a+{index * 32 * LINE}];\n{WIDE}" for index in range(CHAIN)) + "\nadd.u64 %a, %a, %far;",
         words=21 * CHAIN * 32 * LINE // 4),
     Point("loop", "iteration of a loop over an add, unrolled four times", "\n".join(["add.u32 %x, %x, %y;"] * 4), chain=4),
     Point("barrier", "barrier of a CTA of 8 warps", "\n".join(["bar.sync 0;"] * CHAIN), warps=8),
@@ -110,7 +112,7 @@ ld.param.u32 %y, [q];
 mov.u32 %t, %tid.x;
 mov.u32 %w, %ctaid.x;
 mad.lo.u32 %w, %w, 256, %t;
-shl.b32 %w, %w, {3 if point.warps == 1 else 2};
+shl.b32 %w, %w, 2;
 cvt.u64.u32 %o, %w;
 add.u64 %a, %a, %o;
 add.u64 %b, %a, {1 << 20};

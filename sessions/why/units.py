@@ -107,11 +107,25 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
         trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", memory.RELIEF)
         return
     before = _say_busy(trail, moment, flight.unit)
+    if before is None and moment.config.get("reserve_results"):     # recordings of earlier machines have no such number
+        _say_reserved(trail, moment, flight)
     trail.end(
         "pipe",
         f"{UNIT_NAMES.get(flight.unit, 'its')} unit, initiation interval",
         initiation_relief(trail, before or flight),
     )
+
+
+def _say_reserved(trail: Trail, moment: Moment, flight: Flight) -> None:
+    """Explain an instruction whose result would come out in a cycle that others have reserved, or of one that is ahead."""
+    done = moment.ran + trail.value(f"latency.{flight.latency_class}")
+    executing = (other for other in moment.in_flight() if other.stage == layout.EXECUTE)
+    other = next((other for other in executing if other.done_cycle == done), None)
+    if other is not None:
+        trail.add(f"a result of w{other.warp} {other.name} comes out in its cycle {done:,}", other.text, warp=other.warp,
+                  since=other.since_cycle, until=done, pc=other.pc)  # fmt: skip
+    buses = plural(moment.config["result_buses"], "result bus")
+    trail.end("result bus", f"{buses}, reserved as a pipe takes an instruction", {"sm.reserve_results": 0})
 
 
 def initiation_relief(trail: Trail, flight: Flight) -> dict[str, int]:

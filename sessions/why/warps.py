@@ -244,6 +244,12 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
             extra = plural(moment.config["branch_cycles"], "extra cycle")
             trail.end("fetch", f"branch unit, {extra} per branch", {"sm.branch_cycles": 0})
             return
+    pause = moment.config.get("refill_cycles", 0)      # recordings of earlier machines have no such number
+    if issued > 0 and not branched and pause and moment.cycle <= last_issue + pause + 1:
+        trail.add(f"it used up its I-buffer in cycle {last_issue:,}", "what is fetched is decoded before it can issue",
+                  warp=warp, since=last_issue, pc=last_pc)  # fmt: skip
+        trail.end("fetch", f"decoding, {plural(pause, 'extra cycle')} per refill", {"sm.refill_cycles": 0})
+        return
     earlier = trail.past.at(moment.ran) or moment
     if _missing_code(trail, earlier, warp, pc):
         return

@@ -35,7 +35,8 @@ def test_a_chain_takes_its_latency_and_two_cycles_of_collecting(name: str, prese
 @pytest.mark.parametrize("name, key", [("shared", "shared_cycles"), ("l1", "l1_hit_cycles"), ("l2", "l2_hit_cycles")])
 def test_a_load_takes_its_latency_three_cycles_and_two_integer_operations(name: str, key: str) -> None:
     fermi = load_preset("fermi")
-    expected = fermi[f"memory.{key}"] + 3 + 2 * (fermi["latency.int_add"] + 2)
+    index = "other" if name == "shared" else "int_mul"       # a shift there, a wide multiplication here
+    expected = fermi[f"memory.{key}"] + 3 + fermi[f"latency.{index}"] + 2 + fermi["latency.int_add"] + 2
     assert expected <= calibration.measure(BY_NAME[name], "fermi") <= expected + LOOP_CYCLES + 1
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rfview.engine import isa
+from rfview.engine.state import EXECUTE
 from tests.harness import Assembly, Machine
 
 
@@ -70,6 +71,37 @@ def test_pipe_throttle_when_the_units_queue_is_full() -> None:
     machine = Machine(Assembly().sfu(2, 1).sfu(3, 1).sfu(4, 1).exit(), settings={"sm.sfu_queue": 1}).run()
     assert not amiss(machine, 0, tail(("issued", 1), ("pipe_throttle", 1), ("issued", 1),
                                       ("pipe_throttle", 7), ("issued", 2)))
+
+
+def dispatches(machine: Machine, num: int) -> list[int]:
+    """Return the cycles in which the first instructions of warp 0 go to their pipes."""
+    found: dict[int, int] = {}
+    for shot in machine.snapshots:
+        for flight in shot.sm.inflight:
+            if int(flight.stage) == EXECUTE:
+                found.setdefault(int(flight.seq), int(flight.since_cycle))
+    return [found[seq] for seq in sorted(found)][:num]
+
+
+@pytest.mark.parametrize("settings, expected", [
+    ({}, [3, 4, 5]),                                             # fma ends in 8, the adds, a cycle shorter, in 8 and 9
+    ({"sm.reserve_results": 1, "sm.num_sp": 1}, [3, 5, 6]),      # 8 is the fma's: the add ends in 9, the next in 10
+    ({"sm.reserve_results": 1}, [3, 4, 5]),                      # the other SP takes the add, and there are two buses
+    ({"sm.reserve_results": 1, "sm.result_buses": 1}, [3, 5, 6]),     # with one bus it cannot either
+])  # fmt: skip
+def test_a_pipe_takes_only_what_can_be_written_at_its_end(settings: dict[str, int], expected: list[int]) -> None:
+    program = Assembly().fma(1, 2, 3, 4).add(5, 6, imm=1).add(7, 8, imm=1).exit()
+    assert dispatches(Machine(program, settings=settings).run(), 3) == expected
+
+
+@pytest.mark.parametrize("settings, expected", [
+    ({}, [1, 2, 3, 4, 5, 6]),
+    ({"sm.refill_cycles": 1}, [1, 2, 4, 5, 6, 7]),      # a cycle more after every second instruction, none after a branch
+    ({"sm.refill_cycles": 1, "sm.branch_cycles": 2}, [2, 3, 5, 6, 9, 10]),      # which comes to instruction 0 too
+])  # fmt: skip
+def test_what_is_fetched_is_decoded_before_it_issues(settings: dict[str, int], expected: list[int]) -> None:
+    program = Assembly().mov(1, 5).mov(2, 5).mov(3, 5).bra(5).mov(6, 1).mov(4, 5).exit()
+    assert [cycle for cycle, _ in Machine(program, settings=settings).run().issues()] == expected
 
 
 def test_collector_full_when_the_only_one_still_gathers() -> None:

@@ -9,10 +9,10 @@ from rfview.engine.compile.device import device
 from rfview.engine.values.execute import execute
 from rfview.engine.isa import OP_LDPARAM, OP_SREG
 from rfview.engine.compile.jit import lean_entry
-from rfview.engine.program import UNIT_LDST, UNIT_SFU
+from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.machine.registers import oldest_collector, refresh_reads, touch_inflight, wake
 from rfview.engine.machine.stages import memory as memory_stage
-from rfview.engine.machine.stages.completion import schedule
+from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.special import load_parameter, special_register
 from rfview.engine.state import EXECUTE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0
 
@@ -32,6 +32,8 @@ def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
         complete &= ~bit64(collector)
         if sm.inflight[sm.collector[collector].inflight].issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
             gathered |= bit64(collector)
+    turn = np.int64(PIPE_SP0)       # the first SP that has not looked for an instruction in this cycle
+    full = 0                        # units that take no more
     while gathered != 0:
         collector = oldest_collector(sm, gathered)
         gathered &= ~bit64(collector)
@@ -42,9 +44,13 @@ def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
                 memory_stage.begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
                 leave_collector(sm, collector, slot)
                 sm.queued[PIPE_LDST] -= 1
-        else:
-            pipe = free_pipe(sm, unit)
-            if pipe >= 0:
+        elif (full >> unit) & 1 == 0:
+            pipe = free_pipe(sm, insts, slot, unit, turn)
+            if unit == UNIT_SP:
+                turn = pipe + 1
+            if pipe < 0:
+                full |= 1 << unit
+            else:
                 start(sm, key, rows, insts, arena, slot, collector, pipe)
     return 0
 
@@ -64,14 +70,32 @@ def first_of_warp(sm, slot):
 
 
 @device
-def free_pipe(sm, unit):
-    """Return a pipe of `unit` that can take an instruction in this cycle, or -1."""
+def free_pipe(sm, insts, slot, unit, turn):
+    """Return a pipe of `unit`, of SPs from `turn` on, that can take an instruction in this cycle, or -1."""
+    reserves = sm.config.reserve_results != 0
+    first, last = turn, PIPE_SP0 + np.int64(sm.config.num_sp)
     if unit == UNIT_SFU:
-        return PIPE_SFU if sm.pipe[PIPE_SFU].until_cycle <= sm.cycle else -1
-    for pipe in range(PIPE_SP0, PIPE_SP0 + sm.config.num_sp):
-        if sm.pipe[pipe].until_cycle <= sm.cycle:
+        first, last = np.int64(PIPE_SFU), np.int64(PIPE_SFU + 1)
+    for pipe in range(first, last):
+        if sm.pipe[pipe].until_cycle <= sm.cycle and not (reserves and not has_result_slot(sm, insts, slot, pipe)):
             return pipe
-    return -1
+    return np.int64(-1)
+
+
+@device
+def has_result_slot(sm, insts, slot, pipe):
+    """Say whether a bus is free for an instruction when it ends, and no other of its pipe ends then."""
+    done_cycle = np.int64(sm.cycle) + sm.config.latency_cycles[insts[sm.inflight[slot].pc].latency_class]
+    taken = 0
+    other = np.int64(sm.wheel[done_cycle & WHEEL_MASK])
+    while other != NONE8:
+        flight = sm.inflight[other]
+        if flight.stage == EXECUTE and flight.done_cycle == done_cycle:
+            if flight.pipe == pipe:
+                return False
+            taken += 1
+        other = np.int64(sm.next_due[other])
+    return taken < sm.config.result_buses
 
 
 @device

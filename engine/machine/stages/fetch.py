@@ -1,10 +1,13 @@
-"""Fetch: each scheduler refills one warp's I-buffer per cycle, or all share fewer ports; usable from the next cycle on."""
+"""Fetch: each scheduler refills one warp's I-buffer per cycle, or all share fewer ports; usable from the next cycle on.
+
+With sm.refill_cycles a warp is fetched for only so long after its last issue, or sm.branch_cycles after one that jumped.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64
+from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import ICACHE_MISSES
 from rfview.engine.machine.schedulers.round_robin import next_from
@@ -25,6 +28,8 @@ def fetch(sm):
             return 0
         scheduler = (np.int64(sm.cycle) + turn) % number
         waiting = np.uint64(sm.need_fetch) & np.uint64(sm.scheduler_mask[scheduler])
+        if sm.config.refill_cycles != 0:
+            waiting = rested(sm, waiting)
         if sm.config.icache_sets != 0:
             waiting = in_cache(sm, waiting, np.int64(sm.scheduler[scheduler].fetch_pointer))
         if waiting == 0:
@@ -40,6 +45,21 @@ def fetch(sm):
         sm.need_fetch = np.uint64(sm.need_fetch) & ~bit64(warp)
         sm.scheduler[scheduler].fetch_pointer = (warp + 1) & 63
     return 0
+
+
+@device
+def rested(sm, waiting):
+    """Return those of the warps whose last issue lies far enough back: what is fetched is decoded in a cycle of its own."""
+    held = np.uint64(0)
+    left = waiting
+    while left != 0:
+        warp = ctz64(left)
+        left &= left - np.uint64(1)
+        entry = sm.warp[warp]
+        jumped = entry.pc != entry.last_pc + 1
+        pause = np.int64(sm.config.branch_cycles if jumped else sm.config.refill_cycles)
+        held |= np.uint64(entry.last_issue_cycle + pause <= sm.cycle) << np.uint64(warp)
+    return held
 
 
 @device

@@ -17,7 +17,7 @@ from rfview.engine.isa import (CARRY_ADD, CARRY_MAD_HI, CARRY_MAD_LO, CARRY_SUB,
                                SFU_DIV_FULL, TYPE_BITS, TYPE_CODES)  # fmt: skip
 from rfview.engine.program import (LAT_DP_ADD, LAT_DP_DIV, LAT_DP_MAD, LAT_DP_MAX, LAT_DP_MUL, LAT_DP_ROOT, LAT_FP_ADD,
                                    LAT_FP_DIV, LAT_FP_DIV_APPROX, LAT_FP_MAD, LAT_FP_MAX, LAT_FP_MUL, LAT_FP_ROOT,
-                                   LAT_INT_ADD, LAT_INT_DIV, LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, UNIT_SFU,
+                                   LAT_INT_ADD, LAT_INT_DIV, LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, LAT_OTHER, UNIT_SFU,
                                    UNIT_SP)  # fmt: skip
 from rfview.engine.ptx.forms.form import (FLOATS, INTS, Form, OpInfo, Refused, float_flags, general_int, is_signed,
                                           op_info, widened)  # fmt: skip
@@ -33,7 +33,7 @@ _FLOAT_LATENCY = {
     FP_ADD: (LAT_FP_ADD, LAT_DP_ADD), FP_SUB: (LAT_FP_ADD, LAT_DP_ADD), FP_MUL: (LAT_FP_MUL, LAT_DP_MUL),
     FP_FMA: (LAT_FP_MAD, LAT_DP_MAD), FP_DIV: (LAT_FP_DIV, LAT_DP_DIV), FP_RCP: (LAT_FP_ROOT, LAT_DP_ROOT),
     FP_SQRT: (LAT_FP_ROOT, LAT_DP_ROOT), FP_MIN: (LAT_FP_MAX, LAT_DP_MAX), FP_MAX: (LAT_FP_MAX, LAT_DP_MAX),
-    FP_NEG: (LAT_FP_ADD, LAT_DP_ADD), FP_ABS: (LAT_FP_ADD, LAT_DP_ADD),
+    FP_NEG: (LAT_OTHER, LAT_DP_ADD), FP_ABS: (LAT_OTHER, LAT_DP_ADD),
 }
 
 
@@ -76,7 +76,7 @@ def add_sub(form: Form) -> OpInfo:
     if TYPE_BITS[kind] == 16 or saturated:
         return general_int(INT_ADD if is_add else INT_SUB, kind, (kind, kind), kind, LAT_INT_ADD, FLAG_SAT * saturated)
     ops = (OP_ADD32, OP_ADD64) if is_add else (OP_SUB32, OP_SUB64)
-    return op_info(ops[TYPE_BITS[kind] == 64], (kind, kind), kind)
+    return op_info(ops[TYPE_BITS[kind] == 64], (kind, kind), kind, LAT_INT_ADD)
 
 
 def _carry(form: Form, sub: int, reads: bool, writes: bool, count: int) -> OpInfo:
@@ -208,7 +208,7 @@ def abs_neg(form: Form) -> OpInfo:
         return op_info(OP_NEG32 if is_neg else OP_ABS32, (kind,), kind)
     if kind == "s64" and is_neg:
         return op_info(OP_NEG64, (kind,), kind)
-    return general_int(INT_NEG if is_neg else INT_ABS, kind, (kind,), kind, LAT_INT_ADD)
+    return general_int(INT_NEG if is_neg else INT_ABS, kind, (kind,), kind, LAT_OTHER)
 
 
 def min_max(form: Form) -> OpInfo:

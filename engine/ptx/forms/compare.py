@@ -6,7 +6,7 @@ from rfview.engine.isa import (CMP_EQU, CMP_NE, COMPARISONS, FLAG_BOOL_AND, FLAG
                                FLAG_BOOL_XOR, FLAG_FTZ, OP_SELP32, OP_SELP64, OP_SET, OP_SETP_F32, OP_SETP_F32_FTZ,
                                OP_SETP_F64, OP_SETP_HALF, OP_SETP_S16, OP_SETP_S32, OP_SETP_S64, OP_SETP_U32,
                                OP_SETP_U64, OP_SLCT, T_U32, TYPE_BITS, TYPE_CODES)  # fmt: skip
-from rfview.engine.program import LAT_DP_ADD, LAT_INT_ADD, UNIT_SFU, UNIT_SP
+from rfview.engine.program import LAT_DP_ADD, LAT_OTHER, UNIT_SFU, UNIT_SP
 from rfview.engine.ptx.forms.form import BITS, INTS, Form, OpInfo, Refused, op_info
 
 _BOOLS = {"and": FLAG_BOOL_AND, "or": FLAG_BOOL_OR, "xor": FLAG_BOOL_XOR}
@@ -39,7 +39,7 @@ def setp(form: Form) -> OpInfo:
     if kind in _HALVES:
         return op_info(OP_SETP_HALF, (kind, kind), "pred", flags=flags, aux=compare | TYPE_CODES[kind] << 8, pdst=2,
                        psrc=psrc)
-    latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_INT_ADD, UNIT_SP)
+    latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_OTHER, UNIT_SP)
     op = OP_SETP_F32_FTZ if kind == "f32" and flags & FLAG_FTZ else _SETP_OPS[kind]
     return op_info(op, (kind, kind), "pred", latency, unit, flags, compare, pdst=2, psrc=psrc,
                    is_float=kind in ("f32", "f64"))
@@ -58,7 +58,7 @@ def set_(form: Form) -> OpInfo:
         raise Refused
     compare, flags = _compare(form, kind)
     form.done()
-    latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_INT_ADD, UNIT_SP)
+    latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_OTHER, UNIT_SP)
     return op_info(OP_SET, (kind, kind), dst, latency, unit, flags,
                    compare | _SET_TYPES[kind] << 8 | TYPE_CODES[dst] << 16, psrc=int(bool(flags & FLAG_BOOL_MASK)),
                    is_float=kind in ("f32", "f64"))

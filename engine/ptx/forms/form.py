@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rfview.engine.isa import (FLAG_FTZ, FLAG_SAT, OP_INT, ROUND_RM, ROUND_RN, ROUND_RP, ROUND_RZ, ROUND_SHIFT,
                                TYPE_BITS, TYPE_CODES, TYPES)  # fmt: skip
-from rfview.engine.program import LAT_INT_ADD, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
+from rfview.engine.program import LAT_OTHER, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
 
 
 class OpInfo(NamedTuple):
@@ -73,7 +73,7 @@ ROUNDS = {"rn": ROUND_RN, "rz": ROUND_RZ, "rm": ROUND_RM, "rp": ROUND_RP}
 INT_ROUNDS = {"rni": ROUND_RN, "rzi": ROUND_RZ, "rmi": ROUND_RM, "rpi": ROUND_RP}
 
 
-def op_info(op: int, src: tuple[str, ...], dst: str | None, latency: int = LAT_INT_ADD, unit: int = UNIT_SP,
+def op_info(op: int, src: tuple[str, ...], dst: str | None, latency: int = LAT_OTHER, unit: int = UNIT_SP,
             flags: int = 0, aux: int = 0, pdst: int = 0, psrc: int = 0, is_float: bool = False) -> OpInfo:
     """An OpInfo; the special-function unit takes a time of its own, the others a fixed one."""
     wait = WAIT_SHORT if unit == UNIT_SFU else WAIT_FIXED

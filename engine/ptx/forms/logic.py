@@ -8,7 +8,7 @@ from rfview.engine.isa import (INT_BFE, INT_BFI, INT_BFIND, INT_BFIND_SHIFT, INT
                                OP_NOT32, OP_NOT64, OP_OR32, OP_OR64, OP_PRED, OP_PRMT, OP_SHF, OP_SHL32, OP_SHL64,
                                OP_SHR_S32, OP_SHR_S64, OP_SHR_U32, OP_SHR_U64, OP_XOR32, OP_XOR64, PRED_AND,
                                PRED_MOV, PRED_NOT, PRED_OR, PRED_XOR, PRMT_MODES, TYPE_BITS)  # fmt: skip
-from rfview.engine.program import LAT_INT_ADD, LAT_INT_MAD
+from rfview.engine.program import LAT_INT_MAD, LAT_OTHER
 from rfview.engine.ptx.forms.form import BITS, INTS, Form, OpInfo, Refused, general_int, is_signed, op_info
 
 _LOGIC = {"and": (OP_AND32, OP_AND64, PRED_AND), "or": (OP_OR32, OP_OR64, PRED_OR),
@@ -30,7 +30,7 @@ def not_(form: Form) -> OpInfo:
     if kind == "pred":
         return op_info(OP_PRED, (), "pred", aux=PRED_NOT, pdst=1, psrc=1)
     if kind == "b16":
-        return general_int(INT_NOT, kind, (kind,), kind, LAT_INT_ADD)
+        return general_int(INT_NOT, kind, (kind,), kind, LAT_OTHER)
     return op_info(OP_NOT64 if kind == "b64" else OP_NOT32, (kind,), kind)
 
 
@@ -48,7 +48,7 @@ def shift(form: Form) -> OpInfo:
     form.done()
     bits = TYPE_BITS[kind]
     if bits == 16:
-        return general_int(INT_SHL if left else INT_SHR, kind, (kind, "u32"), kind, LAT_INT_ADD)
+        return general_int(INT_SHL if left else INT_SHR, kind, (kind, "u32"), kind, LAT_OTHER)
     ops = (OP_SHL32, OP_SHL64) if left else (OP_SHR_S32, OP_SHR_S64) if is_signed(kind) else (OP_SHR_U32, OP_SHR_U64)
     return op_info(ops[bits == 64], (kind, "u32"), kind)
 
@@ -70,53 +70,53 @@ def lop3(form: Form) -> OpInfo:
 def bfe(form: Form) -> OpInfo:
     kind = form.type("u32 s32 u64 s64")
     form.done()
-    return general_int(INT_BFE, kind, (kind, "u32", "u32"), kind, LAT_INT_ADD)
+    return general_int(INT_BFE, kind, (kind, "u32", "u32"), kind, LAT_OTHER)
 
 
 def bfi(form: Form) -> OpInfo:
     kind = form.type("b32 b64")
     form.done()
-    return general_int(INT_BFI, kind, (kind, kind, "u32", "u32"), kind, LAT_INT_ADD)
+    return general_int(INT_BFI, kind, (kind, kind, "u32", "u32"), kind, LAT_OTHER)
 
 
 def bfind(form: Form) -> OpInfo:
     kind = form.type("u32 s32 u64 s64")
     sub = INT_BFIND_SHIFT if form.take("shiftamt") else INT_BFIND
     form.done()
-    return general_int(sub, kind, (kind,), "u32", LAT_INT_ADD)
+    return general_int(sub, kind, (kind,), "u32", LAT_OTHER)
 
 
 def bit_count(form: Form) -> OpInfo:
     kind = form.type("b32 b64")
     form.done()
     sub = {"brev": INT_BREV, "clz": INT_CLZ, "popc": INT_POPC}[form.base]
-    return general_int(sub, kind, (kind,), kind if form.base == "brev" else "u32", LAT_INT_ADD)
+    return general_int(sub, kind, (kind,), kind if form.base == "brev" else "u32", LAT_OTHER)
 
 
 def cnot(form: Form) -> OpInfo:
     kind = form.type(BITS)
     form.done()
-    return general_int(INT_CNOT, kind, (kind,), kind, LAT_INT_ADD)
+    return general_int(INT_CNOT, kind, (kind,), kind, LAT_OTHER)
 
 
 def fns(form: Form) -> OpInfo:
     form.type("b32")
     form.done()
-    return general_int(INT_FNS, "b32", ("b32", "u32", "s32"), "b32", LAT_INT_ADD)
+    return general_int(INT_FNS, "b32", ("b32", "u32", "s32"), "b32", LAT_OTHER)
 
 
 def bmsk(form: Form) -> OpInfo:
     form.type("b32")
     sub = form.one_of({"clamp": INT_BMSK_CLAMP, "wrap": INT_BMSK_WRAP})
     form.done()
-    return general_int(sub, "b32", ("u32", "u32"), "b32", LAT_INT_ADD)
+    return general_int(sub, "b32", ("u32", "u32"), "b32", LAT_OTHER)
 
 
 def szext(form: Form) -> OpInfo:
     kind = form.type("u32 s32")
     sub = form.one_of({"clamp": INT_SZEXT_CLAMP, "wrap": INT_SZEXT_WRAP})
     form.done()
-    return general_int(sub, kind, (kind, "u32"), kind, LAT_INT_ADD)
+    return general_int(sub, kind, (kind, "u32"), kind, LAT_OTHER)
 
 
 def prmt(form: Form) -> OpInfo:

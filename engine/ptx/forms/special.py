@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfview.engine.isa import (FLAG_FTZ, FP_RCP, FP_SQRT, OP_COPYSIGN32, OP_COPYSIGN64, OP_SFU, OP_TESTP, SFU_BF16,
                                SFU_COS, SFU_EX2, SFU_HALF, SFU_HALF2, SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT,
                                SFU_RSQRT64, SFU_SIN, SFU_SQRT, SFU_TANH, TESTP_F64, TESTP_KINDS)  # fmt: skip
-from rfview.engine.program import LAT_DP_ADD, LAT_FP_ADD, LAT_INT_ADD, LAT_SFU, UNIT_SFU, UNIT_SP
+from rfview.engine.program import LAT_DP_ADD, LAT_FP_ADD, LAT_OTHER, LAT_SFU, UNIT_SFU, UNIT_SP
 from rfview.engine.ptx.forms.form import Form, OpInfo, Refused, float_flags, op_info
 from rfview.engine.ptx.forms.arithmetic import float_op
 
@@ -66,7 +66,7 @@ def testp(form: Form) -> OpInfo:
     kind = form.type("f32 f64")
     test = form.one_of(TESTP_KINDS)
     form.done()
-    latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_INT_ADD, UNIT_SP)
+    latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_OTHER, UNIT_SP)
     aux = test + TESTP_F64 * (kind == "f64")
     return op_info(OP_TESTP, (kind,), "pred", latency, unit, aux=aux, pdst=1, is_float=True)
 

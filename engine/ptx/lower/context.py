@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rfview.engine.errors import PtxError
 from rfview.engine.isa import OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, OP_SREG, SREGS, TYPE_BITS
-from rfview.engine.program import LAT_INT_ADD, UNIT_CTRL, WAIT_FIXED
+from rfview.engine.program import LAT_OTHER, UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import store_pieces
 from rfview.engine.ptx.lower.functions import function_address
@@ -269,7 +269,7 @@ class Lowering:
         """Make the instruction that reads a special register; it is not emitted yet."""
         inst = VirtualInst(OP_SREG, mnemonic, self.line)
         inst.aux, inst.form, inst.note = SREGS[name], "special", name
-        inst.latency_class, inst.wait_class, inst.is_removable = LAT_INT_ADD, WAIT_FIXED, True
+        inst.latency_class, inst.wait_class, inst.is_removable = LAT_OTHER, WAIT_FIXED, True
         inst.dst = dst
         return inst
 
