@@ -137,11 +137,16 @@ def resolve(scheduler: str, variant: str) -> str:
 
 def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
     """Return the comparison as plain data: one row per variant and scheduler, in the order asked for."""
-    rows = []
+    from rfview.engine.plugin import nodes
+    from rfview.sessions.compare import machines
+
+    rows, infos = [], []
     for scheduler in schedulers:
         for variant in variants:
             name = resolve(scheduler, variant)
-            rows.append(row_of(variant, name, results[variant, name], results["sram", name]))
+            result = results[variant, name]
+            rows.append(row_of(variant, name, result, results["sram", name]))
+            infos.append({"scheduler": name, "design": variant, "parameters": result["shape"]["machine"]})
     first = next(iter(results.values()))
     notes = []
     if "sram" not in variants:
@@ -149,11 +154,9 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
     for row in rows:
         if row["own_settings"]:
             own = ", ".join(f"{key} = {value}" for key, value in row["own_settings"].items())
-            note = f"{row['design']} has its paper's own {own}"
+            note = f"{row['design']} has its own {own}"
             if note not in notes:
                 notes.append(note)
-    from rfview.engine.plugin import nodes
-
     if nodes.differ(row["node_nm"] for row in rows):
         notes.append("energies and areas are of the nodes of the designs' own papers: compare them by `of own` and EDA")
     for name in dict.fromkeys(row["design"] for row in rows if row["baseline"] is None):
@@ -162,7 +165,7 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
     return {
         "kernel": first["kernel"], "preset": first["preset"], "registers_per_thread": first["registers_per_thread"],
         "num_schedulers": first["shape"]["machine"]["sm.num_schedulers"], "launches": first["launches"], "rows": rows,
-        "notes": notes, "version": first["version"],
+        "machines_differ_in": machines.differences(infos), "notes": notes, "version": first["version"],
     }
 
 
@@ -188,8 +191,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
         area_gain = base.area_mm2 / area
     eda = power_gain * relative_ipc * area_gain if power_gain and relative_ipc and area_gain else None
     over = energy["total"] / base_energy if base_energy else None
-    own = {key: value for name in reversed(chain) for key, value in designs.design(name).settings.items()
-           if key not in fair.SHARED and machine.get(key) == value}
+    own = {key: value for key, value in machine.items() if value != sram["shape"]["machine"].get(key)}
     return {
         "design": variant, "scheduler": scheduler, "cycles": result["cycles"], "ipc": result["ipc"],
         "ipc_over_sram": relative_ipc, "num_schedulers": machine["sm.num_schedulers"],

@@ -64,17 +64,19 @@ def write(args: argparse.Namespace, table: Mapping[str, Any]) -> None:
 
 
 def csv_of(table: Mapping[str, Any]) -> str:
-    """Return a line per row: names, times, energy in pJ, area, results, then warp-cycles by state; "" where unknown."""
+    """Return a line per row: names, numbers of the machine that are not sram's, times, energy in pJ, area, results, then
+    warp-cycles by state; "" where unknown."""
     states = list(dict.fromkeys(name for row in table["rows"] for name in row["stalls"]))
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     energies = ("total", "dynamic", "leakage", "refresh")
-    lines.writerow(["kernel", "preset", "design", "scheduler", "cycles", "ipc", "ipc_over_sram",
+    lines.writerow(["kernel", "preset", "design", "scheduler", "own_settings", "cycles", "ipc", "ipc_over_sram",
                     *(f"energy_{part}_pj" for part in energies), "node_nm", "energy_over_baseline", "baseline", "area_mm2",
                     "eda", "same_bits", "rmse", "verified", "misbehaved", "warp_cycles", "issued", *states])  # fmt: skip
     for row in table["rows"]:
         output = row["output"] or {}
-        values = [table["kernel"], table["preset"], row["design"], row["scheduler"], row["cycles"], row["ipc"],
+        values = [table["kernel"], table["preset"], row["design"], row["scheduler"],
+                  " ".join(f"{key}={value}" for key, value in row["own_settings"].items()), row["cycles"], row["ipc"],
                   row["ipc_over_sram"], *(row["energy_pj"][part] for part in energies), row["node_nm"],
                   row["energy_over_baseline"], row["baseline"], row["area_mm2"], row["eda"], output.get("same_bits"),
                   output.get("rmse"), row["verified"], row["misbehaved"], row["warp_cycles"], row["issued"],

@@ -13,9 +13,12 @@ def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return name -> each run's value, of the scheduler and the presets' numbers that are not the same in all runs.
 
     Where all have the same register-file design, of its parameters too: the names of runs do not tell those of a fork.
-    None stands for a number that a run's machine did not have.
+    None stands for a number that a run's machine did not have. Recordings of other versions of the machine's code differ
+    in that: "rfview".
     """
-    found = {}
+    found: dict[str, list[Any]] = {}
+    if len({info.get("source_hash") for info in infos}) > 1:
+        found["rfview"] = [f"{info.get('engine_version')} ({str(info.get('source_hash'))[:8]})" for info in infos]
     if len({info["scheduler"] for info in infos}) > 1:
         found["scheduler"] = [info["scheduler"] for info in infos]
     designs = {str(info.get("design", number)).partition("[")[0] for number, info in enumerate(infos)}

@@ -47,10 +47,10 @@ class CompareSource:
         self.message, self.kind = "", "info"
         self.cycles = [timeline.first for timeline in timelines]
         self.name, self.n = WarpName(0, 0), 1
+        self._different = machines.brief(machines.differences([timeline.info for timeline in timelines]))
         self._prepare()
         self.go_first()
-        different = machines.brief(machines.differences([timeline.info for timeline in timelines]))
-        self.message = "; ".join(filter(None, [different, self.message, *self.comparison.notes]))
+        self.message = "; ".join([self.message, *self.comparison.notes])
 
     def _prepare(self) -> None:
         """Work out what does not depend on the cursor."""
@@ -98,11 +98,13 @@ class CompareSource:
         """Go to the first divergence."""
         found = self._first
         if found is None:
-            self.say("the runs do not diverge: every instruction issues in the same cycle in both", "good")
+            text = "the runs do not diverge: every instruction issues in the same cycle in both"
+            self.say("; ".join(filter(None, [self._different, text])), "good")
             self.set_instruction(self.name, 1)
             return
         self.set_instruction(found.name, found.n)
-        self.say(f"first divergence, cycle {found.cycle:,}: {report.ordinal(found.n)} instruction of {self._warp_text()}")
+        text = f"first divergence, cycle {found.cycle:,}: {report.ordinal(found.n)} instruction of {self._warp_text()}"
+        self.say("; ".join(filter(None, [self._different, text])))      # it may be their doing
 
     def next_divergence(self, forward: bool) -> None:
         """Go to the focused warp's next or previous instruction at which its lag changes."""
