@@ -152,7 +152,7 @@ def test_levels_and_characters_tell_sign_and_size() -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("heat", "missing"), ("heat w5.pc", "not a register"), ("heat Q[0..3]", "expected a register"),
+    ("heat", "expected `heat REGISTER"), ("heat w5.pc", "not a register"), ("heat Q[0..3]", "expected a register"),
     ("heat w0.R3 by 0", "at least one cycle"), ("heat w99.R3", "w99"),
 ])  # fmt: skip
 def test_bad_input_is_one_sentence(text: str, said: str) -> None:

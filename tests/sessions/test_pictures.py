@@ -150,7 +150,7 @@ def test_the_commands_answer_in_text_and_json(lossy: Session) -> None:
     worst = int(picture(lossy, "temp_a").by_size()[0])
     answer = execute(lossy, f"origin temp_a[{worst}]")
     assert answer.text.startswith(" 1 stored by w") and json.loads(json.dumps(answer.data))["origin"][0]["kind"] == "store"
-    for line, said in (("origin", "missing"), ("origin temp_a", "as in"), ("image temp_a 1 2 3", "expected"), ("image a >", "expec")):
+    for line, said in (("origin", "expected `origin BUFFER"), ("origin temp_a", "as in"), ("image temp_a 1 2 3", "expected"), ("image a >", "expec")):
         with pytest.raises(InputError, match=said):
             execute(lossy, line)
 
