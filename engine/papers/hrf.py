@@ -170,9 +170,9 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
     "hrf-gpu-power": gpu_power,
     "hrf-wb-static-share": leakage_share,
     "hrf-wb-used": under_16,
-    "hrf-inter-active": lambda lab: average(sampled(lab, "inter_active_distance"), "our kernels' active periods are short: "
-                                            f"{mean(sampled(lab, 'active_period')):.0f} cycles on average, with "
-                                            f"{mean(figures.resident_warps(sampled_runs(lab))):.0f} warps in turn"),
+    "hrf-inter-active": lambda lab: average(
+        sampled(lab, "inter_active_distance"), f"active periods are {mean(sampled(lab, 'active_period')):.0f} cycles on "
+        f"average, with {mean(figures.resident_warps(sampled_runs(lab))):.0f} warps in turn"),
     "hrf-least": lambda lab: at_the_end(lab, ("RED", "BFS"), most=False, at_least=9),
     "hrf-most": lambda lab: at_the_end(lab, ("QUG", "SOQ", "DXT"), most=True, at_least=12),
     "hrf-gau-rf": gaussian,
