@@ -24,15 +24,15 @@ def names() -> tuple[str, ...]:
 
 
 def path(name: str, size: str = "small") -> Path:
-    """Return the launch file of a bundled kernel; LaunchError lists the names where there is none such.
+    """Return the launch file of a bundled kernel; raises LaunchError where there is none such.
 
     size: "small" for a few thousand cycles, "full" for several waves of CTAs; a kernel of one size has that alone.
     """
     known = names()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}? The" if near else "the"
-        raise LaunchError(f"{name}: no bundled kernel has this name; {hint} kernels are {', '.join(known)}")
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise LaunchError(f"{name}: no bundled kernel has this name; {hint}`rfview kernels` lists the {len(known)} there are")
     assert size in SIZES, size
     full = FOLDER / name / "full.toml"
     return full if size == "full" and full.exists() else FOLDER / name / f"{name}.toml"

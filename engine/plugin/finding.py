@@ -39,9 +39,9 @@ def module(name: str) -> ModuleType:
             return files.load(paths[name])
         if name not in _installed():
             close = difflib.get_close_matches(name, names(), 2)
-            hint = f"; did you mean {' or '.join(close)}?" if close else ""
-            raise InputError(f"no register-file design {name!r}: there are {', '.join(names())}{hint}; a design file is "
-                             "given by its path, as ./my_rf.py, or named in RFVIEW_DESIGNS")  # fmt: skip
+            hint = f"; did you mean {' or '.join(close)}?" if close else "."
+            raise InputError(f"no register-file design {name!r}{hint} Known: {', '.join(names())}; a file is given by "
+                             "its path, such as ./my_rf.py, or named in RFVIEW_DESIGNS")  # fmt: skip
         try:
             found = importlib.import_module(_installed()[name])
         except (Exception, SystemExit) as error:
