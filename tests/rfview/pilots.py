@@ -50,11 +50,16 @@ class Driven:
             if pump is not None and pump.is_running:
                 handled = asyncio.Event()
                 end = time.monotonic() + PATIENCE_S
-                # a screen that closes takes no more messages, or does not answer them
+                # a screen that closes takes no more messages, or takes them and never answers
                 is_taken = pump.call_later(handled.set)
-                while is_taken and pump.is_running and not handled.is_set() and time.monotonic() < end:
+                while is_taken and not handled.is_set() and self._is_in_use(pump):
+                    assert time.monotonic() < end, f"{pump} does not answer; message {self.scene.message!r}"
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(handled.wait(), 0.05)
+
+    def _is_in_use(self, pump: Any) -> bool:
+        """Say whether messages still reach something: it runs, and is the app, its screen or what has the keys."""
+        return pump.is_running and pump in (self.app, self.app.screen, self.app.focused)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds, at most PATIENCE_S."""

@@ -124,11 +124,11 @@ def test_code_why_and_pipeline_name_the_same_line() -> None:
         await app.settle()
         await app.go(5000)
         await app.press("1", "2", "o")
-        assert "@P0 bra -> line 52" in app.screen_text()
+        assert "@P0 bra -> line 62" in app.screen_text()
         await app.press("e")
-        assert "@P0 bra -> line 52, line 37" in app.window_text() and "1–5 link" in app.window_text()
+        assert "@P0 bra -> line 62, line 40" in app.window_text() and "1–5 link" in app.window_text()
         await app.press("escape", "P")
-        assert "@P0 bra -> line 52" in app.screen_text()
+        assert "@P0 bra -> line 62" in app.screen_text()
 
     drive(test, opener=first)
 
@@ -138,11 +138,11 @@ def test_a_breakpoint_is_named_by_the_line_that_it_was_set_at() -> None:
         await app.settle()
         await app.go(5000)
         await app.press("1", "2", "o", "b")
-        assert "breakpoint 1: line 37, @P0 bra -> line 52; c and C go there" in app.scene.message
+        assert "breakpoint 1: line 40, @P0 bra -> line 62; c and C go there" in app.scene.message
         await app.press("B")
-        assert "line 37  @P0 bra -> line 52" in app.window_text()
+        assert "line 40  @P0 bra -> line 62" in app.window_text()
         await app.press("escape", "c")
-        assert "breakpoint 1, line 37" in app.scene.message
+        assert "breakpoint 1, line 40" in app.scene.message
 
     drive(test, opener=first)
 

@@ -28,6 +28,7 @@ from rfview.sessions.why import why
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"
+WITHOUT_LINES = ROOT / "rfview" / "learn" / "recorded" / "refresh.rfs"      # of the CUDA source
 
 
 class Editor:
@@ -94,12 +95,12 @@ class Editor:
 
 
 @pytest.fixture
-def editor() -> Iterator[Editor]:
-    """Return an editor that has launched the shipped recording."""
+def editor(request: pytest.FixtureRequest) -> Iterator[Editor]:
+    """Return an editor that has launched the shipped recording, or the one that is the test's parameter."""
     found = Editor()
     try:
         assert found.get("initialize", linesStartAt1=True)["supportsStepBack"]
-        found.get("launch", program=str(RECORDING))
+        found.get("launch", program=str(getattr(request, "param", RECORDING)))
         found.wait("initialized")
         found.get("configurationDone")
         assert found.wait("stopped")["reason"] == "entry"
@@ -113,8 +114,9 @@ def cycle(editor: Editor) -> int:
     return int(editor.get("evaluate", expression="cycle", context="watch")["result"])
 
 
+@pytest.mark.parametrize("editor", [WITHOUT_LINES], indirect=True)
 def test_moves_are_those_of_a_session(editor: Editor) -> None:
-    with open_session(RECORDING) as truth:
+    with open_session(WITHOUT_LINES) as truth:
         editor.move("next", threadId=1)
         assert cycle(editor) == truth.step().cycle
         editor.move("next", threadId=5)
@@ -203,7 +205,8 @@ def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
         resident = [warp for warp in range(len(snapshot.sm["warp"])) if int(snapshot.sm["resident"]) >> warp & 1]
         assert [thread["id"] for thread in threads] == [1, *(warp + 2 for warp in resident)]
         warp = resident[0]
-        frame, = editor.get("stackTrace", threadId=warp + 2)["stackFrames"]
+        source, frame = editor.get("stackTrace", threadId=warp + 2)["stackFrames"]
+        assert source["source"]["name"] == "vectoradd.cu"
         pc = int(snapshot.sm["warp"][warp]["pc"])
         assert frame["line"] == truth.info["program"][pc]["line"]
         assert "ld.param" in editor.get("source", sourceReference=1)["content"]
@@ -292,7 +295,7 @@ def test_a_stop_names_the_warp_that_was_hit_and_why_it_waits(editor: Editor) -> 
             stop, there = editor.move("continue", threadId=1), truth.continue_()
             assert there.warp is not None and stop["threadId"] == there.warp + 2 and stop["reason"] == "breakpoint"
             assert int(truth.snapshot().sm["warp"][there.warp]["pc"]) == 13
-            frame = editor.get("stackTrace", threadId=stop["threadId"])["stackFrames"][0]
+            frame = editor.get("stackTrace", threadId=stop["threadId"])["stackFrames"][-1]
             assert frame["line"] == line and frame["source"]["name"] == name
         editor.get("setBreakpoints", source={"name": name}, breakpoints=[])
         editor.get("setExceptionBreakpoints", filters=["wb_drain"])
