@@ -29,11 +29,11 @@ def test_kernels_beside_the_core_give_their_results(name):
     assert simulator.verify() == (True, [])
 
 
-def test_an_unknown_name_lists_the_kernels_and_the_nearest():
-    with pytest.raises(LaunchError, match="did you mean 'gemm'.*2dconv, ") as error:
+def test_an_unknown_name_is_answered_with_the_nearest_and_the_command_that_lists_all():
+    with pytest.raises(LaunchError, match=f"did you mean 'gemm'.*`rfview kernels` lists the {len(NAMES)}") as error:
         kernels.path("gem")
     assert "\n" not in str(error.value)
-    with pytest.raises(LaunchError, match="kernels are"):
+    with pytest.raises(LaunchError, match="no bundled kernel has this name; `rfview kernels`"):
         kernels.path("../gemm/gemm")
 
 
