@@ -207,12 +207,12 @@ class SessionWorker:
         before = len(self.source.hits)
         try:
             more = self.source.scan()
+            if not more and self.source.hits_key != self._shown_hits:
+                self._shown_hits = self.source.hits_key
+                self.post(Arrived(self.source.scene()).keep())
         except Exception as error:      # a damaged chunk, or a defect: the thread must live on
             self.post(Said(str(error) if isinstance(error, RfviewError) else crash.sentence(error), "error"))
             return False
-        if not more and self.source.hits_key != self._shown_hits:
-            self._shown_hits = self.source.hits_key
-            self.post(Arrived(self.source.scene()).keep())
         return more or len(self.source.hits) != before
 
     def _serve(self, request: Request) -> None:

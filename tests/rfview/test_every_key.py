@@ -11,7 +11,9 @@ import pytest
 from rfview.engine import stalls
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, tokens_of
 from rfview.render.layout import layout, shown
+from rfview.screens import requests
 from rfview.sessions.search.history import History
+from rfview.sessions.session import Session
 from tests.rfview.pilots import Driven, drive
 
 START = 150         # of cycles 0..399
@@ -163,17 +165,24 @@ async def reset(app: Driven) -> None:
     main.keys.reset()
     main.zoomed, main.sought = False, ""
     await app.settle()
-    session, source = app.session, app.app.worker.source
-    session.breakpoints.clear()
-    for mark in list(session.marks):
-        session.marks.remove(mark.name)
-    source.zoom, source.compare, session.came_from = 0, None, None
-    source.brush.drop()
+
+    def forget(session: Session) -> None:
+        """Run by the worker: its thread looks for hits of breakpoints meanwhile."""
+        source = app.app.worker.source
+        session.breakpoints.clear()
+        for mark in list(session.marks):
+            session.marks.remove(mark.name)
+        source.zoom, source.compare, session.came_from = 0, None, None
+        source.brush.drop()
+        session.goto(START)
+        session._history = History(START)
+
+    app.app.worker.ask(requests.call, forget)
+    await app.settle()
     main.scene = main.scene.at(warp=0, bank=0, lane=0, reg=0, number_format="auto", code_source=False, scroll=0, speed=10,
                                panel="warps", message="")
     main.lay_out()
-    await app.go(START)
-    session._history = History(START)
+    await app.settle()
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
