@@ -11,7 +11,7 @@
     learn/                         explanations, help topics and guided tours
     startup  recipe                commands done on opening; the command line that shows a view again
     streams  crash                 standard output and error, to which only text goes; what is said of our own defects
-    charts  listing                bar charts; lists of the command line
+    charts  listing  manual        bar charts; lists of the command line; its manual page
     sweep/                         sweep files, and the datasets that they fill
     capture/                       unmodified programs: their launches run on the machine
     start/                         the start screen of plain `rfview`

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from rfview.engine import state
-from rfview import cli
+from rfview import cli, manual
 from rfview.actions import ACTIONS
 from rfview.commands import help as help_command
 from rfview.palette import THEMES
@@ -125,3 +127,10 @@ def test_windows_open_in_a_terminal_of_any_size(keys: str) -> None:
         assert app.app.return_code is None and app.app.is_running
 
     drive(test, size=(1, 1))
+
+
+def test_the_manual_page_is_the_one_that_the_tables_give() -> None:
+    root = Path(__file__).parents[2]
+    made = manual.page()
+    assert (root / "rfview" / "rfview.1").read_text(encoding="utf-8") == made, "python -m rfview.manual > rfview/rfview.1"
+    assert all(rf"\fB{name}\fR" in made for name in cli.COMMANDS) and "TERM" in made and "barrier deadlock" in made
