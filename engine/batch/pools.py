@@ -12,6 +12,7 @@ import shutil
 import signal
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from multiprocessing.process import BaseProcess
@@ -22,7 +23,7 @@ from rfview.engine.errors import InputError
 WORKERS = 2
 
 
-class Pool:
+class Pool(ABC):
     """A number of executors, of which one is at work at a time; a context manager, which ends the work of an error's.
 
     broken: what the future of a task raises whose worker was killed. shares_fate: whether all tasks are lost with it.
@@ -82,8 +83,9 @@ class Pool:
         """Return what the user can do about an error that is the pool's, not a job's; None for any other."""
         return None
 
+    @abstractmethod
     def _start(self) -> Executor:
-        raise NotImplementedError
+        """Return a new executor."""
 
 
 class _Here(Executor):
