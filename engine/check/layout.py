@@ -11,7 +11,7 @@ from rfview.engine.state import MAX_CTAS, MAX_WARPS, NUM_BARRIERS
 
 # --- the header: offsets of what follows, and what holds for the launch that runs ------------------------------------
 (H_LAUNCH, H_BASE, H_GRID_WARPS, H_CTA_WARPS, H_SEQ, H_PCS, H_FINDINGS, H_LOST, H_KNOWN, H_POOL, H_POOL_SLOTS, H_RECORDS,
- H_BYTES, H_NUM_WORDS, H_GLOBAL_WORD, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS, H_PUBLISHED) = range(21)
+ H_BYTES, H_SECONDS, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS, H_PUBLISHED) = range(20)
 HEADER_WORDS = 64
 
 # --- a warp slot -----------------------------------------------------------------------------------------------------
@@ -35,11 +35,15 @@ STRONG, RELEASE, SPILL, WHOLE_WARP, CTA_FENCE, BETWEEN_LANES = (1 << bit for bit
 NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_SET, STEP_SET_ALL, STEP_COPY, STEP_NEVER = range(7)
 
 # --- the record of a word of memory (or, where accesses were narrower, of each of its four bytes) ---------------------
-(M_FLAGS, M_OWNER, M_WRITER, M_LANE, M_PC, M_CLOCK, M_SYNC, M_CYCLE, M_VALUE, M_STRONG, M_READERS) = range(11)
+# One line of a processor's cache: kernels that touch each word once pay for the pages of its record more than for checks.
+(M_FLAGS, M_OWNER, M_WRITER, M_LANE, M_PC, M_CLOCK, M_SYNC, M_CYCLE, M_VALUE, M_READER) = range(10)
 (R_WARP, R_LANES, R_PC, R_CLOCK, R_SYNC, R_CYCLE, R_STRONG) = range(7)
-READER_WORDS = 7                                  # two of them: the last reader, and the last of another warp
-RECORD_WORDS = M_READERS + 2 * READER_WORDS
-NARROW = 16                                       # of M_FLAGS, beside a bit per byte that has been written
+RECORD_WORDS = 16
+NARROW, TWO_READERS = 16, 32                      # of M_FLAGS, beside a bit per byte that has been written
+STRONG_WRITE = 32                                 # of M_LANE, beside the lane
+# M_READER is the last reader; the last of another warp has a place elsewhere, as few words are read by two warps
+READER_WORDS = 7
+SECOND_WORDS = 8                                  # RECORD_WORDS divides evenly by it: see second_of in memory.py
 
 # --- the pool: what strong writes publish; locations share a slot by their number ------------------------------------
 (P_VERSION, P_WARP, P_LANES, P_SYNC) = range(4)

@@ -106,14 +106,15 @@ def _words(simulator: CheckedSimulator) -> np.ndarray:
         layout.H_FINDINGS: layout.MAX_FINDINGS * layout.FINDING_WORDS,
         layout.H_KNOWN: layout.MAX_WARPS * grid, layout.H_POOL: slots * row,
         layout.H_RECORDS: words * layout.RECORD_WORDS, layout.H_BYTES: 4 * words * layout.RECORD_WORDS,
+        layout.H_SECONDS: 5 * words * layout.SECOND_WORDS,
     }  # fmt: skip
     places, end = {}, layout.FIXED_WORDS
     for name, size in sizes.items():
         places[name] = end
-        end += size
+        end += -(-size // layout.RECORD_WORDS) * layout.RECORD_WORDS
     if end >= 1 << 32:
-        raise InputError(f"check: this run has {4 * words:,} bytes of memory; at most "
-                         f"{(1 << 32) // (5 * layout.RECORD_WORDS) * 4:,} can be checked")  # fmt: skip
+        most = (1 << 32) // (5 * (layout.RECORD_WORDS + layout.SECOND_WORDS)) * 4
+        raise InputError(f"check: this run has {4 * words:,} bytes of memory; at most {most:,} can be checked")
     found = _small_pages(end)
     for name, place in places.items():
         found[name] = place

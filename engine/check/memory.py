@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.check.layout import (H_BASE, H_BYTES, H_CTA_WARPS, H_PCS, H_RECORDS, M_CLOCK, M_CYCLE, M_FLAGS,
-                                        M_LANE, M_OWNER, M_PC, M_READERS, M_STRONG, M_SYNC, M_VALUE, M_WRITER, NARROW,
-                                        R_CLOCK, R_CYCLE, R_LANES, R_PC, R_STRONG, R_SYNC, R_WARP, RACE_GLOBAL, RACE_SHARED,
-                                        READ_AFTER_WRITE, READER_WORDS, RECORD_WORDS, RELEASE, SPILL, STRONG,
-                                        UNWRITTEN_GLOBAL, UNWRITTEN_LOCAL, UNWRITTEN_SHARED, W_CLOCK, W_ID, W_SYNC,
-                                        WARP_WORDS, WARPS, WRITE_AFTER_READ, WRITE_WRITE)  # fmt: skip
+from rfview.engine.check.layout import (H_BASE, H_BYTES, H_CTA_WARPS, H_PCS, H_RECORDS, H_SECONDS, M_CLOCK, M_CYCLE,
+                                        M_FLAGS, M_LANE, M_OWNER, M_PC, M_READER, M_SYNC, M_VALUE, M_WRITER, NARROW, R_CLOCK,
+                                        R_CYCLE, R_LANES, R_PC, R_STRONG, R_SYNC, R_WARP, RACE_GLOBAL, RACE_SHARED,
+                                        READ_AFTER_WRITE, READER_WORDS, RECORD_WORDS, RELEASE, SECOND_WORDS, SPILL, STRONG,
+                                        STRONG_WRITE, TWO_READERS, UNWRITTEN_GLOBAL, UNWRITTEN_LOCAL, UNWRITTEN_SHARED,
+                                        W_CLOCK, W_ID, W_SYNC, WARP_WORDS, WARPS, WRITE_AFTER_READ, WRITE_WRITE)  # fmt: skip
 from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import fence, is_ordered, publish, take_over
 from rfview.engine.compile.bits import ctz64
@@ -85,8 +85,14 @@ def record_of(s, slot, space, word):
     if owner != 0 and np.int64(s[at + M_OWNER]) != owner:
         for k in range(RECORD_WORDS):
             s[at + k] = 0
-        s[at + M_OWNER] = owner
+    s[at + M_OWNER] = owner     # of global memory, too: a page that is read before it is written faults twice
     return at
+
+
+@device
+def second_of(s, at):
+    """Return the place of the second reader of the record at a place: as many records of SECOND_WORDS in."""
+    return np.int64(s[H_SECONDS]) + (at - np.int64(s[H_RECORDS])) // (RECORD_WORDS // SECOND_WORDS)
 
 
 @device
@@ -137,6 +143,9 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
                 small = np.int64(s[H_BYTES]) + (word * 4 + each) * RECORD_WORDS
                 for k in range(RECORD_WORDS):
                     s[small + k] = s[at + k]
+                if flags & TWO_READERS:
+                    for k in range(READER_WORDS):
+                        s[second_of(s, small) + k] = s[second_of(s, at) + k]
                 s[small + M_VALUE] = (np.int64(s[at + M_VALUE]) >> 8 * each) & 255
             s[at + M_FLAGS] = np.int64(s[at + M_FLAGS]) | NARROW
         small = np.int64(s[H_BYTES]) + (word * 4 + byte) * RECORD_WORDS
@@ -178,30 +187,32 @@ def visit(s, sm, inst, facts, slot, lane, pc, space, address, at, value):
     strong = facts & STRONG
     writes = inst.is_memory != LOAD
     writer = np.int64(s[at + M_WRITER])
-    if writer != 0 and not (strong and s[at + M_STRONG] != 0) and not (writes and np.int64(s[at + M_VALUE]) == value):
-        other = np.int64(s[at + M_LANE])
+    last = np.int64(s[at + M_LANE])
+    if writer != 0 and not (strong and last & STRONG_WRITE) and not (writes and np.int64(s[at + M_VALUE]) == value):
+        other = last & 31
         if not is_ordered(s, slot, lane, writer, other, np.int64(s[at + M_CLOCK]), np.int64(s[at + M_SYNC])):
             race(s, sm, slot, lane, pc, space, address, np.int64(s[at + M_PC]), writer, other, np.int64(s[at + M_CYCLE]),
                  WRITE_WRITE if writes else READ_AFTER_WRITE)
-    reader = at + M_READERS
+    reader = at + M_READER
     if writes:
         compare_reader(s, sm, slot, lane, pc, space, address, reader, strong, mine)
-        compare_reader(s, sm, slot, lane, pc, space, address, reader + READER_WORDS, strong, mine)
+        if np.int64(s[at + M_FLAGS]) & TWO_READERS:
+            compare_reader(s, sm, slot, lane, pc, space, address, second_of(s, at), strong, mine)
         s[at + M_WRITER] = mine
-        s[at + M_LANE] = lane
+        s[at + M_LANE] = lane | (STRONG_WRITE if strong else 0)
         s[at + M_PC] = pc
         s[at + M_CLOCK] = clock
         s[at + M_SYNC] = sync
         s[at + M_CYCLE] = sm.cycle
         s[at + M_VALUE] = value
-        s[at + M_STRONG] = strong
         return 0
     if np.int64(s[reader + R_WARP]) == mine and np.int64(s[reader + R_SYNC]) == sync and s[reader + R_CLOCK] == clock:
         s[reader + R_LANES] = np.int64(s[reader + R_LANES]) | np.int64(1) << lane
     else:
         if s[reader + R_WARP] != 0 and np.int64(s[reader + R_WARP]) != mine:
+            s[at + M_FLAGS] = np.int64(s[at + M_FLAGS]) | TWO_READERS
             for k in range(READER_WORDS):
-                s[reader + READER_WORDS + k] = s[reader + k]
+                s[second_of(s, at) + k] = s[reader + k]
         s[reader + R_WARP] = mine
         s[reader + R_LANES] = np.int64(1) << lane
         s[reader + R_CLOCK] = clock
