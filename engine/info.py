@@ -73,7 +73,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "virtual": {kernel.name: [list(entry) for entry in kernel.virtual] for kernel, _ in placement.kernels},
         "buffers": [_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
         "symbols": [_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
-        "launch_toml": simulator.spec.path.read_text(encoding="utf-8") if simulator.spec.path.is_file() else "",
+        "launch_toml": simulator.spec.text,
     }  # fmt: skip
 
 

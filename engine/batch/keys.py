@@ -77,7 +77,7 @@ def launch_hash(path: str) -> str:
     spec = loaded(path)
     arrays = [[part, name, held.array.dtype.str, held.array.shape, hashlib.sha256(held.array.tobytes()).hexdigest()]
               for part in ("buffers", "symbols", "expect") for name, held in getattr(spec, part).items()]
-    return _digest(_content(spec.path), _content(spec.module_path), arrays)
+    return _digest(spec.text, _content(spec.module_path), arrays)
 
 
 @lru_cache(maxsize=256)

@@ -38,7 +38,8 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     Raises LaunchError, naming file, key and expectation, for everything wrong with the file or the files it names.
     """
     path = Path(path)
-    top = Table(str(path), "", read_toml(path, "launch file"))
+    values, text = read_toml(path, "launch file")
+    top = Table(str(path), "", values)
     top.allow("module", "launch", "buffers", "symbols", "expect", "order_dependent", "metric", "description",
               "registers_per_thread", "textures", "compile", "template")
     folder = path.parent
@@ -67,7 +68,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
         order_dependent=top.take("order_dependent", (bool,), "true or false", False),
         description=top.take("description", (str,), "a string", ""),
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
-        compile=_load_compile(top), is_template=top.take("template", (bool,), "true or false", False),
+        compile=_load_compile(top), is_template=top.take("template", (bool,), "true or false", False), text=text,
     )
 
 
@@ -94,7 +95,7 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
         metric=top.text("metric", "rmse"),
         order_dependent=top.take("order_dependent", (bool,), "true or false", False), description="",
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
-        compile=_load_compile(top),
+        compile=_load_compile(top), text=text,
     )
 
 

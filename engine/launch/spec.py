@@ -78,7 +78,8 @@ class Expect:
 class LaunchSpec:
     """A whole launch file. buffers and symbols keep file order and share one namespace; compile: settings of [kernel].
 
-    is_template: its sizes and data are made up.
+    is_template: its sizes and data are made up. text: the TOML that it was read from, "" where it was made otherwise; only then
+    is `path` a file.
     """
 
     path: Path
@@ -95,3 +96,4 @@ class LaunchSpec:
     textures: dict[str, Texture] = field(default_factory=dict)
     compile: dict[str, str] = field(default_factory=dict)
     is_template: bool = False
+    text: str = ""

@@ -101,10 +101,11 @@ class Table:
         return {name: Table(self.file, f"{key}.{name}", value) for name, value in outer.values.items()}
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """Return the parsed TOML of a file, which is a `what`; every way that can fail is a LaunchError."""
+def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
+    """Return the parsed TOML of a file, which is a `what`, and its text; every way that can fail is a LaunchError."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        text = path.read_bytes().decode("utf-8")
+        return tomllib.loads(text), text
     except FileNotFoundError:
         raise LaunchError(f"{path}: no such {what}") from None
     except OSError as error:

@@ -73,8 +73,9 @@ class Server:
         except KeyError as error:
             status = wire.INVALID_SYMBOL if operation == wire.SYMBOL else wire.INVALID_DEVICE_FUNCTION
             return status, f"the program's modules have no {visible(str(error.args[0]))}".encode()
-        except (struct.error, UnicodeDecodeError, ValueError):
-            return wire.INVALID_VALUE, f"operation {operation}: a body of {len(body)} bytes that cannot be read".encode()
+        except (struct.error, ValueError) as error:
+            return self._failed(wire.INVALID_VALUE, f"operation {operation}: a body of {len(body)} bytes that cannot be read: "
+                                                    f"{error}")  # fmt: skip
 
     def say(self, text: str) -> None:
         """Show a sentence, once."""

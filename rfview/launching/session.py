@@ -97,7 +97,6 @@ def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | 
     arrays = {one.name: one.array for one in call.arguments if one.array is not None}
     spec = launch_of_text(text, source.name, arrays, {})
     simulator = Simulator(spec, source=(source.ptx, source.file), **options)
-    simulator.info["launch_toml"] = text
     return LaunchSession(LiveTimeline(simulator), call.arguments)
 
 

@@ -62,7 +62,7 @@ def load(path: str | Path) -> Plan:
     """Read a sweep file and plan its jobs. Raises InputError naming file, key and expectation."""
     path = Path(path)
     keys.forget()
-    table = Table(str(path), "", read_toml(path, "sweep file"))
+    table = Table(str(path), "", read_toml(path, "sweep file")[0])
     table.allow(*KEYS)
     folder = path.resolve().parent
     output = table.text("output", None)

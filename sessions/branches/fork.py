@@ -198,7 +198,6 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
     else:
         machine.restore(checkpoint)
     machine.printed[:] = printed
-    machine.info["launch_toml"] = timeline.info["launch_toml"]
     before, after = timeline.info["parameters"], machine.info["parameters"]
     return machine, [Change(key, before[key], after[key]) for key in settings]
 

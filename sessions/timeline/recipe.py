@@ -119,10 +119,8 @@ class Recipe:
         """Return a simulator at cycle 0; imports numba. Raises InputError where this version lacks what the run needs."""
         from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 
-        machine = simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
-                                 max_cycles=self.info["max_cycles"], progress=progress)  # fmt: skip
-        machine.info["launch_toml"] = self.info["launch_toml"]
-        return machine
+        return simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
+                              max_cycles=self.info["max_cycles"], progress=progress)  # fmt: skip
 
     def origin(self, machine: Any) -> str:
         """Return which version wrote the recipe and which one this is, as part of a sentence."""
