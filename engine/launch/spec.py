@@ -78,8 +78,8 @@ class Expect:
 class LaunchSpec:
     """A whole launch file. buffers and symbols keep file order and share one namespace; compile: settings of [kernel].
 
-    is_template: its sizes and data are made up. text: the TOML that it was read from, "" where it was made otherwise; only then
-    is `path` a file.
+    is_template: its sizes and data are made up. text: the TOML that it was read from; "" where it was made otherwise, and
+    `path` is only what errors call it.
     """
 
     path: Path

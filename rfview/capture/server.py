@@ -74,8 +74,8 @@ class Server:
             status = wire.INVALID_SYMBOL if operation == wire.SYMBOL else wire.INVALID_DEVICE_FUNCTION
             return status, f"the program's modules have no {visible(str(error.args[0]))}".encode()
         except (struct.error, ValueError) as error:
-            return self._failed(wire.INVALID_VALUE, f"operation {operation}: a body of {len(body)} bytes that cannot be read: "
-                                                    f"{error}")  # fmt: skip
+            what = f"operation {operation}: a body of {len(body)} bytes that cannot be read: {error}"
+            return self._failed(wire.INVALID_VALUE, what)
 
     def say(self, text: str) -> None:
         """Show a sentence, once."""
