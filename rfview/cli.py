@@ -11,6 +11,7 @@ import gc
 import importlib
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -226,9 +227,9 @@ def _unknown(word: str) -> str:
     if near:
         return f"unknown command {word!r}; did you mean {near[0]!r}?"
     if word.endswith(".rfs"):
-        return f"unknown command {word!r}; to open a session: rfview replay {word}"
+        return f"unknown command {word!r}; to open a session: rfview replay {shlex.quote(word)}"
     if word.endswith((".toml", ".ptx")):
-        return f"unknown command {word!r}; to run a launch file: rfview run {word}"
+        return f"unknown command {word!r}; to run a launch file: rfview run {shlex.quote(word)}"
     return f"unknown command {word!r}; expected one of {', '.join(COMMANDS)}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from rfview.commands import options, programs
@@ -31,5 +32,5 @@ def run(args: argparse.Namespace) -> int:
     size = sum(path.stat().st_size for path in folder.iterdir())
     fate = f"; {taken.entry.result}" if taken.entry.result else ""
     print(f"{file}: launch {taken.entry.number}, {taken.entry.cycles:,} cycles, {size:,} bytes{fate}\n"
-          f"try: rfview run {file}\n     rfview debug {file}")
+          f"try: rfview run {shlex.quote(str(file))}\n     rfview debug {shlex.quote(str(file))}")
     return code

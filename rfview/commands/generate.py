@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 from dataclasses import fields
 
 from rfview.engine import files
@@ -69,6 +70,6 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"file": str(file), "registers": pattern.values, "same_bank_share": same, **made}))
     else:
         print(f"{file}: {synthetic.text_of(pattern)}\nall three sources are in one bank of 16 in {same[16]:.0%} of its "
-              f"arithmetic, in one of 2 in {same[2]:.0%}\ntry: rfview run {file}\n"
-              f"     rfview compare {file} --designs sram,hrf --plot stalls")
+              f"arithmetic, in one of 2 in {same[2]:.0%}\ntry: rfview run {shlex.quote(str(file))}\n"
+              f"     rfview compare {shlex.quote(str(file))} --designs sram,hrf --plot stalls")
     return 0

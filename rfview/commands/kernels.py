@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shlex
 import sys
 import tomllib
 from typing import Any
@@ -27,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
         file, kernel, others, refused = new_launch.write(args.new)
         more = f"; the module also has {', '.join(others)}" if others else ""
-        print(f"{file}: runs {kernel}{more}\nchange its sizes and buffers, then: rfview debug {file}")
+        print(f"{file}: runs {kernel}{more}\nchange its sizes and buffers, then: rfview debug {shlex.quote(str(file))}")
         for text in refused:
             print(f"rfview: {text}", file=sys.stderr)
         return 0

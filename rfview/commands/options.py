@@ -175,15 +175,15 @@ def launch_path(target: str) -> Path:
     """Return the launch file that a target names; raises InputError with what to type instead where it names none."""
     path = Path(target)
     if is_recipe(target):
-        raise InputError(f"{target}: a recipe is not a kernel; open it with rfview debug {target}, or record it with "
-                         f"rfview record --fill {target}")
+        raise InputError(f"{target}: a recipe is not a kernel; open it with rfview debug {shlex.quote(target)}, or record "
+                         f"it with rfview record --fill {shlex.quote(target)}")
     if is_session(target):
-        raise InputError(f"{target}: a recorded session is not a kernel; open it with: rfview replay {target}")
+        raise InputError(f"{target}: a recorded session is not a kernel; open it with: rfview replay {shlex.quote(target)}")
     if path.suffix == ".ptx":
         beside = path.with_suffix(".toml")
-        how = (f"run {beside}" if beside.is_file() else
+        how = (f"run {shlex.quote(str(beside))}" if beside.is_file() else
                f"--grid, --block and --arg do ({target}::KERNEL; see rfview run --help), or a launch file: rfview kernels "
-               f"--new {target} writes one to begin from")  # fmt: skip
+               f"--new {shlex.quote(target)} writes one to begin from")  # fmt: skip
         raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
     if path.suffix in (".cu", ".py"):
         raise InputError(f"{target}: which of its kernels, and with which arguments? {target}::KERNEL --grid 4 --block 128 "

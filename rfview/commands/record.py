@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -128,7 +129,7 @@ def recipe(args: argparse.Namespace) -> int:
     else:
         print(f"{output}: recipe of {result.cycles:,} cycles in {result.file_bytes:,} bytes, {result.sums} states summed; "
               f"{verdict}{held(simulator.info)}{replaced(args)}\n"
-              f"try: rfview debug {output}\n     rfview record --fill {output}")
+              f"try: rfview debug {shlex.quote(str(output))}\n     rfview record --fill {shlex.quote(str(output))}")
     raise_fault(output, result.fault)
     return 1 if result.verified is False else 0
 
@@ -181,7 +182,8 @@ def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapp
         say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:
         print(f"{output}: {result.cycles:,} cycles in {result.file_bytes:,} bytes, "
-              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}{replaced(args)}\ntry: rfview replay {output}")
+              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}{replaced(args)}\n"
+              f"try: rfview replay {shlex.quote(str(output))}")
     raise_fault(output, result.fault)
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from rfview.engine.errors import InputError
@@ -25,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     file = Path(args.file)
     if file.suffix != ".rfs" and not (file.is_file() and is_recording(file)):
         raise InputError(f"{args.file}: not a session file (.rfs); for a kernel, a launch file (.toml) or a recipe (.rfr), "
-                         f"to run it live: rfview debug {args.file}")  # fmt: skip
+                         f"to run it live: rfview debug {shlex.quote(args.file)}")  # fmt: skip
 
     if screen.is_terminal():
         opened(args.file)

@@ -28,3 +28,13 @@ def test_bad_case_ends_with_its_message_and_code(name: str, capsys: pytest.Captu
     for word in EXPECTED[name]["words"]:
         assert word in message
     assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(("words", "proposed"), [
+    (["run", "my.rfs"], "rfview replay my.rfs"), (["run", "my run.rfs"], "rfview replay 'my run.rfs'"),
+    (["a b.toml"], "rfview run 'a b.toml'"), (["run", "$x.rfr"], "rfview record --fill '$x.rfr'"),
+])  # fmt: skip
+def test_a_proposed_command_can_be_pasted_into_a_shell(words: list[str], proposed: str,
+                                                       capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert proposed in capsys.readouterr().err

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import shlex
 
 from rfview.engine.errors import InputError
 from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
@@ -207,7 +208,7 @@ class CompareSource:
     def command(self, side: int) -> str:
         """Return the command line that opens one run at its cursor."""
         target = self.targets[side]
-        return f"rfview replay {target} --goto {self.cycles[side]}" if target.endswith(".rfs") else ""
+        return f"rfview replay {shlex.quote(target)} --goto {self.cycles[side]}" if target.endswith(".rfs") else ""
 
     # looking
 
