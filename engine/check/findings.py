@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.check import layout
 from rfview.engine.check.note import NO_OTHER
+from rfview.engine.ptx.parse.locations import Locations, locations
 from rfview.engine.program import SPACE_LOCAL, SPACE_SHARED
 
 if TYPE_CHECKING:
@@ -42,8 +44,9 @@ class Finding:
 
     pc, line, text: the instruction, its line in the PTX and its words. launch, cta, warp (slot of the SM), warp_in_cta,
     lane, cycle: who and when, the first time. address: in the space (global: as the kernel has it; shared, local: offset),
-    else -1. place: of the address in words, as out[12]. other_*: of the other thread, or of the exit before a barrier; -1
-    where there is none. count: how many lanes, times or bytes were found with this pair of instructions.
+    else -1. place: of the address in words, as out[12]. source: the line of CUDA C or Python, as scan.cu:9, where the PTX
+    tells it. other_*: of the other thread, or of the exit before a barrier; -1 where there is none. count: how many lanes,
+    times or bytes were found with this pair of instructions.
     """
 
     kind: str
@@ -68,16 +71,19 @@ class Finding:
     other_warp_in_cta: int = -1
     other_lane: int = -1
     other_cycle: int = -1
+    source: str = ""
+    other_source: str = ""
 
     def as_text(self) -> str:
         """Return two or three lines for people."""
         times = f", {self.count:,} times" if self.count > 1 else ""
         lines = [f"{self.kind}: {self.sentence}{times}",
                  f"  cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}  "
-                 f"line {self.line}: {self.text}"]  # fmt: skip
+                 f"{_line(self.line, self.source)}: {self.text}"]  # fmt: skip
         if self.other_pc >= 0:
+            line = _line(self.other_line, self.other_source)
             lines.append(f"  cycle {self.other_cycle:,}  CTA {self.other_cta}, warp {self.other_warp_in_cta} "
-                         f"lane {self.other_lane}  line {self.other_line}: {self.other_text}")  # fmt: skip
+                         f"lane {self.other_lane}  {line}: {self.other_text}")
         return "\n".join(lines)
 
 
@@ -112,8 +118,24 @@ def findings_of(simulator: CheckedSimulator) -> Findings:
     fault = None if simulator.fault is None else str(simulator.fault)
     if fault is not None:
         found.append(_fault(simulator, fault))
+    if found:
+        known = locations(simulator.module.text)
+        found = [_located(one, known) for one in found]
     found.sort(key=lambda one: (one.cycle, one.pc, one.kind))
     return Findings(tuple(found), simulator.cycle, bool(s[layout.H_LOST]), fault)
+
+
+def _line(line: int, source: str) -> str:
+    """Return an instruction's line in words."""
+    return f"{source}, PTX line {line}" if source else f"line {line}"
+
+
+def _located(finding: Finding, known: Locations) -> Finding:
+    """Return a finding with its lines in the sources."""
+    places = [known.own(line) if line >= 0 else None for line in (finding.line, finding.other_line)]
+    source, other = ("" if place is None else f"{posixpath.basename(known.files[place.file].path)}:{place.line}"
+                     for place in places)  # fmt: skip
+    return replace(finding, source=source, other_source=other)
 
 
 def _fault(simulator: CheckedSimulator, fault: str) -> Finding:

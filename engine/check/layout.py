@@ -43,7 +43,9 @@ NARROW, TWO_READERS = 16, 32                      # of M_FLAGS, beside a bit per
 STRONG_WRITE = 32                                 # of M_LANE, beside the lane
 # M_READER is the last reader; the last of another warp has a place elsewhere, as few words are read by two warps
 READER_WORDS = 7
-SECOND_WORDS = 8                                  # RECORD_WORDS divides evenly by it: see second_of in memory.py
+SECOND_WORDS = 8
+# Arenas are large and sparse: H_RECORDS, H_BYTES and H_SECONDS count records of RECORD_WORDS, other places words.
+MAX_WORDS = RECORD_WORDS << 32
 
 # --- the pool: what strong writes publish; locations share a slot by their number ------------------------------------
 (P_VERSION, P_WARP, P_LANES, P_SYNC) = range(4)

@@ -7,6 +7,8 @@ where this module linked it. So runs that are not checked execute the code that 
 from __future__ import annotations
 
 import mmap
+import platform
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,16 @@ from rfview.engine.check.step import checked_stage
 from rfview.engine.check.undefined import followed, packed
 from rfview.engine.compile import cache, extern, jit
 from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.launch.given import GivenMemory
+from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator
+
+IN_RECORDS = (layout.H_RECORDS, layout.H_BYTES, layout.H_SECONDS)      # places counted in records
+
+# Linux then counts only pages that are touched; Python has a name for it from 3.13 on
+LINUX = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
+NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if LINUX else 0)
 
 _stage: Any = None
 
@@ -45,9 +55,23 @@ class CheckedSimulator(Simulator):
         super().__init__(*arguments, **options)
         how = self.config.compilation()
         self.followed = {kernel.name: followed(kernel, self.module, how) for kernel, _ in self.placement.kernels}
+        self._watch()
+
+    def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
+        """Stand at cycle 0 of another launch, as Simulator does; the checker knows nothing of those before."""
+        super().renew(spec, memory)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Have the checker know nothing yet."""
         self.words = _words(self)
         self.sm.scratch[layout.POINTER] = self.words.ctypes.data
         self.sm.scratch[layout.POINTER_WORDS] = len(self.words)
+
+    def release(self) -> None:
+        """Give the checker's memory back once the findings are had; only `renew` may follow."""
+        self.words = np.zeros(0, np.uint32)
+        self.sm.scratch[layout.POINTER] = 0
 
     def link(self) -> None:
         """Put the checked stage in the place of the machine's own."""
@@ -82,15 +106,19 @@ def _small_pages(words: int) -> np.ndarray:
 
     Raises InputError where the system gives no room for them.
     """
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
     try:
-        memory = mmap.mmap(-1, 4 * words, flags=flags)
+        memory = mmap.mmap(-1, 4 * words, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
     except OSError as error:
         raise InputError(f"check: {4 * words:,} bytes of addresses for what the checker remembers cannot be had "
                          f"({error.strerror or error})") from None  # fmt: skip
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         memory.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(memory, np.uint32)
+
+
+def _in_records(words: int) -> int:
+    """Return how many words whole records take that hold so many."""
+    return -(-words // layout.RECORD_WORDS) * layout.RECORD_WORDS
 
 
 def _words(simulator: CheckedSimulator) -> np.ndarray:
@@ -108,16 +136,16 @@ def _words(simulator: CheckedSimulator) -> np.ndarray:
         layout.H_RECORDS: words * layout.RECORD_WORDS, layout.H_BYTES: 4 * words * layout.RECORD_WORDS,
         layout.H_SECONDS: 5 * words * layout.SECOND_WORDS,
     }  # fmt: skip
-    places, end = {}, layout.FIXED_WORDS
+    places, end = {}, _in_records(layout.FIXED_WORDS)
     for name, size in sizes.items():
         places[name] = end
-        end += -(-size // layout.RECORD_WORDS) * layout.RECORD_WORDS
-    if end >= 1 << 32:
-        most = (1 << 32) // (5 * (layout.RECORD_WORDS + layout.SECOND_WORDS)) * 4
+        end += _in_records(size)
+    if end >= layout.MAX_WORDS:
+        most = layout.MAX_WORDS // (5 * (layout.RECORD_WORDS + layout.SECOND_WORDS)) * 4
         raise InputError(f"check: this run has {4 * words:,} bytes of memory; at most {most:,} can be checked")
     found = _small_pages(end)
     for name, place in places.items():
-        found[name] = place
+        found[name] = place // (layout.RECORD_WORDS if name in IN_RECORDS else 1)
     found[layout.H_GRID_WARPS], found[layout.H_POOL_SLOTS] = grid, slots
     lines = simulator.module.text.splitlines()
     at = places[layout.H_PCS]

@@ -80,7 +80,7 @@ def owner_of(s, slot, space):
 @device
 def record_of(s, slot, space, word):
     """Return the place of a word's record; what another CTA or warp left in it is forgotten."""
-    at = np.int64(s[H_RECORDS]) + word * RECORD_WORDS
+    at = (np.int64(s[H_RECORDS]) + word) * RECORD_WORDS
     owner = owner_of(s, slot, space)
     if owner != 0 and np.int64(s[at + M_OWNER]) != owner:
         for k in range(RECORD_WORDS):
@@ -92,7 +92,8 @@ def record_of(s, slot, space, word):
 @device
 def second_of(s, at):
     """Return the place of the second reader of the record at a place: as many records of SECOND_WORDS in."""
-    return np.int64(s[H_SECONDS]) + (at - np.int64(s[H_RECORDS])) // (RECORD_WORDS // SECOND_WORDS)
+    record = at // RECORD_WORDS - np.int64(s[H_RECORDS])
+    return np.int64(s[H_SECONDS]) * RECORD_WORDS + record * SECOND_WORDS
 
 
 @device
@@ -119,7 +120,7 @@ def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value):
     if space != SPACE_LOCAL:
         if flags & NARROW:
             for byte in range(4):
-                small = np.int64(s[H_BYTES]) + (word * 4 + byte) * RECORD_WORDS
+                small = (np.int64(s[H_BYTES]) + word * 4 + byte) * RECORD_WORDS
                 visit(s, sm, inst, facts, slot, lane, pc, space, word * 4 + byte, small, (value >> 8 * byte) & 255)
         else:
             visit(s, sm, inst, facts, slot, lane, pc, space, word * 4, at, value)
@@ -140,7 +141,7 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
     if space != SPACE_LOCAL:
         if not flags & NARROW:
             for each in range(4):
-                small = np.int64(s[H_BYTES]) + (word * 4 + each) * RECORD_WORDS
+                small = (np.int64(s[H_BYTES]) + word * 4 + each) * RECORD_WORDS
                 for k in range(RECORD_WORDS):
                     s[small + k] = s[at + k]
                 if flags & TWO_READERS:
@@ -148,7 +149,7 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
                         s[second_of(s, small) + k] = s[second_of(s, at) + k]
                 s[small + M_VALUE] = (np.int64(s[at + M_VALUE]) >> 8 * each) & 255
             s[at + M_FLAGS] = np.int64(s[at + M_FLAGS]) | NARROW
-        small = np.int64(s[H_BYTES]) + (word * 4 + byte) * RECORD_WORDS
+        small = (np.int64(s[H_BYTES]) + word * 4 + byte) * RECORD_WORDS
         visit(s, sm, inst, facts, slot, lane, pc, space, word * 4 + byte, small, value)
         if facts & STRONG:
             synchronise(s, inst, facts, slot, lane, space, word)

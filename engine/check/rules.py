@@ -1,9 +1,11 @@
 """What a check finds, and by which rules: the text of `rfview help check`.
 
-`rfview check TARGET` runs a kernel and looks for what PTX leaves open. `--check` does so during `run`, `record` and before
-`debug`; in the screens `!`, or `:check`, opens the findings of the whole run: Enter goes there, o to the other access.
-From Python: rfview.sessions.check.check(session). Exit code 1 where anything is found; --json for programs.
-A finding stands for a pair of instructions, with how often and where it happened first; cycles are those of any other run.
+`rfview check TARGET` runs a kernel and looks for what PTX leaves open; `rfview check ./app 100`, or a script.py, does so
+in every launch of a program, each by itself, and tells a defect once. Up to 1 GB of device memory then. `--check` does so
+during `run`, `record` and before `debug`; in the screens `!`, or `:check`, opens the findings of the whole run: Enter
+goes there, o to the other access. From Python: rfview.sessions.check.check(session). Exit code 1 where anything is found;
+--json for programs. A finding stands for a pair of instructions, with how often and where it happened first; cycles are
+those of any other run.
 
 unwritten-register   a register or predicate of the PTX that nothing wrote in this lane. A copy, a choice (selp, prmt),
                      packing and keeping it in local memory are no use of a value; what uses the copy is. Nor is a shuffle,

@@ -7,6 +7,7 @@ for whatever needs the machine. `protocol` and `client` need the standard librar
     memory              the device's memory, mapped by both
     server              requests answered
     device  modules     launches on the machine; a module decoded once
+    checked             what the checker found in a program's launches
     textures            headers of textures and surfaces
     reach               what a launch can touch
     launches            the list of launches, and which is meant

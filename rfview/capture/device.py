@@ -75,14 +75,16 @@ class Device:
     """One device, and all launches of one program on it.
 
     options: of the Simulator. choice: the launch to take; runs_choice: False where it is taken without being run.
-    only: what the list keeps, None for all.
+    only: what the list keeps, None for all. kind: of Simulator; ran: told of every launch that ran, and on which machine.
+    capacity: bytes of memory.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
-                 only: Choice | None = None, progress: Progress | None = None) -> None:  # fmt: skip
-        self.memory = DeviceMemory()
+                 only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
+                 ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = wire.CAPACITY) -> None:  # fmt: skip
+        self.memory = DeviceMemory(capacity)
         self.options, self.choice, self.only = options, choice, only
-        self._runs_choice, self._progress = runs_choice, progress
+        self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
         self.modules: dict[int, Loaded] = {}
         self.entries: list[Entry] = []
         self.total = 0
@@ -104,7 +106,7 @@ class Device:
     def load(self, text: str) -> int:
         """Take a module of PTX in; return its number. Raises PtxError, InputError."""
         number = len(self.modules) + 1
-        self.modules[number] = Loaded(text, f"module{number}.ptx", self.memory, self.options)
+        self.modules[number] = Loaded(text, f"module{number}.ptx", self.memory, self.options, self._kind)
         return number
 
     def reset(self) -> None:
@@ -135,6 +137,8 @@ class Device:
         if self.only is None or self.only.matches(number, names, nth):
             self.entries.append(entry)
         self.cycles += outcome.cycles
+        if self._ran is not None and run.machine is not None:
+            self._ran(entry, run.machine)
         if chosen:
             self.taken = Taken(entry, request, module, run.limit, run.before, run.after)
         if outcome.status in (wire.ILLEGAL_ADDRESS, wire.MISALIGNED, wire.ASSERT, wire.INVALID_PC, wire.LAUNCH_FAILURE,
@@ -177,6 +181,7 @@ class _Run:
         self.device, self.module, self.request, self.title = device, module, request, title
         self.stepping_s = 0.0
         self.limit = 0
+        self.machine: Simulator | None = None
         self.before: Before = {}
         self.after: Before | None = None
 
@@ -190,6 +195,7 @@ class _Run:
             spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
                            short_name(kernel.name))  # fmt: skip
             machine, self.limit = _machine(self.module, kernel, spec, image or self.module.image())
+            self.machine = machine
         except PtxError as error:
             return Outcome(wire.INVALID_PTX, 0, "", str(error))
         except InputError as error:

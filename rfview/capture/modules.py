@@ -23,14 +23,15 @@ MACHINES = 24       # kept ready for kernels of one module, a MB each
 
 
 class Loaded:
-    """One module of PTX. options: of the Simulator, the same for all that a program launches."""
+    """One module of PTX. options: of the Simulator, the same for all that a program launches; kind: which Simulator."""
 
-    def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any]) -> None:
+    def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any],
+                 kind: type[Simulator] = Simulator) -> None:  # fmt: skip
         """Raises PtxError for text that is no PTX, InputError where its symbols find no room."""
         self.text, self.name = text, name
         target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", text, re.MULTILINE)
         self.target = int(target[1]) if target else 0
-        self._memory = memory
+        self._memory, self._kind = memory, kind
         self.configure(options)
         self._image: tuple[GivenMemory, GivenMemory] | None = None
         self.addresses: dict[str, int] = {}
@@ -84,7 +85,7 @@ class Loaded:
             options = dict(self._options)
             if limit:
                 options["settings"] = {**options.get("settings", {}), "kernel.max_registers": limit}
-            found = Simulator(spec, module=self._within(limit), memory=image, **options)
+            found = self._kind(spec, module=self._within(limit), memory=image, **options)
         else:
             found.renew(spec, image)
         self._machines[key] = found

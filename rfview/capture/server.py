@@ -100,7 +100,9 @@ class Server:
         paged = kind in (wire.KIND_HOST, wire.KIND_MANAGED)
         address = self.device.memory.allocate(size, page=paged) if 0 < size <= self.device.memory.capacity else 0
         if not address:
-            return wire.MEMORY_ALLOCATION, f"{size:,} bytes asked for".encode()
+            free = self.device.memory.capacity - self.device.memory.used
+            return self._failed(wire.MEMORY_ALLOCATION, f"the program asks for {size:,} bytes of device memory; {free:,} of "
+                                                        f"{self.device.memory.capacity:,} are free")  # fmt: skip
         return wire.SUCCESS, struct.pack("<Q", address)
 
     def _free(self, body: bytes) -> Answer:

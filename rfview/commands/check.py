@@ -7,24 +7,29 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from rfview.commands import options
+from rfview.commands import options, programs
+from rfview.engine.errors import InputError
 from rfview.launching import words
 
 if TYPE_CHECKING:
     from rfview.engine.check.findings import Findings
 
-EPILOG = """exit codes: 0 nothing found, 1 something found (a fault counts), 2 bad input
+TAKES_PROGRAM = True
+EPILOG = """exit codes: 0 nothing found (of a program: its own), 1 something found (a fault counts), 2 bad input
 examples:
   rfview check gemm
   rfview check my_kernel.toml --json
   rfview check run.rfs             the recorded run, simulated again
+  rfview check ./app 100           every launch of a CUDA program, or of a script with numba-cuda or Triton
 `rfview help check` says exactly what is reported, and what counts as a race"""
 FOUND = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help="a launch file, a bundled kernel's name, a recording or a recipe")
+    parser.add_argument("target", metavar="TARGET", nargs="?",
+                        help="a launch file, a bundled kernel's name, a recording, a recipe, or a program")
+    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
     words.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -32,8 +37,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check the run; return 0 where nothing is found, else 1."""
+    if programs.names_program(args):
+        return of_program(args)
+    if args.target is None:
+        raise InputError("check: expected a launch file, a bundled kernel's name, a recording, a recipe, or a program")
     with words.as_launch_file(args):
         return checked_run(args)
+
+
+def of_program(args: argparse.Namespace) -> int:
+    """Check all launches of a program; return 1 where something is found, else the program's own exit code."""
+    from rfview.capture.checked import CAPACITY, Checked
+    from rfview.engine.check.machine import CheckedSimulator
+
+    checked = Checked()
+    code, device = programs.captured(args, kind=CheckedSimulator, ran=checked, capacity=CAPACITY)
+    if args.json:
+        found = [one.as_dict() for one in checked.defects]
+        print(json.dumps({"findings": found, "more": checked.more, "launches": device.total, "ran": checked.ran,
+                          "cycles": device.cycles, "exit_code": code}))  # fmt: skip
+    else:
+        print(checked.text(device.total, device.cycles))
+        if checked.defects:
+            first = checked.defects[0]
+            print(f"see: rfview debug --launch {first.entry.number} --goto {first.finding.cycle} -- "
+                  f"{shlex.join(programs.words_of(args))}")
+    return FOUND if checked.defects else code
 
 
 def checked_run(args: argparse.Namespace) -> int:

@@ -48,6 +48,7 @@ PTX comes from any compiler: nvcc -ptx, numba.cuda.compile_ptx, Triton. Then: rf
 
 PROGRAMS = """\
 rfview launches ./app 100                             run a CUDA program as nvcc compiled it; list its kernel launches
+rfview check ./app 100                                look for races, uninitialised reads and wrong barriers in every launch
 rfview record ./app 100 --launch matmul:1 -o m.rfs    record the second launch of kernel matmul
 rfview debug ./app 100 --launch matmul:1              step through it, forwards and backwards
 rfview capture ./app 100 --launch 3 --output DIR      write it as a launch file with its data, to run, compare, sweep, send

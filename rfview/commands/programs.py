@@ -52,8 +52,11 @@ def words_of(args: argparse.Namespace) -> list[str]:
 
 
 def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool = False,
-             only: str | None = None) -> tuple[int, Device]:  # fmt: skip
-    """Run the program that a command line names, with its machine; return its exit code and the device that it had."""
+             only: str | None = None, **more: Any) -> tuple[int, Device]:  # fmt: skip
+    """Run the program that a command line names, with its machine; return its exit code and the device that it had.
+
+    more: further options of Device.
+    """
     from rfview.capture.device import Device
     from rfview.capture.launches import choice_of
     from rfview.capture.program import run
@@ -64,7 +67,7 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
     choice = choice_of(launch) if launch is not None else None
     with options.progress(patience_s=2.0) as report:
         device = Device(machine, choice=choice, runs_choice=runs_choice, progress=report,
-                        only=choice_of(only) if only is not None else None)  # fmt: skip
+                        only=choice_of(only) if only is not None else None, **more)  # fmt: skip
         code = run(words_of(args), device, say, report, stops=stops, python=args.python)
     return code, device
 
@@ -86,18 +89,22 @@ def say(text: str) -> None:
 
 def is_program(args: argparse.Namespace) -> bool:
     """Say whether a command that also takes launch files was given a program; without --launch its first one is meant."""
-    given = bool(args.words or getattr(args, "program", None))
     if args.launch is not None:
         return True
-    target = args.target or ""
-    if not args.stop and not given and "::" in target:
-        return False
-    if args.stop or given or target.endswith(".py") or (target and _is_elf(target)):
+    if args.stop or names_program(args):
         words_of(args)
         args.launch = FIRST
         say("taken is the program's first launch; --launch chooses another one, and `rfview launches` lists them")
         return True
     return False
+
+
+def names_program(args: argparse.Namespace) -> bool:
+    """Say whether a target is a program, or a script, with arguments or without."""
+    target = args.target or ""
+    if args.words or getattr(args, "program", None):
+        return True
+    return "::" not in target and (target.endswith(".py") or (target != "" and _is_elf(target)))
 
 
 def _is_elf(name: str) -> bool:

@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     if args.fill is not None:
         return fill(args)
     if programs.is_program(args):
+        if args.check:
+            raise InputError("record --check: goes with a launch file or a kernel; rfview check checks a program's launches")
         return of_program(args)
     if args.target is None:
         raise InputError("record: expected a launch file or a bundled kernel's name, or --fill FILE.rfr")

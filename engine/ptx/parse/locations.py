@@ -10,6 +10,7 @@ import posixpath
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rfview.engine.errors import PtxError
 from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, STRING, WORD, Tokens, number_value
@@ -212,8 +213,12 @@ class _Reader:
             self.at += 1
 
 
+@lru_cache(maxsize=4)       # a program's launches ask for those of one module, time after time
 def locations(text: str) -> Locations:
-    """Read the places of a PTX text; one that names none, or that no front end would read, has an empty table."""
+    """Read the places of a PTX text; they are others' too, not to be changed.
+
+    A text that names none, or that no front end would read, has an empty table.
+    """
     if ".loc" not in text or ".file" not in text:
         return Locations()
     try:

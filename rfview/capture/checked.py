@@ -1,0 +1,75 @@
+"""A program's launches with the checker beside each: what was found where, a defect once for all launches that show it.
+
+Every launch is checked by itself: what another one wrote is written, and launches never race with each other here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rfview.capture.launches import Entry
+from rfview.engine.check.findings import Finding
+
+CAPACITY = 1 << 30      # bytes of device memory: the checker's records of twice as much can just be counted
+MOST = 4096             # defects that are kept
+
+
+@dataclass
+class Defect:
+    """A finding in the first launch that showed it; launches: how many did."""
+
+    entry: Entry
+    finding: Finding
+    launches: int = 1
+
+    def as_text(self) -> str:
+        """Return some lines for people."""
+        more = f", and {self.launches - 1:,} more" if self.launches > 1 else ""
+        first, *rest = self.finding.as_text().splitlines()
+        return "\n".join([first, f"  launch {self.entry.number:,} {self.entry.kernel}:{self.entry.nth}{more}", *rest])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON knows it; `launch` is the program's, as all others are of that launch."""
+        return {**asdict(self.finding), "launch": self.entry.number, "nth": self.entry.nth, "launches": self.launches}
+
+
+class Checked:
+    """What was found in a program's launches: given to Device as `ran`, with kind=CheckedSimulator."""
+
+    def __init__(self) -> None:
+        self._defects: dict[tuple[Any, ...], Defect] = {}
+        self.more = False
+        self.ran = 0
+
+    def __call__(self, entry: Entry, machine: Any) -> None:
+        """Take in a launch that has run; machine: a CheckedSimulator."""
+        self.ran += 1
+        found = machine.findings()
+        machine.release()
+        self.more = self.more or found.more
+        for one in found.found:
+            key = (one.kernel, one.kind, one.pc, one.other_pc)
+            if key in self._defects:
+                known = self._defects[key]
+                known.launches += known.entry is not entry
+            elif len(self._defects) < MOST:
+                self._defects[key] = Defect(entry, one)
+            else:
+                self.more = True
+
+    @property
+    def defects(self) -> list[Defect]:
+        """Return what was found, in the order of launches and cycles."""
+        return list(self._defects.values())
+
+    def text(self, launches: int, cycles: int) -> str:
+        """Return all for people, numbered. launches, cycles: of the program."""
+        lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, one in enumerate(self.defects, 1)
+                 for at, line in enumerate(one.as_text().splitlines())]  # fmt: skip
+        count = len(self.defects)
+        what = "no finding" if not count else f"{count:,}{'+' if self.more else ''} finding{'s' if count > 1 else ''}"
+        idle = launches - self.ran
+        lines.append(f"{what} in {self.ran:,} launch{'es' * (self.ran != 1)}, {cycles:,} cycles"
+                     + (f"; {idle:,} did not run" if idle else ""))  # fmt: skip
+        return "\n".join(lines)

@@ -1,0 +1,75 @@
+"""Launches of a program with the checker beside each: a defect once, with its source line and first launch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rfview.capture.checked import CAPACITY, Checked
+from rfview.commands import record
+from rfview.engine.check.machine import CheckedSimulator
+from rfview.engine.errors import InputError
+from tests.capture.driven import driven
+
+ROOT = Path(__file__).resolve().parents[2]
+PTX = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry count(.param .u64 out)
+{
+    .reg .b64 %rd<3>; .reg .b32 %r<3>;
+    .loc 1 7 3
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd2, %rd1;
+    ld.global.u32 %r1, [%rd2];
+    add.u32 %r2, %r1, 1;
+    .loc 1 8 3
+    st.global.u32 [%rd2], %r2;
+    ret;
+}
+.file 1 "/home/somebody/count.cu"
+"""
+
+
+def launches() -> None:
+    """Launch the kernel with one thread, with two CTAs, twice, and where no memory is; print what was found."""
+    checked = Checked()
+    with driven(kind=CheckedSimulator, ran=checked, capacity=CAPACITY) as (client, device, _said):
+        out, module = client.malloc(4), client.load(PTX)
+        for grid in (1, 2, 2):
+            client.launch(module, "count", (grid, 1, 1), (1, 1, 1), 0, [out])
+        value = int.from_bytes(client.read(out, 4), "little")
+        found = [one.as_dict() for one in checked.defects]
+        print(json.dumps({"value": value, "found": found, "ran": checked.ran, "text": checked.text(device.total, 0)}))
+
+
+@pytest.fixture(scope="module")
+def found() -> dict:
+    """Check the launches in a process of its own: this one runs machines that are not checked."""
+    done = subprocess.run([sys.executable, "-c", "from tests.capture.test_checked import launches; launches()"], cwd=ROOT,
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_defect_is_told_once_with_the_launch_that_shows_it_first(found: dict) -> None:
+    (one,) = found["found"]
+    assert (one["kind"], one["launch"], one["nth"], one["launches"], one["cta"]) == ("race-global", 1, 1, 2, one["cta"])
+    assert {one["source"], one["other_source"]} <= {"count.cu:7", "count.cu:8"} and found["ran"] == 3
+    assert "launch 1 count:1, and 1 more" in found["text"] and "count.cu:8, PTX line 13" in found["text"]
+
+
+def test_what_one_launch_wrote_is_no_race_with_the_next(found: dict) -> None:
+    assert found["value"] >= 3 and len(found["found"]) == 1
+
+
+def test_recording_a_launch_of_a_program_says_where_it_is_checked() -> None:
+    from rfview.cli import parsed
+
+    _module, args = parsed("record", ["./app", "1", "--check"])
+    with pytest.raises(InputError, match="rfview check"):
+        record.run(args)
