@@ -31,7 +31,7 @@ PTX = """.version 8.0
     st.global.u32 [%rd2], %r2;
     ret;
 }
-.file 1 "/home/somebody/count.cu"
+.file 1 "count.cu"
 """
 
 
