@@ -17,6 +17,7 @@ from rfview.engine.ptx.lower.layout import kernel_params
 from rfview.engine.ptx.lower.kernel import define_all, lower_kernel
 from rfview.engine.ptx.allocate.predicates import fit_predicates
 from rfview.engine.ptx.lower.recursion import FRAME_ALIGN
+from rfview.engine.ptx.paused import collector_paused
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.allocate.spill import TooFewRegisters, allocate_data
 from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
@@ -53,6 +54,7 @@ def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Co
     return decode(source, module, entry, how).kernel
 
 
+@collector_paused()
 def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Decoded:
     """Decode one entry point and keep what it was made from; see decode_kernel."""
     program, shared_bytes = lower_kernel(source, module, entry)

@@ -8,6 +8,7 @@ from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, BranchTargets, Function, Group, Instruction, Label,
                                             Name, Negated, Number, Operand, Pair, RegisterDeclaration, Scope,
                                             SyntaxModule, Variable, Vector)  # fmt: skip
+from rfview.engine.ptx.paused import collector_paused
 
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
@@ -26,6 +27,7 @@ _BINARY = {
 }  # fmt: skip
 
 
+@collector_paused()
 def parse_module(source: Source) -> SyntaxModule:
     """Parse a whole module. Raises PtxError for anything that is not PTX."""
     parser = _Parser(source)
