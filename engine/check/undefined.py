@@ -17,12 +17,11 @@ from rfview.engine.check.layout import (MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
 from rfview.engine.program import SPACE_LOCAL, Kernel, Module
+from rfview.engine.ptx import syntax_of
 from rfview.engine.ptx.decode import Decoded, decode
-from rfview.engine.ptx.lower.device_library import declare_heap
 from rfview.engine.ptx.lower.kernel import PASS_ON
 from rfview.engine.ptx.optimise.bitsets import members
 from rfview.engine.ptx.optimise.liveness import live_sets
-from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 
@@ -40,8 +39,7 @@ class Followed:
 def followed(kernel: Kernel, module: Module, how: Compilation) -> Followed:
     """Return what is to be followed in a kernel, by decoding it again. Raises InputError where that gives another one."""
     source = Source(module.text, module.path)
-    syntax = parse_module(source)
-    declare_heap(syntax)
+    syntax = syntax_of(source)
     found = decode(source, syntax, syntax.functions[kernel.name], how)
     same = (np.array_equal(found.kernel.insts[name], kernel.insts[name]) for name in ("op", "line", "src", "dst"))
     if not all(same):

@@ -65,11 +65,17 @@ def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimi
     naming file, line and text.
     """
     source = Source(text, path)
-    syntax = parse_module(source)
-    declare_heap(syntax)
-    declare_lock(syntax, text)
+    syntax = syntax_of(source)
     kernels: Any = Kernels(source, syntax, how or Compilation(min(max_registers, MAX_REGS), optimize))
     return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))
+
+
+def syntax_of(source: Source) -> SyntaxModule:
+    """Parse a module and declare what its kernels may use beside its own: the heap of malloc, the lock of wide atomics."""
+    syntax = parse_module(source)
+    declare_heap(syntax)
+    declare_lock(syntax, source.text)
+    return syntax
 
 
 def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True,

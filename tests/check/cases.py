@@ -66,6 +66,7 @@ CASES = (
     Case("global", "flag_scope", "race-global", 2, 32),
     Case("global", "flag_relaxed", "race-global", 2, 32),
     Case("global", "atomic_and_store", "race-global", 2, 32),
+    Case("global", "wide_exchange", "race-global", 2, 32),
     Case("barriers", "ended", "barrier-exited", 1, 64),
     Case("barriers", "divergent", "barrier-part", 1, 64),
     Case("barriers", "behind_a_lock", "barrier-part", 1, 128),
