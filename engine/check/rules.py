@@ -9,7 +9,8 @@ those of any other run.
 
 unwritten-register   a register or predicate of the PTX that nothing wrote in this lane. A copy, a choice (selp, prmt),
                      packing and keeping it in local memory are no use of a value; what uses the copy is. Nor is a shuffle,
-                     which often takes one lane's value; what it gives counts as written.
+                     which often takes one lane's value; what it gives counts as written. Nor is a comparison whose result
+                     is only combined with others by and, or: compilers evaluate both sides of && and ||.
 unwritten-shared, unwritten-local, unwritten-global
                      a byte that nothing wrote since the CTA or thread began. Buffers hold what the launch file says, and
                      module variables what they begin with; `undefined = true` in a launch file, and device-side malloc,

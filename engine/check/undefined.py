@@ -26,6 +26,7 @@ from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 
 Step = tuple[int, int, int]
+COMPARISONS = frozenset(number for name, number in vars(isa).items() if name.startswith("OP_SETP_"))
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def follow(found: Decoded) -> Followed:
     """Return what is to be followed in a decoded kernel."""
     program = found.program
     numbers = {var: number for number, var in enumerate(suspects(program)[:MAX_FOLLOWED])}
+    combined = combined_only(program)
     names = [program.variables.names[var] for var in numbers]
     steps: list[list[Step]] = []
     late: list[Step] = []       # of moves that were dropped: they count for the next instruction
@@ -58,9 +60,10 @@ def follow(found: Decoded) -> Followed:
         kept = {id(inst) for inst in block.insts}
         for inst in before:
             if id(inst) not in kept:
-                late += [(STEP_SET_ALL if step[0] == STEP_SET else step[0], *step[1:]) for step in steps_of(inst, numbers)]
+                late += [(STEP_SET_ALL if step[0] == STEP_SET else step[0], *step[1:])
+                         for step in steps_of(inst, numbers, combined)]  # fmt: skip
                 continue
-            steps.append([*late, *steps_of(inst, numbers)])
+            steps.append([*late, *steps_of(inst, numbers, combined)])
             late = []
     lines: dict[int, int] = {}
     for pc, inst in enumerate(inst for block in program.blocks for inst in block.insts):
@@ -113,7 +116,24 @@ def shuffled(inst: VirtualInst) -> list[int]:
     return [inst.src[0] >> 1] if inst.op == isa.OP_SHFL and inst.src[0] >= 0 else []
 
 
-def steps_of(inst: VirtualInst, numbers: dict[int, int]) -> list[Step]:
+def combined_only(program: VirtualProgram) -> set[int]:
+    """Return the predicates that are read by nothing but and, or.
+
+    Of `if (i < n && x[i] > 0)` compilers evaluate both sides, the second also where the first has kept a value from being
+    read; only what comes out decides anything. A comparison that gives such a predicate is no use of what it compares.
+    """
+    found: set[int] = set()
+    others: set[int] = set()
+    for block in program.blocks:
+        for inst in block.insts:
+            is_combining = inst.op == isa.OP_PRED and inst.aux in (isa.PRED_AND, isa.PRED_OR)
+            (found if is_combining else others).update(var for var in inst.psrc if var >= 0)
+            if inst.guard >= 0:
+                others.add(inst.guard)
+    return found - others
+
+
+def steps_of(inst: VirtualInst, numbers: dict[int, int], combined: set[int]) -> list[Step]:
     """Return what an instruction means for the variables that are followed: reads first, then writes."""
     if not numbers:
         return []
@@ -121,7 +141,9 @@ def steps_of(inst: VirtualInst, numbers: dict[int, int]) -> list[Step]:
     if inst.guard in numbers:
         steps.append((STEP_CHECK_GUARD, numbers[inst.guard], 0))
     passed = sources(inst) if passes_on(inst) else stored(inst)
-    unused = [*passed, *shuffled(inst)]
+    is_combined = inst.op in COMPARISONS and all(var < 0 or var in combined for var in inst.pdst)
+    compared = [row >> 1 for row in inst.src if row >= 0] if is_combined else []
+    unused = [*passed, *shuffled(inst), *compared]
     read = [var for var in dict.fromkeys(inst.reads()) if var in numbers and var != inst.guard and var not in unused]
     steps += [(STEP_CHECK, numbers[var], 0) for var in read]
     is_copy = bool(passed) and not inst.imm_mask and all(var in numbers for var in passed)

@@ -33,6 +33,7 @@ CASES = (
     Case("registers", "predicate", "unwritten-register", 1, 32),
     Case("registers", "guards", "unwritten-register", 1, 32),
     Case("registers", "leader", "unwritten-register", 1, 32),
+    Case("registers", "condition", "unwritten-register", 1, 32),
     Case("registers", "copied", "unwritten-register", 1, 32),
     Case("registers", "accumulator", "unwritten-register", 1, 32),
     Case("memory", "shared_never", "unwritten-shared", 2, 32),
