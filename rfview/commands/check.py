@@ -60,8 +60,9 @@ def of_program(args: argparse.Namespace) -> int:
         print(checked.text(device.total, device.cycles))
         if checked.defects:
             first = checked.defects[0]
-            print(f"see: rfview debug --launch {first.entry.number} --goto {first.finding.cycle} -- "
-                  f"{shlex.join(programs.words_of(args))}")
+            words = [*options.machine_words(args), *(["--python", args.python] if args.python else [])]
+            words += ["--launch", str(first.entry.number), "--goto", str(first.finding.cycle)]
+            print(f"see: {shlex.join(['rfview', 'debug', *words, '--', *programs.words_of(args)])}")
     return FOUND if checked.defects else code
 
 
@@ -92,6 +93,5 @@ def text_of(found: Findings, args: argparse.Namespace) -> str:
     text = text_of(found)
     if not found.found:
         return text
-    how = "replay" if options.is_session(args.target) else "debug"
-    typed = shlex.join(getattr(args, "typed", [args.target]))
-    return f"{text}\nsee: rfview {how} {typed} --goto {found.found[0].cycle}"
+    command = options.command_of("replay" if options.is_session(args.target) else "debug", args)
+    return f"{text}\nsee: {command} --goto {found.found[0].cycle}"

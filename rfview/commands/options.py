@@ -129,7 +129,12 @@ def refuse_machine(args: argparse.Namespace, command: str) -> None:
 
 def command_of(name: str, args: argparse.Namespace) -> str:
     """Return the command line that runs the same kernel on the same machine again; what is the default is left out."""
-    words = ["rfview", name, *getattr(args, "typed", [args.target])]
+    return shlex.join(["rfview", name, *getattr(args, "typed", [args.target]), *machine_words(args)])
+
+
+def machine_words(args: argparse.Namespace) -> list[str]:
+    """Return the options that mean the same machine again; what is the default is left out."""
+    words: list[str] = []
     for option, default in (("design", "sram"), ("scheduler", "gto"), ("preset", "fermi")):
         if getattr(args, option) != default:
             words += [f"--{option}", getattr(args, option)]
@@ -137,7 +142,7 @@ def command_of(name: str, args: argparse.Namespace) -> str:
         words += ["--compile", args.compile]
     for pair in args.settings:
         words += ["--set", pair]
-    return shlex.join(words)
+    return words
 
 
 def check_names(machine: dict[str, Any]) -> None:
