@@ -104,7 +104,7 @@ def _of_ptx(text: str, file: str, name: str | None, given: Sequence[Argument]) -
     from rfview.engine.ptx import decode_module
 
     module = decode_module(text, file)
-    kernel = kernel_named(name, module, file)
+    kernel = kernel_named(name, module, f"{file}: kernel")
     expected = formals(kernel, text)
     called = (cpp_name(kernel.name) or [kernel.name])[-1]
     return Source(called, text, file, kernel, expected, in_order(given, expected, called))
