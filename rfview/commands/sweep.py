@@ -41,7 +41,9 @@ in place of the file. x and by are columns or parameters, y is a number, as in k
 sm.num_collectors,cycles,kernel; design,counts.rf_reads.
 
 --cluster gives the jobs to a Dask cluster (pip install 'rfview[cluster]'); its workers read launch files by the same
-paths and have the same rfview; one thread each is best. They compile what their machines lack (or `rfview warm` does). Here:
+paths and have the same rfview; one thread each is best. They compile what their machines lack (or `rfview warm` does).
+On this machine, where Dask has the jobs' cores, without its profiler and with fewer of its health checks:
+  export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL=500ms
   dask scheduler --port 8786 &
   dask worker tcp://127.0.0.1:8786 --nworkers 4 --nthreads 1 &
   rfview sweep FILE.toml --cluster tcp://127.0.0.1:8786
