@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -382,13 +382,40 @@ class Over:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """One frame's facts. now/before: the state shown and the one that changes are marked against (None: nothing yet).
+class View:
+    """What the user looks at, and how: all that stays as it is when another scene comes.
 
-    window: (n, warps) u1, the states up to now, the last row now. shares: (codes,) warp-cycles of the last
-    `shares_cycles` cycles. common: state codes of the STALLS rows, fixed for the run. hits, marks: for the overview.
-    problems: what does not add up at this cycle. power_mw: of the register file over the same cycles as `shares`, None
-    when it is not known. span: what TIMELINE shows, None while it is closed.
+    warp, bank, lane, reg: in focus. panel: has the keys. scroll: its rows. line: chosen in LINES, -1: the focused warp's.
+    watch: chosen in WATCHES. note: about the window's size. speed: cycles per second of playback. own_keys: key -> action
+    name of the user's key file.
+    """
+
+    warp: int = 0
+    panel: str = "warps"
+    bank: int = 0
+    lane: int = 0
+    reg: int = 0
+    number_format: str = "auto"
+    code_source: bool = False
+    code_lines: bool = True
+    scroll: int = 0
+    line: int = -1
+    watch: int = 0
+    title: str = ""
+    note: str = ""
+    speed: int = 10
+    own_keys: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scene(View):
+    """One frame's facts, and how they are looked at.
+
+    now/before: the state shown and the one that changes are marked against (None: nothing yet). window: (n, warps) u1, the
+    states up to now, the last row now. shares: (codes,) warp-cycles of the last `shares_cycles` cycles. common: state codes
+    of the STALLS rows, fixed for the run. hits, marks: for the overview. problems: what does not add up at this cycle.
+    power_mw: of the register file over the same cycles as `shares`, None when it is not known. span: what TIMELINE shows,
+    None while it is closed.
     """
 
     now: Machine | None = None
@@ -405,15 +432,6 @@ class Scene:
     is_live: bool = False
     is_closed: bool = True
     fault: str = ""
-    warp: int = 0
-    panel: str = "warps"
-    bank: int = 0
-    lane: int = 0
-    reg: int = 0
-    number_format: str = "auto"
-    code_source: bool = False
-    code_lines: bool = True
-    scroll: int = 0
     breakpoints: tuple[BreakView, ...] = ()
     hits: tuple[int, ...] = ()
     marks: tuple[tuple[str, int], ...] = ()
@@ -423,19 +441,13 @@ class Scene:
     span: Span | None = None
     message: str = ""
     message_kind: str = "info"
-    note: str = ""
     lines: LineTable | None = None     # of the source, None where the PTX tells none
     costs: tuple[Counts, Counts] | None = None     # by instruction and by line, once LINES has been opened
-    watch: int = 0                 # chosen in WATCHES
-    line: int = -1                 # chosen in LINES, -1: the focused warp's
     past: Past | None = None       # the cycles before, for the chain of WHY
     over: Over | None = None       # another run laid over this one
     pipes: Pipes | None = None     # what PIPELINE shows, None while it is closed
     brush: Brush | None = None     # a stretch that is looked at as a whole
-    title: str = ""
     branch: str = ""               # the fork that is shown, "" for the run that was opened
-    speed: int = 10
-    own_keys: Mapping[str, str] = field(default_factory=dict)     # key -> action name of the user's key file
 
     @cached_property
     def looks(self) -> dict[int, Look]:
@@ -460,6 +472,10 @@ class Scene:
         """Return how a state is shown; a code from nowhere is shown by its number."""
         known = self.looks.get(code)
         return known or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "")
+
+    def seen_as(self, view: View) -> Scene:
+        """Return the scene looked at as another one was."""
+        return self.at(**{one.name: getattr(view, one.name) for one in fields(View)})
 
     def at(self, **changes: Any) -> Scene:
         """Return the scene with some facts replaced; the state table is kept."""

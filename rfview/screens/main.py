@@ -166,21 +166,17 @@ class MainScreen(Guarded, Screen[None]):
 
     def on_arrived(self, message: Arrived) -> None:
         message.stop()
-        scene, mine = message.scene, self.scene
+        mine = self.scene
+        scene = message.scene.seen_as(mine)
         count = scene.now.num_warps if scene.now else 1
-        facts = {
-            "warp": min(mine.warp, count - 1), "panel": mine.panel, "bank": mine.bank, "lane": mine.lane, "reg": mine.reg,
-            "number_format": mine.number_format, "code_source": mine.code_source, "scroll": mine.scroll,
-            "code_lines": mine.code_lines, "line": mine.line, "watch": mine.watch,
-            "title": mine.title, "speed": mine.speed, "note": mine.note, "own_keys": mine.own_keys,
-        }
+        facts: dict[str, Any] = {"warp": min(mine.warp, count - 1)}
         if message.warp is not None and message.warp != mine.warp:      # whom the stop is about, so that `e` tells of it
             facts |= {"warp": min(message.warp, count - 1), "scroll": 0}
         if message.keeps_message:
             facts |= {"message": mine.message, "message_kind": mine.message_kind, "badge": mine.badge}
         first, self.is_open = not self.is_open, True
         if first:
-            facts |= first_facts(scene.at(own_keys=mine.own_keys))
+            facts |= first_facts(scene)
         self.scene = scene.at(**facts)
         if first:
             self.learn_words()
