@@ -48,6 +48,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.plugin import Design, Parameter
+from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.program import NO_REG
 from rfview.engine.stalls import BANK_CONFLICT, REFRESH
 from rfview.engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_INFLIGHT, MAX_ROWS, NONE8
@@ -627,7 +628,7 @@ PANELS = (
 RETENTION = {22: 2048, 16: 1024, 11: 512}
 
 
-def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain an access refused for a refresh."""
     bank = refusal.bank
     if moment.name(refusal.code) != "refresh" or not 0 <= bank < moment.num_banks:

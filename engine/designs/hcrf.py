@@ -35,6 +35,7 @@ import numpy as np
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.plugin import Design, Parameter, plural
+from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
 from rfview.engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS
@@ -610,7 +611,7 @@ PANELS = (
 RELIEF = {"hcrf.x_transfer_cycles": 1}
 
 
-def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a transfer that a read or result waits for, or a bank busy with a T-Write."""
     name = moment.name(refusal.code)
     if name == "x_transfer":
@@ -623,12 +624,12 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
     return False
 
 
-def _pair_named(moment: Any, slot: int) -> int:
+def _pair_named(moment: Moment, slot: int) -> int:
     """Return the hybrid-cell row that a physical slot belongs to."""
     return slot // moment.num_banks // 2 * moment.num_banks + slot % moment.num_banks
 
 
-def _transfer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
+def _transfer(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     """Find the transfer of the register's pair; without one, say what keeps it from beginning."""
     bank = refusal.bank
     pair = _pair_named(moment, moment.warp(refusal.warp, "reg_base") + refusal.reg) if refusal.reg >= 0 else -1

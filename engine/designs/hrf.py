@@ -34,6 +34,7 @@ import numpy as np
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.plugin import Design, Parameter, Run, plural
+from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES
 from rfview.engine.machine.schedulers.active_set import ACTIVE
@@ -831,7 +832,7 @@ BUFFERS = "AB"
 FROM_A, FROM_QUEUE = 1, 3
 
 
-def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a wait for a drain, for an STT bank's write, for a queue, or for a buffer's write port."""
     name = moment.name(refusal.code)
     if refusal.kind == "hold" or name == "stt_write":
@@ -864,7 +865,7 @@ def _bank_of(warp: int) -> int:
     return warp % NUM_BANKS
 
 
-def _bank(trail: Any, moment: Any, rf: Any, bank: int, code: int) -> None:
+def _bank(trail: Trail, moment: Moment, rf: Any, bank: int, code: int) -> None:
     """An STT bank writes: an entry of a draining buffer, or one of its queue."""
     cycles = trail.value("hrf.write_cycles", 4)
     trail.bank_link(moment, bank, code, "STT write")
@@ -880,7 +881,7 @@ def _bank(trail: Any, moment: Any, rf: Any, bank: int, code: int) -> None:
     trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1})
 
 
-def _drain_link(trail: Any, moment: Any, rf: Any, index: int) -> int:
+def _drain_link(trail: Trail, moment: Moment, rf: Any, index: int) -> int:
     """Add how far a drain is and the switch that began it; return its STT bank."""
     buffer = rf["buffer"][index]
     warp, used, position = int(buffer["owner"]), int(buffer["used"]), int(buffer["position"])
@@ -920,7 +921,7 @@ def _drain_link(trail: Any, moment: Any, rf: Any, index: int) -> int:
     return bank
 
 
-def _still_draining(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
+def _still_draining(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     """A read needs a register that is still in a draining buffer."""
     cycles = trail.value("hrf.write_cycles", 4)
     for index in range(2):
@@ -948,7 +949,7 @@ def _still_draining(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
                 return
 
 
-def _no_buffer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
+def _no_buffer(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     """A result finds no empty buffer; with a frozen pipeline, say whose."""
     cycles = trail.value("hrf.write_cycles", 4)
     if refusal.kind == "freeze":
@@ -982,7 +983,7 @@ def _no_buffer(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
         trail.end("write buffer", "write buffers, two of them", {"hrf.write_cycles": 1})
 
 
-def _queue(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
+def _queue(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     """A late result waits in, or for, the write queue of its bank."""
     bank, cycles = _bank_of(refusal.warp), trail.value("hrf.write_cycles", 4)
     count = int(rf["queue_count"][bank])

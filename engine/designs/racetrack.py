@@ -34,6 +34,7 @@ import numpy as np
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount
 from rfview.engine.plugin import Design, Parameter, plural
+from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES
 from rfview.engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
@@ -637,7 +638,7 @@ IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
 RELIEF = {"racetrack.shift_cycles": 0}
 
 
-def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a tape that shifts, a bank that serves another access or waits for a place, or a full write buffer."""
     bank = refusal.bank
     if not 0 <= bank < moment.num_banks:
@@ -668,7 +669,7 @@ def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
     return trail.ended
 
 
-def _tape(trail: Any, moment: Any, rf: Any, tape: Any, bank: int, refusal: Any) -> None:
+def _tape(trail: Trail, moment: Moment, rf: Any, tape: Any, bank: int, refusal: Refusal) -> None:
     """Add what the tape of a bank does, and end."""
     activity = int(tape["activity"])
     current, target = int(tape["current"]), int(tape["target"])
@@ -725,7 +726,7 @@ def _tape(trail: Any, moment: Any, rf: Any, tape: Any, bank: int, refusal: Any) 
         trail.end("bank", f"racetrack bank {bank}, one access per cycle", _more_banks(trail))
 
 
-def _more_banks(trail: Any) -> dict[str, int]:
+def _more_banks(trail: Trail) -> dict[str, int]:
     """Return the settings that give the tapes twice as many banks of half the length."""
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 128)
     return {"sm.num_banks": min(32, banks * 2), "sm.rows_per_bank": max(1, rows * banks // min(32, banks * 2))}

@@ -38,6 +38,7 @@ from rfview.engine import plugin as designs, hooks
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.plugin import Design, Parameter, plural
+from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
 from rfview.engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
@@ -959,7 +960,7 @@ PANELS = (
 
 # why a refusal of this design holds something up: for the host, never compiled
 
-def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a write-back to the main register file, or results that share the cache's write port."""
     name = moment.name(refusal.code)
     if name == "rfc_flush":
@@ -994,7 +995,7 @@ def _waiting(rf: Any, warp: int) -> list[int]:
     return sorted(found, key=lambda index: int(entries[index]["order"]))
 
 
-def _flush(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
+def _flush(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     """Entries wait to be written to the main register file: those of the warp, behind those of warps that asked before."""
     warp = refusal.warp
     own = _waiting(rf, warp)
@@ -1044,7 +1045,7 @@ def _flush(trail: Any, moment: Any, rf: Any, refusal: Any) -> None:
     )
 
 
-def _bank_of(trail: Any, moment: Any, warp: int, reg: int) -> int:
+def _bank_of(trail: Trail, moment: Moment, warp: int, reg: int) -> int:
     """Return the main file's bank of a register, under the configured mapping."""
     slot = reg + warp if moment.config["mapping"] else moment.warp(warp, "reg_base") + reg
     return slot % moment.num_banks

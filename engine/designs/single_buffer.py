@@ -22,6 +22,7 @@ import numpy as np
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.plugin import Design, Parameter, plural
+from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES
 from rfview.engine.stalls import BANK_CONFLICT, WB_FULL
@@ -314,7 +315,7 @@ PANELS = (
 WAITING, WRITING = 0, 1
 
 
-def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a full buffer, or a bank that writes an entry of it."""
     cycles = trail.value("single_buffer.write_cycles", 4)
     relief = {"single_buffer.write_cycles": 1}

@@ -13,6 +13,7 @@ import numpy as np
 
 from rfview.engine.machine import registers
 from rfview.engine.plugin import Design, Parameter, plural
+from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE
 from rfview.engine.state import BANK_BUSY, FOREVER
 
@@ -79,7 +80,7 @@ def next_event(sm, rf, spec):
 
 # why a refusal of this design holds something up: for the host, never compiled
 
-def why(trail: Any, moment: Any, rf: Any, refusal: Any) -> bool:
+def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a frozen pipeline or a bank that writes; False for a plain port conflict."""
     cycles = trail.value("stt.write_cycles", 4)
     until = int(rf["frozen_until_cycle"])

@@ -9,6 +9,7 @@ packages with an entry point rfview.designs. A design file imports Design and Pa
     conformance   whether a file keeps to the interface, with facts and spelling; trial asks the compiler, hook by hook,
                   and compiler_errors says what it says; check_design and plain_trial run it
     host_functions  calls what only the host runs of a design file, and names the line of an error
+    explaining    what a design's `why` is given: the chain, the machine at a moment, the refusal
     wording       words for sentences about a design
     origin        which file a recording was made with; nodes: the technology that its energies are of
 """

@@ -54,7 +54,7 @@ print() and a Python debugger. Functions of the file that only the host calls, e
                        run.machine["sm.num_banks"], at any cycle; what is saved lowers its own part, no part is negative
   area_mm2(values), node_nm(values, preset)
                        area and technology node, where they depend on parameters, for the table of `rfview compare`
-  why(trail, moment, rf, refusal)
+  why(trail, moment, rf, refusal)   (rfview.engine.plugin.explaining has their types)
                        more links for `why` chains, which otherwise end with the stall's sentence. refusal: its kind ("read",
                        "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 where it is about
                        none); moment.ran: the cycle; rf["NAME"]: the state, trail.value("my_rf.wake_cycles"): a number.

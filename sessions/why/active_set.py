@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
+from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why.links import listed, plural
 from rfview.sessions.why.past import Flight, Moment
-from rfview.sessions.why.trail import Refusal, Trail, first_link, next_text
+from rfview.sessions.why.trail import Trail, first_link, next_text
 
 LEAVING = 2
 

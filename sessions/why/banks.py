@@ -6,8 +6,9 @@ from typing import Any
 
 from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
+from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why.past import Moment
-from rfview.sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.trail import Trail
 
 def more_banks(trail: Trail) -> dict[str, Any]:
     """Return the settings that give the register file twice as many banks of half the size, with two ports."""

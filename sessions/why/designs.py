@@ -7,8 +7,9 @@ To say more, its module may have a function
 
 that runs on the host, never compiled. It looks at the recorded state (`moment.sm`, and `rf`, the design's own record),
 adds links (`trail.add(sentence, evidence, since=..., until=..., bank=...)`), names the resource (`trail.end("lock",
-"the lock of bank 3", {"mydesign.lock_cycles": 1})`) and returns True; False leaves the refusal to the default. `refusal`
-is a rfview.sessions.why.trail.Refusal. Replaying a recording where the design is not installed falls back on the default.
+"the lock of bank 3", {"mydesign.lock_cycles": 1})`) and returns True; False leaves the refusal to the default.
+rfview.engine.plugin.explaining says what all four offer. Replaying a recording where the design is not installed falls
+back on the default.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from functools import partial
 from typing import Any
 
 from rfview.engine import plugin as registry
+from rfview.engine.plugin import explaining
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why.past import Moment
-from rfview.sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.trail import Trail
 
-Explainer = Callable[[Trail, Moment, Any, Refusal], bool]
+Explainer = Callable[[explaining.Trail, explaining.Moment, Any, Refusal], bool]
 
 
 def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:

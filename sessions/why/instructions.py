@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
+from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why import memory, on_chip, units
 from rfview.sessions.why.links import plural
 from rfview.sessions.why.past import Flight, Moment
-from rfview.sessions.why.trail import COLLECT_CYCLES, Refusal, Trail
+from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 
 def explain(trail: Trail, moment: Moment, flight: Flight) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rfview.engine import state as layout
-from rfview.engine.plugin import origin
+from rfview.engine.plugin import explaining, origin
+from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
@@ -19,22 +20,6 @@ from rfview.sessions.why.past import Flight, Moment, Past
 MAX_LINKS = 14
 VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}
 COLLECT_CYCLES = 2  # an instruction spends at least so many cycles in its operand collector
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """What the register file has refused: kind is "read", "write", "freeze", "issue", "leave" or "hold".
-
-    freeze: the pipeline stands still. issue: a ready warp may not issue. leave: a warp may not leave the active set. hold:
-    a result is accepted, but its register is not free yet. reg, bank, flight: -1 and None where it is about none.
-    """
-
-    kind: str
-    code: int
-    warp: int
-    reg: int = NOWHERE
-    bank: int = NOWHERE
-    flight: Flight | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +76,7 @@ class Trail:
         target = Target(min(cycle, self.moment.cycle), warp, pc, bank, buffer, slot)
         self.links.append(Link(sentence, evidence, code, warp, since, until, target))
 
-    def bank_link(self, moment: Moment, bank: int, code: int, what: str = "") -> None:
+    def bank_link(self, moment: explaining.Moment, bank: int, code: int, what: str = "") -> None:
         """Add who has a bank, and until when. what: the word for a slow access, such as "STT write"."""
         until, since = moment.bank(bank, "until_cycle"), moment.bank(bank, "since_cycle")
         whose, waiting = moment.owner(bank), f"queue {moment.bank(bank, 'queue')}"

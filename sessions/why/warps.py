@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rfview.engine import state as layout
 from rfview.engine.stalls import BY_NAME, ISSUED
+from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why import active_set, units
 from rfview.sessions.why.links import listed, plural
 from rfview.sessions.why.past import Moment
-from rfview.sessions.why.trail import Refusal, Trail, first_link, next_text
+from rfview.sessions.why.trail import Trail, first_link, next_text
 
 NONE = layout.NONE8
 IDLE = ("finished", "no_cta")

@@ -18,12 +18,13 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import STALLS
 from rfview.engine.state import FOREVER, INFLIGHT
+from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.commands.table import execute
 from rfview.sessions.why import EXPLAINERS, Past, banks, explain, units, why
 from rfview.sessions.why.past import Flight
-from rfview.sessions.why.trail import Refusal, Trail
+from rfview.sessions.why.trail import Trail
 from tests.engine import plugin_skeleton
 from tests.harness import Assembly, added
 from tests.sessions import why_programs
