@@ -2,6 +2,8 @@
 
     session      looking, searching and breakpoints over a timeline; cursor: moves and the way back; branch: where a
                  fork comes from; targets: what a session can be opened on
+    layout       where a named field lies in the recorded words of a state
+    byte_cache   what was decoded, bounded by its bytes
     check        races and the like in the whole run, looked for in a process of its own
     guard        what a recording breaks by what it holds, in one sentence
     plot         charts over time, for notebooks

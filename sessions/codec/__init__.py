@@ -4,5 +4,4 @@
     changes     the reader of state changes; logs: of register rows, memory words and register writes
     encode      the writer of them all; loops: what of it numba compiles; compiling: has that done beside a recording
     limits      how much memory reading may take
-    layout      where a named field lies in the recorded words; cache: what was decoded, bounded by its bytes
 """

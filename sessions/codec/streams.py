@@ -120,16 +120,22 @@ def some_numbers(stream: Stream, which: np.ndarray, size: int = 1, lanes: slice 
     shape = (len(which),) if size == 1 else (len(which), len(range(*lanes.indices(size))))
     if width == 0:
         return np.zeros(shape, np.uint32)
-    planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, lanes]
-    return join([plane[which] for plane in planes]).reshape(shape)
+    found = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, lanes]
+    return join([plane[which] for plane in found]).reshape(shape)
 
 
-def join(planes: np.ndarray | list[np.ndarray], dtype: Any = np.uint32) -> np.ndarray:
+def join(parts: np.ndarray | list[np.ndarray], dtype: Any = np.uint32) -> np.ndarray:
     """Return the numbers of at least one byte plane, low bytes first."""
-    found = planes[0].astype(dtype)
-    for place in range(1, len(planes)):
-        found |= np.left_shift(planes[place], 8 * place, dtype=dtype)
+    found = parts[0].astype(dtype)
+    for place in range(1, len(parts)):
+        found |= np.left_shift(parts[place], 8 * place, dtype=dtype)
     return found
+
+
+def planes(values: np.ndarray) -> bytes:
+    """Return the byte planes of numbers in their own width: the low bytes of all, then their next bytes, ..."""
+    flat = np.ascontiguousarray(values).ravel()
+    return flat.view(np.uint8).reshape(-1, flat.itemsize).T.tobytes()
 
 
 def zigzag(differences: np.ndarray) -> np.ndarray:
@@ -166,8 +172,7 @@ def pack(values: np.ndarray) -> list[Any]:
     flat = np.ascontiguousarray(values).ravel()
     top = int(flat.max()) if flat.size else 0
     width = 0 if top == 0 else 1 if top < 1 << 8 else 2 if top < 1 << 16 else 4 if top < 1 << 32 else 8
-    planes = flat.astype(f"<u{width}").view(np.uint8).reshape(-1, width).T.tobytes() if width else b""
-    return [flat.size, width, planes]
+    return [flat.size, width, planes(flat.astype(f"<u{width}")) if width else b""]
 
 
 def unpack(stored: list[Any], dtype: Any = np.uint32) -> np.ndarray:

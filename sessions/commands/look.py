@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text, plain, verb
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.expressions.values import value_text
 from rfview.sessions.session import Session

@@ -8,7 +8,7 @@ from __future__ import annotations
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 from rfview.sessions.guard import consistent
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session

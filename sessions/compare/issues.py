@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.base import Timeline
 
 CACHE_BYTES = 48 << 20

@@ -14,7 +14,7 @@ from rfview.sessions.expressions.expression import Expression
 from rfview.sessions.expressions.mistakes import unreadable
 from rfview.sessions.expressions.names import FUNCTIONS, Names
 from rfview.sessions.expressions.nodes import Node, apply, changed, fixed, is_plain, narrowed, reduced
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 from rfview.sessions.expressions.operations import (ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation,
                                                     align, numbers)  # fmt: skip
 from rfview.sessions.timeline.base import Timeline

@@ -17,7 +17,7 @@ from rfview.sessions.bounds import Bounds, Known
 from rfview.sessions.expressions.mistakes import ExpressionError
 from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
 from rfview.sessions.expressions.registers import memory_word, register_columns
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 from rfview.sessions.expressions.ptx_names import register_of
 from rfview.sessions.codec.logs import ALL
 from rfview.sessions.timeline.base import Timeline

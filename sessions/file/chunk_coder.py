@@ -11,8 +11,8 @@ from rfview.sessions.codec import encode
 from rfview.sessions.codec.logs import last_writes
 from rfview.sessions.file import format
 from rfview.sessions.file.zone_map_writer import ZoneMapWriter, watch_of
-from rfview.sessions.file.zone_maps import WordKinds
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.file.word_kinds import WordKinds
+from rfview.sessions.layout import Layout
 
 
 class Newest:

@@ -36,7 +36,7 @@ ZONE payload, a map: the zone map that follows every 64th chunk, and the last. c
 its first cycle to the one behind its last. bits := for each place, ceil(c / 8) bytes with one bit per chunk, low bit first
     first, num   number of the first of these chunks, and c
     words        number list: of each kind of words the first. A kind: words of the state that hold the same fields of
-                 different elements of arrays (zone_maps.py, WordKinds)
+                 different elements of arrays (word_kinds.py)
     ranged, parts   for each of them: whether it is watched, and a blob of: bits for its words, ascending: the chunk
                  changes them; if watched, u4 numbers word by word, chunk by chunk, in byte planes: the least value as
                  difference to the chunk before, then those of the greatest minus the least. The bytes of a word that
@@ -67,7 +67,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import limits, streams
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 from rfview.sessions.file import run_info
 
 FORMAT, LAYOUT = 1, 2

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 
 Check = Callable[[Any, str], None]
 # how many entries a list may have: programs have the most

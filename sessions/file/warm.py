@@ -16,7 +16,7 @@ from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows, Write
 from rfview.engine.compile.warm import alone, smallest_run
 from rfview.engine.simulator import Simulator
 from rfview.sessions.codec.compiling import READY, is_ready
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 from rfview.sessions.file.writer import Writer
 
 CYCLES = 2

@@ -19,7 +19,7 @@ from rfview.engine.files import ChangedMeanwhile, NewFile
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.file.write_pipeline import WritePipeline
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 
 # what is a blob in a CHNK map
 BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")

@@ -10,8 +10,9 @@ from rfview.engine.chunk import REGISTERS_OF_WARP, Chunk
 from rfview.sessions.codec import streams
 from rfview.sessions.codec.encode import Encoder, Watch
 from rfview.sessions.codec.loops import BYTES, NOT_WATCHED, WHOLE
-from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES, WordKinds
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.file.word_kinds import WordKinds
+from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES
+from rfview.sessions.layout import Layout
 
 # of what is large and seldom asked for only the changes are kept
 CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "l2", "icache", "ccache", "config")
@@ -72,14 +73,14 @@ class ZoneMapWriter:
                     low, high = (bounds[:count, at : at + len(words)].T for bounds in (self._low, self._high))
                     at += len(words)
                     steps = np.diff(low, axis=1, prepend=np.uint32(0))
-                    data += _planes(steps) + _planes(high - low)
+                    data += streams.planes(steps) + streams.planes(high - low)
                 firsts.append(words[0])
                 ranged.append(is_watched)
                 parts.append(streams.compress(data))
         found = {
             "first": first, "num": count, "words": streams.pack(np.array(firsts)),
             "ranged": streams.pack(np.array(ranged, np.uint8)), "parts": parts,
-            "states": streams.compress(_planes(self._states[:count].T)),
+            "states": streams.compress(streams.planes(self._states[:count].T)),
             **{name: streams.compress(_bits_of(marks, count)) for name, marks in self._marks.items()},
         }  # fmt: skip
         for marks in (changed, *self._marks.values()):
@@ -91,9 +92,3 @@ class ZoneMapWriter:
 def _bits_of(marks: np.ndarray, count: int) -> bytes:
     """Return the low bits of u8 marks, as many as chunks, in whole bytes each."""
     return marks.view(np.uint8).reshape(-1, 8)[:, : -(-count // 8)].tobytes()
-
-
-def _planes(values: np.ndarray) -> bytes:
-    """Return the values' low bytes, then their next ones, and so on."""
-    flat = np.ascontiguousarray(values).ravel()
-    return np.ascontiguousarray(flat.view(np.uint8).reshape(-1, flat.itemsize).T).tobytes()

@@ -8,8 +8,7 @@ format.py says how it is stored.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,8 +19,9 @@ from rfview.engine.chunk import REGISTERS_OF_WARP
 from rfview.sessions import bounds
 from rfview.sessions.bounds import Bounds
 from rfview.sessions.codec import streams
-from rfview.sessions.codec.cache import ByteCache
-from rfview.sessions.codec.layout import Field, Layout, distinct
+from rfview.sessions.file.word_kinds import WordKinds
+from rfview.sessions.byte_cache import ByteCache
+from rfview.sessions.layout import Field, Layout, distinct
 
 CHUNKS = 64
 # a page of memory that a zone map knows of: so many words, and so many pages before another one shares its place
@@ -31,67 +31,22 @@ STATES = "sm.warp[*].state"
 
 
 @dataclass(frozen=True, eq=False)
-class WordKinds:
-    """Words that hold the same fields of different elements of arrays are of one kind.
-
-    words: (num_words,) i8 all words, kind after kind, ascending in each; begin: (kinds + 1,) i8 where each kind's begin.
-    in_bytes: (num_words,) bool words that hold fields of less than four bytes, or parts of fields that lie across.
-    """
-
-    words: np.ndarray
-    begin: np.ndarray
-    in_bytes: np.ndarray
-
-    @staticmethod
-    def of(layout: Layout) -> WordKinds:
-        """Find the kinds of a layout's words."""
-        # of number 0, which stands where no field is
-        sizes = [4]
-        both = _numbered(layout.sm_dtype, sizes, True) + _numbered(layout.rf_dtype, sizes, True)
-        places = np.frombuffer(both, np.uint16, 4 * layout.num_words)
-        kind, quads = places[::4].copy(), places.view(np.uint64)
-        # most words are in one field: only those that several share have to be compared
-        shared = np.flatnonzero(quads != kind * np.uint64(0x0001000100010001))
-        kind[shared] = len(sizes) + np.searchsorted(distinct(quads[shared]), quads[shared])
-        words = np.argsort(kind, kind="stable")
-        counts = np.bincount(kind)
-        begin = np.append(0, np.cumsum(counts[counts != 0]))
-        firsts = places.reshape(-1, 4)[words[begin[:-1]]]
-        in_bytes = np.empty(layout.num_words, bool)
-        in_bytes[words] = np.repeat((np.array(sizes) < 4)[firsts].any(axis=1), np.diff(begin))
-        return WordKinds(words, begin, in_bytes)
-
-
-def _numbered(dtype: np.dtype, sizes: list[int], aligned: bool) -> array[int]:
-    """Return for each byte a number, equal for the same word of the same field of any array element; 0 = no field.
-
-    sizes: gets the bytes of the field that each number belongs to, 1 where not aligned: where it begins within a word.
-    """
-    found = array("H", bytes(2 * dtype.itemsize))
-    if dtype.names is None:
-        for first in range(0, dtype.itemsize, 4):
-            found[first : first + 4] = array("H", [len(sizes)]) * min(4, dtype.itemsize - first)
-            sizes.append(dtype.itemsize if aligned else 1)
-    for name in dtype.names or ():
-        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-        element = _numbered(inner.base, sizes, aligned and offset % 4 == 0)
-        found[offset : offset + inner.itemsize] = element * (inner.itemsize // inner.base.itemsize)
-    return found
-
-
-def _of_planes(data: np.ndarray, dtype: str, shape: tuple[int, int]) -> np.ndarray:
-    """Return what `_planes` stored."""
-    size = np.dtype(dtype).itemsize
-    return np.ascontiguousarray(data.reshape(size, -1).T).view(dtype).reshape(shape)
-
-
-@dataclass(frozen=True, eq=False)
 class Part:
     """The words of one kind in one zone map: changed: (words, chunks) bool; low, high: (words, chunks) u4, or None."""
 
     changed: np.ndarray
-    low: np.ndarray | None
-    high: np.ndarray | None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+    def some(self, rows: np.ndarray, chunks: slice) -> Part:
+        """Return some of its words in some of its chunks."""
+        low, high = (None if of_all is None else of_all[rows, chunks] for of_all in (self.low, self.high))
+        return Part(self.changed[rows, chunks], low, high)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes that it takes."""
+        return sum(one.nbytes for one in (self.changed, self.low, self.high) if one is not None)
 
 
 class ZoneMaps:
@@ -157,8 +112,7 @@ class ZoneMaps:
                 self._lost(block, error)
                 self._cache.put(block, {}, 1000)
                 return None
-            arrays = (kept.changed, kept.low, kept.high) if isinstance(kept, Part) else (kept,)
-            self._cache.put((block, name), kept, 200 + sum(array.nbytes for array in arrays if array is not None))
+            self._cache.put((block, name), kept, 200 + kept.nbytes)
         return kept
 
     def _part(self, block: int, kind: int) -> Part | None:
@@ -168,7 +122,7 @@ class ZoneMaps:
         def expand(found: dict[str, Any], count: int) -> Part:
             place = found["places"].get(int(words[0]))
             if place is None:
-                return Part(np.zeros((len(words), count), bool), None, None)
+                return Part(np.zeros((len(words), count), bool))
             data = np.frombuffer(streams.decompress(found["parts"][place]), np.uint8)
             ranged = streams.unpack(found["ranged"], np.uint8)[place]
             split = len(words) * -(-count // 8)
@@ -176,8 +130,8 @@ class ZoneMaps:
             if len(changed) != len(words):
                 raise ValueError(f"{len(changed)} words of {len(words)}")
             if not ranged:
-                return Part(changed, None, None)
-            low, above = (_of_planes(half, "<u4", changed.shape) for half in np.split(data[split:], 2))
+                return Part(changed)
+            low, above = (streams.join(half.reshape(4, -1)).reshape(changed.shape) for half in np.split(data[split:], 2))
             low = np.cumsum(low, axis=1, dtype=np.uint32)
             return Part(changed, low, low + above)
 
@@ -191,45 +145,54 @@ class ZoneMaps:
             found.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
         return found
 
+    def _parts(self, words: np.ndarray, low: int, high: int) -> Iterator[tuple[np.ndarray, slice, Part | None]]:
+        """Yield for words of one kind, in one zone map: which of the words, where in the answer, and what is known."""
+        kinds = self._kind_of[words]
+        for kind in distinct(kinds).tolist():
+            chosen = np.flatnonzero(kinds == kind)
+            rows = np.searchsorted(self._kinds[kind], words[chosen])
+            for block, inside, place in self._blocks(low, high):
+                part = self._part(block, kind)
+                yield chosen, place, None if part is None else part.some(rows, inside)
+
     def words_change(self, words: np.ndarray, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether any of these state words may change in each of chunks low..high-1.
 
         What a chunk's last cycle changes shows in the next chunk's first state, and counts as a change in this one.
         """
         answer = np.zeros(high - low, bool)
-        kinds = self._kind_of[words]
-        for kind in np.unique(kinds).tolist():
-            rows = np.searchsorted(self._kinds[kind], words[kinds == kind])
-            for block, inside, place in self._blocks(low, high):
-                part = self._part(block, kind)
-                answer[place] |= True if part is None else part.changed[rows, inside].any(axis=0)
+        for _, place, part in self._parts(words, low, high):
+            answer[place] |= True if part is None else part.changed.any(axis=0)
         return answer
 
-    def _flags(self, name: str, low: int, high: int) -> list[tuple[np.ndarray | None, slice]]:
-        """Return (places, chunks) bool of what is written, piece by piece, with where each belongs; None = unknown."""
-        pieces = []
+    def _places(self, name: str, low: int, high: int) -> list[tuple[np.ndarray | None, slice]]:
+        """Return (places, chunks) of rows, pages and registers whether they are written, of warps their sets of states.
+
+        Piece by piece, with where each belongs; None = unknown.
+        """
+
         def expand(found: dict[str, Any], count: int) -> np.ndarray:
-            return self._of_size(name, _bits(np.frombuffer(streams.decompress(found[name]), np.uint8), count))
+            data = np.frombuffer(streams.decompress(found[name]), np.uint8)
+            of_all = (streams.join(data.reshape(8, -1), np.uint64).reshape(-1, count) if name == "states"
+                      else _bits(data, count))  # fmt: skip
+            if len(of_all) != self._sizes[name]:
+                raise ValueError(f"{name} of {len(of_all)} places, not {self._sizes[name]}")
+            return of_all
 
+        pieces = []
         for block, inside, place in self._blocks(low, high):
-            flags = self._expanded(block, name, expand)
-            pieces.append((None if flags is None else flags[:, inside], place))
+            found = self._expanded(block, name, expand)
+            pieces.append((None if found is None else found[:, inside], place))
         return pieces
-
-    def _of_size(self, name: str, found: np.ndarray) -> np.ndarray:
-        """Return an array if it has as many places as it must; raises ValueError."""
-        if len(found) != self._sizes[name]:
-            raise ValueError(f"{name} of {len(found)} places, not {self._sizes[name]}")
-        return found
 
     def rows_written(self, low: int, high: int) -> np.ndarray | None:
         """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one zone map, writes; None = unknown."""
-        return self._flags("rows", low, high)[0][0]
+        return self._places("rows", low, high)[0][0]
 
     def registers_written(self, registers: list[int], low: int, high: int) -> np.ndarray:
         """Return (registers, high - low) bool: whether each, numbered as in chunk.Writes, may be written in each chunk."""
         answer = np.ones((len(registers), high - low), bool)
-        for flags, place in self._flags("registers", low, high):
+        for flags, place in self._places("registers", low, high):
             if flags is not None:
                 answer[:, place] = flags[registers]
         return answer
@@ -243,7 +206,7 @@ class ZoneMaps:
         answer = np.zeros(high - low, bool)
         if words:
             pages = np.array(words) // PAGE_WORDS % PAGES
-            for flags, place in self._flags("pages", low, high):
+            for flags, place in self._places("pages", low, high):
                 answer[place] = True if flags is None else flags[pages].any(axis=0)
         return answer
 
@@ -266,16 +229,10 @@ class ZoneMaps:
         """Return the sets of states of warps."""
         warps = np.searchsorted(self.layout.field(STATES).offsets, field.offsets)
         values = np.zeros((high - low, len(warps)), np.uint64)
-
-        def expand(found: dict[str, Any], count: int) -> np.ndarray:
-            data = np.frombuffer(streams.decompress(found["states"]), np.uint8)
-            return self._of_size("states", _of_planes(data, "<u8", (-1, count)))
-
-        for block, inside, place in self._blocks(low, high):
-            sets = self._expanded(block, "states", expand)
+        for sets, place in self._places("states", low, high):
             if sets is None:
                 return None
-            values[place] = sets[warps, inside].T
+            values[place] = sets[warps].T
         return Bounds.of_sets(values.reshape(high - low, *field.shape))
 
     def _ends(self, field: Field, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -308,20 +265,13 @@ class ZoneMaps:
     def _pieces(self, words: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return (n, words) u8 least and greatest value of words in each chunk, or None."""
         least, most = (np.zeros((high - low, len(words)), np.uint64) for _ in range(2))
-        kinds = self._kind_of[words]
-        for kind in np.unique(kinds).tolist():
-            chosen = np.flatnonzero(kinds == kind)
-            rows = np.searchsorted(self._kinds[kind], words[chosen])
-            for block, inside, place in self._blocks(low, high):
-                part = self._part(block, kind)
-                if part is None or part.low is None or part.high is None:
-                    return None
-                least[place, chosen] = part.low[rows, inside].T
-                most[place, chosen] = part.high[rows, inside].T
+        for chosen, place, part in self._parts(words, low, high):
+            if part is None or part.low is None or part.high is None:
+                return None
+            least[place, chosen], most[place, chosen] = part.low.T, part.high.T
         return least, most
 
 
 def _bits(data: np.ndarray, count: int) -> np.ndarray:
     """Return (places, count) bool of packed bits, each place in whole bytes."""
     return np.unpackbits(data.reshape(-1, -(-count // 8)), axis=1, count=count, bitorder="little").view(bool)
-

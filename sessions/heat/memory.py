@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.heat.stores import STORES, store_at
 from rfview.sessions.heat.strip import NOBODY, UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
 from rfview.sessions.timeline.base import Timeline

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rfview.engine.errors import InputError
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.heat.memory import MOST_ELEMENTS, MemoryHeat
 from rfview.sessions.heat.registers import RegisterHeat

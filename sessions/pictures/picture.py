@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.pictures.shape import nearly_square
 from rfview.sessions.pictures.right import loses_bits, right_run

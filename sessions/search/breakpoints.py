@@ -10,7 +10,7 @@ from rfview.sessions.search.search import Target
 from rfview.engine.errors import InputError
 from rfview.sessions.timeline.invariants import unbalanced
 from rfview.sessions.expressions import Expression, compile_expression
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 from rfview.sessions.lines.moves import arrivals
 from rfview.sessions.lines.table import LineTable, lines_of
 from rfview.sessions.search.search import ALL, NONE, at_edges

@@ -7,7 +7,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.sessions.timeline.invariants import event_names
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 
 # words of SCREENS for what a design does by itself -> the part of its counters' names that means it
 DEEDS = {"refresh": "refresh", "shift": "shift", "transfer": "transfer", "flush": "flush", "drain": "drain"}

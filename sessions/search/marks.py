@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
-from rfview.sessions.codec.layout import suggest
+from rfview.sessions.layout import suggest
 
 FORMAT = 1
 NAME = re.compile(r"[^\s@;#]+\Z")

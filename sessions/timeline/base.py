@@ -13,7 +13,7 @@ from rfview.engine.chunk import LANES
 from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.timeline.decoded import DecodedChunk
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 from rfview.sessions.codec.logs import ALL
 
 if TYPE_CHECKING:

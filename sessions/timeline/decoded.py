@@ -11,7 +11,7 @@ import numpy as np
 from rfview.engine.chunk import Chunk, Writes
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.codec.changes import Changes, StoredChanges
-from rfview.sessions.codec.layout import Field, Layout
+from rfview.sessions.layout import Field, Layout
 from rfview.sessions.codec.logs import ALL, last_writes
 
 # values of a field that are taken from states before all of the chunk's are worked out at once

@@ -19,10 +19,10 @@ import numpy as np
 
 from rfview.engine.chunk import Blocks, Chunk, Rows
 from rfview.engine.errors import KernelFault
-from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.timeline.keyframes import Keyframes
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 from rfview.sessions.timeline.base import Overview, Timeline
 
 CHUNK_CYCLES = 1024

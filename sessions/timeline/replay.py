@@ -14,7 +14,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import limits, streams
-from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.codec.logs import MEMORY, ROWS, RowLog, read_memory
 from rfview.sessions.file import format

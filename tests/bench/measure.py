@@ -130,7 +130,7 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
     """
     from rfview.engine.chunk import CHUNK_CYCLES
     from rfview.engine.simulator import Simulator
-    from rfview.sessions.codec.layout import Layout
+    from rfview.sessions.layout import Layout
     from rfview.sessions.file.writer import Writer
 
     best: dict[str, float] = {}

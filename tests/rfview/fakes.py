@@ -12,7 +12,7 @@ from rfview.engine import stalls
 from rfview.engine import state as layout
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import STALLS
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 

@@ -27,7 +27,7 @@ from rfview.sessions.codec.encode import Encoder, Watch
 from rfview.sessions.codec.loops import BYTES, WHOLE
 from rfview.sessions.file import format
 from rfview.sessions.file.stored import StoredChunk
-from rfview.sessions.codec.layout import Layout
+from rfview.sessions.layout import Layout
 from rfview.sessions.file.writer import Writer, partials, record
 from rfview.sessions.timeline.opening import describe, open_recording
 from rfview.sessions.file.zone_maps import STATES

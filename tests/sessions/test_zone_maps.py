@@ -18,7 +18,7 @@ from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.search.search import FIRST, INSIDE
 from rfview.sessions.session import Session
-from rfview.sessions.file.zone_maps import WordKinds
+from rfview.sessions.file.word_kinds import WordKinds
 from tests.sessions.conftest import CYCLES
 from tests.sessions.double import NUM_WARPS, Double
 from tests.sessions.test_expressions import grow, reduced, scalars

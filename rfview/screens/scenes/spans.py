@@ -9,7 +9,7 @@ import numpy as np
 from rfview.engine import plugin
 from rfview.engine.errors import InputError
 from rfview.render.scene import Span, Track
-from rfview.sessions.codec.cache import ByteCache
+from rfview.sessions.byte_cache import ByteCache
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
