@@ -80,7 +80,7 @@ class Timeline(ABC):
     def totals(self, number: int) -> np.ndarray:
         """Return (codes,) i8 stall totals at the start of chunk `number`; for the number past the end, at `last`."""
 
-    def knots(self, first: int, last: int) -> list[int]:
+    def chunks_with_totals(self, first: int, last: int) -> list[int]:
         """Return those of the chunks first..last, both included and always among them, whose totals are at hand."""
         return list(range(first, last + 1))
 
@@ -219,8 +219,8 @@ class Timeline(ABC):
         first, last = self.chunk_number(int(edges[0])), self.chunk_number(int(edges[-1]))
         if last - first < EXACT_CHUNKS:
             return np.array([self.stall_totals(int(edge)) for edge in edges], np.float64)
-        starts, numbers = [*self.chunk_starts(), self.last], np.array(self.knots(first, last + 1))
-        # of all knots only those next to an edge count
+        starts, numbers = [*self.chunk_starts(), self.last], np.array(self.chunks_with_totals(first, last + 1))
+        # of all these only those next to an edge count
         at = np.searchsorted(np.array(starts)[numbers], edges, side="right")
         near = np.zeros(len(numbers) + 1, bool)
         near[np.maximum(at - 1, 0)] = near[at] = True

@@ -2,7 +2,7 @@
 
 Far moves run the machine without its journal and take a keyframe now and then (keyframes.py). A cycle that is
 looked at is reached from the nearest keyframe before it, and the chunk that holds it is recorded into a cache; on the way,
-rungs are left behind, so that going on backwards does not start at the keyframe again. Short moves record at once.
+checkpoints are left behind, so that going on backwards does not start at the keyframe again. Short moves record at once.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ CHUNK_CYCLES = 1024
 # Together with the process itself (about 160 MB with the compiled machine) under 300 MB for machines of a few MB.
 KEYFRAME_BYTES = 64 << 20
 DECODED_BYTES = 48 << 20
-RUNG_BYTES = 16 << 20
-MOST_RUNGS = 16
+CHECKPOINT_BYTES = 16 << 20
+MOST_CHECKPOINTS = 16
 # One call of the machine takes about as long as 100 cycles, several times that on a busy computer; a stretch makes it about
 # a percent. Stall totals are known between stretches; an overview that is finer runs through some of them again, about
 # 0.1 s at a time.
@@ -63,8 +63,8 @@ class LiveTimeline(Timeline):
         self._known: list[int] = []  # these cycles, ascending
         self._keyframes = Keyframes({"arena": simulator.initial_memory}, budget_bytes)
         self._due_s = 0.0  # of simulation, until the next keyframe
-        self._rungs: ByteCache[Any] = ByteCache(RUNG_BYTES)
-        self._frontier: Any = None
+        self._checkpoints: ByteCache[Any] = ByteCache(CHECKPOINT_BYTES)
+        self._furthest: Any = None
         self._printed: list[tuple[int, str]] = list(simulator.printed)
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
         self._record()
@@ -86,7 +86,7 @@ class LiveTimeline(Timeline):
             insort(self._known, cycle)
             self._totals[cycle] = np.array(totals, np.int64)
 
-    def knots(self, first: int, last: int) -> list[int]:
+    def chunks_with_totals(self, first: int, last: int) -> list[int]:
         """Return the chunks first..last, both included, whose totals are at hand, and these two."""
         starts = [*self._starts, self.last]
         known = self._known[bisect_right(self._known, starts[first]) : bisect_left(self._known, starts[last])]
@@ -129,11 +129,11 @@ class LiveTimeline(Timeline):
                 self._run(min(STRETCH_CHUNKS, -(-missing // self.chunk_cycles)))
         return self.last - before
 
-    def _to_frontier(self) -> None:
+    def _to_furthest(self) -> None:
         """Bring the machine to where it has come furthest; keep a keyframe there if one is due."""
-        if self._frontier is not None:
-            self.simulator.restore(self._frontier)
-            self._frontier = None
+        if self._furthest is not None:
+            self.simulator.restore(self._furthest)
+            self._furthest = None
         if self._due_s <= 0:
             began = time.thread_time()
             checkpoint = self.simulator.checkpoint()
@@ -143,8 +143,8 @@ class LiveTimeline(Timeline):
             self._due_s = max((checkpoint.nbytes + KEYFRAME_BASE) / KEYFRAME_RATE, rest_s)
 
     def _record(self) -> None:
-        """Simulate one more chunk at the frontier and keep it decoded."""
-        self._to_frontier()
+        """Simulate one more chunk at the furthest cycle and keep it decoded."""
+        self._to_furthest()
         simulator = self.simulator
         began = time.thread_time()
         chunk = simulator.record_chunk(self.chunk_cycles)
@@ -157,8 +157,8 @@ class LiveTimeline(Timeline):
         self._note_end(chunk.num_cycles)
 
     def _run(self, chunks: int) -> None:
-        """Simulate some chunks at the frontier without recording them."""
-        self._to_frontier()
+        """Simulate some chunks at the furthest cycle without recording them."""
+        self._to_furthest()
         simulator = self.simulator
         first, printed = simulator.cycle, len(simulator.printed)
         began = time.thread_time()
@@ -223,31 +223,31 @@ class LiveTimeline(Timeline):
     def rest(self) -> None:
         """Forget chunks and copies that can be simulated again."""
         self._decoded.clear()
-        self._rungs.clear()
+        self._checkpoints.clear()
 
     def _rewind(self, cycle: int) -> None:
-        """Bring the machine to a cycle in first..last from the nearest copy at or before it; leave rungs on the way."""
+        """Bring the machine to a cycle in first..last from the nearest copy at or before it; leave some on the way."""
         simulator = self.simulator
-        if self._frontier is None:
-            self._frontier = simulator.checkpoint()
+        if self._furthest is None:
+            self._furthest = simulator.checkpoint()
         here = simulator.cycle if simulator.fault is None and simulator.cycle <= cycle else -1
-        rungs = self._rungs.keys()
-        rung = max((key for key in rungs if isinstance(key, int) and key <= cycle), default=-1)
+        left_behind = self._checkpoints.keys()
+        nearest = max((key for key in left_behind if isinstance(key, int) and key <= cycle), default=-1)
         keyframe = self._keyframes.before(cycle)
         assert keyframe is not None  # the first is never dropped
-        if self._frontier.cycle <= cycle:
-            simulator.restore(self._frontier)
-        elif here < max(rung, keyframe):
-            kept = self._rungs.get(rung) if rung >= keyframe else self._keyframes.get(keyframe, self._frontier)
+        if self._furthest.cycle <= cycle:
+            simulator.restore(self._furthest)
+        elif here < max(nearest, keyframe):
+            kept = self._checkpoints.get(nearest) if nearest >= keyframe else self._keyframes.get(keyframe, self._furthest)
             simulator.restore(kept)
-        size = self._frontier.nbytes
-        room = min(MOST_RUNGS, RUNG_BYTES // size)
+        size = self._furthest.nbytes
+        room = min(MOST_CHECKPOINTS, CHECKPOINT_BYTES // size)
         gap = -(-(cycle - simulator.cycle) // self.chunk_cycles)
         stride = self.chunk_cycles * -(-gap // (room + 1))
         while (missing := cycle - simulator.cycle) > 0:
             simulator.step(min(stride, missing))
             if room and simulator.cycle < cycle:
-                self._rungs.put(simulator.cycle, simulator.checkpoint(), size)
+                self._checkpoints.put(simulator.cycle, simulator.checkpoint(), size)
 
 
 def joined(pieces: list[Chunk]) -> Chunk:

@@ -120,9 +120,9 @@ def test_a_live_timeline_grows_by_whole_chunks_and_closes_at_the_end(truth: list
 @pytest.mark.parametrize("ahead", [CHUNK, 7 * CHUNK, CYCLES])
 def test_thinned_keyframes_reach_every_cycle(truth: list, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_REST", 0)
-    monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_RATE", 1e30)  # one whenever the machine is at the frontier
+    monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_RATE", 1e30)  # one whenever the machine is at the furthest cycle
     timeline = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK, budget_bytes=1_000_000)
-    timeline._decoded.limit_bytes = timeline._rungs.limit_bytes = 1
+    timeline._decoded.limit_bytes = timeline._checkpoints.limit_bytes = 1
     order = random.Random(9)
     while not timeline.closed:
         timeline.extend(ahead)
