@@ -3,7 +3,8 @@
     host      every program's app: look, signals, defects, the failure that ended it
     main      opening     the main screen: layout, keys, mouse; what it begins with
     handlers/             what each action of rfview/actions.py does
-    worker    requests    the thread that owns the session; what the screen can ask of it, one function each
+    worker                the thread that owns the session
+    requests/             what the screen can ask of that thread, one function each
     scenes/               gathers a frame's scene from the session, in that thread
     windows/  compare/    windows over the main screen; the screens of `rfview compare`
 """

@@ -46,7 +46,7 @@ WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that mean 
 class MainScreen(Guarded, Screen[None]):
     """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats.
 
-    What the keys do is in handlers/, what is asked of the session in requests.py.
+    What the keys do is in handlers/, what is asked of the session in requests/.
     """
 
     worker: SessionWorker

@@ -29,7 +29,7 @@ REPORT_S = 0.1          # and reports this often
 
 @dataclass
 class Request:
-    """A function of requests.py, to be called with the worker and these arguments."""
+    """A function of requests/, to be called with the worker and these arguments."""
 
     function: Callable[..., None]
     arguments: tuple[Any, ...]
@@ -86,7 +86,7 @@ class SessionWorker:
         self.thread.start()
 
     def ask(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Queue a request: a function of requests.py and what it takes after the worker."""
+        """Queue a request: a function of requests/ and what it takes after the worker."""
         with self._wake:
             self._queue.append(Request(function, arguments))
             self._wake.notify()

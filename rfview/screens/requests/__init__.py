@@ -1,0 +1,33 @@
+"""What the screen can ask of the session worker: one function per request, called in the worker's thread.
+
+Each takes the worker, whose `session` and `source` nothing else touches meanwhile, and ends in a scene.
+
+    moving       places in time and marks; how a stop is reported
+    stops        breakpoints and watchpoints
+    questions    a line of commands, statistics, differences, a stretch, a relief
+    gathering    what the views gather as wide as they are: overview, TIMELINE, PIPELINE, LINES
+    values       values through time: heat, writers, pictures
+    second_run   another run, laid over this one or compared with it
+"""
+
+from rfview.screens.requests.gathering import (
+    columns, lines, pipeline, pipeline_warp, refresh, restore_zoom, timeline, zoom,
+)
+from rfview.screens.requests.moving import (
+    change, end, event, find, goto, history, land, line, mark, next_mark, play, previous_stop, resume, run_to,
+    run_to_line, step,
+)
+from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics
+from rfview.screens.requests.second_run import lend_for_comparison, overlay, overlay_warp
+from rfview.screens.requests.stops import (
+    break_once, ignore_hits, remove_breakpoint, switch_breakpoint, toggle_breakpoint, toggle_line_breakpoint,
+    toggle_watchpoint,
+)
+from rfview.screens.requests.values import HeatQuestion, heat, heat_kind, image, origin, written
+
+__all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", "columns", "command", "diff", "end",
+           "event", "find", "goto", "heat", "heat_kind", "history", "ignore_hits", "image", "land",
+           "lend_for_comparison", "line", "lines", "mark", "next_mark", "origin", "overlay", "overlay_warp",
+           "pipeline", "pipeline_warp", "play", "previous_stop", "refresh", "relief", "remove_breakpoint",
+           "restore_zoom", "resume", "run_to", "run_to_line", "statistics", "step", "switch_breakpoint", "timeline",
+           "toggle_breakpoint", "toggle_line_breakpoint", "toggle_watchpoint", "written", "zoom"]

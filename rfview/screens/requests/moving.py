@@ -1,0 +1,136 @@
+"""Requests that move in time, each reported as a stop, and marks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rfview.messages import Answered, Said
+from rfview.render.operation import with_lines
+from rfview.render.scene import Badge
+from rfview.render.text import plural
+
+if TYPE_CHECKING:
+    from rfview.screens.worker import SessionWorker
+    from rfview.sessions.cursor import Stop
+
+
+def land(worker: SessionWorker, stop: Stop | None, *, jump: bool) -> None:
+    """Report a stop; after a jump say where it came from."""
+    if worker.source.compare is not None and worker.source.follows_jumps:
+        worker.source.compare = worker.session.came_from
+    text, kind = "", "info"
+    if stop is not None and (jump or stop.reason not in ("step", "goto")):
+        text = with_lines(_sentence(stop, worker.start_cycle), worker.session.info.get("program", ()))
+        kind = "error" if stop.reason == "fault" else "info"
+    worker.arrive(text, kind, warp=stop.warp if stop is not None else None)
+
+
+def _sentence(stop: Stop, start: int) -> str:
+    """Return what the event row says about a stop: why, and how far from where."""
+    moved = stop.cycle - start
+    if not moved:
+        return stop.text
+    way = "on" if moved > 0 else "back"
+    return f"{stop.text.rstrip(';')}; from {start:,}, {plural(abs(moved), 'cycle')} {way}"
+
+
+def step(worker: SessionWorker, count: int) -> None:
+    """Go on so many cycles, or back where count is negative. The worker adds up steps that wait behind each other."""
+    session = worker.session
+    worker.target = session.cycle + count
+    land(worker, session.step(count) if count >= 0 else session.back(-count), jump=False)
+
+
+def goto(worker: SessionWorker, place: int | str) -> None:
+    """Go to a cycle, a mark or a share of the run."""
+    worker.target = worker.session.resolve(place)
+    land(worker, worker.session.goto(place), jump=True)
+
+
+def end(worker: SessionWorker) -> None:
+    """Go to the end of a recording, or to the furthest cycle seen of a live run."""
+    timeline = worker.session.timeline
+    worker.target = timeline.last if timeline.closed else worker.source.seen
+    land(worker, worker.session.goto(worker.target), jump=True)
+
+
+def play(worker: SessionWorker, cycles: int, speed: int) -> None:
+    """Advance by so many cycles, stopping at a breakpoint on the way. speed: what the badge says."""
+    stop = worker.session.play(cycles)
+    if stop.reason == "step":
+        worker.arrive(badge=Badge("playing", f"► {speed:,}/s"))
+        return
+    worker.arrive(stop.text, "error" if stop.reason == "fault" else "info", warp=stop.warp)
+    worker.post(Said("", "stop"))
+
+
+def resume(worker: SessionWorker, forward: bool) -> None:
+    """Go on, or back, to a breakpoint."""
+    land(worker, worker.session.continue_() if forward else worker.session.reverse_continue(), jump=True)
+
+
+def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp: int | None = None) -> None:
+    """Go to the count-th next or previous event of a kind; where there is none, stay and say so."""
+    move = worker.session.next_event if forward else worker.session.previous_event
+    stop = move(kind, warp, count)
+    land(worker, stop, jump=True)
+    if kind == "rf" and stop.reason == "condition":
+        worker.post(Answered("stalled", worker.source.stalled_by_the_register_file()))
+
+
+def line(worker: SessionWorker, warp: int, forward: bool, count: int = 1) -> None:
+    """Go to where a warp comes to another source line; where it does not, stay and say so."""
+    land(worker, worker.session.next_line(warp, forward, count), jump=True)
+
+
+def run_to_line(worker: SessionWorker, number: int, warp: int, forward: bool | None, count: int) -> None:
+    """Go to where a warp comes to a source line; forward None: on, else back."""
+    session = worker.session
+    stop = session.next_line(warp, forward is not False, count, number)
+    if stop.reason == "not found" and forward is None:
+        stop = session.next_line(warp, False, count, number)
+    land(worker, stop, jump=True)
+
+
+def find(worker: SessionWorker, condition: str, by: int) -> None:
+    """Go to the by-th next, or where it is negative previous, cycle in which a condition comes to hold."""
+    land(worker, worker.session.find(condition, by > 0, abs(by)), jump=True)
+
+
+def run_to(worker: SessionWorker, pc: int, warp: int, forward: bool | None, count: int) -> None:
+    """Go to where a warp comes to an instruction; forward None: on, else back."""
+    land(worker, worker.session.run_to(pc, warp, forward, count), jump=True)
+
+
+def change(worker: SessionWorker, item: str, forward: bool) -> None:
+    """Go to the next or last change of an item."""
+    move = worker.session.next_change if forward else worker.session.last_change
+    land(worker, move(item), jump=True)
+
+
+def history(worker: SessionWorker, by: int) -> None:
+    """Go one stop back or on in the history."""
+    land(worker, worker.session.history_back() if by < 0 else worker.session.history_forward(), jump=True)
+
+
+def previous_stop(worker: SessionWorker) -> None:
+    """Go to where the last jump came from, and so back and forth."""
+    worker.target = worker.session.came_from
+    land(worker, worker.session.previous_stop(), jump=True)
+
+
+def mark(worker: SessionWorker, name: str) -> None:
+    """Set a mark at the cursor."""
+    made = worker.session.mark(name)
+    worker.arrive(f"mark {made.name} is cycle {made.cycle:,}; '{made.name} comes back", "good")
+
+
+def next_mark(worker: SessionWorker, by: int) -> None:
+    """Go to the next mark, or the previous one where `by` is negative."""
+    cycle = worker.session.cycle
+    marks = [one for one in worker.session.marks if (one.cycle - cycle) * by > 0]
+    if not marks:
+        worker.arrive("no mark that way; m and a letter sets one")
+        return
+    nearest = min(marks, key=lambda one: abs(one.cycle - cycle))
+    land(worker, worker.session.goto(nearest.cycle), jump=True)

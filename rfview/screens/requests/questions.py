@@ -1,0 +1,104 @@
+"""Requests that answer in words, windows or underlines: a command's line, statistics, differences, a stretch, a relief."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rfview.messages import Answered, Said
+from rfview.sessions.guard import consistent
+from rfview.sessions.reports.statistics import stats
+from rfview.screens.requests.moving import land
+
+if TYPE_CHECKING:
+    from rfview.screens.worker import SessionWorker
+    from rfview.sessions.session import Session
+
+
+def command(worker: SessionWorker, line: str) -> None:
+    """Run a line of the command language."""
+    from rfview.sessions.commands.table import execute     # start-up: most sessions begin with a key
+
+    answer = execute(worker.session, line)
+    if answer.session is not None:
+        worker.take(answer.session)
+    lines = tuple(answer.text.splitlines())
+    if answer.stop is not None:
+        land(worker, answer.stop, jump=True)
+        return
+    worker.arrive(lines[0] if len(lines) == 1 else "")
+    if answer.session is not None:
+        worker.post(Answered("session", answer.data))
+    if "trace" in answer.data and answer.data["trace"]["cycles"]:
+        worker.post(Answered("trace", answer.data["trace"]))
+    elif "check" in answer.data:
+        worker.post(Answered("check", answer.data["check"]))
+    elif "stats" in answer.data:
+        worker.post(Answered("stats", answer.data["stats"], line))
+    elif len(lines) > 1:
+        worker.post(Said("", "info", lines))
+
+
+def statistics(worker: SessionWorker, first: int, last: int) -> None:
+    """Answer what happened between two cycles."""
+    worker.post(Answered("statistics", stats(worker.session, first, last)))
+
+
+def diff(worker: SessionWorker, mark_name: str = "") -> None:
+    """Turn the underline from the cycle before to the place come from, or to a mark, and back."""
+    session, source = worker.session, worker.source
+    if mark_name:
+        source.compare, source.follows_jumps = session.marks.get(mark_name).cycle, False
+        worker.arrive(f"underlined: changed since mark {mark_name}, cycle {source.compare:,}; d ends it")
+    elif source.compare is not None:
+        source.compare = None
+        worker.arrive("underlined: changed since the cycle before")
+    elif session.came_from is None:
+        worker.arrive("no jump yet, so there is only the cycle before to compare with")
+    else:
+        source.compare, source.follows_jumps = session.came_from, True
+        worker.arrive(f"underlined: changed since {source.compare:,}, where the last jump came from")
+
+
+def brush(worker: SessionWorker, stretch: str | None) -> None:
+    """Take a stretch between two places that are named; "" begins or ends one at the cursor, None drops it."""
+    text = ""
+    if stretch is None:
+        worker.source.brush.drop()
+    elif stretch:
+        worker.source.brush.of_text(stretch)
+    else:
+        text = worker.source.brush.turn()
+    worker.arrive(text)
+
+
+def brush_to(worker: SessionWorker, start: int, stop: int) -> None:
+    """Take the stretch that a pointer drags over, the cursor at its end."""
+    worker.session.goto(stop)
+    worker.source.brush.between(start, worker.session.cycle)
+    worker.arrive()
+
+
+def call(worker: SessionWorker, function: Callable[[Session], Any]) -> None:
+    """Let a function work with the session, here where nothing else touches it, and show where it stands."""
+    function(worker.session)
+    worker.arrive()
+
+
+def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
+    """Answer what comes of the relief that a warp's chain names, tried once and kept; whole: both runs to their ends."""
+    from rfview.sessions.branches.relief import relieve, whole_run      # start-up: few try one
+    from rfview.sessions.commands.relief import gain_text
+
+    session = worker.session
+    kept = session.kept.setdefault("relief", {})
+    found = kept.get(asked)
+    with consistent(session.timeline):
+        if found is None or found.branch not in session.family:
+            found = relieve(session, *asked)
+        if whole and found.whole is None:
+            found = replace(found, whole=whole_run(session, found))
+    kept[asked] = found
+    worker.arrive(gain_text(found), "good" if (found.gain or 0) > 0 else "info")
+    worker.post(Answered("relief", (asked, found)))

@@ -1,0 +1,78 @@
+"""Requests about a second run: laid over this one, or lent for a comparison."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from rfview.engine.errors import RfviewError
+from rfview.messages import Answered
+from rfview.screens.requests.gathering import show_again
+
+if TYPE_CHECKING:
+    from rfview.screens.scenes.overlay import OverSource
+    from rfview.screens.worker import SessionWorker
+    from rfview.sessions.timeline.replay import RecordedTimeline
+
+
+def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
+    """Let the compare screen have this session's run and a branch's, both run to their ends, until it gives them back.
+
+    name: of the branch; "": as the command `compare` chooses.
+    """
+    from rfview.sessions.commands.branch import partners, run_to_end    # start-up: few compare
+
+    pair = partners(worker.session, name)
+    for member in pair:
+        run_to_end(member)
+    names = tuple(member.branch.name if member.branch else "main" for member in pair)
+    worker.end_of_busy()
+    back = threading.Event()
+    worker.post(Answered("compare", (tuple(member.timeline for member in pair), names, back)))
+    while not back.wait(0.2) and not worker.closing:
+        pass
+
+
+def overlay(worker: SessionWorker, name: str, warp: int) -> None:
+    """Lay another run over this one, or take it off. name: a session file, a branch, "" for the last one or off."""
+    if not name and worker.source.over is not None:
+        worker.source.over = None
+        worker.arrive("B is off; underlined: changed since the cycle before")
+        return
+    over, rival = _other_run(worker, name)
+    if rival is not worker.rival and worker.rival is not None:
+        worker.rival.close()
+    worker.rival, worker.source.over, worker.source.warp = rival, over, warp
+    kinds = "" if over.same_kind else "; its register file is of another kind and not compared"
+    worker.arrive(f"underlined: differs in B; X ends it{kinds}", "good")
+
+
+def overlay_warp(worker: SessionWorker, warp: int) -> None:
+    """Align what is laid over by another warp."""
+    worker.source.warp = warp
+    show_again(worker)
+
+
+def _other_run(worker: SessionWorker, name: str) -> tuple[OverSource, RecordedTimeline | None]:
+    """Return the run to lay over, and the recording to keep open for the next time.
+
+    name: a branch, or a recording, which is opened; "" the last recording, else this branch's parent or only child.
+    """
+    from rfview.screens.scenes.overlay import OverSource        # start-up: few lay another run over theirs
+
+    ours = worker.session.timeline
+    if name and name not in worker.session.family:
+        from rfview.sessions.timeline.opening import open_recording     # start-up, as above
+
+        opened = open_recording(name)
+        try:
+            return OverSource(ours, opened, worker.progress), opened
+        except RfviewError:
+            opened.close()
+            raise
+    if not name and worker.rival is not None:
+        return OverSource(ours, worker.rival, worker.progress), worker.rival
+    from rfview.sessions.commands.branch import partners    # start-up, as above
+
+    other = next(one for one in partners(worker.session, name) if one is not worker.session)
+    return OverSource(ours, other.timeline, worker.progress), worker.rival

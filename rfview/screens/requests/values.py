@@ -1,0 +1,87 @@
+"""Requests for values through time: a register's or buffer's heat strip, its writers, pictures and their pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rfview.messages import Answered
+from rfview.sessions.guard import consistent
+from rfview.screens.requests.moving import land
+
+if TYPE_CHECKING:
+    from rfview.screens.worker import SessionWorker
+
+
+@dataclass(frozen=True)
+class HeatQuestion:
+    """What a strip is asked for: item, columns and rows at most, cycles a column, or a column a write; the lane in focus."""
+
+    item: str
+    columns: int
+    rows: int
+    per: int
+    by_write: bool
+    lane: int
+
+
+def heat(worker: SessionWorker, question: HeatQuestion) -> None:
+    """Answer what a register or a buffer held around the cursor."""
+    from rfview.sessions.heat.open import heat as history       # start-up: most sessions ask for none
+    from rfview.sessions.heat.strip import around, around_writes
+
+    session, timeline = worker.session, worker.session.timeline
+    with consistent(timeline):
+        found, cycle = history(session, question.item), worker.session.cycle
+        if question.by_write:
+            edges = around_writes(found, cycle, question.columns, timeline.first, timeline.last, worker.progress)
+        else:
+            edges = around(cycle, question.columns, question.per, timeline.first, timeline.last)
+        strip = found.strip(edges, question.rows, worker.progress)
+        moment = found.moment(cycle, min(question.lane, strip.of - 1))
+    worker.end_of_busy()
+    worker.post(Answered("heat", (question, strip, moment, cycle)))
+
+
+def heat_kind(worker: SessionWorker, item: str) -> None:
+    """Read a register's words as the next kind: f32, s32 .."""
+    from rfview.sessions.heat.open import heat as history       # start-up, as above
+
+    found = history(worker.session, item)
+    kinds = ("", *found.kinds)
+    found.set_kind(kinds[(kinds.index(found.kind) + 1) % len(kinds)] if found.kinds else "")
+    worker.arrive(f"{item} is read as {found.kind or 'what writes it says'}")
+
+
+def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
+    """Go to the next or last write of a lane or element."""
+    from rfview.sessions.heat.open import heat as history       # start-up, as above
+    from rfview.sessions.heat.strip import next_write
+
+    found, session = history(worker.session, item), worker.session
+    with consistent(session.timeline):
+        cycle = next_write(found, session.cycle, lane, forward, worker.progress)
+    if cycle is None:
+        worker.arrive(f"{item}: no {'later' if forward else 'earlier'} write")
+    else:
+        land(worker, session.goto(cycle), jump=True)
+
+
+def image(worker: SessionWorker, buffer: str, size: str) -> None:
+    """Answer what a buffer looks like at the cursor."""
+    from rfview.sessions.pictures.picture import picture        # start-up: most sessions ask for none
+
+    with consistent(worker.session.timeline):
+        found = picture(worker.session, buffer, size)
+    worker.end_of_busy()
+    worker.post(Answered("image", found))
+
+
+def origin(worker: SessionWorker, buffer: str, asked: tuple[int, int]) -> None:
+    """Answer how an element came to its value; asked: the cursor's cycle, and the element."""
+    from rfview.sessions.pictures.origin import origin as came_from        # start-up, as above
+
+    if worker.session.cycle == asked[0]:
+        with consistent(worker.session.timeline):
+            links = came_from(worker.session, buffer, asked[1])
+        worker.post(Answered("image", (asked, links)))
