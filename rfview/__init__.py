@@ -6,7 +6,7 @@
     line_history  prompt_words     lines typed at the prompt, from one run to the next; what Tab makes of them
     actions  keys  keymap          what keys and the prompt can do; keys read one by one; your own keys
     messages  view                 between the session worker and the screen; how a recording was left
-    palette  scales                colours by role; colours of values
+    palette  scales  graphics      colours by role; colours of values; whether the terminal shows pixels
     plain  dap/                    sentences instead of a screen; the Debug Adapter Protocol
     learn/                         explanations, help topics and guided tours
     startup  recipe                commands done on opening; the command line that shows a view again

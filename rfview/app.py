@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import RfviewError
+from rfview.graphics import choose_kind
 from rfview.palette import Palette, choose_theme
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     session.
     """
     chosen = choose_theme(theme, dict(os.environ))
+    choose_kind(os.environ)     # a word that means nothing is told of now, not when a picture is asked for
     # start-up: --plain and --json come here without Textual
     from rfview.screens.host import HostApp
     from rfview.screens.main import MainScreen

@@ -76,6 +76,9 @@ EXIT_CODES = """\
 ENVIRONMENT = """\
 RFVIEW_THEME          dark, light, dark256, ansi16 (the terminal's own colours) or mono
 NO_COLOR              set: no colours, attributes and glyphs only, as with RFVIEW_THEME=mono; RFVIEW_THEME wins
+RFVIEW_GRAPHICS       how `image` draws pictures: auto, kitty, sixel (pip install 'rfview[pictures]') or blocks, half blocks.
+                      auto goes by the terminal's name: Kitty, Ghostty: kitty; foot, WezTerm, iTerm2, Konsole, mintty,
+                      mlterm, contour: sixel; else, and in tmux or a browser: blocks; without colours or with 16: ink
 COLORTERM             truecolor, where TERM ends in 256color: dark, otherwise dark256
 TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: the screen once, as text
 XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (default ~/.config); `rfview help startup`

@@ -11,6 +11,7 @@
     relief            what came of a relief that WHY named
     chain   operation the chain of reasons as WHY draws it; short words for instructions
     image  image_details          a buffer as a picture; the pixel in focus
+    image_pixels                  its panes in pixels, for terminals with graphics
     heat  heat_details            a register's lanes, or a buffer's elements, through time; who wrote them
     overlay           another run laid over the panels
     breaks  choose  findings  help  statistics      what windows show

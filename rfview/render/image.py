@@ -27,6 +27,7 @@ class ImageView:
     """What the window shows. x, y: the pixel in focus. zoom: pixels a half cell, 0 as many as it takes.
 
     pane: which one comes first where not all fit. links: how the pixel came to be, None while that is not known.
+    graphics: what the terminal draws the panes with, which stay blank here; "" half blocks or ink.
     """
 
     picture: Picture
@@ -37,6 +38,7 @@ class ImageView:
     links: Sequence[Link] | None = None
     glyphs: bool = False
     ascii: bool = False
+    graphics: str = ""
     names: tuple[str, str, str] = field(default=("right", "approximate", "error"))
 
     def at(self, **facts: Any) -> ImageView:
@@ -68,14 +70,27 @@ def panes_of(view: ImageView, width: int, height: int) -> Panes:
     least = max(1, -(-picture.width // wide), -(-picture.height // (high * tall)))
     per = view.zoom or least
     columns, down = min(wide, -(-picture.width // per)), min(high, -(-picture.height // (per * tall)))
-    left = _start(view.x // per, columns, -(-picture.width // per)) * per
-    top = _start(view.y // (per * tall), down, -(-picture.height // (per * tall))) * per * tall
+    start = _page if view.graphics else _start
+    left = start(view.x // per, columns, -(-picture.width // per)) * per
+    top = start(view.y // (per * tall), down, -(-picture.height // (per * tall))) * per * tall
     return Panes(shown, columns, down if view.glyphs else -(-down // 2), per, left, top)
 
 
 def _start(focus: int, shown: int, count: int) -> int:
     """Return the first of so many that are shown, with the one in focus near the middle."""
     return max(0, min(count - shown, focus - shown // 2))
+
+
+def _page(focus: int, shown: int, count: int) -> int:
+    """Return the same by pages: pixels cost more to draw than half blocks, so few steps of the cursor may move all."""
+    page = max(1, shown * 3 // 4)
+    return max(0, min(count - shown, (focus - shown // 8) // page * page))
+
+
+def starts(panes: Panes, width: int) -> list[int]:
+    """Return the window's column where each pane begins."""
+    step = (width - LEFT) // len(panes.shown)
+    return [LEFT + place * step for place in range(len(panes.shown))]
 
 
 def render(view: ImageView, width: int, height: int) -> list[Line]:
@@ -93,6 +108,8 @@ def render(view: ImageView, width: int, height: int) -> list[Line]:
     picture, panes = view.picture, panes_of(view, width, height)
     dtype = f"{'f' if picture.now.dtype.kind == 'f' else picture.now.dtype.kind}{8 * picture.now.dtype.itemsize}"
     per = f"1 {'cell' if view.glyphs else 'half cell'} = {panes.per} × {panes.per * (2 if view.glyphs else 1)} pixels"
+    if view.graphics:
+        per = f"{view.graphics}, 1 cell = {panes.per} × {2 * panes.per}"
     lines = [title(width, f"PICTURE {picture.name}", f"{picture.width} × {picture.height} {dtype}   {per}", focus=True,
                    right="Esc closes" if width < WIDE else f"at {number(picture.cycle)}   + − zoom   p PNG   Esc closes")]
     lines.append(_headings(view, panes, width))
@@ -105,7 +122,7 @@ def render(view: ImageView, width: int, height: int) -> list[Line]:
 
 def _headings(view: ImageView, panes: Panes, width: int) -> Line:
     row = Row(width)
-    what = {0: "no bit lost" if view.picture.is_right else "", 1: "", 2: "log, worst of a cell"}
+    what = {0: "no bit lost" if view.picture.is_right else "", 1: "", 2: "log" if view.graphics else "log, worst of a cell"}
     step = (width - LEFT) // len(panes.shown)
     for place, pane in enumerate(panes.shown):
         name = view.names[pane]
@@ -115,15 +132,15 @@ def _headings(view: ImageView, panes: Panes, width: int) -> Line:
 
 def _body(view: ImageView, panes: Panes, width: int) -> list[Line]:
     """Return the rows of the panes."""
+    if view.graphics:
+        return [Row(width).line()] * panes.rows
     cells = [_pane(view, panes, pane) for pane in panes.shown]
-    step = (width - LEFT) // len(panes.shown)
     tall = 2 * panes.per
     column, line = (view.x - panes.left) // panes.per, (view.y - panes.top) // tall
     lines = []
     for y in range(panes.rows):
         row = Row(width)
-        for place, rows in enumerate(cells):
-            start = LEFT + place * step
+        for start, rows in zip(starts(panes, width), cells, strict=True):
             marked = y == line and 0 <= column < len(rows[y])
             row.to(start - 1).add("▐" if marked and column == 0 else " ", "bold")
             shown = list(rows[y])
@@ -143,10 +160,10 @@ def _pane(view: ImageView, panes: Panes, pane: int) -> list[list[tuple[str, str]
     """Return the rows of cells of one pane."""
     picture, high = view.picture, panes.rows * (1 if view.glyphs else 2)
     if pane == 2:
-        values = _blocks(depths(picture), view, panes, high, np.max, -1.0)
+        values = blocks(depths(picture), view, panes, high, np.max, -1.0)
     else:
         low, top = scale(picture)
-        values = _blocks(shares(picture.other if pane == 0 else picture.now, low, top), view, panes, high, np.mean, np.nan)
+        values = blocks(shares(picture.other if pane == 0 else picture.now, low, top), view, panes, high, np.mean, np.nan)
     if view.glyphs:
         return [[_ink(value, pane) for value in row] for row in values.tolist()]
     roles = [[_role(value, pane) for value in row] for row in values.tolist()]
@@ -154,7 +171,7 @@ def _pane(view: ImageView, panes: Panes, pane: int) -> list[list[tuple[str, str]
             for y in range(panes.rows)]  # fmt: skip
 
 
-def _blocks(values: np.ndarray, view: ImageView, panes: Panes, high: int, join: Any, missing: float) -> np.ndarray:
+def blocks(values: np.ndarray, view: ImageView, panes: Panes, high: int, join: Any, missing: float) -> np.ndarray:
     """Return (high, panes.width) of what blocks of pixels hold together; `missing` beyond the picture."""
     per, tall = panes.per, panes.per * (2 if view.glyphs else 1)
     part = values[panes.top : panes.top + high * tall, panes.left : panes.left + panes.width * per]

@@ -34,6 +34,7 @@ class HostApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", show=False, priority=True)]
     failure: Any = None
     survived = 0        # defects that did not end the session
+    pixels: Any = None  # widgets.pixels.Encoder, once a picture has been drawn with graphics
     main: Screen[Any]
 
     def __init__(self, palette: Palette):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
+from textual.app import ComposeResult
 
 from rfview.engine.errors import InputError
+from rfview.graphics import NAMES, choose, choose_kind
 from rfview.messages import Clicked, Wheeled
-from rfview.render import image
+from rfview.render import image, image_pixels
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
 from rfview.screens.windows.popup import Popup
 from rfview.sessions.commands.image import facts, origin_text, write_png
+from rfview.widgets.picture import PictureView
 
 FULL = 10_000       # cells: as large as the terminal is
 STEPS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1), "h": (-1, 0), "l": (1, 0), "k": (0, -1),
@@ -31,6 +35,9 @@ class ImageWindow(Popup):
         self.view: image.ImageView | None = None
         self.order: np.ndarray = np.empty(0, np.int64)      # wrong pixels, the worst first
         self.asked = (-1, -1)       # (cycle, pixel) whose origin was asked for last
+
+    def compose(self) -> ComposeResult:
+        yield PictureView(self.strips)
 
     def on_mount(self) -> None:
         """Ask for the picture."""
@@ -57,10 +64,37 @@ class ImageWindow(Popup):
             if self.view is None:
                 worst = int(self.order[0]) if len(self.order) else 0
                 self.view = image.ImageView(found, worst % found.width, worst // found.width, glyphs=glyphs,
-                                            ascii=theme.ascii, names=names)
+                                            ascii=theme.ascii, names=names, graphics="" if glyphs else self.graphics())
             self.view = self.view.at(picture=found, links=None)
             self.ask_origin()
         self.paint()
+
+    def graphics(self) -> str:
+        """Return what the terminal draws pictures with, "" for half blocks; say why where it could do better."""
+        app: Any = self.app
+        if app.is_headless and "RFVIEW_GRAPHICS" not in os.environ:
+            return ""       # pictures of screens look alike wherever they are made
+        kind, found = choose_kind(os.environ), choose(os.environ, app.console.color_system == "truecolor")
+        if found.missing:
+            self.main.say(f"half blocks: {NAMES[kind]} {found.missing}")
+        if found.kind == "blocks":
+            return ""
+        if app.pixels is None or (app.pixels.kind, app.pixels.cell) != (found.kind, found.cell):
+            from rfview.widgets.pixels import Encoder       # start-up: brings Pillow
+
+            app.pixels = Encoder(found, image_pixels.colours(self.strips.palette.theme == "light"))
+        return NAMES[found.kind]
+
+    def paint(self) -> None:
+        """Show the lines, and the panes' pixels where the terminal draws them."""
+        super().paint()
+        app: Any = self.app
+        if self.view is not None and self.view.graphics and self.query(PictureView):
+            view = self.query_one(PictureView)
+            width, height = app.size.width, app.size.height - 2
+            rows = image_pixels.rows_of(self.view, width, height, app.pixels.cell)
+            view.show_pieces({y: [(x, pixels.shape[1] // app.pixels.cell[0], app.pixels.segments((y, pane), pixels))
+                                  for pane, (x, pixels) in enumerate(row)] for y, row in rows.items()})
 
     def ask_origin(self) -> None:
         """Ask how the pixel in focus came to be."""

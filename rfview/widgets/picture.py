@@ -1,0 +1,40 @@
+"""The content of the picture window: lines, and where the terminal has graphics, rows of pixels among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.strip import Strip
+
+from rfview.widgets.window import WindowView
+
+Pieces = Sequence[tuple[int, int, list[Segment]]]       # (column, cells, what is drawn there) of a row
+
+
+class PictureView(WindowView):
+    """Shows pieces of graphics in place of blanks; only rows that differ are painted again."""
+
+    pieces: Mapping[int, Pieces]
+
+    def show_pieces(self, pieces: Mapping[int, Pieces]) -> None:
+        """Show graphics in these rows, and in no other."""
+        before = getattr(self, "pieces", {})
+        self.pieces = pieces
+        changed = [y for y in {*before, *pieces} if before.get(y) != pieces.get(y)]
+        if changed:
+            self.refresh(*(Region(0, y, max(1, self.size.width), 1) for y in changed))
+
+    def render_line(self, y: int) -> Strip:
+        """Return a row; below another window no graphics, which would be drawn over it."""
+        strip, pieces = super().render_line(y), getattr(self, "pieces", {}).get(y)
+        if not pieces or not self.screen.is_active:
+            return strip
+        segments: list[Segment] = []
+        at, blank = 0, next((segment.style for segment in strip), None)
+        for column, cells, drawn in pieces:
+            segments += strip.crop(at, column)
+            segments += [Segment(one.text, blank, one.control) if one.text.isspace() else one for one in drawn]
+            at = column + cells
+        return Strip([*segments, *strip.crop(at, strip.cell_length)], strip.cell_length)
