@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from rfview.engine.errors import InputError, RfviewError
 from rfview.render.operation import waits_for
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.sessions.guard import consistent
 
 if TYPE_CHECKING:

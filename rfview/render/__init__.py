@@ -1,6 +1,7 @@
 """Pure functions from one scene (a machine state and what is known around it) to lines of text; no app, no widget.
 
-    scene   text      what a frame is drawn from; lines of styled text and the shapes that painters share
+    scene   machine   what a frame is drawn from; a snapshot's fields as plain values
+    text              lines of styled text and the shapes that painters share
     frame   layout    every panel painted into its place; where that is, by the size of the terminal
     slots             which warp slots a run never fills
     status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  lines

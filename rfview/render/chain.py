@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from rfview.render.operation import with_lines
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.render.text import number
 from rfview.sessions.why import Chain, Past, Target, explain
 

@@ -7,7 +7,8 @@ import numpy as np
 from rfview.engine import state as layout
 from rfview.render.lens import base_design
 from rfview.render.operation import PIPE_NAMES, operation
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, progress, title
 
 NONE = layout.NONE8

@@ -8,7 +8,8 @@ from typing import Any
 
 from rfview.render import lens
 from rfview.render.compare import CYCLE, RunFacts
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, stretched
 
 MOST_ROWS = 8       # of a band, where few runs leave room

@@ -8,7 +8,8 @@ from typing import Any
 
 from rfview.engine import state as layout
 from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
 UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LDST"}

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.render.lens import base_design, places_of
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, title
 from rfview.sessions.expressions.ptx_names import names_at
 from rfview.sessions.expressions.types import looks_like_float, word_text

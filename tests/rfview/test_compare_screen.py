@@ -13,7 +13,8 @@ import pytest
 from rfview.engine import kernels
 from rfview import cli
 from rfview.render import lens, multiples
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.screens.compare.screen import make_compare_app
 from rfview.learn.tours import TOURS
 from rfview.screens.compare.source import MultiplesSource

@@ -146,7 +146,8 @@ def test_what_is_in_focus_is_told_in_figures_of_the_session(name: str) -> None:
     """K on a warp, a bank, an instruction, a register and the states, against the session's own values."""
     from rfview.learn.tours import TOURS
     from rfview.render import here
-    from rfview.render.scene import Machine, Scene
+    from rfview.render.machine import Machine
+    from rfview.render.scene import Scene
     from rfview.sessions import open_session
 
     with open_session(TOURS[name].recording) as session:

@@ -12,7 +12,8 @@ from rfview.engine.designs import edram as design
 from rfview.engine.state import BANK_BUSY, BANK_READ
 from rfview.render import lens
 from rfview.render.lenses import edram
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from tests.engine.designs.test_edram import ONES, T0, Program
 from tests.harness import Machine as Engine
 

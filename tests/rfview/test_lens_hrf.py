@@ -10,7 +10,8 @@ import pytest
 from rfview.engine.designs import hrf as design
 from rfview.render import lens
 from rfview.render.lenses import hrf
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from tests.engine.designs.test_hrf import assemble, begin_of, counted, h2_program, machine, spaces, suspend
 from tests.harness import Assembly
 from tests.harness import Machine as Engine

@@ -10,7 +10,8 @@ import pytest
 
 from rfview.render import lens
 from rfview.render.lenses import racetrack
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from tests.engine.designs.test_racetrack import BANKS, codes, random_program, wide_read
 from tests.harness import Assembly
 from tests.harness import Machine as Engine

@@ -9,7 +9,8 @@ import pytest
 from rfview.engine import isa
 from rfview.render import lens
 from rfview.render.lenses import rfc
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
 

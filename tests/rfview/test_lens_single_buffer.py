@@ -12,7 +12,8 @@ from rfview.engine.stalls import WB_FULL
 from rfview.engine.state import WRITE_BACK
 from rfview.render import lens
 from rfview.render.lenses import single_buffer
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.sessions.timeline.invariants import counts_of, energy_of
 from tests.harness import Assembly
 from tests.harness import Machine as Engine

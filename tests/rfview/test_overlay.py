@@ -187,7 +187,7 @@ def test_where_b_does_not_hold_the_place_it_says_so(files: dict[str, str]) -> No
     session = Session(a)
     session.goto("end")
     from rfview.render.overlay import text_of
-    from rfview.render.scene import Machine
+    from rfview.render.machine import Machine
 
     found = OverSource(a, b).at(Machine(session.snapshot()), 0)
     assert found.lag is None and found.machine is None

@@ -19,7 +19,8 @@ from rfview.render import stalls as stall_lines
 from rfview.render.chain import links_of
 from rfview.render.layout import PANELS, is_tiny, layout, shown
 from rfview.render.lenses import banks, panels
-from rfview.render.scene import Badge, Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Badge, Scene
 from rfview.screens.scenes.source import SceneSource
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.timeline.opening import open_recording

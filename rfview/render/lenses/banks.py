@@ -6,7 +6,8 @@ import numpy as np
 
 from rfview.engine import state as layout
 from rfview.render.operation import frozen_until
-from rfview.render.scene import Machine, Scene
+from rfview.render.machine import Machine
+from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, progress
 
 FREE, HELD, DUE, WANTED, READ, WRITTEN = range(6)

@@ -14,7 +14,7 @@ from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instructio
 from rfview.render.lens import run_name
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.render.operation import with_lines
-from rfview.render.scene import Machine
+from rfview.render.machine import Machine
 from rfview.sessions.timeline.invariants import node_of
 from rfview.sessions.compare import Comparison, Issue, IssueLog, WarpName, has_ended, machines, report
 from rfview.sessions.compare.values import same_buffers

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rfview.render.lens import base_design, painter_of, run_name
-from rfview.render.scene import Machine, Over
+from rfview.render.machine import Machine
+from rfview.render.scene import Over
 from rfview.sessions.compare import Comparison, Issue, WarpName
 from rfview.sessions.timeline.base import Timeline
 

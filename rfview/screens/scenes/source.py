@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.errors import InputError, RfviewError
-from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Machine, Over, Overview, Scene, looks
+from rfview.render.machine import Machine
+from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
 from rfview.screens.scenes.lines import LineSource
 from rfview.screens.scenes.pipes import PipeSource
