@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rfview.render import (code, collectors, footer, lens, lines, overlay, overview, pipeline, registers, slots, stalls,
-                           status, timeline, warps, watches, why)  # fmt: skip
+from rfview.render import (code, collectors, footer, lens, lines, overlay, overview, pipeline, registers, slots,
+                           stalls, status, timeline, warps, watches, why)  # fmt: skip
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
 from rfview.render.text import Line

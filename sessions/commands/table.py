@@ -6,7 +6,8 @@ A new command is one function with `@verb` in the file of its group; a new group
 from __future__ import annotations
 
 from rfview.engine.errors import InputError
-from rfview.sessions.commands import move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why
+from rfview.sessions.commands import (move, breaks, look, capture, check, find, heat, image, follow, branch, relief,
+                                      stop, why)  # fmt: skip
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
 from rfview.sessions.layout import suggest
 from rfview.sessions.guard import consistent
