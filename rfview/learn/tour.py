@@ -52,7 +52,10 @@ class Page:
 
 @dataclass(frozen=True)
 class Tour:
-    """A tour: name, title, one sentence, its pages, and the run it is about (a kernel of kernels/, machine options)."""
+    """A tour: name, title, one sentence, its pages, and the run it is about (a kernel of kernels/, machine options).
+
+    recorded_as: the tour whose run is the same, and which has the recording; "" for its own.
+    """
 
     name: str
     title: str
@@ -62,11 +65,12 @@ class Tour:
     design: str
     scheduler: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    recorded_as: str = ""
 
     @property
     def recording(self) -> Path:
         """The shipped recording of the run."""
-        return FOLDER / "recorded" / f"{self.name}.rfs"
+        return FOLDER / "recorded" / f"{self.recorded_as or self.name}.rfs"
 
     @property
     def launch(self) -> Path:

@@ -8,7 +8,7 @@ TOUR = Tour(
     name="hits",
     title="Eight warps and a cache (rfc)",
     sentence="operands that are found in a small cache, and the few warps that it has room for",
-    kernel="sum", design="rfc", scheduler="two_level",
+    kernel="sum", design="rfc", scheduler="two_level", recorded_as="dead",
     pages=(
         Page(
             title="An operand hits",
