@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rfview.capture.device import Device, Taken
 
 EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmodified Python script with numba-cuda 0.30 or
-Triton 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU memory even
-where the script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends rfview's
-options:
+Triton 3.8 or 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU
+memory even where the script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends
+rfview's options:
   rfview record softmax.py --launch softmax_kernel --stop -o softmax.rfs
   nvcc app.cu -o app
   rfview launches ./app 100
