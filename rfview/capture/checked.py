@@ -10,6 +10,7 @@ from typing import Any
 
 from rfview.capture.launches import Entry
 from rfview.engine.check.findings import Finding
+from rfview.sessions.commands.check import numbered
 
 CAPACITY = 1 << 30      # bytes of device memory: the checker's records of twice as much can just be counted
 MOST = 4096             # defects that are kept
@@ -65,11 +66,6 @@ class Checked:
 
     def text(self, launches: int, cycles: int) -> str:
         """Return all for people, numbered. launches, cycles: of the program."""
-        lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, one in enumerate(self.defects, 1)
-                 for at, line in enumerate(one.as_text().splitlines())]  # fmt: skip
-        count = len(self.defects)
-        what = "no finding" if not count else f"{count:,}{'+' if self.more else ''} finding{'s' if count > 1 else ''}"
         idle = launches - self.ran
-        lines.append(f"{what} in {self.ran:,} launch{'es' * (self.ran != 1)}, {cycles:,} cycles"
-                     + (f"; {idle:,} did not run" if idle else ""))  # fmt: skip
-        return "\n".join(lines)
+        return (f"{numbered([one.as_text() for one in self.defects], self.more)} in {self.ran:,} "
+                f"launch{'es' * (self.ran != 1)}, {cycles:,} cycles" + (f"; {idle:,} did not run" if idle else ""))

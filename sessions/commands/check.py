@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rfview.engine.check.findings import Findings
 from rfview.engine.errors import InputError
 from rfview.sessions.check import check
@@ -23,8 +25,13 @@ def _check(session: Session, text: str) -> Answer | Stop:
 
 def text_of(found: Findings) -> str:
     """Return the findings for people, numbered, and how many there are."""
-    lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, one in enumerate(found.found, 1)
-             for at, line in enumerate(one.as_text().splitlines())]  # fmt: skip
-    count = len(found.found)
-    what = "no finding" if not count else f"{count:,}{'+' if found.more else ''} finding{'s' if count > 1 else ''}"
-    return "\n".join([*lines, f"{what} in {found.cycles:,} cycles"])
+    return f"{numbered([one.as_text() for one in found.found], found.more)} in {found.cycles:,} cycles"
+
+
+def numbered(texts: Sequence[str], more: bool) -> str:
+    """Return findings numbered, and behind them how many there are; more: there was no room for some."""
+    lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, text in enumerate(texts, 1)
+             for at, line in enumerate(text.splitlines())]  # fmt: skip
+    count = len(texts)
+    what = "no finding" if not count else f"{count:,}{'+' if more else ''} finding{'s' if count > 1 else ''}"
+    return "\n".join([*lines, what])

@@ -146,8 +146,10 @@ def test_releases_that_nobody_tried_are_refused_in_a_sentence(monkeypatch: pytes
 @pytest.mark.parametrize(("package", "found"), [(package, found) for package, releases in versions.TESTED.items()
                                                 for found in releases])
 def test_the_tested_releases_are_known(monkeypatch: pytest.MonkeyPatch, package: str, found: str) -> None:
-    monkeypatch.setattr(versions.metadata, "version", {package: found}.__getitem__)
-    versions.check(package)     # raises for what it does not know
+    asked: list[str] = []
+    monkeypatch.setattr(versions.metadata, "version", lambda name: asked.append(name) or found)
+    versions.check(package)     # raises UnknownVersion for what it does not know
+    assert asked == [package]
 
 
 def test_hooks_wait_for_a_module_and_run_once_behind_its_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
