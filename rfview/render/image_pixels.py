@@ -22,8 +22,8 @@ def colours(light: bool) -> list[tuple[int, int, int]]:
     """Return the (red, green, blue) of the numbers that pixels are."""
     known = scales.colours(light)
     names = ["err:none", *(f"grey:{level}" for level in range(GREYS)), *(f"err:{level}" for level in range(ERRORS))]
-    return [(int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)) for text in (*map(known.get, names), *COLOURS)
-            if text]
+    return [(int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16))
+            for text in (*(known[name] for name in names), *COLOURS)]
 
 
 def rows_of(view: ImageView, width: int, height: int, cell: tuple[int, int]) -> dict[int, list[tuple[int, np.ndarray]]]:
