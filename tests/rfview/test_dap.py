@@ -20,8 +20,10 @@ from rfview import cli
 from rfview.engine.errors import InputError
 from rfview.dap.adapter import Adapter
 from rfview.dap.arguments import Arguments
+from rfview.dap.conversation import Conversation
 from rfview.dap.points import Points
 from rfview.dap.progress import Compiling
+from rfview.dap.requests.table import REQUESTS
 from rfview.dap.wire import Wire
 from rfview.sessions import Session, Stop, open_session
 from rfview.sessions.why import why
@@ -468,10 +470,10 @@ def test_an_editor_is_told_of_a_compile(has_bar: bool, expected: list[str], monk
 
 
 def test_a_session_of_an_editor_reports_compiles() -> None:
-    adapter = Adapter(Wire(io.BytesIO(), io.BytesIO()))
-    adapter.on_initialize(Arguments("initialize", {"supportsProgressReporting": True}))
-    adapter.on_launch(Arguments("launch", {"program": str(RECORDING)}))
-    session = adapter._now
+    conversation = Conversation(Wire(io.BytesIO(), io.BytesIO()))
+    REQUESTS["initialize"](conversation, Arguments("initialize", {"supportsProgressReporting": True}))
+    REQUESTS["launch"](conversation, Arguments("launch", {"program": str(RECORDING)}))
+    session = conversation.session
     assert isinstance(session.compiling, Compiling) and session.compiling.has_bar
     session.close()
 

@@ -1,0 +1,87 @@
+"""Beginning and end: what the adapter can do, launching, starting again, leaving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rfview.dap.arguments import Arguments
+from rfview.dap.conversation import Conversation, Handler, Reply
+from rfview.dap.requests.breakpoints import UNBALANCED
+from rfview.engine.errors import InputError
+from rfview.engine.stalls import STALLS
+from rfview.sessions.cursor import Stop
+from rfview.sessions.targets import open_session
+
+
+def initialize(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Say what can be done."""
+    conversation.line_offset = 0 if arguments.flag("linesStartAt1", True) else 1
+    conversation.compiling.has_bar = arguments.flag("supportsProgressReporting", False)
+    return Reply(_capabilities())
+
+
+def launch(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Open what `program` names; the editor then sends its breakpoints."""
+    program = arguments.text("program", "")
+    if not program:
+        raise InputError('launch: "program" is missing: a session file, a launch file or a bundled kernel\'s name')
+    stop_on_entry = arguments.flag("stopOnEntry", True)
+    session = open_session(program, progress=conversation.compiling, **_machine_options(arguments))
+    conversation.stop_on_entry = stop_on_entry
+    conversation.open(session, Path(program).parent)
+    return Reply(after=lambda: conversation.wire.event("initialized"))
+
+
+def configuration_done(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Begin: stay at the first cycle, or go to the first breakpoint."""
+    if conversation.stop_on_entry:
+        return Reply(after=lambda: conversation.stopped(Stop(conversation.session.cycle, "start", "the first cycle")))
+    return Reply(after=lambda: conversation.move(conversation.session.continue_))
+
+
+def restart(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Go back to the first cycle and begin anew."""
+    conversation.session.goto(conversation.session.timeline.first)
+    return configuration_done(conversation, arguments)
+
+
+def disconnect(conversation: Conversation, arguments: Arguments) -> Reply:
+    """End the conversation."""
+    conversation.is_over = True
+    return Reply()
+
+
+def terminate(conversation: Conversation, arguments: Arguments) -> Reply:
+    """End the run."""
+    return Reply(after=lambda: conversation.wire.event("terminated"))
+
+
+def _capabilities() -> dict[str, Any]:
+    """Return what the adapter can do, in the protocol's words."""
+    able = ("ConfigurationDoneRequest", "StepBack", "SteppingGranularity", "ConditionalBreakpoints",
+            "HitConditionalBreakpoints", "DataBreakpoints", "EvaluateForHovers", "TerminateRequest",
+            "DelayedStackTraceLoading", "CompletionsRequest", "ExceptionInfoRequest", "DisassembleRequest",
+            "InstructionBreakpoints", "SetVariable", "RestartRequest")  # fmt: skip
+    waits = [{"filter": stall.name, "label": f"A warp waits: {stall.name}", "default": False}
+             for stall in STALLS if stall.family == "register_file"]  # fmt: skip
+    waits.append({"filter": UNBALANCED, "label": "Warp-cycles or energy do not add up", "default": False})
+    return {**{f"supports{name}": True for name in able}, "exceptionBreakpointFilters": waits}
+
+
+def _machine_options(arguments: Arguments) -> dict[str, Any]:
+    """Return the machine that a launch asks for, as keyword arguments of open_session."""
+    found: dict[str, Any] = {name: arguments.text(name) for name in ("design", "scheduler", "preset") if name in arguments}
+    if "max_cycles" in arguments:
+        found["max_cycles"] = arguments.number("max_cycles")
+        if found["max_cycles"] < 1:
+            raise InputError("launch: max_cycles: expected a whole number of at least 1")
+    if "settings" in arguments:
+        found["settings"] = arguments.settings("settings")
+    return found
+
+
+HANDLERS: dict[str, Handler] = {
+    "initialize": initialize, "launch": launch, "attach": launch, "configurationDone": configuration_done,
+    "restart": restart, "disconnect": disconnect, "terminate": terminate,
+}

@@ -1,0 +1,54 @@
+"""The console, expressions in a frame, and registers changed, which makes a branch of the run."""
+
+from __future__ import annotations
+
+from rfview.dap import values
+from rfview.dap.arguments import Arguments
+from rfview.dap.conversation import Conversation, Handler, Reply
+from rfview.sessions.commands.table import ALIASES, execute
+from rfview.sessions.cursor import Stop
+
+
+def evaluate(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Run a debugger command of the console, or evaluate an expression in a frame."""
+    text = arguments.text("expression").strip()
+    word = text.split(" ")[0]
+    if arguments.text("context", "") == "repl" and (word in ALIASES or word[:1].isdigit() or word[:1] == "@"):
+        answer = execute(conversation.session, text)
+        if answer.session is not None:
+            conversation.switch_to(answer.session)
+        stop = answer.stop or (None if answer.session is None else Stop(answer.session.cycle, "goto", answer.text))
+        after = None if stop is None else lambda: conversation.stopped(stop)
+        return Reply({"result": answer.text, "variablesReference": 0}, after)
+    warp = conversation.warp_of_frame(arguments.number("frameId")) if "frameId" in arguments else None
+    return Reply(values.evaluated(conversation.session, conversation.trees, warp, text))
+
+
+def completions(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Return what a line of the console may become."""
+    text = arguments.text("text").split("\n")[0]
+    before_cursor = text[: max(0, arguments.number("column", len(text) + 1) - 1)]
+    return Reply({"targets": values.completions(conversation.session, before_cursor)})
+
+
+def set_variable(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Change a register: the session goes on as a branch from here."""
+    name, value = arguments.text("name"), arguments.text("value")
+    expression = conversation.trees.expression(arguments.number("variablesReference"), name)
+    branch = values.changed(conversation.session, expression, value)
+    conversation.switch_to(branch, keep_trees=True)
+    made = branch.branch
+    assert made is not None
+
+    def tell() -> None:
+        text = f"on branch {made.text}; `branch {made.parent}` goes back\n"
+        conversation.wire.event("output", category="console", output=text)
+        conversation.wire.event("invalidated", areas=["variables", "stacks"])
+
+    shown = values.evaluated(branch, conversation.trees, None, expression)
+    return Reply({"value": shown["result"], "variablesReference": shown["variablesReference"]}, tell)
+
+
+HANDLERS: dict[str, Handler] = {
+    "evaluate": evaluate, "completions": completions, "setVariable": set_variable,
+}

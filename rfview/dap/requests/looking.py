@@ -1,0 +1,91 @@
+"""Looking: threads, stack frames, the trees of a stop, sources, disassembly, why an exception stopped the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.dap.arguments import Arguments
+from rfview.dap.conversation import FIRST_WARP, MACHINE, Conversation, Handler, Reply
+from rfview.dap.frames import number
+from rfview.engine.errors import InputError
+from rfview.sessions.lines.report import stall_names
+from rfview.sessions.why import why
+
+MOST_INSTRUCTIONS = 100_000     # of one disassembly
+
+
+def threads(conversation: Conversation, arguments: Arguments) -> Reply:
+    """List the machine and every warp slot that holds a warp."""
+    sm = conversation.session.snapshot().sm
+    names = stall_names(conversation.session.info)
+    resident = int(sm["resident"])
+    warps = [{"id": FIRST_WARP + warp, "name": f"w{warp}  {names[int(sm['warp'][warp]['state'])]}"}
+             for warp in range(len(sm["warp"])) if resident >> warp & 1]  # fmt: skip
+    return Reply({"threads": [{"id": MACHINE, "name": f"SM  cycle {conversation.session.cycle:,}"}, *warps]})
+
+
+def stack_trace(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Return where a warp is: the lines of its source, then its instruction."""
+    thread = arguments.number("threadId")
+    warp = conversation.warp(thread)
+    if warp is None:
+        sm = conversation.session.snapshot().sm
+        if not int(sm["resident"]) and not int(sm["launch"]["done_ctas"]):      # where warps will begin
+            frames = conversation.sources.stack_at(thread, int(sm["launch"]["entry_pc"]), conversation.line_offset)
+            return Reply({"stackFrames": frames, "totalFrames": len(frames)})
+        # the machine has no source to open
+        frame = {"id": thread, "name": f"cycle {conversation.session.cycle:,}", "line": 0, "column": 0,
+                 "presentationHint": "label"}  # fmt: skip
+        return Reply({"stackFrames": [frame], "totalFrames": 1})
+    conversation.thread = thread
+    frames = conversation.sources.stack(thread, warp, conversation.line_offset)
+    first, levels = arguments.number("startFrame", 0), arguments.number("levels", 0)
+    if first < 0 or levels < 0:
+        raise InputError("stackTrace: startFrame and levels: expected whole numbers of at least 0")
+    return Reply({"stackFrames": frames[first: first + levels if levels else None], "totalFrames": len(frames)})
+
+
+def scopes(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Return the trees of a warp or of the machine."""
+    return Reply({"scopes": conversation.trees.scopes(conversation.warp_of_frame(arguments.number("frameId")))})
+
+
+def variables(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Return what is below a line of a tree."""
+    return Reply({"variables": conversation.trees.children(arguments.number("variablesReference"))})
+
+
+def source(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Return the text of the PTX, or of a source that is in no file."""
+    inner = arguments.inner("source")
+    return Reply(conversation.sources.content(inner.number("sourceReference", 0) or arguments.number("sourceReference")))
+
+
+def disassemble(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Return instructions around one."""
+    first = number(arguments.text("memoryReference")) + arguments.number("offset", 0)
+    count = arguments.number("instructionCount")
+    if not 0 <= count <= MOST_INSTRUCTIONS:
+        raise InputError(f"disassemble: instructionCount: expected 0 to {MOST_INSTRUCTIONS:,}")
+    first += arguments.number("instructionOffset", 0)
+    found = conversation.sources.disassembly(first, count, conversation.line_offset)
+    return Reply({"instructions": found})
+
+
+def exception_info(conversation: Conversation, arguments: Arguments) -> Reply:
+    """Say why the last stop was one: the fault, or why the warp that was stopped for waits."""
+    stop = conversation.last_stop
+    if stop is None or conversation.reason(stop) != "exception":
+        raise InputError("exceptionInfo: the last stop was not an exception")
+    body: dict[str, Any] = {"exceptionId": stop.reason, "description": stop.text, "breakMode": "always"}
+    if stop.warp is not None:
+        state = int(conversation.session.snapshot().sm["warp"][stop.warp]["state"])
+        body["exceptionId"] = stall_names(conversation.session.info)[state]
+        body["details"] = {"message": why(conversation.session, stop.warp).text()}
+    return Reply(body)
+
+
+HANDLERS: dict[str, Handler] = {
+    "threads": threads, "stackTrace": stack_trace, "scopes": scopes, "variables": variables, "source": source,
+    "disassemble": disassemble, "exceptionInfo": exception_info,
+}
