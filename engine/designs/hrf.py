@@ -861,8 +861,8 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     return trail.ended
 
 
-def _bank_of(warp: int) -> int:
-    return warp % NUM_BANKS
+def _bank_of(moment: Moment, warp: int) -> int:
+    return warp % min(NUM_BANKS, moment.num_banks)
 
 
 def _bank(trail: Trail, moment: Moment, rf: Any, bank: int, code: int) -> None:
@@ -886,7 +886,7 @@ def _drain_link(trail: Trail, moment: Moment, rf: Any, index: int) -> int:
     buffer = rf["buffer"][index]
     warp, used, position = int(buffer["owner"]), int(buffer["used"]), int(buffer["position"])
     cycles = trail.value("hrf.write_cycles", 4)
-    since, bank = int(buffer["since_cycle"]), _bank_of(warp)
+    since, bank = int(buffer["since_cycle"]), _bank_of(moment, warp)
     left = used - position
     busy = moment.bank(bank, "until_cycle") - moment.ran
     trail.add(
@@ -942,7 +942,7 @@ def _still_draining(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> 
                     since=int(buffer["since_cycle"]),
                 )
                 _drain_link(trail, moment, rf, index)
-                bank = _bank_of(refusal.warp)
+                bank = _bank_of(moment, refusal.warp)
                 trail.end(
                     "STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1}
                 )
@@ -985,7 +985,7 @@ def _no_buffer(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
 
 def _queue(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     """A late result waits in, or for, the write queue of its bank."""
-    bank, cycles = _bank_of(refusal.warp), trail.value("hrf.write_cycles", 4)
+    bank, cycles = _bank_of(moment, refusal.warp), trail.value("hrf.write_cycles", 4)
     count = int(rf["queue_count"][bank])
     held = f"{count} of {QUEUE_ENTRIES} places taken"
     if refusal.kind == "hold":

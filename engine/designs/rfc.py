@@ -1047,8 +1047,8 @@ def _flush(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
 
 def _bank_of(trail: Trail, moment: Moment, warp: int, reg: int) -> int:
     """Return the main file's bank of a register, under the configured mapping."""
-    slot = reg + warp if moment.config["mapping"] else moment.warp(warp, "reg_base") + reg
-    return slot % moment.num_banks
+    slot = moment.warp(warp, "reg_base") + reg
+    return int(registers.interleaved(moment.config["mapping"], slot, warp, reg)) % moment.num_banks
 
 
 DESIGN = Design(

@@ -26,11 +26,14 @@ def main_row(sm, warp, reg):
 @device
 def default_bank(sm, warp, reg):
     """Return the bank of (warp, reg) under the configured mapping policy."""
-    if sm.config.mapping == GPGPUSIM:
-        slot = np.int64(warp) + np.int64(reg)
-    else:
-        slot = main_row(sm, warp, reg)
+    slot = interleaved(sm.config.mapping, main_row(sm, warp, reg), np.int64(warp), np.int64(reg))
     return slot - line_of(sm, slot) * np.int64(sm.config.num_banks)
+
+
+@inlined
+def interleaved(mapping, slot, warp, reg):
+    """Return the number of a register that, modulo the number of banks, is its bank; on the host also for arrays."""
+    return warp + reg if mapping == GPGPUSIM else slot
 
 
 @inlined

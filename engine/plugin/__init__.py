@@ -5,7 +5,8 @@ packages with an entry point rfview.designs. A design file imports Design and Pa
 
     description   Design and Parameter: what a file says of itself
     registry      the designs of this process; finding: a design by its name; files: by its path
-    variants      name and settings to record types and values; places: where a value is; energies: what a run costs
+    variants      name and settings to record types and values; energies: what a run costs
+    places        a register's bank, and where the design keeps its newest value
     conformance   whether a file keeps to the interface, with facts and spelling; trial asks the compiler, hook by hook,
                   and compiler_errors says what it says; check_design and plain_trial run it
     host_functions  calls what only the host runs of a design file, and names the line of an error

@@ -1,4 +1,4 @@
-"""Where a design keeps the newest value of a register, asked of a snapshot, live or recorded."""
+"""Where a register is: its bank, and where the design keeps its newest value; asked of a snapshot, live or recorded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import hooks
+from rfview.engine.errors import InputError
+from rfview.engine.machine import registers
 from rfview.engine.plugin.finding import find
+from rfview.engine.plugin.registry import BUILT_IN
 from rfview.engine.plugin.variants import build
 
 
@@ -33,6 +36,33 @@ def locate(snapshot: Any, warp: int, reg: int) -> np.ndarray:
     record = spec_record(spec, int(snapshot.info["main_rows"]))
     rows = [int(hooks.locate(snapshot.sm, snapshot.rf, record, warp, reg, lane)) for lane in range(32)]
     return np.array(snapshot.rows[rows, np.arange(32)])
+
+
+def banks(snapshot: Any, warps: Any, regs: Any) -> np.ndarray:
+    """Return the i8 bank of each register (warp, reg), given as numbers or arrays that broadcast together.
+
+    A design that has a rule of its own (hrf: the warp's parity) is asked. One that is not installed cannot be: its banks
+    are shown by the machine's mapping.
+    """
+    warps, regs = np.broadcast_arrays(np.asarray(warps, np.int64), np.asarray(regs, np.int64))
+    sm, chain = snapshot.sm, snapshot.info["design_spec"]["chain"]
+    if not _maps_banks(chain):
+        slots = sm["warp"]["reg_base"][warps].astype(np.int64) + regs
+        mapped = registers.interleaved(int(sm["config"]["mapping"]), slots, warps, regs)
+        return np.asarray(mapped % int(sm["config"]["num_banks"]))
+    record = spec_record(snapshot.info["design_spec"], int(snapshot.info["main_rows"]))
+    if set(chain) <= set(BUILT_IN):     # plain arithmetic, which takes arrays
+        return np.broadcast_to(hooks.bank_of(sm, snapshot.rf, record, warps, regs), warps.shape)
+    found = [int(hooks.bank_of(sm, snapshot.rf, record, warp, reg)) for warp, reg in zip(warps.flat, regs.flat)]
+    return np.array(found, np.int64).reshape(warps.shape)
+
+
+def _maps_banks(chain: Iterable[str]) -> bool:
+    """Say whether a chain of designs puts registers into banks by a rule of its own, as far as it can be known."""
+    try:
+        return any(hasattr(find(name), "bank_of") for name in chain)
+    except InputError:
+        return False
 
 
 _RECORDS: dict[str, Any] = {}

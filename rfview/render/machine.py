@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.errors import InputError
+from rfview.engine.plugin import places
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.why import producers
-
-_FIXED_BANKS: dict[str, dict[tuple[int, int, int], int]] = {}     # machine -> (base, warp, register) -> bank: asked once
 
 
 def plain_record(record: Any) -> Any:
@@ -146,54 +144,15 @@ class Machine:
 
     def place(self, warp: int, reg: int) -> tuple[int, int]:
         """Return (bank, row) of a warp's register in the main register file."""
-        slot = self.reg_base[warp] + reg
-        return self._bank(warp, reg), slot // self.num_banks
-
-    def _bank(self, warp: int, reg: int) -> int:
-        """Return the bank of a register: by the machine's mapping, or as a design that has a rule of its own says."""
-        if not self._has_own_banks:
-            slot = self.reg_base[warp] + reg
-            return (slot if self.config["mapping"] == 0 else reg + warp) % self.num_banks
-        key = (self.reg_base[warp], warp, reg)
-        if key not in self._own_banks:
-            from rfview.engine import plugin as designs, hooks
-
-            record = designs.spec_record(self.info["design_spec"], int(self.info["main_rows"]))
-            self._own_banks[key] = int(hooks.bank_of(self.snapshot.sm, self.snapshot.rf, record, warp, reg))
-        return self._own_banks[key]
-
-    @cached_property
-    def _own_banks(self) -> dict[tuple[int, int, int], int]:
-        """(base, warp, register) -> bank as far as asked: for good where that is fixed, else of this cycle (renaming)."""
-        from rfview.engine import plugin as designs
-
-        spec = self.info["design_spec"]
-        if not set(spec["chain"]) <= set(designs.BUILT_IN):
-            return {}
-        return _FIXED_BANKS.setdefault(str((spec["chain"], spec["values"], self.num_banks, self.config["mapping"])), {})
-
-    @cached_property
-    def _has_own_banks(self) -> bool:
-        """Say whether the design puts registers into banks by a rule of its own (hrf: by the warp's parity)."""
-        from rfview.engine import plugin as designs
-
-        try:
-            found = [designs.find(name) for name in self.info.get("design_spec", {}).get("chain", ())]
-        except InputError:
-            return False    # a foreign design that is not installed: the machine's mapping is what can be known
-        return any(hasattr(module, "bank_of") for module in found)
+        return int(places.banks(self.snapshot, warp, reg)), (self.reg_base[warp] + reg) // self.num_banks
 
     @cached_property
     def warp_places(self) -> tuple[np.ndarray, np.ndarray]:
         """(resident warps, registers) i8 bank and row of every allocated register, in the order of `resident_warps`."""
-        warps = np.array(self.resident_warps, np.int64)
+        warps = np.array(self.resident_warps, np.int64)[:, None]
         regs = np.arange(self.registers)
-        slots = np.array(self.reg_base, np.int64)[warps][:, None] + regs if len(warps) else np.zeros((0, 0), np.int64)
-        if self._has_own_banks and len(warps):
-            banks = np.array([[self._bank(warp, reg) for reg in range(self.registers)] for warp in self.resident_warps])
-        else:
-            banks = slots if self.config["mapping"] == 0 or not len(warps) else warps[:, None] + regs
-        return banks % self.num_banks, slots // self.num_banks
+        slots = np.array(self.reg_base, np.int64)[warps] + regs
+        return places.banks(self.snapshot, warps, regs), slots // self.num_banks
 
     @cached_property
     def resident_warps(self) -> list[int]:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from rich.color import ColorSystem
 
-from rfview.engine import stalls
+from rfview.engine import hooks, stalls
 from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import places
 from rfview.palette import STATES, THEMES, Palette, choose_theme
 from rfview.render import code, collectors, footer, frame, lens, overview, registers, status, warps, why
 from rfview.render import stalls as stall_lines
@@ -25,6 +26,7 @@ from rfview.screens.scenes.source import SceneSource
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
+from rfview.sessions.targets import open_session
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
@@ -575,3 +577,17 @@ def test_the_active_set_is_told_with_the_collectors() -> None:
         session.goto(300)
         scene = Scene(now=Machine(session.snapshot()), info=session.info)
         assert not any("ACTIVE" in line.plain for line in collectors.render(scene, 58, 10))
+
+
+@pytest.mark.parametrize("name", ["sram", "hrf"])
+@pytest.mark.parametrize("mapping", [0, 1])
+def test_banks_of_many_registers_are_those_that_the_machine_uses_one_by_one(name: str, mapping: int) -> None:
+    recordings = FIRST.parents[2] / "rfview" / "learn" / "recorded"
+    with open_session(recordings / {"sram": "first.rfs", "hrf": "drain.rfs"}[name]) as session:
+        snapshot = session.timeline.at(300)
+        snapshot.sm.config.mapping = mapping
+        spec = snapshot.info["design_spec"]
+        record = places.spec_record(spec, int(snapshot.info["main_rows"]))
+        warps, regs = np.arange(snapshot.info["num_warps"]), np.arange(6)
+        each = [[int(hooks.bank_of(snapshot.sm, snapshot.rf, record, warp, reg)) for reg in regs] for warp in warps]
+        assert spec["chain"] == [name] and np.array_equal(places.banks(snapshot, warps[:, None], regs), each)

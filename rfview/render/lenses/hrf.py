@@ -51,11 +51,15 @@ class Buffers:
         """Say whether a buffer's entries 16 to 63 are on."""
         return not self.parameter("power_gating") or bool(self.buffer[index]["gate_on"])
 
+    def bank_of(self, warp: int) -> int:
+        """Return the STT bank of a warp."""
+        return int(hrf.stt_bank(self.machine.snapshot.sm, warp))
+
     def free_cycle(self, index: int) -> int:
         """Return when a draining buffer will be empty if nothing comes between."""
         buffer = self.buffer[index]
         left = (buffer["used"] - buffer["position"]) * self.parameter("write_cycles")
-        bank = buffer["owner"] % 2
+        bank = self.bank_of(buffer["owner"])
         if self.writing[bank] == hrf.FROM_A + index:
             return self.machine.bank[bank]["since_cycle"] + left
         return self.machine.cycle + left
@@ -112,7 +116,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     for index in range(2):
         lines.append(_heading(scene, now, before, index, width))
         lines += [_entries(scene, now, before, index, first, width) for first in range(0, hrf.ENTRIES, PER_ROW)]
-    lines += [_bank(scene, now, bank, width) for bank in range(min(2, machine.num_banks))]
+    lines += [_bank(scene, now, bank, width) for bank in range(min(hrf.NUM_BANKS, machine.num_banks))]
     lines += [_accesses(scene, now, "read", width), _accesses(scene, now, "write", width)]
     lines += [_totals(now, width), _power(now, width)]
     last = _value(scene, now, width)
@@ -202,10 +206,10 @@ def _bank(scene: Scene, now: Buffers, bank: int, width: int) -> Line:
     return row.line()
 
 
-def _place(access: dict[str, int]) -> str:
+def _place(now: Buffers, access: dict[str, int]) -> str:
     """Return where an access went: "A 13", or "" for one that the kind explains."""
     if access["kind"] == hrf.MISS:
-        return f" STT {access['warp'] % 2}"
+        return f" STT {now.bank_of(access['warp'])}"
     return f" {NAMES[access['place']]} {access['entry']}" if access["place"] < 2 else ""
 
 
@@ -222,7 +226,7 @@ def _accesses(scene: Scene, now: Buffers, word: str, width: int) -> Line:
             row.to(column)
         row.add(f"R{access['reg']:<2} w{access['warp']:<2}", _own(scene, access["warp"], "text") + "+u")
         role = "p:slow" if access["kind"] in (hrf.MISS, hrf.QUEUED) else "p:fast"
-        row.add(f" {KINDS[access['kind']]}", role).add(_place(access), "text")
+        row.add(f" {KINDS[access['kind']]}", role).add(_place(now, access), "text")
     if len(found) > 2:
         row.right(width, f"+{len(found) - 2}", "dim")
     return row.line()
@@ -282,7 +286,7 @@ def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
 
 def _buffered(now: Buffers, warp: int, reg: int, lane: int) -> str:
     """Return the buffer entry or queue that holds a lane's newest value, "" for STT-RAM."""
-    if (warp, reg) in now.queued(warp % 2):
+    if (warp, reg) in now.queued(now.bank_of(warp)):
         return "queue"
     for index in sorted(range(2), key=lambda at: -now.buffer[at]["order"]):
         buffer = now.buffer[index]
@@ -309,7 +313,7 @@ def _narrow(scene: Scene, now: Buffers, width: int) -> list[Line]:
             row.add(f" {buffer['used']}/{hrf.ENTRIES}", "text")
         lines.append(row.right(width - 1, "64 on" if now.has_power(index) else "48 gated", "dim").line())
         lines += [_bar(now, index, first, width) for first in (0, 32)]
-    for bank in range(min(2, now.machine.num_banks)):
+    for bank in range(min(hrf.NUM_BANKS, now.machine.num_banks)):
         lines.append(_narrow_bank(now, bank, width))
     row = Row(width)
     for access in now.accesses():
