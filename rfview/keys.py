@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rfview.actions import ACTIONS, ANY, BY_NAME, NO_ACTION, tokens_of
 
-MOST_LETTERS = 60       # of a filter
+MAX_LETTERS = 60       # of a filter
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Filter:
     text: str = ""
     is_typing: bool = False
 
-    def take(self, token: str) -> bool:
+    def feed(self, token: str) -> bool:
         """Take a key while it is typed: Enter keeps the letters, Esc drops them; return whether the key meant something."""
         if token in ("enter", "escape", "ctrl+c"):
             self.is_typing, self.text = False, self.text if token == "enter" else ""
         elif token in ("backspace", "ctrl+u"):
             self.text = self.text[:-1] if token == "backspace" else ""
         elif token == "space" or len(token) == 1:
-            self.text = (self.text + (" " if token == "space" else token))[:MOST_LETTERS]
+            self.text = (self.text + (" " if token == "space" else token))[:MAX_LETTERS]
         else:
             return False
         return True

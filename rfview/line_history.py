@@ -11,8 +11,8 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 
-MOST_LINES = 1000
-MOST_BYTES = 256 << 10      # a longer file is cut to its last lines
+MAX_LINES = 1000
+MAX_BYTES = 256 << 10      # a longer file is cut to its last lines
 LONGEST = 2000
 
 
@@ -43,12 +43,12 @@ class LineHistory:
                 about = os.fstat(handle)
                 if not stat.S_ISREG(about.st_mode):
                     return []
-                held.seek(max(0, about.st_size - MOST_BYTES))
-                raw = held.read(MOST_BYTES)
-            is_long = about.st_size > MOST_BYTES
+                held.seek(max(0, about.st_size - MAX_BYTES))
+                raw = held.read(MAX_BYTES)
+            is_long = about.st_size > MAX_BYTES
             if is_long:
                 raw = raw.partition(b"\n")[2]
-            lines = [visible(line)[:LONGEST] for line in raw.decode(errors="replace").split("\n") if line][-MOST_LINES:]
+            lines = [visible(line)[:LONGEST] for line in raw.decode(errors="replace").split("\n") if line][-MAX_LINES:]
             if is_long:
                 files.write(self.file, "".join(f"{line}\n" for line in lines))
         except (OSError, InputError):

@@ -17,7 +17,7 @@ import numpy as np
 ADDABLE, MULTIPLIABLE = 1 << 62, 1 << 31
 SET_SIZE = 64
 # combinations of values that are tried at once, of all chunks together and of chunks that differ, and of how many of these
-MOST_TRIED, MOST_TRIED_EACH, MOST_RANGES, MOST_CHUNKS = 1 << 16, 1 << 12, 256, 8192
+MAX_TRIED, MAX_TRIED_EACH, MAX_RANGES, MAX_CHUNKS = 1 << 16, 1 << 12, 256, 8192
 
 
 @dataclass(frozen=True)
@@ -320,13 +320,13 @@ def tried(a: Known, operands: Sequence[Known], count: int, holds: Callable[[list
     if not len(ranges):
         return a
     hull = np.where(np.arange(len(ends)) % 2, ranges.max(axis=0), ranges.min(axis=0))
-    found = _try(hull, MOST_TRIED, holds)
+    found = _try(hull, MAX_TRIED, holds)
     which = np.zeros(len(ranges), np.int64)
     answers = [found]
-    if (found is None or found == (0, 1)) and len(ranges) <= MOST_CHUNKS:
+    if (found is None or found == (0, 1)) and len(ranges) <= MAX_CHUNKS:
         different, which = np.unique(ranges, axis=0, return_inverse=True)
         which = which.ravel()
-        answers = [_try(one, MOST_TRIED_EACH, holds) if number < MOST_RANGES else None
+        answers = [_try(one, MAX_TRIED_EACH, holds) if number < MAX_RANGES else None
                    for number, one in enumerate(different)]  # fmt: skip
     truth = np.array([(0, 1) if answer is None else answer for answer in answers], np.int64)
     low, high = low.copy(), high.copy()

@@ -87,7 +87,7 @@ class Session(Cursor):
         Raises InputError for an unknown name or wrong syntax.
         """
         at = self.cycle if cycle is None else cycle
-        self.timeline.check(at)
+        self.timeline.require(at)
         result = self.expression(expression).column(at, at + 1)[0]
         return result.item() if np.ndim(result) == 0 else result
 

@@ -15,7 +15,7 @@ from rfview.engine.plugin.description import greatest
 from rfview.engine.events import EVENTS
 from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
 
-MOST_EVENTS = 32                         # counters behind the machine's own
+MAX_EVENTS = 32                         # counters behind the machine's own
 FAMILIES = tuple(dict.fromkeys(stall.family for stall in STALLS))
 PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind: its own keys
 SHOWS = ("registers", "hex")
@@ -29,8 +29,8 @@ def slips(design: Any) -> Iterator[str]:
         yield from _parameter_slips(parameter)
     own = [name for name, _ in design.events]
     known = {name for name, _ in EVENTS}
-    if len(own) > MOST_EVENTS:
-        yield f"{len(own)} events, at most {MOST_EVENTS}"
+    if len(own) > MAX_EVENTS:
+        yield f"{len(own)} events, at most {MAX_EVENTS}"
     for name in dict.fromkeys(own):
         if own.count(name) > 1 or name in known:
             yield f"event {name!r} is there already"

@@ -21,8 +21,8 @@ from rfview.engine.errors import InputError
 from rfview.engine.program import NO_REG
 
 LANES = 32
-MOST_WARPS_PER_CTA = 8
-MOST_REGISTERS = 48     # of the 63 of a thread; addresses, the loop and the divided part need the others
+MAX_WARPS_PER_CTA = 8
+MAX_REGISTERS = 48     # of the 63 of a thread; addresses, the loop and the divided part need the others
 KINDS = ("float", "int")
 TINY = 1e-9             # shares are counted so that ten tenths are one
 
@@ -48,7 +48,7 @@ class Pattern:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        limits = {"reuse": (1, MOST_REGISTERS), "stride": (1, MOST_REGISTERS), "held": (0, MOST_REGISTERS),
+        limits = {"reuse": (1, MAX_REGISTERS), "stride": (1, MAX_REGISTERS), "held": (0, MAX_REGISTERS),
                   "instructions": (1, 4096), "rounds": (1, 1 << 20), "warps": (1, 1 << 14),
                   "seed": (0, (1 << 31) - 1)}  # fmt: skip
         for name, (low, high) in limits.items():
@@ -61,9 +61,9 @@ class Pattern:
             raise InputError(f"--loads {self.loads} --shared {self.shared}: together they are more than all instructions")
         if self.kind not in KINDS:
             raise InputError(f"--kind {self.kind}: expected {' or '.join(KINDS)}")
-        if self.ring + self.held > MOST_REGISTERS:
+        if self.ring + self.held > MAX_REGISTERS:
             raise InputError(f"--reuse {self.reuse} --stride {self.stride} --held {self.held}: reuse + 2 stride + held is "
-                             f"{self.ring + self.held} values, at most {MOST_REGISTERS} fit into a thread's registers")
+                             f"{self.ring + self.held} values, at most {MAX_REGISTERS} fit into a thread's registers")
 
     @property
     def ring(self) -> int:
@@ -77,8 +77,8 @@ class Pattern:
 
     @property
     def warps_per_cta(self) -> int:
-        """Return the most warps, up to MOST_WARPS_PER_CTA, that divide all of them evenly."""
-        return next(size for size in range(MOST_WARPS_PER_CTA, 0, -1) if self.warps % size == 0)
+        """Return the most warps, up to MAX_WARPS_PER_CTA, that divide all of them evenly."""
+        return next(size for size in range(MAX_WARPS_PER_CTA, 0, -1) if self.warps % size == 0)
 
     @property
     def largest(self) -> float:

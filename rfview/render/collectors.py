@@ -10,6 +10,7 @@ from rfview.render.operation import PIPE_NAMES, operation
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, progress, title
+from rfview.sessions.why.memory import mshrs_in_use
 
 NONE = layout.NONE8
 ACTIVE_ROWS = 5     # rows from which the active set has one
@@ -64,11 +65,6 @@ def _pipes(machine: Machine) -> list[tuple[str, int]]:
     return [(name, index) for index, name in PIPE_NAMES.items() if has_two or index != layout.PIPE_SP1]
 
 
-def mshrs_in_use(machine: Machine) -> int:
-    """Return the miss registers whose line has not come back."""
-    return int((machine.sm["mshr"]["until_cycle"] > machine.cycle).sum())
-
-
 def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
     """Return what each pipe does, and how many misses are under way, as (text, role) pieces."""
     machine = scene.now
@@ -91,8 +87,8 @@ def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
         parts.append([(f"{name} ", "dim"), (f"{done} " if with_bars else "", "p:good"),
                       (f"w{warp}", "bold" if warp == scene.warp else "text"),
                       (f"×{len(inside)}", "text" if len(inside) else "faint")])
-    used, most = mshrs_in_use(machine), machine.config["mshrs"]
-    before = mshrs_in_use(scene.before) if scene.before else used
+    used, most = len(mshrs_in_use(machine.sm, machine.cycle)), machine.config["mshrs"]
+    before = len(mshrs_in_use(scene.before.sm, scene.before.cycle)) if scene.before else used
     if most and machine.config["l1_enabled"]:
         parts.append([("L1 ", "dim"), (str(used), "text" if used == before else "changed"), (f"/{most}", "text")])
     return parts

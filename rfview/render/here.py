@@ -15,7 +15,7 @@ from rfview.sessions.expressions.ptx_names import names_at
 from rfview.sessions.expressions.types import readings
 
 LANES = 32
-MOST_NUMBERS = 8        # of a design's field for one bank
+MAX_NUMBERS = 8        # of a design's field for one bank
 ACTIVITIES = {layout.BANK_IDLE: "idle", layout.BANK_READ: "reads", layout.BANK_WRITE: "writes",
               layout.BANK_BUSY: "is busy with"}
 
@@ -81,7 +81,7 @@ def _bank(scene: Scene, machine: Machine) -> list[tuple[str, str]]:
     for name in record.dtype.names or ():
         values = np.asarray(record[name])
         is_per_bank = values.dtype.names is None and values.ndim and len(values) == machine.num_banks
-        if is_per_bank and values[number].size <= MOST_NUMBERS:
+        if is_per_bank and values[number].size <= MAX_NUMBERS:
             found.append((f"rf.{name}", " ".join(str(int(one)) for one in values[number].ravel())))
     return found
 

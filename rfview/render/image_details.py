@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rfview.render.image import ImageView
 
 WIDE = 100
-MOST_LINKS = 9
+MAX_LINKS = 9
 REACH = 4               # pixels around the one in focus
 
 
@@ -78,7 +78,7 @@ def _links(view: ImageView, width: int, room: int) -> list[Line]:
     if view.links is None:
         return [Row(width).add(" looking for the store that wrote it", "dim").line()]
     links = list(enumerate(view.links, 1))
-    room = max(2, min(MOST_LINKS, room))
+    room = max(2, min(MAX_LINKS, room))
     if len(links) <= room:
         return [_link(at, link, width) for at, link in links]
     last = next((at for at, link in links if link.kind == "lost"), links[-1][0])

@@ -14,7 +14,7 @@ TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS",
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 LENS_CELLS = 59     # columns of the lens and what is below it, where all warps stand in one column
 LENS, TITLE, EMPTY = 18, 1, 1       # rows of the lens where it has all it wants; a title; the line about empty slots
-LEAST_WHY, MOST_WHY, MOST_WATCHES = 5, 12, 6    # rows
+LEAST_WHY, MAX_WHY, MAX_WATCHES = 5, 12, 6    # rows
 
 
 class Place(NamedTuple):
@@ -141,9 +141,9 @@ def _wide(width: int, top: int, bottom: int, slots: int, lens_cells: int, watche
     x = width - max(lens_cells, LENS_CELLS)
     warps = 2 * TITLE + slots + EMPTY
     free = rows - warps
-    has_room = free >= MOST_WHY + TITLE
-    why = MOST_WHY if has_room else 8
-    watched = 0 if has_room or not watches else min(TITLE + watches, MOST_WATCHES)
+    has_room = free >= MAX_WHY + TITLE
+    why = MAX_WHY if has_room else 8
+    watched = 0 if has_room or not watches else min(TITLE + watches, MAX_WATCHES)
     beside = rows - LENS - 7 - (0 if has_room else why)
     stalls = min(12, max(7, (beside - watched) // 2))
     below = (("why", why), ("watches", free - why)) if has_room else ()

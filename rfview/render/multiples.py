@@ -12,7 +12,7 @@ from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, stretched
 
-MOST_ROWS = 8       # of a band, where few runs leave room
+MAX_ROWS = 8       # of a band, where few runs leave room
 NAME = 20           # cells of a run's letter and name
 CHART = 63          # column in which the charts begin
 LENS, WIDE = 27, 120    # cells of the register file, and columns from which it is shown
@@ -61,7 +61,7 @@ class MultiplesPicture:
 def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the whole screen: status, a band per run, message and keys; one line per run where it is low."""
     body = height - 4
-    each = max(1, min(MOST_ROWS, body // max(1, len(picture.bands))))
+    each = max(1, min(MAX_ROWS, body // max(1, len(picture.bands))))
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     said = "; ".join(filter(None, (picture.message, _nodes(picture))))

@@ -8,7 +8,7 @@ from rfview.sessions.expressions.ptx_names import kernel_name
 
 BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
 
-SHED = ("preset", "rfview", "launch", "scheduler", "kernel", "design")      # in this order, where a row is too short
+DROP_ORDER = ("preset", "rfview", "launch", "scheduler", "kernel", "design")      # in this order, where a row is too short
 
 
 def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
@@ -24,9 +24,9 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
     tail_width = sum(len(text) for text, _ in tail)
     place = _place(scene, width)
     place_width = sum(len(text) for text, _ in place)
-    for left_out in range(len(SHED) + 1):       # where in time is never cut off
+    for left_out in range(len(DROP_ORDER) + 1):       # where in time is never cut off
         row = Row(width, "band")
-        _what(row, scene, width, SHED[:left_out])
+        _what(row, scene, width, DROP_ORDER[:left_out])
         if row.x + place_width + 2 <= width:
             break
     if row.x + place_width + 1 > width:
@@ -40,7 +40,7 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
 
 
 def _what(row: Row, scene: Scene, width: int, without: tuple[str, ...]) -> None:
-    """Write kernel, launch, design, scheduler and preset, as far as there is room; without: what has to go, by SHED."""
+    """Write kernel, launch, design, scheduler and preset; without: those of DROP_ORDER that are left out."""
     gap = 2 if width >= 100 else 1
     if "rfview" not in without:
         row.add(" rfview", "title")

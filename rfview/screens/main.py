@@ -290,7 +290,7 @@ class MainScreen(Guarded, Screen[None]):
         return key == "ctrl+c" or (self.scene.now is None and not is_text and name in WITHOUT_SESSION)
 
     def _key_of_the_prompt(self, key: str, character: str | None) -> None:
-        line = self.prompt.take(key, character)
+        line = self.prompt.feed(key, character)
         if line is not None:
             prompt.entered(self, self.prompt.mode, line)
         elif not self.prompt.is_open:

@@ -139,7 +139,7 @@ class SessionWorker:
             self._working = False
             return
         session.came_from = None       # where the session was opened is no jump of the user's
-        self.take(session)
+        self.switch_to(session)
         warnings = session.warnings
         self._arrive_safely(warnings[0] if warnings else "", "error" if warnings else "info")
         while not self._closing:
@@ -147,7 +147,7 @@ class SessionWorker:
             if request is not None:
                 self._serve(request)
 
-    def take(self, session: Session) -> None:
+    def switch_to(self, session: Session) -> None:
         """Show this session from now on: the one that was opened, or another branch."""
         session.progress, session.compiling = self.progress, self._compiling
         before, source = self._source, SceneSource(session)
@@ -160,7 +160,7 @@ class SessionWorker:
         old, self._session, self._source = self._session, session, source
         for member in session.family.values():
             if member is not session:
-                member.timeline.rest()
+                member.timeline.drop_caches()
         if old is not None and old.family is not session.family:
             del old, before
             gc.collect()        # another kernel's branches refer to each other, and hold machines

@@ -18,8 +18,8 @@ from rfview.line_history import LineHistory, path
 
 BUNDLED = ("bundled",)      # instead of a command line: the recording that comes along, where something is to be seen
 BUCKETS = 72                # of a recording's two curves
-MOST_FILES = 2000           # of a folder that are looked at
-MOST_RECORDINGS = 40
+MAX_FILES = 2000           # of a folder that are looked at
+MAX_RECORDINGS = 40
 LOOKED_AT = 64 << 10        # bytes of a file in which kernels are looked for
 KERNELS = {                 # how kernels begin, by a file's suffix
     ".cu": re.compile(r"__global__\b[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)[^;{(]*?)?\b(\w+)\s*\("),
@@ -66,7 +66,7 @@ def recordings(folder: Path, bundled: Path) -> list[Item]:
     for file in [*_files(folder, (".rfs",)), *(Path(line) for line in LineHistory(path("recordings")).lines)]:
         with suppress(OSError):
             found[file.resolve()] = file.stat().st_mtime
-    newest = sorted(found, key=lambda file: -found[file])[:MOST_RECORDINGS]
+    newest = sorted(found, key=lambda file: -found[file])[:MAX_RECORDINGS]
     made = [_recording(file, folder, found[file]) for file in newest if file != bundled.resolve()]
     return [*made, Item("bundled example", file=bundled, words=BUNDLED, said="Enter opens it at a third of its run",
                         more=(("", ""), ("comes with rfview", "")))]  # fmt: skip
@@ -157,7 +157,7 @@ def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     def looked_at() -> Iterator[Path]:
         with suppress(OSError), os.scandir(folder) as entries:
             for number, entry in enumerate(entries):
-                if number >= MOST_FILES:
+                if number >= MAX_FILES:
                     return
                 if entry.name.endswith(suffixes) and entry.is_file():
                     yield folder / entry.name

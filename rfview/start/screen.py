@@ -109,7 +109,7 @@ class StartScreen(Guarded, Screen[None]):
         if self.helping:
             self.helping = False
         elif now.filter.is_typing:
-            now.filter.take(token)
+            now.filter.feed(token)
             if not now.shown(now.focus):        # the list with the keys is one that has something left
                 now.focus = next((name for name in LISTS if now.shown(name)), now.focus)
         elif token == "?":

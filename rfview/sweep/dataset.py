@@ -28,7 +28,7 @@ LEFT_OVER = re.compile(r"\.part-\d{6}\.parquet\.[0-9a-f]{6}\.tmp")
 LOCK = ".rfview-sweep.lock"
 PART_ROWS = 4096
 FLUSH_SECONDS = 3.0
-MOST_PARTS = 999_999
+MAX_PARTS = 999_999
 
 
 def require() -> None:
@@ -110,8 +110,8 @@ class Dataset:
             return
         rows = pa.Table.from_pylist(self._waiting, schema())
         number = self._number + (self._part is None)
-        if number > MOST_PARTS:
-            raise InputError(f"{self.folder}: has {MOST_PARTS:,} parts, as many as one dataset may; give another folder")
+        if number > MAX_PARTS:
+            raise InputError(f"{self.folder}: has {MAX_PARTS:,} parts, as many as one dataset may; give another folder")
         table = rows if self._part is None else pa.concat_tables([self._part, rows])
         path = self.folder / f"part-{number:06}.parquet"
         if files.identity(path) != self._identity:

@@ -30,7 +30,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.launch.table import Table, did_you_mean, read_toml, shown
 from rfview.engine.state import SCHEDULERS
 
-MOST_JOBS = 1_000_000
+MAX_JOBS = 1_000_000
 ALL = "all"
 PAPER = "paper"       # scheduler or preset: that of the design's paper
 VALUE = (int, float, str, bool)
@@ -75,8 +75,8 @@ def load(path: str | Path) -> Plan:
     max_cycles = table.integer("max_cycles", 1, 1 << 62, 100_000_000)
     parameters = _parameters(table, presets, variants)
     number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
-    if number > MOST_JOBS:
-        table.fail("", f"means {number:,} jobs; at most {MOST_JOBS:,} are one sweep")
+    if number > MAX_JOBS:
+        table.fail("", f"means {number:,} jobs; at most {MAX_JOBS:,} are one sweep")
     found: dict[str, Planned] = {}
     for one in _jobs(launches, variants, schedulers, presets, parameters, max_cycles):
         found.setdefault(one.key, one)

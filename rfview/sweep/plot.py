@@ -16,7 +16,7 @@ from rfview.sweep.columns import BY_NAME
 NUMBERS = ("int", "float")
 GROUPS = ("kernel", "design", "scheduler", "preset", "outcome", "version", "engine")
 MAPS = ("counts", "stalls")
-MOST_BARS = 400
+MAX_BARS = 400
 
 
 def parse(text: str) -> tuple[str, str, str]:
@@ -56,8 +56,8 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
             total += 1
     if not sums:
         raise InputError(f"--plot {text}: {folder} has no rows with these columns")
-    if len(sums) > MOST_BARS:
-        raise InputError(f"--plot {text}: these are {len(sums):,} bars, at most {MOST_BARS} are drawn")
+    if len(sums) > MAX_BARS:
+        raise InputError(f"--plot {text}: these are {len(sums):,} bars, at most {MAX_BARS} are drawn")
     order = sorted(sums, key=lambda pair: (_sortable(pair[0]), _sortable(pair[1])))
     labels = [" ".join(filter(None, (_label(x, pair[0]), _label(by, pair[1])))) for pair in order]
     means = [sum(sums[pair]) / len(sums[pair]) for pair in order]

@@ -124,13 +124,13 @@ class Server:
         try:
             async for message in socket_:
                 if message.type == WSMsgType.TEXT:
-                    await take(page, socket_, message.data)
+                    await handle(page, socket_, message.data)
         finally:
             await asyncio.wait_for(asyncio.shield(page.stop()), END_S)
         return socket_
 
 
-async def take(page: AppService, socket_: web.WebSocketResponse, text: str) -> None:
+async def handle(page: AppService, socket_: web.WebSocketResponse, text: str) -> None:
     """Do what a message of the page asks for; what is not understood is left alone."""
     try:
         kind, *rest = json.loads(text)

@@ -21,7 +21,7 @@ from rfview.graphics import Graphics
 
 CONTROL = ((ControlType.CURSOR_FORWARD, 0),)    # Rich: this segment takes no cells
 CELLS = ("TEXTUAL_CELL_WIDTH", "TEXTUAL_CELL_HEIGHT")
-MOST_CELLS = 297            # Kitty's placeholders number no more columns
+MAX_CELLS = 297            # Kitty's placeholders number no more columns
 
 
 @contextmanager
@@ -44,7 +44,7 @@ class Encoder:
     def __init__(self, graphics: Graphics, colours: list[tuple[int, int, int]]):
         self.kind, self.cell = graphics.kind, graphics.cell
         self.palette = bytes(part for colour in colours for part in colour)
-        self.console = Console(file=io.StringIO(), width=MOST_CELLS, color_system="truecolor", force_terminal=True)
+        self.console = Console(file=io.StringIO(), width=MAX_CELLS, color_system="truecolor", force_terminal=True)
         self.kept: dict[tuple[int, int], tuple[bytes, list[Segment], int]] = {}
         with kept_from_terminal():
             # start-up: few look at pictures in such a terminal

@@ -87,7 +87,7 @@ class Prompt(Guarded, Input):
         event.prevent_default()
         self.post_message(self.Typed(event.key, event.character))
 
-    def take(self, key: str, character: str | None) -> str | None:
+    def feed(self, key: str, character: str | None) -> str | None:
         """Do what a key does to the line; return the line when it is entered, and close then or when it is given up."""
         if key != "tab":
             self.round = []

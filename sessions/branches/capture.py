@@ -29,7 +29,7 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
         raise InputError(f"capture: cycle {last:,} is not after cycle {first:,}, where it begins")
     session.reach(last)
     for cycle in (first, last):
-        session.timeline.check(cycle)
+        session.timeline.require(cycle)
     machine, _ = machine_at(session.timeline, first, {}, session.progress, session.compiling)
     return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
 

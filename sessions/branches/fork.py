@@ -27,7 +27,7 @@ from rfview.sessions.timeline.base import Timeline
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
 STEP_CYCLES = 4096
-MOST_BRANCHES = 32      # a branch of a small machine keeps about 5 MB, a large one up to 130
+MAX_BRANCHES = 32      # a branch of a small machine keeps about 5 MB, a large one up to 130
 ENTRY_CYCLES = ("latency", "initiation")
 # What the machine looks up each time it is needed; anything else decides how state, rows or memory are laid out.
 MACHINE = {
@@ -85,7 +85,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
 
 def check_room(session: Session, what: str) -> None:
     """Raise InputError where a family has as many branches as it may: each keeps a machine."""
-    if len(session.family) >= MOST_BRANCHES:
+    if len(session.family) >= MAX_BRANCHES:
         raise InputError(f"{what}: there are {len(session.family)} branches, the most there may be; `drop NAME` removes one")
 
 

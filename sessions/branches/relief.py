@@ -28,7 +28,7 @@ from rfview.sessions.why.producers import writers
 
 STEP_CYCLES = 2048
 # a relief that makes the warp so much later is none; it is not followed further
-MOST_LATER = 20_000
+MAX_LATER = 20_000
 NO_STALL = ("issued", "not_selected", "finished", "no_cta")
 
 
@@ -53,7 +53,7 @@ class Relief:
     branch: the session's name in the family. resource: whose delay it takes away. changes: what is otherwise. begin: the
     cycle of the fork, the run's first where it was simulated anew (from_start). warp: the slot that waited; n, text: the
     instruction that both runs come to. issued: the cycle in which it issues, as it ran and with the relief, None where it
-    is more than MOST_LATER later. lost, waited: warp-cycles from `begin` to that, lost to the register file, and all in
+    is more than MAX_LATER later. lost, waited: warp-cycles from `begin` to that, lost to the register file, and all in
     which a warp waited. next_state, next_cause: what the warp does in the cycle of the question with the relief in force.
     """
 
@@ -108,13 +108,13 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     name = log.name(chain.warp, chain.cycle)
     assert name is not None
     n = (log.issued(name, chain.cycle) or 0) + 1
-    as_ran = _until(session, log, name, n, session.timeline.last + MOST_LATER)
+    as_ran = _until(session, log, name, n, session.timeline.last + MAX_LATER)
     if as_ran is None:
         raise InputError(f"relief: w{chain.warp} does not issue another instruction in what this session holds")
     from_start = not set(settings) <= set(changeable(session.info))
     begin = session.timeline.first if from_start else _begin(session, chain)
     branch = _anew(session, settings) if from_start else _forked(session, settings, begin)
-    found = _until(branch, IssueLog(branch.timeline), name, n, as_ran.cycle + MOST_LATER)
+    found = _until(branch, IssueLog(branch.timeline), name, n, as_ran.cycle + MAX_LATER)
     ends = as_ran.cycle + 1, min(branch.timeline.last, (found.cycle if found is not None else as_ran.cycle) + 1)
     ours, theirs = _stalls(session.timeline, begin, ends[0]), _stalls(branch.timeline, begin, ends[1])
     branch.cycle = ends[1]

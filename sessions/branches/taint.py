@@ -23,7 +23,7 @@ from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
-MOST_ARRIVALS = 5_000
+MAX_ARRIVALS = 5_000
 STORES = ("st", "atom", "red")
 LOWER = 0xFFFF
 
@@ -68,7 +68,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Flow:
-    """What an error reached from cycle `begin` on. arrivals: in order of time, at most MOST_ARRIVALS; num_arrivals: all.
+    """What an error reached from cycle `begin` on. arrivals: in order of time, at most MAX_ARRIVALS; num_arrivals: all.
 
     parted: the first cycle in which a warp does something else because of it, None: never. end: the last cycle compared.
     healed: register lanes and words that became right again. outputs: those that differ at the end.
@@ -170,7 +170,7 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
     found = _Comparison(timeline, twin, cycle, parted, session.progress)
     arrivals = [*losses, *found.arrivals]
     faults = [text for text in (timeline.fault, twin.fault) if text]
-    return Flow(cycle, what, tuple(arrivals[:MOST_ARRIVALS]), len(losses) + found.count, found.healed, parted,
+    return Flow(cycle, what, tuple(arrivals[:MAX_ARRIVALS]), len(losses) + found.count, found.healed, parted,
                 found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")  # fmt: skip
 
 
@@ -265,7 +265,7 @@ class _Comparison:
     def _add(self, cycle: int, kind: str, index: int, lanes: int, value: int, right: int) -> None:
         """Keep an arrival while there is room; all are counted."""
         self.count += 1
-        if len(self.arrivals) >= MOST_ARRIVALS:
+        if len(self.arrivals) >= MAX_ARRIVALS:
             return
         info = self.info
         pc = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine.errors import InputError
 from rfview.sessions.reports import tables as reports
-from rfview.sessions.branches.taint import MOST_ARRIVALS, Arrival, Flow, follow, goto
+from rfview.sessions.branches.taint import MAX_ARRIVALS, Arrival, Flow, follow, goto
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
 from rfview.sessions.commands.verb import Answer, verb
@@ -41,7 +41,7 @@ def flow_text(flow: Flow, session: Session) -> str:
 
     kinds = {kind: sum(arrival.kind == kind for arrival in flow.arrivals)
              for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}  # fmt: skip
-    more = f" (of the first {MOST_ARRIVALS:,})" if flow.num_arrivals > len(flow.arrivals) else ""
+    more = f" (of the first {MAX_ARRIVALS:,})" if flow.num_arrivals > len(flow.arrivals) else ""
     reached = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     lines = [f"{flow.what}, from cycle {flow.begin:,} on",
              f"reached {flow.num_arrivals:,} places: {reached}{more}; {flow.healed:,} were overwritten"]  # fmt: skip

@@ -161,7 +161,7 @@ class IssueLog:
     def slot(self, name: WarpName, cycle: int) -> int | None:
         """Return the slot in which a warp of the program lives at a cycle, None before it begins or after it has gone."""
         timeline = self.timeline
-        timeline.check(cycle)
+        timeline.require(cycle)
 
         def at(path: str) -> np.ndarray:
             return timeline.column(path, cycle, cycle + 1)[0]
@@ -178,7 +178,7 @@ class IssueLog:
     def name(self, slot: int, cycle: int) -> WarpName | None:
         """Return the program's warp that lives in a slot at a cycle."""
         timeline = self.timeline
-        timeline.check(cycle)
+        timeline.require(cycle)
         cta = int(timeline.column(f"sm.warp[{slot}].cta", cycle, cycle + 1)[0])
         if cta == NO_CTA:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 SECTIONS = ("sm", "memory", "scheduler", "latency", "initiation", "kernel")     # of a preset; others are designs'
-MOST_SAID = 4
+MAX_SAID = 4
 
 
 def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -50,6 +50,6 @@ def sentence(found: dict[str, list[Any]]) -> str:
     if not found:
         return ""
     parts = [f"{name} {' | '.join('–' if value is None else str(value) for value in values)}"
-             for name, values in list(found.items())[:MOST_SAID]]  # fmt: skip
-    more = f" and {len(found) - MOST_SAID} more" if len(found) > MOST_SAID else ""
+             for name, values in list(found.items())[:MAX_SAID]]  # fmt: skip
+    more = f" and {len(found) - MAX_SAID} more" if len(found) > MAX_SAID else ""
     return f"the machines differ in: {', '.join(parts)}{more}"

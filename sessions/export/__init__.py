@@ -66,8 +66,8 @@ def stretch(timeline: Timeline, first: int | None = None, last: int | None = Non
     """Return the cycles asked for, None for the ends of what has run. Raises InputError for others than there are."""
     start = timeline.first if first is None else first
     stop = timeline.last if last is None else last
-    timeline.check(start)
-    timeline.check(stop)
+    timeline.require(start)
+    timeline.require(stop)
     if stop <= start:
         raise InputError(f"export: the first cycle, {start:,}, is not before the last, {stop:,}")
     return start, stop

@@ -17,7 +17,7 @@ Run = Callable[[int, int], np.ndarray]
 Estimate = Callable[[int, int], Known]
 Values = Mapping[str, np.ndarray]
 # fields that are tried together, value by value
-MOST_FIELDS = 3
+MAX_FIELDS = 3
 
 
 def nothing(low: int, high: int) -> Known:
@@ -98,7 +98,7 @@ def is_plain(part: Node) -> bool:
 def narrowed(part: Node) -> Node:
     """Return a comparison whose bounds are made narrower by trying the values that its few fields may have."""
     give, fields = part.given, part.fields
-    if give is None or not 0 < len(fields) <= MOST_FIELDS:
+    if give is None or not 0 < len(fields) <= MAX_FIELDS:
         return part
 
     def bounds(low: int, high: int) -> Known:

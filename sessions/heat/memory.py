@@ -14,7 +14,7 @@ from rfview.sessions.heat.strip import NOBODY, UNKNOWN, WRITTEN, Moment, Strip, 
 from rfview.sessions.timeline.base import Timeline
 
 WRITES_BYTES, BASE_BYTES = 48 << 20, 8 << 20
-MOST_ELEMENTS = 4096
+MAX_ELEMENTS = 4096
 KINDS = {"f": "f", "i": "s", "u": "u", "b": "u"}
 
 

@@ -7,14 +7,14 @@ import re
 from rfview.engine.errors import InputError
 from rfview.sessions.layout import suggest
 from rfview.sessions.expressions import compile_expression
-from rfview.sessions.heat.memory import MOST_ELEMENTS, MemoryHeat
+from rfview.sessions.heat.memory import MAX_ELEMENTS, MemoryHeat
 from rfview.sessions.heat.registers import RegisterHeat
 from rfview.sessions.pictures.shape import element_bytes
 from rfview.sessions.session import Session
 
 Heat = RegisterHeat | MemoryHeat
 RANGE = re.compile(r"(?P<name>[A-Za-z_$][\w$.]*)(?:\[(?P<first>\d{1,12})(?:\.\.(?P<last>\d{1,12}))?\])?\Z")
-MOST_KEPT = 4
+MAX_KEPT = 4
 
 
 def heat(session: Session, text: str) -> Heat:
@@ -28,7 +28,7 @@ def heat(session: Session, text: str) -> Heat:
     if found is None:
         found = _memory(session, text) or _register(session, text)
     kept[text] = found
-    while len(kept) > MOST_KEPT:
+    while len(kept) > MAX_KEPT:
         del kept[next(iter(kept))]
     return found
 
@@ -42,11 +42,11 @@ def _memory(session: Session, text: str) -> MemoryHeat | None:
     variable = variables[match["name"]]
     total = int(variable["bytes"]) // element_bytes(variable)
     first = int(match["first"] or 0)
-    last = int(match["last"] or match["first"] or min(total, MOST_ELEMENTS) - 1)
+    last = int(match["last"] or match["first"] or min(total, MAX_ELEMENTS) - 1)
     if not 0 <= first <= last < total:
         raise InputError(f"{text}: {match['name']} has elements 0..{total - 1:,}")
-    if last - first >= MOST_ELEMENTS:
-        raise InputError(f"{text}: {last - first + 1:,} elements; at most {MOST_ELEMENTS:,} at once")
+    if last - first >= MAX_ELEMENTS:
+        raise InputError(f"{text}: {last - first + 1:,} elements; at most {MAX_ELEMENTS:,} at once")
     return MemoryHeat(session.timeline, variable, first, last - first + 1)
 
 

@@ -15,7 +15,7 @@ from rfview.sessions.timeline.register_log import Entries, RegisterLog
 
 LANES = 32
 # chunks' entries that are kept: those of a recording of four million cycles
-MOST_CHUNKS = 2048
+MAX_CHUNKS = 2048
 
 
 class RegisterHeat:
@@ -31,7 +31,7 @@ class RegisterHeat:
         self.kind, self.kinds = "", KINDS
         self._own_kind = ""
         self.top = 0.0
-        self.log = RegisterLog(timeline, warp, register, MOST_CHUNKS)
+        self.log = RegisterLog(timeline, warp, register, MAX_CHUNKS)
         self._ends: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._joined: tuple[tuple[int, ...], Entries] | None = None
         self.writers = [int(entry["pc"]) for entry in timeline.info.get("program", ()) if register in entry["dst"]]
@@ -82,7 +82,7 @@ class RegisterHeat:
                 break
         if left.any() and self.timeline.first:      # a recording that begins later: what was there is no write of its own
             value[left], state[left] = self.log.value_before(0)[left], WRITTEN
-        if len(self._ends) > MOST_CHUNKS:
+        if len(self._ends) > MAX_CHUNKS:
             self._ends.clear()
         self._ends[number] = value, state
         return value, state

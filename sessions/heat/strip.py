@@ -16,7 +16,7 @@ NOBODY, UNKNOWN = -1, -2     # of who wrote: nobody did; the log does not say
 # cycles a column, as zooming goes through them
 STEPS = tuple(digit * 10**power for power in range(8) for digit in (1, 2, 5))
 BEFORE = 2, 3       # so much of a strip lies before the cursor
-PERCENTILE, MOST_SAMPLES = 99, 20_000      # of the magnitudes, in even steps where there are more
+PERCENTILE, MAX_SAMPLES = 99, 20_000      # of the magnitudes, in even steps where there are more
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def next_write(history: History, cycle: int, lane: int, forward: bool,
 def grown(old: float, values: np.ndarray) -> float:
     """Return the end of a scale that has to hold these values too: it only grows, or colours would change under the eye."""
     flat = values.ravel()
-    size = np.abs(flat[:: max(1, len(flat) // MOST_SAMPLES)])
+    size = np.abs(flat[:: max(1, len(flat) // MAX_SAMPLES)])
     size = size[np.isfinite(size)]
     return max(old, float(np.percentile(size, PERCENTILE))) if size.size else old
 

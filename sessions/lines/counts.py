@@ -59,7 +59,7 @@ class Counter:
     """Counts instructions over a stretch that may grow at its end, each cycle once."""
 
     def __init__(self, timeline: Timeline, first: int):
-        timeline.check(first)
+        timeline.require(first)
         self.timeline, self.first, self.last = timeline, first, first
         size = len(timeline.info.get("program", ()))
         self._states = np.zeros((size + 1, CODES), np.int64)
@@ -70,7 +70,7 @@ class Counter:
     def count(self, last: int, interrupted: Callable[[int], bool] = lambda cycle: False) -> bool:
         """Count up to cycle `last`, excluded; return False where that was interrupted, with what is counted so far."""
         timeline = self.timeline
-        timeline.check(last)
+        timeline.require(last)
         for start, stop, _ in timeline.stretches(self.last + 1, last + 1):
             self._add(start, stop)
             self.last = stop - 1

@@ -15,7 +15,7 @@ from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
-MOST_REASONS = 3
+MAX_REASONS = 3
 SOURCE_COLUMNS = 72
 BAR = 8
 
@@ -107,7 +107,7 @@ def line_report(session: Session, first: int | str | None = None, last: int | st
     ends = sorted((timeline.first if first is None else session.place(first),
                    session.cycle if last is None else session.place(last)))  # fmt: skip
     for end in ends:
-        timeline.check(end)
+        timeline.require(end)
     if ends[0] == ends[1]:
         raise InputError(f"lines: both ends are cycle {ends[0]:,}; name two different cycles")
     return report_of(timeline, table, count_instructions(timeline, ends[0], ends[1], session.interrupted))
@@ -127,7 +127,7 @@ def as_text(found: LineReport) -> str:
             lines += ["", visible(here) if here else "no line is known of", _row("line", "share", "", "issued", "stalled",
                                                                                  "reads", "writes", "mostly", "source")]
         reasons = ", ".join(f"{name} {count / max(1, line.cycles):.0%}"
-                            for name, count in list(line.stalled.items())[:MOST_REASONS - 1])  # fmt: skip
+                            for name, count in list(line.stalled.items())[:MAX_REASONS - 1])  # fmt: skip
         filled = round(line.share / top * BAR) if top else 0
         lines.append(_row(str(line.line.line) if line.line is not None else "-", f"{line.share:.1%}", "#" * filled,
                           f"{line.issued:,}", f"{line.cycles - line.issued:,}", f"{line.reads:,}", f"{line.writes:,}",

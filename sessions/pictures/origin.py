@@ -22,7 +22,7 @@ from rfview.sessions.compare.values import place_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
-MOST_LINKS = 64
+MAX_LINKS = 64
 LOADS = ("ld", "ldu")
 DATA = re.compile(r"R(\d+)")
 
@@ -125,7 +125,7 @@ class _Trail:
 
     def _register(self, warp: int, register: int, lane: int, cycle: int) -> None:
         """Follow a wrong value in a register at a cycle until its bits were lost."""
-        while len(self.links) < MOST_LINKS:
+        while len(self.links) < MAX_LINKS:
             history = RegisterHeat(self.timeline, warp, register)
             moment = history.moment(cycle, lane)
             name = f"R{register} of w{warp}"
@@ -145,7 +145,7 @@ class _Trail:
                 self._loaded(warp, lane, moment.pc, before)
                 return
             register, cycle = found, before
-        self._end(cycle, f"and so on: more than {MOST_LINKS} steps")
+        self._end(cycle, f"and so on: more than {MAX_LINKS} steps")
 
     def _issued(self, warp: int, pc: int, cycle: int) -> int:
         """Return when an instruction in flight was issued, -1 where it is not in flight."""
@@ -183,7 +183,7 @@ class _Trail:
         name = f"shared word {word}" if word < begin else place_of(info, word - begin)[0]
         variable = {"name": name, "word": word, "bytes": 4, "dtype": "<u4"}
         moment = MemoryHeat(self.timeline, variable, 0, 1).moment(cycle, 0)
-        if moment.since < 0 or len(self.links) >= MOST_LINKS:
+        if moment.since < 0 or len(self.links) >= MAX_LINKS:
             self._end(cycle, f"{name}, which it loaded, is from the host")
             return
         self.links.append(Link("loaded", when, f"loaded from {name}"))

@@ -17,7 +17,7 @@ from rfview.sessions.pictures.right import loses_bits, right_run
 from rfview.sessions.session import Session
 
 SIZE = re.compile(r"(\d{1,6})\s*[x×]\s*(\d{1,6})\Z")
-MOST_PIXELS = 1 << 24
+MAX_PIXELS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
     if match is None:
         raise InputError(f"image {name} {text}: expected WIDTHxHEIGHT, as in 128x96")
     width, height = int(match[1]), int(match[2])
-    if not 0 < width * height <= min(total, MOST_PIXELS):
+    if not 0 < width * height <= min(total, MAX_PIXELS):
         raise InputError(f"image {name} {text}: {width * height:,} pixels; {name} has {total:,} elements")
     return width, height
 

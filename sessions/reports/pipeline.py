@@ -58,7 +58,7 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
     Instructions that issued before `start` show where they are from then on. Raises InputError outside the timeline.
     """
     for cycle in (start, stop - 1):
-        timeline.check(cycle)
+        timeline.require(cycle)
     states = timeline.states(start, stop)[:, warp]
     counts = _column(timeline, f"sm.warp[{warp}].num_issued", start, stop)
     last_pc, pc = (_column(timeline, f"sm.warp[{warp}].{name}", start, stop) for name in ("last_pc", "pc"))

@@ -58,7 +58,7 @@ def stats(session: Session, first: int | str | None = None, last: int | str | No
     ends = [timeline.first if first is None else session.place(first),
             session.cycle if last is None else session.place(last)]  # fmt: skip
     for end in ends:
-        timeline.check(end)
+        timeline.require(end)
     return between(timeline, *ends, interrupted=session.interrupted)
 
 

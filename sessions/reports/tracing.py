@@ -13,8 +13,8 @@ from rfview.sessions.search.breakpoints import any_target, make_breakpoint
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
-MOST_HITS = 100_000
-MOST_VALUES = 2_000_000       # of all expressions together: about 100 MB
+MAX_HITS = 100_000
+MAX_VALUES = 2_000_000       # of all expressions together: about 100 MB
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Trace:
 
 
 def trace(session: Session, expressions: str | Sequence[str], at: str | int = "", first: int | str | None = None,
-          last: int | str | None = None, *, limit: int = MOST_HITS) -> Trace:  # fmt: skip
+          last: int | str | None = None, *, limit: int = MAX_HITS) -> Trace:  # fmt: skip
     """Return the values of expressions at every past hit of a session, a table; the cursor stays.
 
     at: a condition (its hits are where it becomes true), a breakpoint's number, or "" for every change of the
@@ -58,7 +58,7 @@ def trace(session: Session, expressions: str | Sequence[str], at: str | int = ""
 
 
 def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, condition: str,
-          first: int, last: int, *, limit: int = MOST_HITS,
+          first: int, last: int, *, limit: int = MAX_HITS,
           interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:  # fmt: skip
     """Return the values of the expressions at every hit in first..last.
 
@@ -75,7 +75,7 @@ def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, 
             # only the stretch with hits is evaluated
             low, end = int(hits[0]), int(hits[-1]) + 1
             columns = [expression.column(low, end)[hits - low] for expression in compiled]
-            limit = min(limit, max(1, MOST_VALUES // sum(column[0].size for column in columns)))
+            limit = min(limit, max(1, MAX_VALUES // sum(column[0].size for column in columns)))
             cycles += hits.tolist()
             rows += zip(*(column.tolist() for column in columns), strict=True)
         if len(cycles) > limit or interrupted(stop):

@@ -92,8 +92,8 @@ class Timeline(ABC):
         """Simulate at least `cycles` more cycles if possible; return how many were added (0 on a closed timeline)."""
         return 0
 
-    def rest(self) -> None:  # noqa: B027 - most timelines hold little
-        """Give back memory that can be had again: for a branch that is not looked at."""
+    def drop_caches(self) -> None:  # noqa: B027 - most timelines hold little
+        """Free memory whose content can be computed again: of a branch that nobody is looking at."""
 
     def close(self) -> None:  # noqa: B027 - most timelines hold nothing
         """Let go of files and caches."""
@@ -113,14 +113,14 @@ class Timeline(ABC):
         stop = starts[number + 1] if number + 1 < len(starts) else self.last + 1
         return starts[number], stop
 
-    def check(self, cycle: int) -> None:
+    def require(self, cycle: int) -> None:
         """Raise InputError unless first <= cycle <= last."""
         if not self.first <= cycle <= self.last:
             raise InputError(f"cycle {cycle:,} is outside this session's {self.first:,}..{self.last:,}")
 
     def at(self, cycle: int) -> Snapshot:
         """Return the machine at the start of a cycle in first..last; raises InputError outside."""
-        self.check(cycle)
+        self.require(cycle)
         return self.decoded(self.chunk_number(cycle)).snapshot(cycle, self.info)
 
     def stretches(self, start: int, stop: int) -> list[tuple[int, int, int]]:
@@ -130,8 +130,8 @@ class Timeline(ABC):
         """
         if start >= stop:
             return []
-        self.check(start)
-        self.check(stop - 1)
+        self.require(start)
+        self.require(stop - 1)
         pieces = []
         cycle = start
         while cycle < stop:
@@ -186,7 +186,7 @@ class Timeline(ABC):
 
     def stall_totals(self, cycle: int) -> np.ndarray:
         """Return (codes,) i8 the warp-cycles per stall code of all cycles before `cycle`."""
-        self.check(cycle)
+        self.require(cycle)
         starts = self.chunk_starts()
         number = self.chunk_number(cycle)
         if not starts or cycle == starts[number]:
@@ -203,8 +203,8 @@ class Timeline(ABC):
         """
         begin = self.first if start is None else start
         end = self.last if stop is None else stop
-        self.check(begin)
-        self.check(end)
+        self.require(begin)
+        self.require(end)
         if buckets < 1 or end <= begin:
             raise InputError(f"an overview needs at least one cycle and one bucket, not {end - begin} and {buckets}")
         edges = begin + (np.arange(buckets + 1, dtype=np.int64) * (end - begin)) // buckets
@@ -225,6 +225,6 @@ class Timeline(ABC):
         near = np.zeros(len(numbers) + 1, bool)
         near[np.maximum(at - 1, 0)] = near[at] = True
         numbers = numbers[near[:-1]].tolist()
-        knots = np.array([starts[number] for number in numbers])
+        known_at = np.array([starts[number] for number in numbers])
         known = np.array([self.totals(number) for number in numbers], np.float64)
-        return np.stack([np.interp(edges, knots, known[:, code]) for code in range(known.shape[1])], axis=1)
+        return np.stack([np.interp(edges, known_at, known[:, code]) for code in range(known.shape[1])], axis=1)

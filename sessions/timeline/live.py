@@ -30,7 +30,7 @@ CHUNK_CYCLES = 1024
 KEYFRAME_BYTES = 64 << 20
 DECODED_BYTES = 48 << 20
 CHECKPOINT_BYTES = 16 << 20
-MOST_CHECKPOINTS = 16
+MAX_CHECKPOINTS = 16
 # One call of the machine takes about as long as 100 cycles, several times that on a busy computer; a stretch makes it about
 # a percent. Stall totals are known between stretches; an overview that is finer runs through some of them again, about
 # 0.1 s at a time.
@@ -38,10 +38,10 @@ STRETCH_CHUNKS = 32
 REFINE_CYCLES = 1 << 17
 # A keyframe copies and compares the whole machine, at about 4 GB/s, and takes 0.5 ms besides; the next one is due when the
 # simulation has taken 50 times as long, so that keyframes cost about 2 %; where it took longer than that, as the first ones
-# do, for which the system has to clear memory, when it has taken 25 times as long as the keyframe, or MOST_REST_S.
+# do, for which the system has to clear memory, when it has taken 25 times as long as the keyframe, or MAX_REST_S.
 KEYFRAME_RATE = 4e9 / 50  # bytes of the machine per second of simulation
 KEYFRAME_BASE = 2 << 20  # bytes that take as long as the rest
-KEYFRAME_REST, MOST_REST_S = 25, 0.2
+KEYFRAME_REST, MAX_REST_S = 25, 0.2
 
 
 class LiveTimeline(Timeline):
@@ -139,7 +139,7 @@ class LiveTimeline(Timeline):
             checkpoint = self.simulator.checkpoint()
             self._keyframes.add(checkpoint)
             took_s = time.thread_time() - began
-            rest_s = min(KEYFRAME_REST * took_s, MOST_REST_S)
+            rest_s = min(KEYFRAME_REST * took_s, MAX_REST_S)
             self._due_s = max((checkpoint.nbytes + KEYFRAME_BASE) / KEYFRAME_RATE, rest_s)
 
     def _record(self) -> None:
@@ -211,7 +211,7 @@ class LiveTimeline(Timeline):
 
     def checkpoint_at(self, cycle: int) -> Any:
         """Return a complete copy of the machine at a cycle in first..last."""
-        self.check(cycle)
+        self.require(cycle)
         self._rewind(cycle)
         return self.simulator.checkpoint()
 
@@ -220,7 +220,7 @@ class LiveTimeline(Timeline):
         self._rewind(self.last)
         return dict(self.simulator.buffers())
 
-    def rest(self) -> None:
+    def drop_caches(self) -> None:
         """Forget chunks and copies that can be simulated again."""
         self._decoded.clear()
         self._checkpoints.clear()
@@ -241,7 +241,7 @@ class LiveTimeline(Timeline):
             kept = self._checkpoints.get(nearest) if nearest >= keyframe else self._keyframes.get(keyframe, self._furthest)
             simulator.restore(kept)
         size = self._furthest.nbytes
-        room = min(MOST_CHECKPOINTS, CHECKPOINT_BYTES // size)
+        room = min(MAX_CHECKPOINTS, CHECKPOINT_BYTES // size)
         gap = -(-(cycle - simulator.cycle) // self.chunk_cycles)
         stride = self.chunk_cycles * -(-gap // (room + 1))
         while (missing := cycle - simulator.cycle) > 0:

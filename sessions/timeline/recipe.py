@@ -58,7 +58,7 @@ INFO = ("name", "kernel", "launch_toml", "ptx", "design", "design_spec", "schedu
 # A sum reads the whole state, about 1 GB/s: per MB of state one in 16,384 cycles, and fewer the longer the run is.
 FIRST_STRIDE = 1 << 14
 STRIDE_BYTES = 1 << 20
-MOST_SUMS = 128
+MAX_SUMS = 128
 STEP_CYCLES = 1 << 16  # between two looks at the clock and the keyboard
 PARTS = ("state", "registers", "memory")
 
@@ -141,7 +141,7 @@ class Sums:
     def add(self, snapshot: Snapshot) -> None:
         """Take in a state, later than all others."""
         self.sums.append([snapshot.cycle, *sum_of(snapshot)])
-        if len(self.sums) > MOST_SUMS:
+        if len(self.sums) > MAX_SUMS:
             self.stride *= 2
             self.sums = [entry for entry in self.sums if entry[0] % self.stride == 0]
 

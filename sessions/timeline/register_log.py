@@ -15,7 +15,7 @@ from rfview.sessions.timeline.base import Timeline
 # chunks asked about at once on the way back to what wrote a register last
 FEW_CHUNKS, MANY_CHUNKS = 4, 4096
 # values at ends of chunks, and chunks' entries, that are kept
-MOST_KEPT = 64
+MAX_KEPT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class RegisterLog:
     register is 0 while its slot is empty, and until it is written. most_kept: chunks whose entries are kept.
     """
 
-    def __init__(self, timeline: Timeline, warp: int, register: int, most_kept: int = MOST_KEPT):
+    def __init__(self, timeline: Timeline, warp: int, register: int, most_kept: int = MAX_KEPT):
         self.timeline, self.most_kept = timeline, most_kept
         self.warp, self.register = warp, register
         # as in chunk.Writes: the register's own number, and that of all registers of its slot

@@ -41,7 +41,7 @@ def why(session: Session, warp: int | None = None, cycle: int | None = None) -> 
     slot or cycle that does not exist.
     """
     at = session.cycle if cycle is None else cycle
-    session.timeline.check(at)
+    session.timeline.require(at)
     past = Past(session.info, session.timeline)
     moment = past.at(at)
     if moment is None:

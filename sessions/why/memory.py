@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rfview.engine import state as layout
 from rfview.sessions.why import on_chip
 from rfview.sessions.why.links import plural
@@ -68,9 +70,10 @@ def stuck(trail: Trail, moment: Moment, reason: int) -> None:
         on_chip.constants_awaited(trail, moment)
 
 
-def _in_use(moment: Moment) -> list[Any]:
-    """Return the MSHRs whose lines have not come back."""
-    return [entry for entry in moment.sm["mshr"][: moment.config["mshrs"]] if int(entry["until_cycle"]) > moment.ran]
+def mshrs_in_use(sm: Any, cycle: int) -> np.ndarray:
+    """Return the records of the MSHRs whose lines are not back at a cycle; sm: the recorded state as a plain record."""
+    entries = sm["mshr"][: int(sm["config"]["mshrs"])]
+    return np.asarray(entries[entries["until_cycle"] > cycle])
 
 
 def _address(entry: Any) -> str:
@@ -79,9 +82,9 @@ def _address(entry: Any) -> str:
 
 
 def _mshrs_full(trail: Trail, moment: Moment) -> None:
-    used = _in_use(moment)
+    used = mshrs_in_use(moment.sm, moment.ran)
     count = moment.config["mshrs"]
-    if used:
+    if len(used):
         since = max(int(entry["since_cycle"]) for entry in used)
         first = min(used, key=lambda entry: int(entry["until_cycle"]))
         until, owner = int(first["until_cycle"]), int(first["owner_warp"])
@@ -138,7 +141,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
         )
         trail.end("memory", "memory: its lines are still being sent", RELIEF)
         return
-    line = next((entry for entry in _in_use(moment) if int(entry["until_cycle"]) == done), None)
+    line = next((entry for entry in mshrs_in_use(moment.sm, moment.ran) if int(entry["until_cycle"]) == done), None)
     sent = int(line["since_cycle"]) if line is not None else _sent(trail, moment, flight, done)
     _returning(trail, moment, flight, line, sent, done)
     if sent - flight.issue_cycle - COLLECT_CYCLES - 1 > done - sent:
@@ -158,7 +161,7 @@ def _sent(trail: Trail, moment: Moment, flight: Flight, done: int) -> int:
 
 def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: int, done: int) -> None:
     """Add where the last line is."""
-    used = len(_in_use(moment))
+    used = len(mshrs_in_use(moment.sm, moment.ran))
     back = f"back in cycle {done:,}"
     if line is not None:
         owner = int(line["owner_warp"])

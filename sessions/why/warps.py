@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rfview.engine import state as layout
+from rfview.engine.machine.stages.read_only import find_line
 from rfview.engine.stalls import BY_NAME, ISSUED
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why import active_set, units
-from rfview.sessions.why.links import listed, plural
+from rfview.sessions.why.links import NOWHERE, listed, plural
 from rfview.sessions.why.past import Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
@@ -281,15 +284,14 @@ def _missing_code(trail: Trail, earlier: Moment, warp: int, pc: int) -> bool:
         return False
     sets, ways = config["icache_sets"], config["icache_ways"]
     size = config["icache_instructions"]
-    lines = earlier.sm["icache"][pc // size % sets * ways :][:ways]
-    found = next((entry for entry in lines if int(entry["line"]) == pc // size), None)
-    if found is not None and int(found["fill_cycle"]) < earlier.cycle:
+    way = int(find_line(earlier.sm["icache"].view(np.recarray), sets, ways, pc // size))
+    until = int(earlier.sm["icache"][way]["fill_cycle"]) if way >= 0 else NOWHERE
+    if way >= 0 and until < earlier.cycle:
         return False
     where = f"PC {pc // size * size} to {pc // size * size + size - 1}"
-    if found is None:
+    if way < 0:
         trail.add(f"the instruction cache does not hold {where}", "one miss per cycle and scheduler goes out", warp=warp)
     else:
-        until = int(found["fill_cycle"])
         trail.add(f"the instruction cache awaits {where}", f"back in cycle {until:,}", warp=warp, until=until)
     trail.end("instruction cache", f"instruction cache, {sets} sets of {plural(ways, 'way')} of {size} instructions",
               {"memory.icache_sets": 0})

@@ -155,7 +155,7 @@ class FakeTimeline(Timeline):
         return np.array([self.at(cycle).memory[word] for cycle in range(start, stop)])
 
     def at(self, cycle: int) -> Snapshot:
-        self.check(cycle)
+        self.require(cycle)
         if cycle not in self._kept:
             if len(self._kept) > 500:
                 self._kept.clear()

@@ -17,7 +17,7 @@ from screenshots import svg
 from screenshots.make import FOLDER, GOLDEN, SHOTS, Shot, draw
 
 REPOSITORY = FOLDER.parent
-MOST_ROWS = 12
+MAX_ROWS = 12
 SHOWN = [shot for shot in SHOTS if shot.golden]
 
 
@@ -26,15 +26,15 @@ def difference(shot: Shot, golden: str, picture: str, path: Path) -> str:
     before, now = svg.texts(golden), svg.texts(picture)
     rows = [y for y in range(max(len(before), len(now))) if before[y : y + 1] != now[y : y + 1]]
     lines = []
-    for y in rows[:MOST_ROWS]:
+    for y in rows[:MAX_ROWS]:
         both = (text[y] if y < len(text) else "" for text in (before, now))
         lines += [f"  row {y}", *(f"    {sign} {text}" for sign, text in zip("-+", both, strict=True))]
     if not rows:
         same = [y for y, (a, b) in enumerate(zip(golden.splitlines(), picture.splitlines(), strict=False)) if a != b]
         where = same[0] if same else "?"
         lines = [f"  the characters are the same; colours or attributes differ, first in line {where} of the file"]
-    elif len(rows) > MOST_ROWS:
-        lines.append(f"  and {len(rows) - MOST_ROWS} more rows")
+    elif len(rows) > MAX_ROWS:
+        lines.append(f"  and {len(rows) - MAX_ROWS} more rows")
     return "\n".join([f"{shot.name} is not as screenshots/{shot.name}.svg shows it; the new picture is {path}", *lines,
                       "if this is meant: python screenshots/make.py --golden, and look at the pictures it changes"])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rfview.line_history import LONGEST, MOST_BYTES, MOST_LINES, LineHistory, path
+from rfview.line_history import LONGEST, MAX_BYTES, MAX_LINES, LineHistory, path
 from tests.rfview.pilots import Driven, drive
 
 
@@ -45,9 +45,9 @@ def test_what_the_file_holds_is_text_and_never_much(tmp_path: Path) -> None:
     file.write_bytes(b"\x1b[2Jgoto 5\n\xff\xfe\n\n" + b"x" * 9000 + b"\n")
     lines = LineHistory(file).lines
     assert lines[0] == "\\x1b[2Jgoto 5" and len(lines) == 3 and len(lines[2]) == LONGEST
-    file.write_text("".join(f"goto {number}\n" for number in range(MOST_BYTES // 8)))
+    file.write_text("".join(f"goto {number}\n" for number in range(MAX_BYTES // 8)))
     history = LineHistory(file)
-    assert len(history.lines) == MOST_LINES and history.lines[-1] == f"goto {MOST_BYTES // 8 - 1}"
+    assert len(history.lines) == MAX_LINES and history.lines[-1] == f"goto {MAX_BYTES // 8 - 1}"
     assert file.read_text().splitlines() == history.lines
     history.add("two\nlines")
     assert file.read_text().splitlines()[-1] == "two\\nlines"

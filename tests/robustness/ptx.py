@@ -23,7 +23,7 @@ from rfview.engine.ptx import decode_module
 from rfview.engine.simulator import Simulator
 from tests.robustness.found import keep
 
-SLOW_S, MOST_MB, CYCLES = 10.0, 2048, 300
+SLOW_S, MAX_MB, CYCLES = 10.0, 2048, 300
 TOKEN = re.compile(r"//[^\n]*|\s+|[%$\w][\w$.%]*|\.[\w.]+|-?\d[\w.]*|[^\s\w]")
 NUMBERS = ("0", "1", "-1", "3", "7", "16", "31", "32", "33", "63", "64", "127", "255", "256", "1023", "65535", "65536", "99999",
            "0x7fffffff", "0x80000000", "4294967295", "4294967296", "9223372036854775807", "-9223372036854775808",
@@ -125,7 +125,7 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
         if time.monotonic() - began > SLOW_S:
             outcome, detail = "slow", f"{spec.name}: {time.monotonic() - began:.1f} s {detail}"
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-        if grown > MOST_MB:
+        if grown > MAX_MB:
             outcome, detail = "memory", f"{spec.name}: {grown:.0f} MB more {detail}"
         keep(outcome, f"ptx.{spec.name}.{seed}-{number}.ptx", text)
         yield number, outcome, detail

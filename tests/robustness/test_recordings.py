@@ -22,7 +22,7 @@ from tests.robustness.__main__ import GOOD, tally
 from tests.robustness.recordings import SHORT, frames_of
 from tests.conftest import PATIENCE_S
 
-MOST_MB = 300
+MAX_MB = 300
 
 
 def test_changed_recordings_are_refused_or_shown_as_they_are() -> None:
@@ -125,7 +125,7 @@ def test_a_reader_stays_within_its_limit(tmp_path: Path, name: str, command: lis
     assert "Traceback" not in done.stderr and "internal error" not in done.stderr
     assert done.returncode in (0, 1, 2) and (said or "bomb.rfs" in done.stdout or done.returncode == 0), done.stderr
     taken = int(last.split()[1]) / 1024
-    assert taken < MOST_MB, f"{taken:.0f} MB: {said}"
+    assert taken < MAX_MB, f"{taken:.0f} MB: {said}"
 
 
 def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -299,7 +299,7 @@ def test_branches_of_recordings_tell_how_far_compiling_is(small: Path, tmp_path:
 def test_branches_are_bounded_and_can_be_dropped(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rfview.sessions.branches import fork as module
 
-    monkeypatch.setattr(module, "MOST_BRANCHES", 3)
+    monkeypatch.setattr(module, "MAX_BRANCHES", 3)
     session = open_session(small)
     session.goto(20)
     child = fork(session, "a", {"w0.R1": 1})

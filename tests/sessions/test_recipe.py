@@ -172,9 +172,9 @@ def test_sums_get_sparser_the_longer_the_run_and_the_larger_the_state() -> None:
     assert sums.stride == recipe.FIRST_STRIDE
     while cycle < 10_000_000:
         sums.add(state(cycle))
-        assert len(sums.sums) <= recipe.MOST_SUMS
+        assert len(sums.sums) <= recipe.MAX_SUMS
         cycle += sums.stride - cycle % sums.stride
-    assert {entry[0] % sums.stride for entry in sums.sums} == {0} and len(sums.sums) > recipe.MOST_SUMS // 3
+    assert {entry[0] % sums.stride for entry in sums.sums} == {0} and len(sums.sums) > recipe.MAX_SUMS // 3
     assert recipe.Sums(512 << 20).stride == 512 * recipe.FIRST_STRIDE
 
 

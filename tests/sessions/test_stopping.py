@@ -302,7 +302,7 @@ def test_a_watch_says_what_the_item_was_and_is(session: Session) -> None:
 
 
 def test_a_trace_is_bounded_by_its_values_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "MOST_VALUES", 320)
+    monkeypatch.setattr(tracing, "MAX_VALUES", 320)
     session = open_session("vectoradd")
     session.goto(3000)
     found = tracing.trace(session, "w0.R1", "cycle >= 0 and cycle % 2 == 0")

@@ -11,7 +11,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.lines.report import stall_names
 from rfview.sessions.why import why
 
-MOST_INSTRUCTIONS = 100_000     # of one disassembly
+MAX_INSTRUCTIONS = 100_000     # of one disassembly
 
 
 def threads(conversation: Conversation, arguments: Arguments) -> Reply:
@@ -65,8 +65,8 @@ def disassemble(conversation: Conversation, arguments: Arguments) -> Reply:
     """Return instructions around one."""
     first = number(arguments.text("memoryReference")) + arguments.number("offset", 0)
     count = arguments.number("instructionCount")
-    if not 0 <= count <= MOST_INSTRUCTIONS:
-        raise InputError(f"disassemble: instructionCount: expected 0 to {MOST_INSTRUCTIONS:,}")
+    if not 0 <= count <= MAX_INSTRUCTIONS:
+        raise InputError(f"disassemble: instructionCount: expected 0 to {MAX_INSTRUCTIONS:,}")
     first += arguments.number("instructionOffset", 0)
     found = conversation.sources.disassembly(first, count, conversation.line_offset)
     return Reply({"instructions": found})

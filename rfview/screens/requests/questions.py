@@ -22,7 +22,7 @@ def command(worker: SessionWorker, line: str) -> None:
 
     answer = execute(worker.session, line)
     if answer.session is not None:
-        worker.take(answer.session)
+        worker.switch_to(answer.session)
     lines = tuple(answer.text.splitlines())
     if answer.stop is not None:
         land(worker, answer.stop, jump=True)

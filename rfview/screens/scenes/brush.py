@@ -36,7 +36,7 @@ class BrushSource:
     def between(self, start: int, end: int) -> None:
         """Take the stretch between two cycles of the session; equal ones drop it."""
         for cycle in (start, end):
-            self.session.timeline.check(cycle)
+            self.session.timeline.require(cycle)
         self.start, self.end = (start, end) if start != end else (None, None)
 
     def of_text(self, text: str) -> None:

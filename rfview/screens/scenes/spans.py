@@ -19,7 +19,7 @@ CURSOR_AT = 2, 3            # the cursor stands at two thirds of the width
 KEPT_BYTES = 32 << 20       # of states and of quantities, some 70 bytes a cycle together
 
 COMMON = (("issued", "stall.issued", 0.0),)
-MOST_CYCLES = 4_000_000     # of states looked at for one picture
+MAX_CYCLES = 4_000_000     # of states looked at for one picture
 
 
 class SpanSource:
@@ -43,7 +43,7 @@ class SpanSource:
         timeline = self.session.timeline
         most = next((index for index, per in enumerate(PER)
                      if per * max(1, self.columns) >= 2 * (timeline.last - timeline.first)
-                     or per * max(1, self.columns) > MOST_CYCLES), len(PER) - 1)
+                     or per * max(1, self.columns) > MAX_CYCLES), len(PER) - 1)
         self.zoom = max(0, min(most, self.zoom + by))
 
     def span(self, last: int) -> Span | None:

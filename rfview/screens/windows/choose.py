@@ -101,7 +101,7 @@ class KernelsWindow(Popup):
             return
         event.stop()
         event.prevent_default()
-        if self.filter.take(token_of(event.key, event.character)):
+        if self.filter.feed(token_of(event.key, event.character)):
             self.selected = 0
             self.paint()
 

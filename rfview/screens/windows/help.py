@@ -65,7 +65,7 @@ class HelpScreen(Layer):
         event.prevent_default()
         token = token_of(event.key, event.character)
         if self.filter.is_typing:
-            self.filter.take(token)
+            self.filter.feed(token)
             self.scroll = 0
         elif token in ("escape", "q", "?"):
             if token == "escape" and self.filter.text:

@@ -60,6 +60,6 @@ class PaletteWindow(Popup):
         elif key in MOVES:
             self.selected = max(0, min(self.count() - 1, self.selected + MOVES[key]))
             self.paint()
-        elif self.filter.take(key):
+        elif self.filter.feed(key):
             self.found, self.selected = self._found(), 0
             self.paint()
