@@ -2,7 +2,8 @@
 
 A texture is a buffer read through texture instructions. Its *header* lies in the arena behind the buffers and symbols; the
 header's address is the handle that a kernel gets (a u64 parameter, or a .texref variable of the same name). Texels lie
-row by row in their buffer, without tiling: [depth or layer][height][width][channels].
+row by row in their buffer, without tiling: [depth or layer][height][width][channels], with a gap behind each row where
+the pitch says so.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import numpy as np
 from rfview.engine.isa import T_F16, T_F32, T_S8, T_S16, T_S32, T_U8, T_U16, T_U32
 
 # words of a header
-(H_WIDTH, H_HEIGHT, H_DEPTH, H_TEXEL_BYTES, H_BASE_LOW, H_BASE_HIGH, H_BASE_WORD, H_KIND, H_CHANNELS, H_FLAGS,
- H_ADDRESS_X, H_ADDRESS_Y, H_ADDRESS_Z) = range(13)
-H_BORDER = 13                # four words: what a fetch outside the texture gives where the address mode is border
-H_ORDER, H_DATA_TYPE = 17, 18  # what txq gives for channel_order and channel_data_type
+(H_WIDTH, H_HEIGHT, H_DEPTH, H_TEXEL_BYTES, H_BASE_LOW, H_BASE_HIGH, H_PITCH, H_BASE_WORD, H_KIND, H_CHANNELS, H_FLAGS,
+ H_ADDRESS_X, H_ADDRESS_Y, H_ADDRESS_Z) = range(14)
+H_BORDER = 14                # four words: what a fetch outside the texture gives where the address mode is border
+H_ORDER, H_DATA_TYPE = 18, 19  # what txq gives for channel_order and channel_data_type
 HEADER_WORDS = 32
 HEADER_BYTES = 4 * HEADER_WORDS
 REGION_KIND_TEXTURE = 3      # `kind` of a header's region (engine/values/access.py)
@@ -39,13 +40,16 @@ _NORMALIZED_TYPES = {T_S8: 0x10D0, T_S16: 0x10D1, T_U8: 0x10D2, T_U16: 0x10D3}
 class Texture:
     """A texture, as a launch file's [textures.NAME] table describes it.
 
-    buffer: name of the buffer with the texels, which begin `offset` bytes into it. size: texels (x, y, z), 1 where a
-    dimension is missing; z is the depth or the number of layers. address: ADDRESS_* per dimension. border: floats.
+    buffer: name of the buffer with the texels, which begin `offset` bytes into it. dtype: NumPy's name of their type.
+    size: texels (x, y, z), 1 where a dimension is missing; z is the depth or the number of layers. address: ADDRESS_* per
+    dimension. border: floats. pitch: bytes from a row to the next, 0 where no gap lies between. handle: the header's
+    address, None where any will do.
     """
 
     name: str
     buffer: str
     offset: int
+    dtype: str
     size: tuple[int, int, int]
     channels: int
     is_linear: bool
@@ -53,15 +57,33 @@ class Texture:
     reads_float: bool
     address: tuple[int, int, int]
     border: tuple[float, float, float, float]
+    pitch: int = 0
+    handle: int | None = None
+
+    @property
+    def texel_bytes(self) -> int:
+        """Return the bytes of one texel."""
+        return self.channels * np.dtype(self.dtype).itemsize
+
+    @property
+    def row_bytes(self) -> int:
+        """Return the bytes from one row to the next."""
+        return self.pitch or self.size[0] * self.texel_bytes
+
+    @property
+    def extent(self) -> int:
+        """Return the bytes from the first texel to the end of the last."""
+        x, y, z = self.size
+        return (y * z - 1) * self.row_bytes + x * self.texel_bytes
 
 
-def header(texture: Texture, dtype: np.dtype, address: int, word: int) -> np.ndarray:
+def header(texture: Texture, address: int, word: int) -> np.ndarray:
     """Return the header's words (HEADER_WORDS,) u4; address and arena word of the buffer with the texels."""
     words = np.zeros(HEADER_WORDS, np.uint32)
-    kind = KINDS[dtype.name]
+    kind = KINDS[texture.dtype]
     base = address + texture.offset
     words[H_WIDTH], words[H_HEIGHT], words[H_DEPTH] = texture.size
-    words[H_TEXEL_BYTES] = texture.channels * dtype.itemsize
+    words[H_TEXEL_BYTES], words[H_PITCH] = texture.texel_bytes, texture.row_bytes
     words[H_BASE_LOW], words[H_BASE_HIGH], words[H_BASE_WORD] = base & 0xFFFFFFFF, base >> 32, (
         word + texture.offset // 4)
     words[H_KIND], words[H_CHANNELS] = kind, texture.channels
@@ -75,3 +97,17 @@ def header(texture: Texture, dtype: np.dtype, address: int, word: int) -> np.nda
     words[H_ORDER] = _ORDERS[texture.channels]
     words[H_DATA_TYPE] = (_NORMALIZED_TYPES if texture.reads_float else _DATA_TYPES)[kind]
     return words
+
+
+def described(words: np.ndarray, name: str, buffer: str, address: int, handle: int) -> Texture:
+    """Return the texture that a header's words describe; address: of the buffer, whose name it is; handle: the header's."""
+    dtype = next(name for name, kind in KINDS.items() if kind == words[H_KIND])
+    flags = int(words[H_FLAGS])
+    is_float = flags & F_READ_FLOAT or np.dtype(dtype).kind == "f"
+    border = words[H_BORDER : H_BORDER + 4].view("<f4" if is_float else "<i4" if dtype[0] == "i" else "<u4")
+    base = int(words[H_BASE_LOW]) | int(words[H_BASE_HIGH]) << 32
+    x, y, z = (int(size) for size in words[H_WIDTH : H_DEPTH + 1])
+    modes = (int(words[H_ADDRESS_X]), int(words[H_ADDRESS_Y]), int(words[H_ADDRESS_Z]))
+    a, b, c, d = (float(value) for value in border)
+    return Texture(name, buffer, base - address, dtype, (x, y, z), int(words[H_CHANNELS]), bool(flags & F_LINEAR),
+                   bool(flags & F_NORMALIZED), bool(flags & F_READ_FLOAT), modes, (a, b, c, d), int(words[H_PITCH]), handle)

@@ -5,7 +5,7 @@ declarations that the caller parsed. Whatever is missing, unknown, mistyped or o
 
     files  table        a launch file read and checked; one TOML table, and the error that names file and key
     spec                a launch file as data
-    arrays  pointers    contents of buffers; addresses inside arguments, buffers and symbols
+    arrays  pointers    contents of buffers; addresses that are given, and those inside arguments, buffers and symbols
     textures  repeats   [textures.NAME] tables; the launches of a host's loop written out
     params              a kernel's parameter block
     placement           where kernels, buffers, symbols and CTAs lie in the machine

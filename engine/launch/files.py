@@ -12,7 +12,7 @@ import numpy as np
 
 from rfview.engine import compilation
 from rfview.engine.launch.arrays import load_array
-from rfview.engine.launch.pointers import load_pointers
+from rfview.engine.launch.pointers import load_address, load_pointers
 from rfview.engine.launch.repeats import written_out
 from rfview.engine.launch.results import METRICS
 from rfview.engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
@@ -25,9 +25,6 @@ MAX_BLOCK = (1024, 1024, 64)  # the same table, x y z
 MAX_GRID = (2**31 - 1, 65535, 65535)  # the same table, x y z
 MAX_CTAS = 2**32 - 1  # what the machine's counters hold: a legal grid may have more
 MAX_SHARED_BYTES = 227 * 1024  # the most of any GPU; the machine checks its own, smaller limit
-ADDRESSES = (1 << 16, (1 << 47) - 1)  # what x86-64 gives programs
-WINDOWS = (0x0100_0000_0000, 0x0400_0000_0000)  # of shared, local and parameter memory (rfview.engine.values.access)
-ADDRESS_ALIGN = 4  # memory is one of words; what a program has registered may lie at any of them
 MAX_REGISTERS = 63  # R0..R62, the Fermi limit that the register allocator keeps
 
 
@@ -126,20 +123,8 @@ def _with_pointers(top: Table, part: str, named: Mapping[str, Mapping[str, Any]]
     given: Mapping[str, Buffer] = named[part.removesuffix("s")]
     tables = top.tables(part)
     return {name: Buffer(name, held.array, load_pointers(tables[name], held.array.nbytes, named),
-                         "undefined" in tables[name], _address(tables[name]))
+                         "undefined" in tables[name], load_address(tables[name], "address"))
             for name, held in given.items()}
-
-
-def _address(table: Table) -> int | None:
-    """Return where a buffer or symbol is to lie, None where the file leaves it open."""
-    if "address" not in table:
-        return None
-    address = table.integer("address", *ADDRESSES)
-    if address % ADDRESS_ALIGN:
-        table.fail("address", f"expected a multiple of {ADDRESS_ALIGN}, got 0x{address:x}")
-    if WINDOWS[0] <= address < WINDOWS[1]:
-        table.fail("address", f"expected none of shared or local memory's addresses, got 0x{address:x}")
-    return address
 
 
 def _load_launches(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer],

@@ -185,6 +185,7 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
     found: list[Variable] = []
     fixed = [(held.address, held.array.nbytes) for part in (spec.buffers, spec.symbols) for held in part.values()
              if held.address is not None]
+    fixed += [(texture.handle, HEADER_BYTES) for texture in spec.textures.values() if texture.handle is not None]
     at = _after_given(spec, fixed, first)
     used = 0
 
@@ -206,10 +207,10 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
     for name in spec.symbols:
         if name not in module.symbols:
             raise InputError(f"{spec.path}: [symbols.{name}]: {module.path} declares {', '.join(module.symbols) or 'none'}")
-    for name in spec.textures:
+    for name, texture in spec.textures.items():
         if name in module.symbols:
             raise InputError(f"{spec.path}: [textures.{name}]: a variable of the module has this name, and it is no texture")
-        lay(name, "texture", None, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,))
+        lay(name, "texture", texture.handle, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,))
     found.sort(key=lambda variable: variable.address)
     _check_apart(spec, found)
     return tuple(found), used
@@ -257,7 +258,7 @@ def _fill(
         elif variable.kind == "texture":
             texture = spec.textures[variable.name]
             texels = next(other for other in variables if other.kind == "buffer" and other.name == texture.buffer)
-            data = header(texture, texels.dtype, texels.address, texels.word).view(np.uint8)
+            data = header(texture, texels.address, texels.word).view(np.uint8)
         elif variable.name in spec.symbols:
             data = np.ascontiguousarray(spec.symbols[variable.name].array).view(np.uint8).reshape(-1)
         else:

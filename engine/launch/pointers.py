@@ -1,4 +1,4 @@
-"""Addresses inside arguments, buffers and symbols: what a launch file's `pointers` lists say.
+"""Addresses that a launch file gives: where things lie, and what its `pointers` lists say is inside arguments and buffers.
 
 Kernels take structs with pointers by value and read arrays of pointers; where a buffer lies is known once all are placed.
 """
@@ -15,6 +15,9 @@ from rfview.engine.errors import InputError
 from rfview.engine.launch.table import Table
 
 KINDS = ("buffer", "symbol", "texture")
+ADDRESSES = (1 << 16, (1 << 47) - 1)  # what x86-64 gives programs
+WINDOWS = (0x0100_0000_0000, 0x0400_0000_0000)  # of shared, local and parameter memory (rfview.engine.values.access)
+ADDRESS_ALIGN = 4  # memory is one of words; what a program has registered may lie at any of them
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,18 @@ class Pointer:
     at: int
     name: str
     offset: int = 0
+
+
+def load_address(table: Table, key: str) -> int | None:
+    """Return where something is to lie, None where the file leaves it open; raises LaunchError for where nothing can."""
+    if key not in table:
+        return None
+    address = table.integer(key, *ADDRESSES)
+    if address % ADDRESS_ALIGN:
+        table.fail(key, f"expected a multiple of {ADDRESS_ALIGN}, got 0x{address:x}")
+    if WINDOWS[0] <= address < WINDOWS[1]:
+        table.fail(key, f"expected none of shared or local memory's addresses, got 0x{address:x}")
+    return address
 
 
 def load_pointers(table: Table, size: int, named: Mapping[str, Mapping[str, Any]]) -> tuple[Pointer, ...]:

@@ -7,28 +7,30 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.launch.pointers import load_address
 from rfview.engine.launch.table import Table
 from rfview.engine.textures import ADDRESS_MODES, KINDS, Texture
 
 FILTERS, READS = ("point", "linear"), ("element", "normalized_float")
+MAX_PITCH = 0x7FFF_FFFF  # bytes (cudaDeviceProp.memPitch)
 MAX_EXTENT = 1 << 27  # texels of the longest texture, a 1D one over linear memory (CUDA C++ Programming Guide)
 
 
 def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture:
     """Read a [textures.NAME] table; raises LaunchError through it."""
-    table.allow("buffer", "offset", "size", "channels", "filter", "address", "border", "normalized", "read")
+    table.allow("buffer", "offset", "type", "size", "pitch", "channels", "filter", "address", "border", "normalized",
+                "read", "handle")  # fmt: skip
     buffer = table.text("buffer")
     if buffer not in buffers:
         table.fail("buffer", f"expected the name of a [buffers.NAME] table ({', '.join(buffers) or 'there is none'}), "
                              f"got {buffer!r}")
-    array = buffers[buffer].array
-    if array.dtype.name not in KINDS:
-        table.fail("buffer", f"expected texels of {', '.join(KINDS)}, but {buffer} holds {array.dtype}")
+    array = _as_texels(table, buffer, buffers[buffer].array)
     channels = table.integer("channels", 1, 4, 1)
     if channels == 3:
         table.fail("channels", "expected 1, 2 or 4, got 3")
     offset = table.integer("offset", 0, array.nbytes, 0)
-    size = _size(table, array, channels, offset)
+    pitch = table.integer("pitch", 1, MAX_PITCH, 0)
+    size = _size(table, array, channels, offset, pitch)
     reads_float = _one_of(table, "read", READS, "element") == "normalized_float"
     if reads_float and array.dtype.name not in ("uint8", "int8", "uint16", "int16"):
         table.fail("read", f"normalized_float needs 8- or 16-bit integers, but {buffer} holds {array.dtype}")
@@ -36,8 +38,22 @@ def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture
     if is_linear and array.dtype.kind != "f" and not reads_float:
         table.fail("filter", f"linear needs floats, or read = \"normalized_float\"; {buffer} holds {array.dtype}")
     border = _four(table)
-    return Texture(name, buffer, offset, size, channels, is_linear,
-                   table.take("normalized", (bool,), "true or false", False), reads_float, _address(table), border)
+    return Texture(name, buffer, offset, array.dtype.name, size, channels, is_linear,
+                   table.take("normalized", (bool,), "true or false", False), reads_float, _address(table), border, pitch,
+                   load_address(table, "handle"))  # fmt: skip
+
+
+def _as_texels(table: Table, buffer: str, array: np.ndarray) -> np.ndarray:
+    """Return a buffer as elements of the texels' type: the buffer's own where the table names no other."""
+    if "type" in table:
+        dtype = np.dtype(_one_of(table, "type", tuple(KINDS), ""))
+        if "size" not in table or array.nbytes % dtype.itemsize:
+            table.fail("type", f"expected size beside it, and a buffer of whole elements; {buffer} has {array.nbytes} bytes")
+        return np.ascontiguousarray(array).reshape(-1).view(dtype)
+    if array.dtype.name not in KINDS:
+        table.fail("buffer", f"expected texels of {', '.join(KINDS)}, but {buffer} holds {array.dtype}; "
+                             "type names another")  # fmt: skip
+    return array
 
 
 def _one_of(table: Table, key: str, known: tuple[str, ...], default: str) -> str:
@@ -48,8 +64,8 @@ def _one_of(table: Table, key: str, known: tuple[str, ...], default: str) -> str
     return str(word)
 
 
-def _size(table: Table, array: np.ndarray, channels: int, offset: int) -> tuple[int, int, int]:
-    """Return the texels in x, y and z: as given, else the buffer's shape read backwards."""
+def _size(table: Table, array: np.ndarray, channels: int, offset: int, pitch: int) -> tuple[int, int, int]:
+    """Return the texels in x, y and z: as given, else the buffer's shape read backwards; pitch: bytes, 0 without a gap."""
     shape = list(array.shape)
     if channels > 1 and shape[-1] == channels and "size" not in table:
         shape.pop()
@@ -60,7 +76,10 @@ def _size(table: Table, array: np.ndarray, channels: int, offset: int) -> tuple[
     if not 1 <= len(size) <= 3 or any(type(n) is not int or not 1 <= n <= MAX_EXTENT for n in size):
         table.fail("size", f"expected {expected}, got {size}")
     x, y, z = [*size, 1, 1][:3]
-    needed = x * y * z * channels * array.dtype.itemsize + offset
+    row = x * channels * array.dtype.itemsize
+    if pitch and (pitch < row or pitch % (channels * array.dtype.itemsize)):
+        table.fail("pitch", f"expected at least the {row} bytes of a row and a multiple of a texel's, got {pitch}")
+    needed = (y * z - 1) * (pitch or row) + row + offset
     if needed > array.nbytes:
         table.fail("size", f"{x} x {y} x {z} texels end at byte {needed}, the buffer has {array.nbytes}")
     return x, y, z

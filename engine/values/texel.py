@@ -19,8 +19,8 @@ from rfview.engine.fault_codes import TEXTURE
 from rfview.engine import textures
 from rfview.engine.isa import (TEX_GATHER_SHIFT, TEX_INTEGER, TEX_LAYERED, TEX_MASK_SHIFT, T_F16, T_F32, T_S16, T_S8)
 from rfview.engine.textures import (F_LINEAR, F_NORMALIZED, F_READ_FLOAT, H_ADDRESS_X, H_BASE_HIGH, H_BASE_LOW,
-                                    H_BASE_WORD, H_BORDER, H_CHANNELS, H_FLAGS, H_KIND, H_TEXEL_BYTES, H_WIDTH,
-                                    REGION_KIND_TEXTURE)
+                                    H_BASE_WORD, H_BORDER, H_CHANNELS, H_FLAGS, H_KIND, H_PITCH, H_TEXEL_BYTES,
+                                    H_WIDTH, REGION_KIND_TEXTURE)
 from rfview.engine.values.access import (LINES, NUM_LINES, PASSES, SPACE_GLOBAL, UNIT, USED_SPACES, WORK, add_line,
                                          fault, find_region, region_base, region_word)  # fmt: skip
 from rfview.engine.values.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits
@@ -107,7 +107,7 @@ def texel_offset(memory, at, corner, scratch):
     if x < 0 or y < 0 or z < 0:
         return I64(-1)
     rows = z * word_of(memory, at, H_WIDTH + 1) + y
-    return (rows * word_of(memory, at, H_WIDTH) + x) * word_of(memory, at, H_TEXEL_BYTES)
+    return rows * word_of(memory, at, H_PITCH) + x * word_of(memory, at, H_TEXEL_BYTES)
 
 
 @jit

@@ -8,7 +8,7 @@ for whatever needs the machine. `protocol` and `client` need the standard librar
     server              requests answered
     device  modules     launches on the machine; a module decoded once
     checked             what the checker found in a program's launches
-    textures            headers of textures and surfaces
+    textures            headers of textures and surfaces, and what a launch file says of them
     reach               what a launch can touch
     launches            the list of launches, and which is meant
     folder              a chosen launch as a launch file with its data

@@ -11,6 +11,7 @@ import numpy as np
 
 from rfview.capture.device import Taken
 from rfview.capture.memory import Allocation
+from rfview.capture.textures import table_of
 from rfview.engine import files
 from rfview.engine.errors import InputError
 
@@ -31,13 +32,14 @@ def write(taken: Taken, folder: Path, settings: dict[str, str] | None = None) ->
     folder.mkdir(parents=True, exist_ok=True)
     for old in [*folder.glob("*.npy"), folder / LAUNCH]:
         old.unlink(missing_ok=True)
-    if any(held.kind == "texture" for held, _ in taken.before.values()):
-        raise InputError(f"launch {taken.entry.number}, {taken.entry.kernel}, reads textures or surfaces, which a "
-                         "captured folder does not hold")  # fmt: skip
     names = named(taken)
+    holders = [held for held, _ in taken.before.values() if held.kind == "buffer"]
     tables: list[str] = []
     for address, (held, content) in taken.before.items():
         name, key = _file_name(names[address], held), json.dumps(names[address])
+        if held.kind == "texture":
+            tables += table_of(address, np.frombuffer(content, np.uint32), names, holders)
+            continue
         array = as_array(held, content)
         _save(folder / f"{name}.npy", array)
         part = "symbols" if held.kind == "symbol" else "buffers"

@@ -43,8 +43,9 @@ PARAM = struct.Struct("<II")            # offset, size
 LAUNCH_HEAD = struct.Struct("<10I")     # module, grid x y z, block x y z, dynamic shared bytes, flags, length of the name
 PROPERTIES = struct.Struct("<10I")      # clock in kHz, warps, threads, CTAs, shared bytes, registers, MHz x bytes of memory,
 #                                         compute capability x 10, capacity in MiB, L2 bytes
-TEXTURE_BODY = struct.Struct("<Q13I4f")  # address, size x y z, channels, bits, kind of number (0 s, 1 u, 2 f), linear,
-#                                         normalised coordinates, read as float, address mode x y z, layers; border
+TEXTURE_BODY = struct.Struct("<Q14I4f")  # address, size x y z, channels, bits, kind of number (0 s, 1 u, 2 f), linear,
+#                                         normalised coordinates, read as float, address mode x y z, layers,
+#                                         bytes from row to row (0: no gap between); border
 MAX_MODULE = 512 << 20
 MAX_BODY = 64 << 10             # of all other messages
 

@@ -1,13 +1,16 @@
-"""Textures and surfaces that a program makes at run time: their headers in the device's memory."""
+"""Textures and surfaces that a program makes at run time: their headers in the device's memory, and launch files' tables."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 
-from rfview.capture.memory import GLOBAL_WORD, DeviceMemory
+from rfview.capture.memory import GLOBAL_WORD, Allocation, DeviceMemory
 from rfview.capture.protocol import TEXTURE_BODY
 from rfview.engine.errors import InputError
-from rfview.engine.textures import HEADER_BYTES, Texture, header
+from rfview.engine.textures import ADDRESS_MODES, H_BASE_HIGH, H_BASE_LOW, HEADER_BYTES, Texture, described, header
 
 DTYPES = {(0, 8): "i1", (0, 16): "i2", (0, 32): "i4", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4",
           (2, 16): "f2", (2, 32): "f4"}  # fmt: skip
@@ -18,23 +21,42 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
 
     Raises InputError for texels that lie in no allocation, or that the machine's textures do not have.
     """
-    (address, x, y, z, channels, bits, kind, linear, normalised, as_float, mode_x, mode_y, mode_z, _layers,
+    (address, x, y, z, channels, bits, kind, linear, normalised, as_float, mode_x, mode_y, mode_z, _layers, pitch,
      *border) = TEXTURE_BODY.unpack(body)  # fmt: skip
     size = (max(x, 1), max(y, 1), max(z, 1))
     if (kind, bits) not in DTYPES or channels not in (1, 2, 4):
         raise InputError(f"a texture of {channels} channels of {bits} bits; there are 1, 2, 4 channels of 8, 16, 32 bits")
     dtype = np.dtype(DTYPES[kind, bits])
-    held = memory.find(address)
-    needed = size[0] * size[1] * size[2] * channels * dtype.itemsize
-    if held is None or address + needed > held.address + held.size or address % 4:
-        raise InputError(f"a texture of {needed:,} bytes at 0x{address:x}, which no allocation holds")
     if max(mode_x, mode_y, mode_z) > 3:
         raise InputError("a texture with an unknown address mode")
-    texture = Texture("", held.name, address - held.address, size, channels, bool(linear), bool(normalised), bool(as_float),
-                      (mode_x, mode_y, mode_z), (border[0], border[1], border[2], border[3]))  # fmt: skip
+    held = memory.find(address)
+    start, name = (held.address, held.name) if held is not None else (address, "")
+    texture = Texture("", name, address - start, dtype.name, size, channels, bool(linear), bool(normalised), bool(as_float),
+                      (mode_x, mode_y, mode_z), (border[0], border[1], border[2], border[3]), pitch)  # fmt: skip
+    if held is None or texture.offset + texture.extent > held.size or address % 4:
+        raise InputError(f"a texture of {texture.extent:,} bytes at 0x{address:x}, which no allocation holds")
     handle = memory.allocate(HEADER_BYTES, kind="texture")
     if not handle:
         raise InputError("no room for a texture's header in the device's memory")
-    words = header(texture, dtype, held.address, GLOBAL_WORD + held.at // 4)
+    words = header(texture, held.address, GLOBAL_WORD + held.at // 4)
     memory.view(memory.live[handle])[:] = words.view(np.uint8)
     return handle
+
+
+def table_of(handle: int, words: np.ndarray, names: Mapping[int, str], holders: Iterable[Allocation]) -> list[str]:
+    """Return a launch file's lines for the texture or surface of a header; holders: buffers that texels may lie in.
+
+    names: of headers and buffers, by address. Raises InputError where no buffer holds the texels, but a symbol, or none.
+    """
+    base = int(words[H_BASE_LOW]) | int(words[H_BASE_HIGH]) << 32
+    holder = next((held.address for held in holders if held.address <= base < held.address + held.size), None)
+    if holder is None:
+        raise InputError(f"the launch reads a texture or surface whose texels lie at 0x{base:x}, in no buffer; a folder's "
+                         "textures are of buffers")  # fmt: skip
+    one = described(words, names[handle], names[holder], holder, handle)
+    modes = {number: word for word, number in ADDRESS_MODES.items()}
+    return ["", f"[textures.{json.dumps(one.name)}]", f"buffer = {json.dumps(one.buffer)}", f"offset = {one.offset}",
+            f'type = "{one.dtype}"', f"size = {list(one.size)}", f"pitch = {one.row_bytes}", f"channels = {one.channels}",
+            f'filter = "{"linear" if one.is_linear else "point"}"', f"address = {[modes[mode] for mode in one.address]}",
+            f"border = {list(one.border)}", f"normalized = {str(one.is_normalized).lower()}",
+            f'read = "{"normalized_float" if one.reads_float else "element"}"', f"handle = 0x{handle:x}"]  # fmt: skip

@@ -37,7 +37,7 @@ A launch file brings a kernel: TOML beside its PTX. Paths are relative to the fi
   buffer = "x"                    # the texels, row by row; size = [width, height, depth or layers] if not its shape
   channels = 1                    # 1, 2 or 4;  filter = "point" or "linear";  read = "element" or "normalized_float"
   address = ["clamp", "wrap"]     # per dimension: clamp, border, wrap, mirror;  border = [0, 0, 0, 0]
-  normalized = false              # coordinates in 0..1
+  normalized = false              # coordinates in 0..1;  pitch = 512: bytes from row to row; type = "uint8"
   [compile]                       # how the PTX is compiled; `rfview help compile`
   schedule = true
   [expect.y]                      # a buffer or symbol after the last launch; what `rfview run` verifies

@@ -174,7 +174,14 @@ int main(int argc, char **argv) {
       fetch<<<rows, w>>>(texture, p[0], w);
       if (cudaMemcpy(h, p[0], 4 * w * rows, cudaMemcpyDeviceToHost)) return 24;
       for (int i = 0; i < w * rows; i++) if (h[i] != i) return 25;
-      return 3;
+      size_t pitch;              // rows with a gap behind them
+      if (cudaMallocPitch(&r.res.pitch2D.devPtr, &pitch, 4 * w, rows) || pitch == 4 * w) return 26;
+      if (cudaMemcpy2D(r.res.pitch2D.devPtr, pitch, h, 4 * w, 4 * w, rows, cudaMemcpyHostToDevice)) return 27;
+      r.resType = cudaResourceTypePitch2D, r.res.pitch2D.desc = cudaCreateChannelDesc<float>();
+      r.res.pitch2D.width = w, r.res.pitch2D.height = rows, r.res.pitch2D.pitchInBytes = pitch;
+      if (cudaCreateTextureObject(&texture, &r, &t, nullptr) || cudaMemset(p[0], 0, 4 * w * rows)) return 28;
+      fetch<<<rows, w>>>(texture, p[0], w);
+      return cudaMemcpy(h + w * rows, p[0], 4 * w * rows, cudaMemcpyDefault) || memcmp(h, h + w * rows, 4 * w * rows) ? 29 : 3;
     }
     case 8: {  // what is not there says so
       cudaMemPool_t pool;

@@ -87,6 +87,16 @@ def test_a_captured_launch_runs_alone_in_as_many_cycles_and_bit_for_bit(program:
 
 
 @needs_nvcc
+@pytest.mark.parametrize("chosen", ["fetch:2", "draw"])
+def test_a_folder_holds_the_textures_and_surfaces_of_its_launch(program: Path, tmp_path: Path, chosen: str) -> None:
+    folder = tmp_path / "launch"
+    done = rfview("capture", "--launch", chosen, "--stop", "-o", folder, "--", program, "7")
+    assert done.returncode == 0, done.stderr
+    alone = json.loads(rfview("run", folder / "launch.toml", "--json").stdout)
+    assert alone["verified"] is True and f"{alone['cycles']:,} cycles" in done.stdout
+
+
+@needs_nvcc
 def test_a_recording_of_a_launch_has_its_cycles_and_stop_ends_the_program_behind_it(program: Path, tmp_path: Path) -> None:
     done = rfview("record", program, 0, "--launch", "add", "--stop", "-o", tmp_path / "a.rfs")
     assert done.returncode == 0, done.stderr

@@ -11,6 +11,7 @@ import pytest
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
+from rfview.engine.textures import Texture, described, header
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
 LANES = 32
@@ -128,6 +129,20 @@ def test_a_2d_fetch_follows_the_programming_guide(
               table(channels=4, filter=filter_mode, address=list(modes), normalized=normalized, border=[1.5] * 4))
     want = sampled(texels, [where[:, 0], where[:, 1]], list(modes), normalized, filter_mode == "linear", 1.5)
     assert (got == want.view("u4")).all()
+
+
+def test_rows_may_have_a_gap_behind_them_and_texels_another_type_than_the_buffer(tmp_path: Path) -> None:
+    rows = np.random.RandomState(1).randint(0, 256, (5, 16)).astype("u1")       # 7 texels of two channels, and two bytes more
+    where = coordinates_of(3, -3.0, 10.0)
+    got = run(tmp_path, source("tex.2d.v4.u32.f32", "%f1, %f2"), where, rows.reshape(-1).view("u4"),
+              table(channels=2, type="uint8", size=[7, 5], pitch=16))
+    x, y = (np.clip(np.floor(where[:, k]), 0, n - 1).astype(int) for k, n in ((0, 7), (1, 5)))
+    assert (got[:, 0] == rows[y, 2 * x]).all() and (got[:, 1] == rows[y, 2 * x + 1]).all()
+
+
+def test_a_header_says_which_texture_it_is() -> None:
+    texture = Texture("t", "b", 8, "int16", (7, 5, 2), 2, False, True, False, (0, 1, 3), (1.0, -2.0, 0.0, 3.0), 32, 0x7100)
+    assert described(header(texture, 0x7000, 64), "t", "b", 0x7000, 0x7100) == texture
 
 
 def test_a_3d_fetch_weighs_eight_texels(tmp_path: Path) -> None:
@@ -252,6 +267,10 @@ def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:
     (table(address="repeat"), "expected one of wrap, clamp, mirror, border"),
     (table(filter="linear"), "linear needs floats"),
     (table(borders=1), "unknown key"),
+    (table(pitch=15), "at least the 16 bytes"),
+    (table(pitch=32), "texels end at byte"),
+    (table(type="uint8"), "expected size beside it"),
+    (table(handle=0x10001), "a multiple of 4"),
 ])  # fmt: skip
 def test_a_wrong_table_is_refused(tmp_path: Path, described: str, problem: str) -> None:
     where = np.zeros((LANES, 4), "f4")

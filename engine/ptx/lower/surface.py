@@ -56,11 +56,12 @@ class _Access:
         width, height, depth, texel = extents = [self.new(part) for part in ("width", "height", "depth", "texel")]
         place = Address(Name(surface.text), 4 * H_WIDTH)
         self.memory(True, "ld.global.v4.u32", Vector(list(extents)), place)
-        low_word, high_word = self.new("low"), self.new("high")
-        self.memory(True, "ld.global.v2.u32", Vector([low_word, high_word]), Address(Name(surface.text), 4 * H_BASE_LOW))
-        pitch, last = self.new("pitch"), self.new("last")
-        self.step("mul.lo.u32", pitch, width, texel)
-        self.step("sub.u32", last, pitch, Number("int", TYPE_BYTES[self.kind] * self.count))
+        low_word, high_word, pitch, word = (self.new(part) for part in ("low", "high", "pitch", "word"))
+        self.memory(True, "ld.global.v4.u32", Vector([low_word, high_word, pitch, word]),
+                    Address(Name(surface.text), 4 * H_BASE_LOW))  # fmt: skip
+        last = self.new("last")
+        self.step("mul.lo.u32", last, width, texel)
+        self.step("sub.u32", last, last, Number("int", TYPE_BYTES[self.kind] * self.count))
         coordinates = self.inside(given, [last, height, depth])
         address, base = self.new("address", 64), self.new("base", 64)
         x, y, z = coordinates

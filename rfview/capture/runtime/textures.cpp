@@ -40,7 +40,7 @@ cudaError_t copy(Side to, Side from, size_t width, size_t height, size_t depth) 
 
 struct __attribute__((packed)) Body {
   uint64_t address;
-  uint32_t x, y, z, channels, bits, kind, linear, normalised, as_float, mode[3], layers;
+  uint32_t x, y, z, channels, bits, kind, linear, normalised, as_float, mode[3], layers, pitch;
   float border[4];
 };
 
@@ -56,11 +56,12 @@ cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextur
   } else if (r->resType == cudaResourceTypeLinear) {
     f = r->res.linear.desc, body.address = (uint64_t)r->res.linear.devPtr;
     body.x = r->res.linear.sizeInBytes / texel(f), body.y = body.z = 1;
-  } else if (r->resType == cudaResourceTypePitch2D && r->res.pitch2D.pitchInBytes == r->res.pitch2D.width * texel(r->res.pitch2D.desc)) {
+  } else if (r->resType == cudaResourceTypePitch2D) {
     f = r->res.pitch2D.desc, body.address = (uint64_t)r->res.pitch2D.devPtr;
-    body.x = r->res.pitch2D.width, body.y = r->res.pitch2D.height, body.z = 1;
+    body.x = r->res.pitch2D.width, body.y = r->res.pitch2D.height, body.z = 1, body.pitch = r->res.pitch2D.pitchInBytes;
+    if (body.pitch < body.x * texel(f)) return fail(cudaErrorInvalidPitchValue);
   } else {
-    return (cudaError_t)rfview_not_supported("a texture of mipmaps, or of rows with a gap behind them");
+    return (cudaError_t)rfview_not_supported("a texture of mipmaps");
   }
   body.channels = f.w ? 4 : f.z ? 3 : f.y ? 2 : 1, body.bits = f.x;
   body.kind = f.f == cudaChannelFormatKindFloat ? 2 : f.f == cudaChannelFormatKindUnsigned ? 1 : 0;
