@@ -1,7 +1,8 @@
 """Lowering of mbarrier: a barrier object is two words of shared memory, the arrivals so far and those that a phase takes.
 
 The phase is the quotient of both, so that the last arrival of a phase completes it by itself, in the one atomic addition
-that every arrival is; a token is the object as it was before.
+that every arrival is; a token is the object as it was before. Who drops out takes itself off the arrivals of each phase so
+far instead, so that both the phase and what it still lacks are as they were.
 
 Where a kernel's barriers count bytes too, the object is one number instead: 20 bits with the arrivals that a phase takes,
 25 with the arrivals so far, 19 below. Bytes that are expected are taken off it and those copied added, so that the quotient
@@ -19,8 +20,8 @@ _BYTE_BITS = 19  # more than a CTA's shared memory has bytes, twice
 _ARRIVAL_BITS = 25
 # operation: number of results and of operands behind the address
 _FORMS = {
-    "init": (0, (1,)), "inval": (0, (0,)), "arrive": (1, (0, 1)), "test_wait": (1, (1,)), "try_wait": (1, (1, 2)),
-    "expect_tx": (0, (1,)), "complete_tx": (0, (1,)),
+    "init": (0, (1,)), "inval": (0, (0,)), "arrive": (1, (0, 1)), "arrive_drop": (1, (0, 1)),
+    "test_wait": (1, (1,)), "try_wait": (1, (1, 2)), "expect_tx": (0, (1,)), "complete_tx": (0, (1,)),
 }  # fmt: skip
 
 
@@ -32,10 +33,8 @@ def mentions_bytes(scope: Scope) -> bool:
 
 
 def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
-    """Lower mbarrier.{init,inval,arrive,expect_tx,complete_tx,test_wait,try_wait,pending_count}; arrive_drop is refused."""
+    """Lower mbarrier.{init,inval,arrive,arrive_drop,expect_tx,complete_tx,test_wait,try_wait,pending_count}."""
     parts = statement.opcode.split(".")[1:]
-    if "arrive_drop" in parts:
-        raise low.fail(f"'{statement.opcode}': barriers that lose threads are not supported; let all arrive to the end")
     steps = Steps(low, statement)
     operands = statement.operands
     if parts[0] == "pending_count" and len(operands) == 2:
@@ -51,10 +50,10 @@ def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"'{statement.opcode}' has {len(operands)} operands, which is not its number")
     if parts[0] == "init":
         initialise(steps, space, place, after[0])
-    elif parts[0] == "arrive" and "expect_tx" in parts:
-        arrive(steps, space, before[0], place, None, after[0] if after else None)
-    elif parts[0] == "arrive":
-        arrive(steps, space, before[0], place, after[0] if after else None, None)
+    elif parts[0] in ("arrive", "arrive_drop"):
+        given = after[0] if after else None
+        count, size = (None, given) if "expect_tx" in parts else (given, None)
+        (arrive if parts[0] == "arrive" else drop)(steps, space, before[0], place, count, size)
     elif parts[0] in ("expect_tx", "complete_tx"):
         count_bytes(steps, space, place, after[0], parts[0] == "expect_tx")
     elif parts[0] != "inval":
@@ -106,6 +105,33 @@ def arrive(steps: Steps, space: str, token: Operand, place: Address, count: Oper
     if is_kept:
         expected = steps.value(f"ld.relaxed.cta{space}.u32", Address(place.base, place.offset + 4))
         steps.emit("mov.b64", token, Vector([old, expected]))
+
+
+def drop(steps: Steps, space: str, token: Operand, place: Address, count: Operand | None,
+         expected_bytes: Operand | None) -> None:  # fmt: skip
+    """Take `count` threads (1 if None) off a barrier, in this phase and all after it; the token is the object as before.
+
+    The phase does not end between the look at it and the change: it lacks these threads.
+    """
+    lost = steps.value("mov.u32", 1 if count is None else count)
+    counts_bytes = steps.low.counts_bytes
+    held = steps.value(f"ld.relaxed.cta{space}.b64", place, bits=64)
+    if counts_bytes:
+        held = steps.value("add.u64", held, 1 << _BYTE_BITS - 1, bits=64)
+    arrived = steps.value("mul.lo.u32", steps.value("div.u32", *counts(steps, held)), lost)
+    change = steps.new(bits=64)
+    steps.emit("mov.b64", change, Vector([arrived, lost]))
+    if counts_bytes:
+        parts = [steps.value("cvt.u64.u32", word, bits=64) for word in (arrived, lost)]
+        shifted = [steps.value("shl.b64", part, by, bits=64)
+                   for part, by in zip(parts, (_BYTE_BITS, _BYTE_BITS + _ARRIVAL_BITS), strict=True)]  # fmt: skip
+        change = steps.value("add.u64", *shifted, bits=64)
+        if expected_bytes is not None:
+            size = steps.value("cvt.u64.u32", steps.value("mov.u32", expected_bytes), bits=64)
+            change = steps.value("add.u64", change, size, bits=64)
+    before = steps.value(f"atom{space}.add.u64", place, steps.value("neg.s64", change, bits=64), bits=64)
+    if isinstance(token, Name) and token.text != "_":
+        steps.emit("add.u64", token, before, 1 << _BYTE_BITS - 1 if counts_bytes else 0)
 
 
 def counts(steps: Steps, held: Operand) -> tuple[Name, Name]:

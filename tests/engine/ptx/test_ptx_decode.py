@@ -282,7 +282,6 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
     ("alloca.u64 %rd1, 32, 24;", ["alignment", "power of two"]), ("alloca.b64 %rd1, 32;", ["unsupported", "alloca.u64"]),
     ("ld.global.b128 %rd1, [%rd2];", ["register of 128 bits"]),
-    ("mbarrier.arrive_drop.shared.b64 %rd2, [%rd1];", ["lose threads"]),
 ])
 def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     with pytest.raises(PtxError) as caught:

@@ -220,6 +220,22 @@ def test_a_token_of_a_barrier_that_counts_bytes_waits_for_its_own_phase(tmp_path
     assert words_after(tmp_path, body, np.zeros(1, np.uint32), 1).tolist() == [2100]
 
 
+@pytest.mark.parametrize("counts_bytes", [False, True])
+def test_who_drops_out_of_a_barrier_is_missed_in_no_phase_after(tmp_path: Path, counts_bytes: bool) -> None:
+    """Of three, one arrives and two drop out, which ends the phase; the one that is left ends each of the next alone."""
+    body = f""" .shared .align 8 .b64 bar; .reg .b64 %t<4>; mbarrier.init.shared.b64 [bar], 3;
+    mbarrier.arrive.shared.b64 %t1, [bar]; mbarrier.arrive_drop.shared.b64 %t2, [bar];
+    mbarrier.test_wait.shared.b64 %p1, [bar], %t1; selp.u32 %r3, 1, 0, %p1; mbarrier.pending_count.b64 %r5, %t2;
+    mad.lo.u32 %r3, %r5, 1000, %r3;
+    {"mbarrier.arrive_drop.expect_tx.shared.b64 %t3, [bar], 16;" if counts_bytes else "mbarrier.arrive_drop.shared.b64 %t3, [bar];"}
+    {"mbarrier.test_wait.shared.b64 %p1, [bar], %t2; @%p1 add.u32 %r3, %r3, 1;" if counts_bytes else ""}
+    {"mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 16;" if counts_bytes else ""}
+    mbarrier.test_wait.shared.b64 %p1, [bar], %t3; @%p1 add.u32 %r3, %r3, 10;
+    mbarrier.arrive.shared.b64 %t1, [bar]; mbarrier.test_wait.shared.b64 %p1, [bar], %t1; @%p1 add.u32 %r3, %r3, 100;
+    mbarrier.arrive.shared.b64 %t1, [bar]; mbarrier.test_wait.shared.b64 %p1, [bar], %t1; @%p1 add.u32 %r3, %r3, 100;"""
+    assert words_after(tmp_path, body, np.zeros(1, np.uint32), 1).tolist() == [2210]
+
+
 def test_bulk_copies_back_to_global_memory_and_reductions(tmp_path: Path) -> None:
     body = f"""{NEW}{REGISTERS} .shared .align 16 .b8 s[512];
     mov.u32 %r4, s; shl.b32 %r5, %r1, 2; add.u32 %r4, %r4, %r5; add.u32 %r6, %r2, 5; st.shared.u32 [%r4], %r6; bar.sync 0;
