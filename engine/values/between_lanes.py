@@ -140,7 +140,7 @@ def collective_rows(op, rows, src, dst, mask, aux, flags, p0):
             for lane in range(32):
                 if (left >> U32(lane)) & U32(1) and load(rows, slot, lane) == named:
                     group |= U32(1) << U32(lane)
-            members = group & named
+            members = U32(mask) & named        # the same lanes, but where lanes name masks without themselves
         left &= ~group
         if op == OP_VOTE:
             found |= vote_rows(rows, src, dst, group, members, mode, p0)

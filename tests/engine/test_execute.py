@@ -1105,6 +1105,8 @@ def test_votes_matches_and_reductions() -> None:
     assert at_active(vote("ballot", p).narrow()) == [x * (p & active) for x in each]
     assert vote("all", p).q0 == 0 and vote("all", FULL).q0 == mask and vote("any", p).q0 == mask
     assert vote("any", 0xFF000000).q0 == 0 and vote("uni", p).q0 == 0 and vote("uni", 0).q0 == mask
+    below = [(1 << k) - 1 for k in range(32)]       # no lane names itself: PTX leaves it open, GPUs ask those that are there
+    assert run("vote.sync.ballot.b32", below, p0=p, mask=mask).narrow()[20] == p & mask & below[20]
     assert run("activemask.b32", mask=mask).narrow()[0] == mask
     values = [k % 5 for k in range(32)]
     got = run("match.any.sync.b32", values, [members] * 32, mask=mask).narrow()
