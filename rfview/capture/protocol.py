@@ -14,7 +14,7 @@ from dataclasses import dataclass
 VERSION = 1
 BASE = 0x7000_0000_0000         # where device memory begins, in the engine and in the program alike
 SCRATCH = 1 << 30               # bytes of the memory file that only the machine uses, before those of the device
-CAPACITY = 4 << 30              # bytes of device memory; only what is touched takes room
+CAPACITY = 7 << 30              # bytes of device memory; only what is touched takes room
 LINK, MEMORY = "RFVIEW_LINK", "RFVIEW_MEMORY"     # environment: descriptors that the program inherits
 
 # operations: body of the request -> body of the answer

@@ -25,13 +25,29 @@ API(cudaDeviceReset)() {
 WAITS(cudaDeviceSynchronize)
 IGNORED(cudaSetDeviceFlags, unsigned)
 IGNORED(cudaDeviceSetCacheConfig, cudaFuncCache)
-IGNORED(cudaDeviceSetLimit, cudaLimit, size_t)
+IGNORED(cudaDeviceSetSharedMemConfig, cudaSharedMemConfig)
+IGNORED(cudaFuncSetSharedMemConfig, const void *, cudaSharedMemConfig)
+IGNORED(cudaCtxResetPersistingL2Cache)
 IGNORED(cudaStreamAttachMemAsync, cudaStream_t, void *, size_t, unsigned)
 IGNORED(cudaProfilerStart)
 IGNORED(cudaProfilerStop)
 API(cudaGetDeviceFlags)(unsigned *flags) { *flags = cudaDeviceScheduleAuto | cudaDeviceMapHost; OK; }
 API(cudaDeviceGetCacheConfig)(cudaFuncCache *which) { *which = cudaFuncCachePreferNone; OK; }
-API(cudaDeviceGetLimit)(size_t *n, cudaLimit which) { *n = which == cudaLimitPrintfFifoSize ? 1 << 20 : which == cudaLimitStackSize ? 8192 : 8 << 20; OK; }
+API(cudaDeviceGetSharedMemConfig)(cudaSharedMemConfig *which) { *which = cudaSharedMemBankSizeFourByte; OK; }
+static size_t *limit(cudaLimit which) {  // nothing here runs out of them: they are kept to be told
+  static size_t all[] = {8192, 1 << 20, 8 << 20, 2, 2048, 128, 0};
+  return which >= 0 && which < sizeof all / sizeof *all ? &all[which] : nullptr;
+}
+API(cudaDeviceSetLimit)(cudaLimit which, size_t n) {
+  if (!limit(which)) return fail(cudaErrorUnsupportedLimit);
+  *limit(which) = n;
+  OK;
+}
+API(cudaDeviceGetLimit)(size_t *n, cudaLimit which) {
+  if (!n || !limit(which)) return fail(n ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue);
+  *n = *limit(which);
+  OK;
+}
 API(cudaDeviceCanAccessPeer)(int *can, int, int) { *can = 0; OK; }
 API(cudaDriverGetVersion)(int *v) { *v = CUDART_VERSION; OK; }
 API(cudaRuntimeGetVersion)(int *v) { *v = CUDART_VERSION; OK; }

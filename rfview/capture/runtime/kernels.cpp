@@ -206,6 +206,12 @@ API(cudaFuncSetAttribute)(const void *host, cudaFuncAttribute what, int value) {
               (value >= 0 && (uint64_t)value + one->shared_bytes <= properties().shared_bytes);
   return fits ? cudaSuccess : fail(cudaErrorInvalidValue);
 }
+API(cudaFuncGetName)(const char **name, const void *host) {
+  Function *one = function_of(host);
+  if (!one || !name) return fail(one ? cudaErrorInvalidValue : (cudaError_t)why);
+  *name = one->name.c_str();
+  return cudaSuccess;
+}
 API(cudaFuncSetCacheConfig)(const void *, cudaFuncCache) { return cudaSuccess; }
 API(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(int *blocks, const void *host, int threads, size_t dynamic, unsigned) {
   Function *one = function_of(host);

@@ -56,9 +56,18 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
   return cudaSuccess;
 }
 
+// Whether kernels see what lies there: the device's memory, or the host's that was registered.
+static bool is_seen(const void *pointer) {
+  if (is_device(pointer)) return true;
+  std::lock_guard<std::mutex> hold(lock_);
+  for (auto &one : registered)
+    if ((uint64_t)pointer >= one.second.first && (uint64_t)pointer < one.second.first + one.second.size) return true;
+  return false;
+}
+
 static cudaError_t fill(void *to, int value, size_t size) {
   if (state()) return fail(state());
-  if (size && !is_device(to)) return fail(cudaErrorInvalidValue);
+  if (size && !is_seen(to)) return fail(cudaErrorInvalidValue);
   memset(to, value, size);
   return cudaSuccess;
 }
@@ -147,8 +156,20 @@ API(cudaHostUnregister)(void *pointer) {
   registered.erase(found);
   return unshare(pointer, one);
 }
-API(cudaMemcpy)(void *d, const void *s, size_t n, cudaMemcpyKind) { return copy(d, s, n); }
-API(cudaMemcpyAsync)(void *d, const void *s, size_t n, cudaMemcpyKind, cudaStream_t stream) {
+// What the kind of a copy says of its ends holds, as it must on a GPU.
+static cudaError_t ends(const void *to, const void *from, size_t size, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return fail(cudaErrorInvalidMemcpyDirection);
+  bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  bool fits = (!to_device || is_seen(to)) && (!from_device || is_seen(from));
+  return fits || !size ? cudaSuccess : fail(cudaErrorInvalidValue);
+}
+API(cudaMemcpy)(void *d, const void *s, size_t n, cudaMemcpyKind kind) {
+  cudaError_t error = ends(d, s, n, kind);
+  return error ? error : copy(d, s, n);
+}
+API(cudaMemcpyAsync)(void *d, const void *s, size_t n, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (cudaError_t error = ends(d, s, n, kind)) return error;
   return is_captured(stream) ? capture(stream, rows_node(d, n, s, n, n, 1)) : copy(d, s, n);
 }
 API(cudaMemcpyPeer)(void *d, int, const void *s, int, size_t n) { return copy(d, s, n); }
@@ -189,10 +210,8 @@ API(cudaMemPrefetchAsync)(const void *, size_t, cudaMemLocation, unsigned, cudaS
 API(cudaMemAdvise)(const void *, size_t, cudaMemoryAdvise, cudaMemLocation) { OK; }
 API(cudaPointerGetAttributes)(cudaPointerAttributes *a, const void *p) {
   memset(a, 0, sizeof *a);
-  a->type = cudaMemoryTypeUnregistered;
+  a->type = !is_device(p) && is_seen(p) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
   std::lock_guard<std::mutex> hold(lock_);
-  for (auto &one : registered)
-    if ((uint64_t)p >= one.second.first && (uint64_t)p < one.second.first + one.second.size) a->type = cudaMemoryTypeHost;
   auto found = blocks().upper_bound((uint64_t)p);
   if (found != blocks().begin() && (uint64_t)p < (--found)->first + found->second.first)
     a->type = found->second.second == HOST ? cudaMemoryTypeHost : found->second.second == MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;

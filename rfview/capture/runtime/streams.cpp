@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -23,8 +24,14 @@ struct Strand {
   std::vector<Node *> last;   // what the next call comes after
 };
 struct Event {
+  bool is_timed = true, is_recorded = false;
   double ms = 0;
   Strand at;                  // where it was recorded, if in a captured stream
+};
+struct Stream {
+  unsigned flags;
+  unsigned long long id;
+  std::map<int, cudaLaunchAttributeValue> attributes;
 };
 
 static std::recursive_mutex lock_;
@@ -141,7 +148,7 @@ static cudaError_t record(Event *event, cudaStream_t stream) {
   if (!event) return fail(cudaErrorInvalidResourceHandle);
   Strand *strand = strand_of(stream);
   event->at = strand ? *strand : Strand{};
-  event->ms = clock_ms();
+  event->ms = clock_ms(), event->is_recorded = true;
   return cudaSuccess;
 }
 
@@ -150,18 +157,38 @@ static cudaError_t record(Event *event, cudaStream_t stream) {
 using namespace rfview;
 #define OK return cudaSuccess
 
-static cudaError_t handle(cudaStream_t *out) {
-  *out = (cudaStream_t)calloc(1, 8);
-  return *out ? cudaSuccess : fail(cudaErrorMemoryAllocation);
+static cudaError_t handle(cudaStream_t *out, unsigned flags) {
+  static std::atomic<unsigned long long> count{2};    // the streams that are always there come first
+  if (!out || flags & ~cudaStreamNonBlocking) return fail(cudaErrorInvalidValue);
+  *out = (cudaStream_t) new Stream{flags, ++count, {}};
+  OK;
 }
-API(cudaStreamCreate)(cudaStream_t *s) { return handle(s); }
-API(cudaStreamCreateWithFlags)(cudaStream_t *s, unsigned) { return handle(s); }
-API(cudaStreamCreateWithPriority)(cudaStream_t *s, unsigned, int) { return handle(s); }
-API(cudaStreamDestroy)(cudaStream_t) { OK; }
+// A stream that was created, else what stands for those that are always there.
+static Stream *stream_of(cudaStream_t s) {
+  static Stream always[3] = {{0, 0, {}}, {0, 1, {}}, {0, 2, {}}};
+  return (uintptr_t)s < 3 ? &always[(uintptr_t)s] : (Stream *)s;
+}
+API(cudaStreamCreate)(cudaStream_t *s) { return handle(s, 0); }
+API(cudaStreamCreateWithFlags)(cudaStream_t *s, unsigned flags) { return handle(s, flags); }
+API(cudaStreamCreateWithPriority)(cudaStream_t *s, unsigned flags, int) { return handle(s, flags); }
+API(cudaStreamDestroy)(cudaStream_t) { OK; }          // kept: programs ask for streams after their end
+API(cudaStreamGetId)(cudaStream_t s, unsigned long long *id) { *id = stream_of(s)->id; OK; }
+API(cudaStreamGetDevice)(cudaStream_t, int *device) { *device = 0; OK; }
+API(cudaStreamSetAttribute)(cudaStream_t s, cudaLaunchAttributeID which, const cudaLaunchAttributeValue *value) {
+  if (!value) return fail(cudaErrorInvalidValue);
+  stream_of(s)->attributes[which] = *value;
+  OK;
+}
+API(cudaStreamGetAttribute)(cudaStream_t s, cudaLaunchAttributeID which, cudaLaunchAttributeValue *value) {
+  if (!value) return fail(cudaErrorInvalidValue);
+  *value = stream_of(s)->attributes[which];
+  OK;
+}
+API(cudaStreamCopyAttributes)(cudaStream_t to, cudaStream_t from) { stream_of(to)->attributes = stream_of(from)->attributes; OK; }
 API(cudaStreamSynchronize)(cudaStream_t s) { return stream_waits(s); }
 API(cudaStreamQuery)(cudaStream_t s) { return stream_waits(s); }
 API(cudaStreamGetPriority)(cudaStream_t, int *priority) { *priority = 0; OK; }
-API(cudaStreamGetFlags)(cudaStream_t, unsigned *flags) { *flags = 0; OK; }
+API(cudaStreamGetFlags)(cudaStream_t s, unsigned *flags) { *flags = stream_of(s)->flags; OK; }
 API(cudaDeviceGetStreamPriorityRange)(int *least, int *most) { *least = *most = 0; OK; }
 API(cudaLaunchHostFunc)(cudaStream_t s, cudaHostFn_t f, void *data) { return in_order(s, node_of(cudaHostNodeParams{f, data})); }
 API(cudaStreamAddCallback)(cudaStream_t s, cudaStreamCallback_t f, void *data, unsigned) {
@@ -210,8 +237,11 @@ API(cudaStreamUpdateCaptureDependencies)(cudaStream_t s, cudaGraphNode_t *needs,
   OK;
 }
 
-API(cudaEventCreate)(cudaEvent_t *e) { *e = (cudaEvent_t) new Event; OK; }
-API(cudaEventCreateWithFlags)(cudaEvent_t *e, unsigned) { return cudaEventCreate(e); }
+API(cudaEventCreateWithFlags)(cudaEvent_t *e, unsigned flags) {
+  *e = (cudaEvent_t) new Event{!(flags & cudaEventDisableTiming)};
+  OK;
+}
+API(cudaEventCreate)(cudaEvent_t *e) { return cudaEventCreateWithFlags(e, cudaEventDefault); }
 API(cudaEventDestroy)(cudaEvent_t e) { delete (Event *)e; OK; }
 API(cudaEventRecord)(cudaEvent_t e, cudaStream_t s) { return record((Event *)e, s); }
 API(cudaEventRecordWithFlags)(cudaEvent_t e, cudaStream_t s, unsigned flags) {
@@ -226,7 +256,8 @@ API(cudaStreamWaitEvent)(cudaStream_t s, cudaEvent_t e, unsigned flags) {
 API(cudaEventSynchronize)(cudaEvent_t e) { return event_waits(e); }
 API(cudaEventQuery)(cudaEvent_t e) { return event_waits(e); }
 API(cudaEventElapsedTime)(float *ms, cudaEvent_t begin, cudaEvent_t end) {
-  if (!begin || !end) return fail(cudaErrorInvalidResourceHandle);
+  for (Event *one : {(Event *)begin, (Event *)end})
+    if (!one || !one->is_timed || !one->is_recorded) return fail(cudaErrorInvalidResourceHandle);
   *ms = (float)(((Event *)end)->ms - ((Event *)begin)->ms);
   return fail(state());
 }
