@@ -179,6 +179,9 @@ def is_recipe(target: str) -> bool:
 def launch_path(target: str) -> Path:
     """Return the launch file that a target names; raises InputError with what to type instead where it names none."""
     path = Path(target)
+    if is_program(target):
+        raise InputError(f"{target}: a program is not a kernel; rfview launches {shlex.quote(target)} runs it and lists "
+                         "what it launches, and rfview capture makes a folder of one of them, for this command")  # fmt: skip
     if is_recipe(target):
         raise InputError(f"{target}: a recipe is not a kernel; open it with rfview debug {shlex.quote(target)}, or record "
                          f"it with rfview record --fill {shlex.quote(target)}")
@@ -198,6 +201,15 @@ def launch_path(target: str) -> Path:
     from rfview.engine import kernels
 
     return kernels.path(target)
+
+
+def is_program(target: str) -> bool:
+    """Say whether a target is a compiled program."""
+    try:
+        with Path(target).open("rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except (OSError, ValueError):       # not there; a name with a null byte
+        return False
 
 
 def load_target(target: str) -> LaunchSpec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.commands import options
@@ -104,15 +103,7 @@ def names_program(args: argparse.Namespace) -> bool:
     target = args.target or ""
     if args.words or getattr(args, "program", None):
         return True
-    return "::" not in target and (target.endswith(".py") or (target != "" and _is_elf(target)))
-
-
-def _is_elf(name: str) -> bool:
-    try:
-        with Path(name).open("rb") as file:
-            return file.read(4) == b"\x7fELF"
-    except OSError:
-        return False
+    return "::" not in target and (target.endswith(".py") or options.is_program(target))
 
 
 def rows_of(device: Device) -> list[dict[str, Any]]:
