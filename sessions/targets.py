@@ -29,10 +29,10 @@ def open_session(
     path = Path(target)
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
         return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
-    from rfview.sessions.timeline import recipe     # imports what writes recordings
+    from rfview.sessions.timeline import recipe, recipe_filling     # imports what writes recordings
 
     if recipe.is_recipe(path):
-        return Session(recipe.live(recipe.open_recipe(path), progress))
+        return Session(recipe_filling.live(recipe.open_recipe(path), progress))
     from rfview.sessions.timeline.live import open_live    # imports numba
 
     timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},

@@ -2,7 +2,8 @@
 
 Besides those:
 
-    options  screen        options that several commands share; how a session is shown
+    options  progress      options that several commands share; the progress bar
+    screen                 how a session is shown
     programs               what commands that run programs share
     first                  plain `rfview`: the start screen
     fair                   what all machines of a comparison share

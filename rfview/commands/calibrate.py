@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfview.commands import options
+from rfview.commands import options, progress
 
 if TYPE_CHECKING:
     from rfview.engine.tools.calibration import Cost
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = calibration.chosen(args.points)
     reference = calibration.read_reference(Path(args.reference)) if args.reference else {}
     found: dict[str, list[Cost]] = {}
-    with options.progress() as report:
+    with progress.bar() as report:
         for index, preset in enumerate(presets):
             found[preset] = []
             for number, point in enumerate(chosen):

@@ -7,7 +7,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from rfview.commands import options, programs
+from rfview.commands import options, programs, progress
 from rfview.engine.errors import InputError
 from rfview.launching import words
 
@@ -73,12 +73,12 @@ def checked_run(args: argparse.Namespace) -> int:
 
         if options.is_session(args.target):
             options.refuse_machine(args, args.target)
-        with options.open_target(args) as session, options.progress(1.0) as report:
+        with options.open_target(args) as session, progress.bar(1.0) as report:
             found = check(session, lambda seconds: report(None, f"checking {args.target}: {seconds:.0f} s"))
     else:
         machine = options.machine_of(args)
         spec = options.load_target(args.target)
-        with options.progress() as report:
+        with progress.bar() as report:
             from rfview.engine.check import machine as checked
 
             found = checked.run(checked.CheckedSimulator(spec, progress=report, **machine))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
-from rfview.commands import compare_output, compare_recordings, fair, options
+from rfview.commands import compare_output, compare_recordings, fair, options, progress
 
 if TYPE_CHECKING:
     from rfview.engine.batch import Job
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles)
     for job in {*jobs.values()}:
         simulator_of(job)     # whatever is wrong with the input is said before anything compiles
-    with options.progress() as report, Runs(report, args.workers) as runs:
+    with progress.bar() as report, Runs(report, args.workers) as runs:
         results = dict(zip(jobs, runs.all(list(jobs.values()))))
     table = table_of(variants, schedulers, results)
     table["notes"] = notes + table["notes"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview import streams
-from rfview.commands import fair, options, screen
+from rfview.commands import fair, options, progress, screen
 
 if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline
@@ -68,7 +68,7 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
     if len(timelines) > 2:
         data = report.multiples_data(timelines, targets, POINTS)
         return json.dumps(data) if as_json else report.multiples_text(data)
-    with options.progress() as show:
+    with progress.bar() as show:
         comparison = Comparison(timelines[0], timelines[1], lambda text, cycle: show(None, f"{text}: cycle {cycle:,}"))
         data = report.compare_data(comparison, (targets[0], targets[1]), POINTS)
     return json.dumps(data) if as_json else report.compare_text(data, timelines[0].info)
@@ -125,7 +125,7 @@ def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mappin
     sections = {key.split(".")[0] for key in load_preset(given["preset"]).numbers} | chain
     given_settings = options.given_settings(args)
     settings = {**shared, **{key: value for key, value in given_settings.items() if key.split(".")[0] in sections}}
-    with options.progress() as show:
+    with progress.bar() as show:
         simulator = Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
         record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"),
                compiling=show)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.errors import InputError
-from rfview.commands import options
+from rfview.commands import options, progress
 from rfview.listing import columns
 
 PATIENCE_S = 900        # a check compiles a machine, and runs it twelve times
@@ -80,7 +80,7 @@ def check(variant: str) -> int:
     from rfview.engine.plugin import check_design
 
     wrong = 0
-    with options.progress() as bar:
+    with progress.bar() as bar:
         for run in check_design.check(variant, progress=bar):
             bar.close()
             ratio = f"{run.cycles / run.sram_cycles:5.2f} of sram's"

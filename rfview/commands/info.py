@@ -47,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
 
 def verified(file: str) -> list[str]:
     """Return what reading all of a recording finds to be wrong, a sentence each."""
-    from rfview.commands import options
+    from rfview.commands import progress
     from rfview.sessions.timeline.opening import open_recording
     from rfview.sessions.timeline.verify import verify
 
     timeline = open_recording(file, check=True)
     try:
-        with options.progress(1.0) as report:
+        with progress.bar(1.0) as report:
             return list(verify(timeline, lambda share: report(share, f"reading {file}")))
     finally:
         timeline.close()

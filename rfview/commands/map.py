@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
-from rfview.commands import options
+from rfview.commands import options, progress
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     machine = racetrack_machine(args, "map")
     spec = options.load_target(args.target)
     output = files.check_target(args.output or f"{spec.name}.map.toml")
-    with options.progress() as report:
+    with progress.bar() as report:
         from rfview.engine.simulator import Simulator
         from rfview.engine.tools import mapping, profiling
 

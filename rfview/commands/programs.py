@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rfview.commands import options
+from rfview.commands import options, progress
 from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
     options.check_names(machine)
     launch = getattr(args, "launch", None)
     choice = choice_of(launch) if launch is not None else None
-    with options.progress(patience_s=2.0) as report:
+    with progress.bar(patience_s=2.0) as report:
         device = Device(machine, choice=choice, runs_choice=runs_choice, progress=report,
                         only=choice_of(only) if only is not None else None, **more)  # fmt: skip
         code = run(words_of(args), device, say, report, stops=stops, python=args.python)

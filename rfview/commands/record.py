@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError, KernelFault
-from rfview.commands import options, programs
+from rfview.commands import options, programs, progress
 from rfview.launching import words
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def of_program(args: argparse.Namespace) -> int:
 
     code, device = programs.captured(args, stops=args.stop)
     taken = programs.taken_of(device)
-    with tempfile.TemporaryDirectory(prefix="rfview-") as folder, options.progress() as report:
+    with tempfile.TemporaryDirectory(prefix="rfview-") as folder, progress.bar() as report:
         from rfview.engine.launch import load_launch_file
         from rfview.engine.simulator import Simulator
         from rfview.sessions.file.writer import record
@@ -96,7 +96,7 @@ def recording(args: argparse.Namespace) -> int:
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     output = output_of(args, f"{spec.name}.rfs", ".rfs")
-    with options.progress() as report:
+    with progress.bar() as report:
         from rfview.engine.simulator import Simulator
         from rfview.sessions.branches.capture import record_part
         from rfview.sessions.file.writer import record
@@ -119,9 +119,9 @@ def recipe(args: argparse.Namespace) -> int:
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     output = output_of(args, f"{spec.name}.rfr", ".rfr")
-    with options.progress() as report:
+    with progress.bar() as report:
         from rfview.engine.simulator import Simulator
-        from rfview.sessions.timeline.recipe import write_recipe
+        from rfview.sessions.timeline.recipe_writing import write_recipe
 
         simulator = Simulator(spec, progress=report, **machine)
         result = write_recipe(simulator, output, lambda cycle: report(None, f"running {spec.name}: cycle {cycle:,}"))
@@ -142,12 +142,13 @@ def fill(args: argparse.Namespace) -> int:
         raise InputError("record --fill: the recipe brings its kernel; leave out "
                          f"{'--recipe' if args.recipe else args.target}")
     options.refuse_machine(args, "record --fill")
-    from rfview.sessions.timeline.recipe import fill, open_recipe
+    from rfview.sessions.timeline.recipe import open_recipe
+    from rfview.sessions.timeline.recipe_filling import fill
 
     found = open_recipe(args.fill)
     output = output_of(args, f"{Path(args.fill).stem}.rfs", ".rfs")
 
-    with options.progress() as report:
+    with progress.bar() as report:
         def reached(cycle: int) -> None:
             report(cycle / max(1, found.cycles), f"recording {found.info['name']}: cycle {cycle:,} of {found.cycles:,}")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rfview.engine import files, papers
 from rfview.engine.errors import InputError
 from rfview import __version__
-from rfview.commands import options
+from rfview.commands import options, progress
 
 if TYPE_CHECKING:
     from rfview.engine.papers import Direction
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     from rfview.engine.papers.lab import Lab
 
     kernels = options.bundled(args.kernels) if args.kernels else None
-    with options.progress() as report, Runs(report, args.workers) as runs:
+    with progress.bar() as report, Runs(report, args.workers) as runs:
         labs = {paper: Lab(runs, kernels, paper=paper, size=args.size) for paper in PAPERS}
         directions = [] if args.exact else directions_of(Lab(runs, kernels), args.design)
         findings = [] if args.directions else list(findings_of(labs, args.design, with_runs=not args.exact))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine import files, papers
 from rfview.engine.errors import InputError
 from rfview import charts
-from rfview.commands import options
+from rfview.commands import options, progress
 
 if TYPE_CHECKING:
     from rfview.engine.papers.lab import Lab
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from rfview.engine.batch import Runs
     from rfview.engine.papers.lab import Lab
 
-    with options.progress() as report, Runs(report, args.workers) as runs:
+    with progress.bar() as report, Runs(report, args.workers) as runs:
         paper = papers.load()[args.figure].paper_design
         kernels = options.bundled(args.kernels) if args.kernels else None
         chart, data = known[args.figure][1](Lab(runs, kernels, paper=paper, size=args.size))

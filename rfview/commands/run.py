@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
-from rfview.commands import options
+from rfview.commands import options, progress
 from rfview.launching import words
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def of_launch_file(args: argparse.Namespace) -> int:
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     folder = options.writable_folder(args.save_buffers) if args.save_buffers else None
-    with options.progress() as report:
+    with progress.bar() as report:
         from rfview.engine.simulator import Simulator
 
         if args.check:

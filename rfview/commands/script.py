@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from rfview.engine.errors import InputError
-from rfview.commands import options
+from rfview.commands import options, progress
 from rfview.launching import words
 
 PATIENCE_S = 1.0      # a command that takes longer says on stderr what it is at
@@ -39,7 +39,7 @@ def done(args: argparse.Namespace) -> int:
     text = args.command if args.command is not None else read_commands(args.file)
     from rfview.sessions.commands.script import run_lines
 
-    with options.open_target(args) as session, options.progress(PATIENCE_S) as report:
+    with options.open_target(args) as session, progress.bar(PATIENCE_S) as report:
         session.compiling = report
         session.progress = lambda cycle: report(None, f"at cycle {cycle:,}")
         return run_lines(session, text, json=args.json, answered=report.close)

@@ -22,7 +22,7 @@ from rfview.engine import files
 from rfview.engine.batch import pool_of
 from rfview.engine.errors import InputError
 from rfview import charts
-from rfview.commands import options
+from rfview.commands import options, progress
 from rfview.sweep import columns, dataset, doing, plan, plot
 
 TERMINATED = 143    # 128 + SIGTERM, as shells report it
@@ -103,7 +103,7 @@ def folder_of(args: argparse.Namespace, planned: plan.Plan) -> Path:
 
 def sweep(args: argparse.Namespace, planned: plan.Plan, folder: Path) -> dict[str, Any]:
     """Run the jobs that have no row and return what came of it."""
-    with dataset.writing(folder) as held, options.progress() as bar:
+    with dataset.writing(folder) as held, progress.bar() as bar:
         todo = [one for one in planned.jobs if one.key not in held.keys]
         outcomes: Counter[str] = Counter()
         if todo:

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from rfview.commands import options
+from rfview.commands import options, progress
 from rfview.commands.map import racetrack_machine
 
 EPILOG = """P(N) = P_cache(N) - (P_ideal(N) - P_RM(N)), all in warp instructions per cycle:
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Profile every number of CTAs that fits on the SM and print the curve."""
     machine = racetrack_machine(args, "tlp")
     spec = options.load_target(args.target)
-    with options.progress() as report:
+    with progress.bar() as report:
         from rfview.engine import plugin as designs
         from rfview.engine.tools import tlp
 

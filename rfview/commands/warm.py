@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.errors import RfviewError
-from rfview.commands import options
+from rfview.commands import progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     jobs = [(name, ["rfview.engine.compile.child", absolute(name)]) for name in names]
     if not args.designs:
         jobs.append(("the recorder", ["rfview.sessions.file.warm"]))
-    with options.progress() as bar:
+    with progress.bar() as bar:
         board = Board(bar, len(jobs))
         board.compile(*jobs[0])     # alone: it brings what all the others share
         pool = ThreadPoolExecutor(os.cpu_count())
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 class Board:
     """How far each of some compiles is, shown as one bar."""
 
-    def __init__(self, bar: options.Progress, count: int):
+    def __init__(self, bar: progress.Progress, count: int):
         self._bar, self._count = bar, count
         self._parts: dict[str, float] = {}
 

@@ -68,7 +68,7 @@ def live_ratio(spec: LaunchSpec, design: str) -> float:
 def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
     """Write a recipe and fill it, beside the plain run with its summary and the recording."""
     from rfview.engine.simulator import Simulator
-    from rfview.sessions.timeline import recipe
+    from rfview.sessions.timeline import recipe, recipe_filling, recipe_writing
     from rfview.sessions.file.writer import record
 
     file, filled, direct = folder / "bench.rfr", folder / "filled.rfs", folder / "direct.rfs"
@@ -76,10 +76,10 @@ def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
     for _ in range(runs + 1):
         plain, again, recorded = (Simulator(spec) for _ in range(3))
         alone = spent(lambda: (plain.run(), plain.summary()))
-        written = spent(lambda: recipe.write_recipe(again, file))
+        written = spent(lambda: recipe_writing.write_recipe(again, file))
         ratios.append(written / alone)
         alone = spent(lambda: record(recorded, direct))
-        fills.append(spent(lambda: recipe.fill(recipe.open_recipe(file), filled)) / alone)
+        fills.append(spent(lambda: recipe_filling.fill(recipe.open_recipe(file), filled)) / alone)
     same = filled.read_bytes() == direct.read_bytes()
     result = recipe.open_recipe(file)
     note = f"{result.cycles:,} cycles, {len(result.sums)} states summed"

@@ -18,7 +18,7 @@ from rfview import cli
 from rfview.commands.record import held
 from rfview.sessions.timeline import invariants as accounts
 from rfview.sessions.branches import fork
-from rfview.sessions.timeline.recipe import write_recipe
+from rfview.sessions.timeline.recipe_writing import write_recipe
 from rfview.sessions.file.writer import record
 from rfview.sessions.commands.table import execute
 from tests.harness import Assembly, Machine

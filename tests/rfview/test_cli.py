@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rfview import __version__, cli
-from rfview.commands import options
+from rfview.commands import options, progress
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
 
@@ -181,7 +181,7 @@ def test_the_launch_file_in_the_help_is_a_launch_file(tmp_path: Path) -> None:
 
 
 def test_progress_without_a_terminal_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    with options.progress() as report:
+    with progress.bar() as report:
         for step in range(100):
             report(step / 100, "compiling sram")
     assert capsys.readouterr().err == "rfview: compiling sram\n"
@@ -196,7 +196,7 @@ def test_a_script_says_what_it_waits_for(monkeypatch: pytest.MonkeyPatch, capsys
         return Stop(0, "step", "done")
 
     monkeypatch.setattr(Session, "step", slow)
-    monkeypatch.setattr("rfview.commands.options.QUIET_SECONDS", 0)
+    monkeypatch.setattr("rfview.commands.progress.QUIET_SECONDS", 0)
     monkeypatch.setattr("rfview.commands.script.PATIENCE_S", 0)
     assert cli.main(["script", str(RECORDING), "-c", "step"]) == 0
     captured = capsys.readouterr()

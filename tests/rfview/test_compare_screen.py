@@ -17,7 +17,7 @@ from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from rfview.screens.compare.screen import make_compare_app
 from rfview.learn.tours import TOURS
-from rfview.screens.compare.source import MultiplesSource
+from rfview.screens.compare.multiples import MultiplesSource
 from rfview.sessions.compare import Comparison, report
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording

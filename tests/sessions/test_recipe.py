@@ -20,7 +20,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions import open_session
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
-from rfview.sessions.timeline import recipe
+from rfview.sessions.timeline import recipe, recipe_filling, recipe_writing
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 
@@ -45,7 +45,7 @@ def small(**options: Any) -> Any:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a recipe of bfs (24 launches) on sram, and beside it direct.rfs, the same run recorded."""
     folder = tmp_path_factory.mktemp("recipe")
-    result = recipe.write_recipe(simulator("bfs"), folder / "run.rfr")
+    result = recipe_writing.write_recipe(simulator("bfs"), folder / "run.rfr")
     assert result.finished and result.verified and result.fault is None and result.sums >= 5
     record(simulator("bfs"), folder / "direct.rfs")
     return folder / "run.rfr"
@@ -56,22 +56,22 @@ def changed(path: Path, to: Path, change: Any) -> Path:
     body = recipe.open_recipe(path).body
     change(body)
     made = files.NewFile(to)
-    recipe._write(made, body)
+    recipe_writing._write(made, body)
     made.commit()
     return to
 
 
 def test_filled_it_is_the_recording_to_the_byte(made: Path, tmp_path: Path) -> None:
-    result = recipe.fill(recipe.open_recipe(made), tmp_path / "run.rfs")
+    result = recipe_filling.fill(recipe.open_recipe(made), tmp_path / "run.rfs")
     assert result.finished
     assert (tmp_path / "run.rfs").read_bytes() == made.with_name("direct.rfs").read_bytes()
     assert made.stat().st_size < 100_000 < made.with_name("direct.rfs").stat().st_size / 20
 
 
 def test_settings_scheduler_variant_and_the_fault_that_ends_a_run_are_kept(tmp_path: Path) -> None:
-    written = recipe.write_recipe(small(), tmp_path / "run.rfr")
+    written = recipe_writing.write_recipe(small(), tmp_path / "run.rfr")
     assert (written.cycles, written.finished) == (20_000, False) and "--max-cycles" in (written.fault or "")
-    filled = recipe.fill(recipe.open_recipe(tmp_path / "run.rfr"), tmp_path / "filled.rfs")
+    filled = recipe_filling.fill(recipe.open_recipe(tmp_path / "run.rfr"), tmp_path / "filled.rfs")
     direct = record(small(), tmp_path / "direct.rfs")
     assert filled.fault == direct.fault == written.fault
     assert (tmp_path / "filled.rfs").read_bytes() == (tmp_path / "direct.rfs").read_bytes()
@@ -84,9 +84,9 @@ def test_settings_scheduler_variant_and_the_fault_that_ends_a_run_are_kept(tmp_p
 def test_it_runs_where_its_launch_file_and_data_are_gone(name: str, tmp_path: Path) -> None:
     folder = shutil.copytree(CORPUS / name, tmp_path / "there")
     for launch in sorted(folder.glob("*.toml"))[:1]:
-        written = recipe.write_recipe(simulator(launch), tmp_path / "run.rfr")
+        written = recipe_writing.write_recipe(simulator(launch), tmp_path / "run.rfr")
         shutil.rmtree(folder)
-        filled = recipe.fill(recipe.open_recipe(tmp_path / "run.rfr"), tmp_path / "run.rfs")
+        filled = recipe_filling.fill(recipe.open_recipe(tmp_path / "run.rfr"), tmp_path / "run.rfs")
         end = open_recording(tmp_path / "run.rfs").end
         assert filled.cycles == written.cycles and end["summary"]["verified"] is True
 
@@ -101,7 +101,7 @@ def test_the_first_keyframe_that_differs_is_named_and_nothing_is_left(made: Path
     said = (r"spoilt.rfr: .* differs at keyframe cycle 49,152 \(registers\); all keyframes up to cycle 32,768 agree.*"
             r"\(0123456789abcdef\), this is")
     with pytest.raises(InputError, match=said):
-        recipe.fill(recipe.open_recipe(spoilt), tmp_path / "out.rfs")
+        recipe_filling.fill(recipe.open_recipe(spoilt), tmp_path / "out.rfs")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["spoilt.rfr"]
     warnings = open_session(spoilt).warnings
     assert len(warnings) == 1 and "may run otherwise" in warnings[0]
@@ -110,14 +110,14 @@ def test_the_first_keyframe_that_differs_is_named_and_nothing_is_left(made: Path
 def test_another_machine_or_start_is_noticed(made: Path, tmp_path: Path) -> None:
     slower = changed(made, tmp_path / "a.rfr", lambda body: body["info"]["parameters"].update({"memory.dram_cycles": 450}))
     with pytest.raises(InputError, match=r"differs at keyframe cycle 0 \(state\); not even its start agrees"):
-        recipe.fill(recipe.open_recipe(slower), tmp_path / "out.rfs")
+        recipe_filling.fill(recipe.open_recipe(slower), tmp_path / "out.rfs")
 
     def other_data(body: dict[str, Any]) -> None:
         name, (dtype, shape, data) = body["buffers"][0]
         body["buffers"][0] = [name, [dtype, shape, bytes(len(data))]]
 
     with pytest.raises(InputError, match=r"differs at keyframe cycle 0 \(memory\)"):
-        recipe.fill(recipe.open_recipe(changed(made, tmp_path / "b.rfr", other_data)), tmp_path / "out.rfs")
+        recipe_filling.fill(recipe.open_recipe(changed(made, tmp_path / "b.rfr", other_data)), tmp_path / "out.rfs")
 
 
 def test_a_run_that_ends_early_is_noticed(made: Path, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_run_that_ends_early_is_noticed(made: Path, tmp_path: Path) -> None:
     longer = changed(made, tmp_path / "a.rfr", lambda body: body.update(
         cycles=end + 5000, sums=[*body["sums"][:-1], [end + 5000, 1, 2, 3]]))  # fmt: skip
     with pytest.raises(InputError, match=f"ended at cycle {end:,}, before keyframe cycle {end + 5000:,}"):
-        recipe.fill(recipe.open_recipe(longer), tmp_path / "out.rfs")
+        recipe_filling.fill(recipe.open_recipe(longer), tmp_path / "out.rfs")
 
 
 def test_a_live_session_of_a_recipe_is_the_same_run(made: Path) -> None:
@@ -149,17 +149,17 @@ def test_an_interrupted_run_leaves_what_it_has(tmp_path: Path) -> None:
         return progress
 
     with pytest.raises(KeyboardInterrupt):
-        recipe.write_recipe(simulator("bfs"), tmp_path / "run.rfr", interrupt(40_000))
+        recipe_writing.write_recipe(simulator("bfs"), tmp_path / "run.rfr", interrupt(40_000))
     left, = tmp_path.iterdir()
     assert re.fullmatch(r"run\.[0-9a-f]{6}\.partial\.rfr", left.name)
     part = recipe.open_recipe(left)
     assert (part.cycles, part.body["finished"], part.body["summary"]) == (49_152, False, None)
     with pytest.raises(KeyboardInterrupt):
-        recipe.fill(part, tmp_path / "run.rfs", interrupt(20_000))
+        recipe_filling.fill(part, tmp_path / "run.rfs", interrupt(20_000))
     kept = open_recording(tmp_path / "run.rfs")
     assert kept.last >= 16_384 and kept.warnings
     assert not (tmp_path / "run.rfs").exists()
-    result = recipe.fill(part, tmp_path / "run.rfs")
+    result = recipe_filling.fill(part, tmp_path / "run.rfs")
     assert (result.cycles, result.finished) == (49_152, False)
 
 
@@ -168,14 +168,14 @@ def test_sums_get_sparser_the_longer_the_run_and_the_larger_the_state() -> None:
         array = np.zeros(8, np.uint32)
         return SimpleNamespace(cycle=cycle, sm=array, rf=array, rows=array, memory=array)
 
-    sums, cycle = recipe.Sums(1000), 0
-    assert sums.stride == recipe.FIRST_STRIDE
+    sums, cycle = recipe_writing.Sums(1000), 0
+    assert sums.stride == recipe_writing.FIRST_STRIDE
     while cycle < 10_000_000:
         sums.add(state(cycle))
-        assert len(sums.sums) <= recipe.MAX_SUMS
+        assert len(sums.sums) <= recipe_writing.MAX_SUMS
         cycle += sums.stride - cycle % sums.stride
-    assert {entry[0] % sums.stride for entry in sums.sums} == {0} and len(sums.sums) > recipe.MAX_SUMS // 3
-    assert recipe.Sums(512 << 20).stride == 512 * recipe.FIRST_STRIDE
+    assert {entry[0] % sums.stride for entry in sums.sums} == {0} and len(sums.sums) > recipe_writing.MAX_SUMS // 3
+    assert recipe_writing.Sums(512 << 20).stride == 512 * recipe_writing.FIRST_STRIDE
 
 
 def test_files_that_are_cut_damaged_foreign_or_newer_are_one_clear_error(made: Path, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_recipe_whose_parts_do_not_belong_together_is_one_clear_error(made: Pa
     ):
         path = changed(made, tmp_path / "odd.rfr", change)
         with pytest.raises(InputError, match=match):
-            recipe.fill(recipe.open_recipe(path), tmp_path / "out.rfs")
+            recipe_filling.fill(recipe.open_recipe(path), tmp_path / "out.rfs")
 
 
 def test_saying_what_a_recipe_holds_needs_no_numba(made: Path) -> None:
