@@ -9,7 +9,7 @@
     palette  scales  graphics      colours by role; colours of values; whether the terminal shows pixels
     plain  dap/                    sentences instead of a screen; the Debug Adapter Protocol
     learn/                         explanations, help topics and guided tours
-    startup  recipe                commands done on opening; the command line that shows a view again
+    startup  command_line          commands done on opening; the command line that opens a view again
     streams  crash                 standard output and error, to which only text goes; what is said of our own defects
     charts  listing  manual        bar charts; lists of the command line; its manual page
     sweep/                         sweep files, and the datasets that they fill

@@ -11,7 +11,7 @@ import numpy as np
 from rfview.engine.escapes import visible
 from rfview.sessions.commands.table import VERBS
 from rfview.sessions.expressions.names import FUNCTIONS, UNITS
-from rfview.sessions.timeline.invariants import event_names
+from rfview.sessions.energy import event_names
 
 MOST = 200      # of what is offered for one word
 UNIT = re.compile(rf"([{''.join(UNITS)}])\d*\.\Z")

@@ -7,6 +7,7 @@
     check        races and the like in the whole run, looked for in a process of its own
     guard        what a recording breaks by what it holds, in one sentence
     plot         charts over time, for notebooks
+    energy       what has been counted, by name, and the energy that it comes to
     bounds       what a value may have been within chunks, by zone maps alone
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back

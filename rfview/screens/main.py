@@ -12,7 +12,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from rfview import crash, recipe
+from rfview import command_line, crash
 from rfview.actions import ACTIONS, key_label
 from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory
@@ -249,7 +249,7 @@ class MainScreen(Guarded, Screen[None]):
             focus.choose_warp(self, data["warp"])
         self.learn_words()
         if "target" in data:
-            app.target_command = recipe.for_kernel(app.target_command, data)
+            app.target_command = command_line.for_kernel(app.target_command, data)
             self.change(title=data["name"], scroll=0)
 
     def learn_words(self) -> None:
@@ -377,7 +377,7 @@ class MainScreen(Guarded, Screen[None]):
         app: Any = self.app
         rival = self.worker.rival if self.scene.over is not None else None
         over = f" --overlay {shlex.quote(str(rival.path))}" if rival is not None else ""
-        line = recipe.command_line(app.target_command, self.worker.session, self.scene.cycle, self.scene.warp)
+        line = command_line.of_view(app.target_command, self.worker.session, self.scene.cycle, self.scene.warp)
         return visible(line + over)
 
     def leave(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.sessions.reports import tables as reports
-from rfview.sessions.timeline.invariants import counts_of, energy_at, node_of
+from rfview.sessions.energy import counts_of, energy_at, node_of
 from rfview.sessions.compare import machines
 from rfview.sessions.compare.comparison import Comparison, Divergence, Split
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName

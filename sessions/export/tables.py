@@ -23,7 +23,7 @@ from rfview.engine.escapes import visible_in
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
 from rfview.sessions.export.instructions import constants, followed, windows
 from rfview.sessions.timeline.base import Timeline
-from rfview.sessions.timeline.invariants import event_names
+from rfview.sessions.energy import event_names
 
 Columns = Sequence[Sequence[Any]]
 INTEGER, TEXT, ANY = "integer", "text", "any"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.sessions.timeline.invariants import counts_of, energy_at, energy_of, node_of
+from rfview.sessions.energy import counts_of, energy_at, energy_of, node_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 

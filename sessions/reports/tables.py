@@ -8,7 +8,8 @@ from typing import Any
 from rfview.engine.errors import InputError
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.invariants import energy_at, problems
+from rfview.sessions.energy import energy_at
+from rfview.sessions.timeline.invariants import problems
 
 NO_CTA = 255
 ACTIVITIES = ("idle", "read", "write", "busy")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.sessions.timeline.invariants import event_names
+from rfview.sessions.energy import event_names
 from rfview.sessions.layout import suggest
 
 # words of SCREENS for what a design does by itself -> the part of its counters' names that means it

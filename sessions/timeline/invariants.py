@@ -8,59 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
-from rfview.engine.events import FIRST_DESIGN_EVENT
-from rfview.engine.plugin import nodes, origin
 from rfview.engine.snapshot import Snapshot
+from rfview.sessions.energy import counts_of, energy_at, energy_of
 from rfview.sessions.timeline.base import Timeline
 
 TOLERANCE = 1e-9        # of the total: what adding floats in another order may differ by
-
-
-def event_names(info: Mapping[str, Any]) -> dict[int, str]:
-    """Return the name of each counter in sm.events: the machine's own, then the design's."""
-    names = dict(enumerate(info.get("events", ())))
-    return names | {FIRST_DESIGN_EVENT + index: name for index, name in enumerate(info.get("design_events", ()))}
-
-
-def counts_of(info: Mapping[str, Any], events: Any, access_wait: Any) -> dict[str, Any]:
-    """Return every count by name; events, access_wait: sm.events and sm.access_wait, one cycle's or columns (.., n)."""
-    found = {name: events[index] for index, name in event_names(info).items()}
-    for entry in info.get("stalls", ()):
-        if int(entry["code"]) < len(access_wait):
-            found[f"{entry['name']}_wait_cycles"] = access_wait[int(entry["code"])]
-    return found
-
-
-def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -> dict[str, Any] | None:
-    """Return {"dynamic", "leakage", "refresh", "total"} in pJ after so many cycles; None where no clock was recorded.
-
-    Raises InputError when the run's design is not installed here.
-    """
-    if not info.get("clock_mhz"):
-        return None
-    spec = info["design_spec"]
-    origin.require(spec, "the energy")
-    run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]),
-                       info.get("parameters", {}))  # fmt: skip
-    return designs.energy(tuple(spec["chain"]), run)
-
-
-def node_of(info: Mapping[str, Any]) -> int | None:
-    """Return the technology node in nm of a run's energies, None where it is not known."""
-    spec = info["design_spec"]
-    try:
-        return nodes.node_nm(spec["chain"], spec["values"], str(info["preset"]))
-    except InputError:
-        return None     # its design is not installed here, and so its energy is not known, either
-
-
-def energy_at(snapshot: Snapshot) -> dict[str, float] | None:
-    """Return the energy in pJ that the register file has used up to a snapshot's cycle."""
-    sm = snapshot.sm
-    return energy_of(snapshot.info, counts_of(snapshot.info, sm["events"].tolist(), sm["access_wait"].tolist()),
-                     snapshot.cycle)  # fmt: skip
 
 
 def problems(snapshot: Snapshot) -> tuple[str, ...]:

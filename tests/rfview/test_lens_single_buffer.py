@@ -14,7 +14,7 @@ from rfview.render import lens
 from rfview.render.lenses import single_buffer
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from rfview.sessions.timeline.invariants import counts_of, energy_of
+from rfview.sessions.energy import counts_of, energy_of
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
 

@@ -12,7 +12,7 @@ from rfview.render.lenses.banks import requests
 from rfview.render.machine import Machine, plain_record
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent, progress
-from rfview.sessions.timeline.invariants import counts_of, energy_of
+from rfview.sessions.energy import counts_of, energy_of
 
 WIDE = 58
 PER_ROW = 8

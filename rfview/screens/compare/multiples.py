@@ -17,7 +17,7 @@ from rfview.sessions.compare.values import same_buffers
 from rfview.sessions.expressions.ptx_names import kernel_name
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
-from rfview.sessions.timeline.invariants import node_of
+from rfview.sessions.energy import node_of
 from rfview.sessions.why import why
 
 STRETCHES = 60             # of a band's issue rate

@@ -14,7 +14,8 @@ from rfview.screens.scenes.lines import LineSource
 from rfview.screens.scenes.pipes import PipeSource
 from rfview.screens.scenes.spans import SpanSource
 from rfview.screens.scenes.watches import WatchSource
-from rfview.sessions.timeline.invariants import counts_of, energy_of, problems
+from rfview.sessions.energy import counts_of, energy_of
+from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.why.past import Past
 
 if TYPE_CHECKING:

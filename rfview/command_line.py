@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MACHINE = {"design": "sram", "scheduler": "gto"}     # option -> what it is when it is not given
 
 
-def command_line(target_command: str, session: Session | None, cycle: int, warp: int) -> str:
+def of_view(target_command: str, session: Session | None, cycle: int, warp: int) -> str:
     """Return `target_command` with the way to the session's branch, the cycle and the warp added."""
     from rfview.sessions.branches.fork import way_to
 
