@@ -85,7 +85,7 @@ def test_every_file_says_its_duty_in_its_first_line() -> None:
         first = (ast.get_docstring(tree_of(path)) or "").partition("\n")[0]
         if len(first) < 20 or not first.endswith((".", ":")):
             wrong.append(f"{name_of(path)}: {first or 'no docstring'}")
-    assert not wrong
+    assert not wrong, f"the first line of a file says its duty, in 20 characters or more, and ends in a full stop: {wrong}"
 
 
 def listed_in_tables() -> dict[str, set[str]]:

@@ -1,23 +1,21 @@
 """The table of debugger commands, from all groups: scripts, the screens' command line and other front ends run it.
 
-A new command is one function with `@verb` in the file of its group; a new group is one more name in GROUPS.
+A new command is one function with `@verb` in the file of its group; a new file is one more import here.
 """
 
 from __future__ import annotations
 
 from rfview.engine.errors import InputError
-from rfview.sessions.commands import (move, breaks, look, capture, check, find, heat, image, follow, branch, relief,
-                                      stop, why)  # fmt: skip
+from rfview.sessions.commands import (  # noqa: F401 - each adds its commands to VERBS, in the order of `help`
+    move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why,
+)
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
 from rfview.sessions.layout import suggest
 from rfview.sessions.guard import consistent
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
 
-__all__ = ["ALIASES", "GROUPS", "VERBS", "Answer", "execute", "help_text"]
-
-# in the order in which `help` lists them, which is that of the import
-GROUPS = (move, breaks, look, capture, find, heat, image, follow, branch, stop, why, relief, check)
+__all__ = ["ALIASES", "VERBS", "Answer", "execute", "help_text"]
 
 
 def execute(session: Session, line: str) -> Answer:

@@ -8,15 +8,21 @@ import pytest
 
 from rfview.engine import config, plugin as designs, stalls
 from rfview.engine.errors import InputError
-from rfview import cli
+from rfview import cli, palette
 from rfview.learn import sources, terms
+from rfview.render.help import MEANINGS
 from rfview.render.layout import PANELS
 from rfview.screens.handlers import focus
 from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
 
-def test_every_state_has_a_source_and_no_other_has() -> None:
-    assert set(sources.STATES) == {stall.name for stall in stalls.STALLS}
+def test_every_state_has_a_source_a_colour_and_a_meaning() -> None:
+    names = {stall.name for stall in stalls.STALLS}
+    tables = {"rfview/learn/sources.py, STATES": set(sources.STATES), "rfview/render/help.py, MEANINGS": set(MEANINGS),
+              "rfview/palette.py, STATES": set(palette.STATES)}
+    lacking = [f"{table} lacks {name}" for table, known in tables.items() for name in sorted(names - known)]
+    assert not lacking
+    assert set(sources.STATES) == names
 
 
 def test_every_panel_and_the_frame_around_them_is_explained_with_columns() -> None:

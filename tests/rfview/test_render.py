@@ -93,7 +93,8 @@ def test_panels_do_not_overlap_and_stay_on_the_screen(size: tuple[int, int]) -> 
     ((60, 20), {"warps", "overview"}),
 ])
 def test_what_a_size_shows(size: tuple[int, int], expected: set[str]) -> None:
-    assert set(shown(layout(*size))) == expected
+    found = set(shown(layout(*size)))
+    assert found == expected, f"{size}: {found - expected or 'nothing'} is new, {expected - found or 'nothing'} is gone"
     assert is_tiny(*size) == (size == (60, 20))
 
 
