@@ -54,7 +54,7 @@ class Chart:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the parts, in the order in which they are first met."""
+        """Return the names of the parts, in the order of their first appearance."""
         return list(dict.fromkeys(name for one in self.bars for name, _ in one.parts))
 
 

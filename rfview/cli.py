@@ -98,10 +98,10 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved."""
-    # NumPy would start threads for products of matrices, of which there are none; Textual would wait up to 16 ms to paint
+    # NumPy would start threads for matrix products, which rfview never computes; Textual would wait up to 16 ms to paint
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("TEXTUAL_FPS", "200")
-    # modules and machine code make many objects that stay: to look among them for lost ones so often would slow each start
+    # modules and machine code create many objects that live on: frequent garbage collection would only slow the start
     gc.set_threshold(50_000, 10, 10)
     words = list(sys.argv[1:] if argv is None else argv)
     with streams.guarded():
@@ -109,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _guarded(words: list[str]) -> int:
-    """Run one command; make of every error a line and an exit code."""
+    """Run one command; turn every error into a line and an exit code."""
     try:
         code = _run(words)
         sys.stdout.flush()

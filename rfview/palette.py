@@ -55,7 +55,7 @@ STATES: dict[str, tuple[str, str, str]] = {
     "rfc_flush":        ("#FF6A3D", "bright_red",     "solid"),
     "finished":         ("#6B7683", "bright_black",   "plain"),
     "no_cta":           ("#566170", "bright_black",   "plain"),
-    # families, for states that a foreign design brings along
+    # families, for a foreign design's own states
     "ready":            ("#8FB8AA", "green",          "plain"),
     "scoreboard":       ("#5CB8F0", "cyan",           "tint"),
     "fetch":            ("#A394CC", "magenta",        "plain"),

@@ -36,7 +36,7 @@ def choices() -> list[str]:
 
 
 def parameters_of(name: str) -> list[str]:
-    """Return "parameter=value" with the default of each parameter of a design; [] for a name that is none."""
+    """Return "parameter=value" with the default of each parameter of a design; [] for an unknown name."""
     from rfview.engine import plugin as designs
     from rfview.engine.errors import InputError
 

@@ -51,7 +51,7 @@ class View:
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
-            self.said = f"opened anew: {self.path.name} cannot be read ({error})"
+            self.said = f"opened afresh: {self.path.name} cannot be read ({error})"
             return
         self.data = data
 
@@ -61,7 +61,7 @@ class View:
         """Put the cursor where it was, and the breakpoints."""
         self.session = session
         if self.data and self.data.get("run") != _run(session):
-            self.data, self.said = {}, f"opened anew: {self.path.name} is of another run"
+            self.data, self.said = {}, f"opened afresh: {self.path.name} is of another run"
         timeline = session.timeline
         cycle = self._number("cycle", timeline.first, timeline.last, session.cycle)
         here = session.cycle
@@ -86,7 +86,7 @@ class View:
         self._without_doubles()
         if self.data:
             at = f", at cycle {main.scene.cycle:,}" if main.scene.cycle == self.data.get("cycle") else " but for the cycle"
-            self.said = f"as it was left{at}; replay --fresh opens it anew"
+            self.said = f"as it was left{at}; replay --fresh opens it afresh"
             self._focus(main)
         elif self.said:
             main.say(self.said)

@@ -26,7 +26,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Branch:
-    """Where a session comes from. parent: its name. cycle: where they part. changes: what is otherwise from there on.
+    """Where a session comes from. parent: its name. cycle: where they part. changes: what differs from there on.
 
     command: the debugger command that makes it again, given on the parent at that cycle.
     """

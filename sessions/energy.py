@@ -28,7 +28,7 @@ def counts_of(info: Mapping[str, Any], events: Any, access_wait: Any) -> dict[st
 
 
 def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -> dict[str, Any] | None:
-    """Return {"dynamic", "leakage", "refresh", "total"} in pJ after so many cycles; None where no clock was recorded.
+    """Return {"dynamic", "leakage", "refresh", "total"} in pJ after `cycles` cycles; None where no clock was recorded.
 
     Raises InputError when the run's design is not installed here.
     """

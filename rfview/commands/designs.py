@@ -71,7 +71,7 @@ def check_apart(variant: str, seconds: int) -> int:
         environment = {**os.environ, INSIDE: "1", "PYTHONPATH": path}
         return subprocess.run(words, env=environment, timeout=seconds, check=False).returncode
     except subprocess.TimeoutExpired:
-        raise InputError(f"designs --check: {variant} did not end within {seconds} s; if none of its loops runs for ever, "
+        raise InputError(f"designs --check: {variant} did not end within {seconds} s; if none of its loops is endless, "
                          "--seconds S waits longer") from None
 
 

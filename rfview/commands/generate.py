@@ -29,7 +29,7 @@ HELP = {
     "divergence": "share of the body that runs on half of the lanes, then on the others",
     "warps": "in all; a CTA has up to 8",
     "kind": "of the values: float or int",
-    "seed": "begin of the random numbers",
+    "seed": "seed of the random numbers",
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 
-# what is not called in text as it is in JSON: "off" is of the options, the PTX is compiled all the same
+# names that differ between text and JSON: "off" is about the options; the PTX is compiled in any case
 LABELS = {"compilation": "PTX options", "compilation_notes": "PTX notes"}
 
 

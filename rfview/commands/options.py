@@ -120,7 +120,7 @@ def refuse_machine(args: argparse.Namespace, command: str) -> None:
     for name, value in vars(standard.parse_args([])).items():
         if getattr(args, name) != value:
             option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
-            raise InputError(f"{command}: the recipe brings its machine; leave out {option}, or run the kernel anew")
+            raise InputError(f"{command}: the recipe brings its machine; leave out {option}, or run the kernel itself")
 
 
 def command_of(name: str, args: argparse.Namespace) -> str:
@@ -220,7 +220,7 @@ def load_target(target: str) -> LaunchSpec:
 
 
 def warn(warnings: list[str]) -> None:
-    """Print what is wrong with a session that can be shown all the same."""
+    """Print what is wrong with a session that can be shown anyway."""
     for text in warnings:
         print(f"rfview: warning: {text}", file=sys.stderr)
 

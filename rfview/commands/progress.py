@@ -25,7 +25,7 @@ class Progress:
         self._open = False
 
     def __call__(self, fraction: float | None, text: str) -> None:
-        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, nobody knows how far it is); 1 takes it away."""
+        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, as the end is not known); 1 takes it away."""
         now = time.monotonic()
         if fraction is not None and fraction >= 1:
             self.close()
@@ -58,7 +58,7 @@ class Progress:
 
     @staticmethod
     def _clear() -> None:
-        """Begin the terminal's line anew."""
+        """Clear the terminal's current line."""
         getattr(sys.stderr, "control", sys.stderr.write)("\r\x1b[2K")
 
 

@@ -114,7 +114,7 @@ def finding_lines(finding: Finding) -> list[str]:
 
 
 def is_off(finding: Finding) -> bool:
-    """Say whether a claim came out otherwise than the paper has it, so that its cause is of interest."""
+    """Say whether a claim's result differs from the paper's, so that the cause is of interest."""
     from rfview.engine.papers import verdicts      # start-up, as above
 
     return finding.verdict in (verdicts.DIRECTION, verdicts.FAILS)

@@ -62,7 +62,7 @@ class Adapter:
                 self._requests.put(message)
                 if leaves:
                     break       # a thread that still reads standard input would disturb the interpreter's end
-        except Exception as error:      # raised again by the thread that answers, which would otherwise wait for ever
+        except Exception as error:      # raised again by the thread that answers, which would otherwise wait forever
             self._requests.put(error)
         self._conversation.leaving.set()
         self._requests.put(None)

@@ -23,7 +23,7 @@ class Arguments:
         return self._given.get(name) is not None
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Return a whole number; raises InputError where it is none, or missing without a default."""
+        """Return a whole number; raises InputError for anything else, or where it is missing without a default."""
         value = self._needed(name, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -32,7 +32,7 @@ class Arguments:
         return value
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return a text; raises InputError where it is none, or missing without a default."""
+        """Return a text; raises InputError for anything else, or where it is missing without a default."""
         value = self._needed(name, default)
         if not isinstance(value, str):
             raise self._wrong(name, "a text")
@@ -55,7 +55,7 @@ class Arguments:
         return [Arguments(f"{self._where}: {name}[{index}]", value) for index, value in enumerate(self._list(name))]
 
     def inner(self, name: str) -> Arguments:
-        """Return an object, empty where it is missing; raises InputError for what is none."""
+        """Return an object, empty where it is missing; raises InputError for anything else."""
         return Arguments(f"{self._where}: {name}", self._given.get(name))
 
     def settings(self, name: str) -> dict[str, str | int | float]:

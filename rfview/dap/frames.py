@@ -50,7 +50,7 @@ class Sources:
         return {"name": name, "sourceReference": reference}
 
     def content(self, reference: int) -> dict[str, Any]:
-        """Return the text of a source that has no file; raises InputError for a number that there is not."""
+        """Return the text of a source that has no file; raises InputError for an unknown number."""
         if reference == PTX:
             return {"content": self.ptx["text"], "mimeType": "text/x-ptx"}
         paths = self._lines.paths
@@ -65,7 +65,7 @@ class Sources:
         return self.stack_at(thread, int(self._session.snapshot().sm["warp"][warp]["pc"]), line_offset)
 
     def stack_at(self, thread: int, pc: int, line_offset: int) -> list[dict[str, Any]]:
-        """Return the frames of an instruction; none where there is no such."""
+        """Return the frames of an instruction; none where the program has no such instruction."""
         program = self._session.info["program"]
         if pc >= len(program):
             return []
@@ -125,7 +125,7 @@ def address(pc: int) -> str:
 
 
 def number(reference: str) -> int:
-    """Return the instruction that an address names; raises InputError for what is none."""
+    """Return the instruction that an address names; raises InputError for anything else."""
     try:
         return int(reference, 16 if reference.lower().startswith("0x") else 10) - ADDRESS
     except ValueError:
@@ -133,7 +133,7 @@ def number(reference: str) -> int:
 
 
 def _on_disk(path: Path, text: str | None) -> Path | None:
-    """Return the file, if its text is the one that runs, or nobody knows what that was."""
+    """Return the file, if its text is the one that runs, or if that text is not known."""
     try:
         is_same = path.is_file() if text is None else path.read_text(encoding="utf-8") == text
         return path.resolve() if is_same else None

@@ -11,7 +11,7 @@ LINE_SECONDS = 10.0     # between two lines of a console
 
 
 class Compiling:
-    """What compiling reports to: (share 0..1, or None where nobody knows; text). has_bar: the editor shows a progress."""
+    """What compiling reports to: (share 0..1, or None where it is not known; text). has_bar: the editor shows a progress."""
 
     def __init__(self, wire: Wire):
         self.has_bar = False

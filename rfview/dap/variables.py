@@ -29,7 +29,7 @@ class Node:
 
 
 class Trees:
-    """The trees of one stop, numbered as the editor asks for them; numbers start anew at each stop.
+    """The trees of one stop, numbered as the editor asks for them; numbering starts over at each stop.
 
     session: may be exchanged for a branch of it at the same cycle; the numbers stay.
     """

@@ -24,7 +24,7 @@ class Wire:
         self._number = 0
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages up to the end of the stream; raises InputError for what is none."""
+        """Yield the messages up to the end of the stream; raises InputError for anything else."""
         while True:
             length = None
             while line := self._source.readline(LONGEST_HEADER).strip():

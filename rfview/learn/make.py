@@ -1,4 +1,4 @@
-"""Makes the bundled recordings anew: `python -m rfview.learn.make [bundled | TOUR ...]`; needs the machine."""
+"""Records the bundled recordings again: `python -m rfview.learn.make [bundled | TOUR ...]`; needs the machine."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ Rules
   Under two_level and switch_on_stall a warp that issue_check refuses keeps its place among the active ones: it must not
   wait for one outside.
   on_exit comes for all warps of a CTA at once, when its last one has ended and nothing of it is under way.
-  A refused result has its result bus for the cycle all the same (sm.result_buses of them, and one for loads), and those
+  A refused result still has its result bus for the cycle (sm.result_buses of them, and one for loads), and those
   behind it wait: what a write needs is best got ready in on_issue. A refused read holds the other reads of its bank.
   A port is free for what the design writes by itself where registers.read_port_free(sm, bank) says so: in end_cycle behind
   all else of the cycle, in begin_cycle before it (then it goes first). take_write_port books it there as well.

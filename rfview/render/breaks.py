@@ -16,7 +16,7 @@ NONE = "none: b sets one at the focused warp's instruction, w watches the focuse
 
 
 def nearest(point: BreakView, cycle: int) -> tuple[int | None, int | None]:
-    """Return the stops before and after a cycle, None where there is none known."""
+    """Return the stops before and after a cycle, None where none is known."""
     before = bisect_left(point.cycles, cycle)
     after = bisect_right(point.cycles, cycle)
     return (point.cycles[before - 1] if before else None, point.cycles[after] if after < len(point.cycles) else None)

@@ -18,8 +18,8 @@ _chains: WeakKeyDictionary[Machine, dict[tuple[int, bool], Chain]] = WeakKeyDict
 class Link:
     """One step of the answer. text: the sentence. evidence: what proves it. code: the state it belongs to, -1 for none.
 
-    since, until: cycles it holds, -1 when not known. warp: whom it speaks of. target: where Enter leads. conclusion: the
-    last line, in green: the resource. brief: the sentence where there is no room for all of it, "" where it has no such.
+    since, until: cycles it holds, -1 when not known. warp: the one it is about. target: where Enter leads. conclusion: the
+    last line, in green: the resource. brief: the sentence where there is no room for all of it, "" where it has none.
     """
 
     text: str

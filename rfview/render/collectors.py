@@ -73,7 +73,7 @@ def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
     under_way = np.isin(machine.inflight["stage"], (layout.EXECUTE, layout.MEMORY))
     for name, index in _pipes(machine):
         pipe = machine.pipe[index]
-        at_head = index == layout.PIPE_LDST and int(machine.sm["ldst_head"]) != layout.NONE8    # nobody knows for how long
+        at_head = index == layout.PIPE_LDST and int(machine.sm["ldst_head"]) != layout.NONE8    # its end is not known
         inside = np.flatnonzero(under_way & (machine.inflight["pipe"] == index))
         left = max(0, pipe["until_cycle"] - machine.cycle)
         if not (len(inside) or at_head or left):

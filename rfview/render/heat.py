@@ -50,7 +50,7 @@ def columns_of(width: int) -> int:
 
 
 def rows_of(height: int, glyphs: bool, count: int) -> tuple[int, int]:
-    """Return (rows of cells, values a row of cells shows) for so many values in a window so high."""
+    """Return (rows of cells, values a row of cells shows) for a number of values in a window of some height."""
     room = _room(height, glyphs)
     each = 1 if glyphs or count <= room else 2
     return min(room, -(-count // each)), each

@@ -63,7 +63,7 @@ def _short_legend(view: HeatView, width: int) -> Line:
 
 
 def _clipped(row: Row, room: int) -> Line:
-    """Return a row's line, cut to so many cells."""
+    """Return a row's line, cut to a number of cells."""
     short = Row(room)
     return short.join(row.line()).line()
 

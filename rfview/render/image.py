@@ -77,7 +77,7 @@ def panes_of(view: ImageView, width: int, height: int) -> Panes:
 
 
 def _start(focus: int, shown: int, count: int) -> int:
-    """Return the first of so many that are shown, with the one in focus near the middle."""
+    """Return the first of the items shown, with the one in focus near the middle."""
     return max(0, min(count - shown, focus - shown // 2))
 
 

@@ -13,7 +13,7 @@ TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS",
           "pipeline": "PIPELINE", "lines": "LINES", "watches": "WATCHES"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 LENS_CELLS = 59     # columns of the lens and what is below it, where all warps stand in one column
-LENS, TITLE, EMPTY = 18, 1, 1       # rows of the lens where it has all it wants; a title; the line about empty slots
+LENS, TITLE, EMPTY = 18, 1, 1       # rows of the whole lens; of a title; of the line about empty slots
 LEAST_WHY, MAX_WHY, MAX_WATCHES = 5, 12, 6    # rows
 
 
@@ -153,7 +153,7 @@ def _wide(width: int, top: int, bottom: int, slots: int, lens_cells: int, watche
 
 
 def _stack(x: int, y: int, width: int, panels: Iterable[tuple[str, int]]) -> list[Place]:
-    """Return panels of so many rows below each other; those of none are left out."""
+    """Return panels, each with its rows, below each other; those without rows are left out."""
     places = []
     for panel, rows in panels:
         if rows > 0:

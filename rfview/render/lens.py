@@ -17,7 +17,7 @@ Places = Callable[[Any, int], list[tuple[str, str]]]    # (machine, warp) -> (te
 Painter = Callable[[Scene, int, int], list[Line]]
 
 WIDE = 58
-PANEL_ROWS = 6          # a design's panels take three quarters of the lens, at least so many rows; its banks the rest
+PANEL_ROWS = 6          # a design's panels take three quarters of the lens, this many rows at least; its banks the rest
 
 
 def base_design(design: str) -> str:

@@ -40,7 +40,7 @@ class Look:
 
 
 def looks(info: dict[str, Any]) -> dict[int, Look]:
-    """Return code -> Look, from the session's own table where it has one (foreign designs bring their states along)."""
+    """Return code -> Look, from the session's own table where it has one (which has the states of foreign designs, too)."""
     table: dict[int, Look] = {
         s.code: Look(s.code, s.name, s.short, s.glyph, s.family, s.name, s.sentence) for s in STALLS
     }
@@ -54,7 +54,7 @@ def looks(info: dict[str, Any]) -> dict[int, Look]:
 
 @dataclass(frozen=True)
 class Watch:
-    """A watched item, in the cycle before and now, in words. kind: a register's type, "" for what is none.
+    """A watched item, in the cycle before and now, in words. kind: a register's type, "" for anything else.
 
     last: its mean, or where is_state its commonest code, in each stretch of the last RATE_WINDOW cycles, oldest first.
     low, high: least and greatest value there, as text.

@@ -180,7 +180,7 @@ def bar_rows(shares: Iterable[float], rows: int) -> list[str]:
 
 
 def progress(done: int, total: int, width: int = 4) -> str:
-    """Return `━━━╌`: so many of so many."""
+    """Return a bar such as `━━━╌`: the share done."""
     full = 0 if total <= 0 else max(0, min(width, round(width * done / total)))
     return "━" * full + "╌" * (width - full)
 

@@ -61,7 +61,7 @@ def _fits_beside(link: Link, texts: list[str], width: int) -> bool:
 
 
 def _since(link: Link) -> str:
-    """Return since when a link holds, "" where its sentence says it or nobody knows."""
+    """Return since when a link holds, "" where its sentence says it or it is not known."""
     return f"since {number(link.since)}" if link.since >= 0 and number(link.since) not in link.text + link.evidence else ""
 
 

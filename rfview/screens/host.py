@@ -69,7 +69,7 @@ class HostApp(App[int]):
         self.exit(return_code=128 + number)
 
     def _end_without_terminal(self) -> None:
-        """End as a hang-up does where the terminal is gone and no signal came: Textual would read from it for ever.
+        """End as a hang-up does where the terminal is gone and no signal came: Textual would read from it forever.
 
         In a browser: where the server is gone that began us.
         """

@@ -170,7 +170,7 @@ class MainScreen(Guarded, Screen[None]):
         scene = message.scene.seen_as(mine)
         count = scene.now.num_warps if scene.now else 1
         facts: dict[str, Any] = {"warp": min(mine.warp, count - 1)}
-        if message.warp is not None and message.warp != mine.warp:      # whom the stop is about, so that `e` tells of it
+        if message.warp is not None and message.warp != mine.warp:      # the warp of the stop, so that `e` explains it
             facts |= {"warp": min(message.warp, count - 1), "scroll": 0}
         if message.keeps_message:
             facts |= {"message": mine.message, "message_kind": mine.message_kind, "badge": mine.badge}

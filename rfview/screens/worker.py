@@ -250,7 +250,7 @@ class SessionWorker:
         return self._cancel.is_set()
 
     def end_of_busy(self) -> None:
-        """Show where the session stands, if a request that does not move it has shown how far it is."""
+        """Show where the session stands, if a request that does not move it has reported progress."""
         if self._busy_shown:
             self.arrive()
 

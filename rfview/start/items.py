@@ -105,7 +105,7 @@ def read(item: Item) -> Item:
 
 
 def _left_at(file: Path) -> str:
-    """Return where a recording was left: "at 2,001"; "" where nobody knows."""
+    """Return where a recording was left: "at 2,001"; "" where that is not known."""
     try:
         cycle = json.loads(file.with_name(file.name + ".view.json").read_text(encoding="utf-8"))["cycle"]
         return f"at {cycle:,}" if isinstance(cycle, int) else ""

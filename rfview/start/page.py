@@ -54,7 +54,7 @@ class Page:
 
 
 def places(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
-    """Return x, y, width and height of each list on a screen of so many cells."""
+    """Return x, y, width and height of each list on a screen of that many cells."""
     top, bottom = 2, height - 2
     room = bottom - top
     left = (width * 62) // 120

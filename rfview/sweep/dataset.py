@@ -58,7 +58,7 @@ def parts(folder: Path) -> list[Path]:
 
 
 def read(folder: Path, columns: Sequence[str]) -> Any:
-    """Return some columns of all rows as an Arrow table. Raises InputError where a part is none of a sweep's."""
+    """Return some columns of all rows as an Arrow table. Raises InputError where a file is not part of a sweep."""
     import pyarrow as pa
     from pyarrow import parquet
 

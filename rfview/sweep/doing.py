@@ -43,7 +43,7 @@ def _like(planned: Planned) -> tuple[str, str]:
 
 
 def _status(outcomes: Counter[str], total: int, seconds: float | None, width: int) -> str:
-    """Return how far it is: jobs, those that went wrong, and the time left."""
+    """Return the progress: jobs, those that went wrong, and the time left."""
     bad = ", ".join(f"{outcomes[name]:,} {name}" for name in (rows.WRONG, rows.MISBEHAVED, rows.FAILED) if outcomes[name])
     left = "waiting for workers" if not width else f"{duration(seconds)} left" if seconds is not None else ""
     return ", ".join(part for part in (f"{outcomes.total():,} of {total:,} jobs", bad, left) if part)

@@ -50,7 +50,7 @@ class Whole:
 class Relief:
     """What came of a relief.
 
-    branch: the session's name in the family. resource: whose delay it takes away. changes: what is otherwise. begin: the
+    branch: the session's name in the family. resource: whose delay it takes away. changes: what differs. begin: the
     cycle of the fork, the run's first where it was simulated anew (from_start). warp: the slot that waited; n, text: the
     instruction that both runs come to. issued: the cycle in which it issues, as it ran and with the relief, None where it
     is more than MAX_LATER later. lost, waited: warp-cycles from `begin` to that, lost to the register file, and all in
@@ -79,7 +79,7 @@ class Relief:
         return None if self.issued[1] is None else self.issued[0] - self.issued[1]
 
     def data(self) -> dict[str, Any]:
-        """Return everything as JSON knows it; measured says that nothing of it is guessed."""
+        """Return everything as JSON knows it; measured says that none of it is an estimate."""
         return {**vars(self), "changes": [vars(change) for change in self.changes], "gain": self.gain, "measured": True,
                 "whole": None if self.whole is None else dict(vars(self.whole))}  # fmt: skip
 
@@ -142,7 +142,7 @@ def whole_run(session: Session, relief: Relief) -> Whole:
 
 
 def _report(session: Session, cycle: int) -> None:
-    """Tell how far it is; raises InputError when the user stops it."""
+    """Report progress; raises InputError when the user stops it."""
     if session.progress is not None and session.progress(cycle):
         raise InputError(f"relief: stopped at cycle {cycle:,}")
 

@@ -1,4 +1,4 @@
-"""The same kernel anew on another register-file design or scheduler, taken to where the session stands; or another kernel.
+"""The same kernel run again on another register-file design or scheduler, up to where the session is; or another kernel.
 
 A swapped run is a branch that leaves its parent at cycle 0, so `branch` goes back and `compare` sets both side by side.
 What the user chose for the machine (--set) stays; what belongs to the old design, or is its paper's machine, goes.
@@ -131,7 +131,7 @@ def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[Change, ...]:
-    """Return what is otherwise: design, scheduler, a design file's code, parameters of the machine or the same design."""
+    """Return what differs: design, scheduler, a design file's code, parameters of the machine or the same design."""
     found = [Change(key, old[key], new[key]) for key in ("design", "scheduler") if old[key] != new[key]]
     was, files = (info["design_spec"].get("files", {}) for info in (old, new))
     found += [Change(f"{name}'s code", was[name]["code"], files[name]["code"]) for name in files

@@ -20,7 +20,7 @@ SUFFIX = ".parquet"
 def table_of(timeline: Timeline, name: str, first: int, last: int) -> Any:
     """Return a table of cycles first..last - 1 as a pyarrow.Table; .to_pandas() makes a DataFrame of it.
 
-    Raises InputError for a name that is none of COLUMNS, and where pyarrow is not installed.
+    Raises InputError for a name that is not in COLUMNS, and where pyarrow is not installed.
     """
     pa = pyarrow()
     if name not in COLUMNS:

@@ -2,7 +2,7 @@
 
 Process 0 counts the warps that issued. Each warp slot is a process of its own: a track with a slice per run of one state,
 and as many tracks of instructions as were under way at once, a slice for each with its stages inside. Slices of one track
-never overlap but where one holds the other, as the format wants it.
+never overlap unless one contains the other, as the format requires.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def _latest(column: np.ndarray, lanes: np.ndarray, columns: int) -> np.ndarray:
 
 
 def _by_row(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
-    """Return (rows' first lanes, lanes each, values, states) for so many rows at most."""
+    """Return (rows' first lanes, lanes each, values, states) for `rows` rows at most."""
     each = -(-values.shape[1] // max(1, rows))
     values, state = grouped(values, state, each)
     return np.arange(values.shape[1]) * each, each, values, state

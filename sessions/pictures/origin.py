@@ -31,7 +31,7 @@ DATA = re.compile(r"R(\d+)")
 class Link:
     """One step back. kind: 'store', 'wrote', 'lost', 'host', 'loaded' or 'unknown'. cycle: the first that shows it, -1 none.
 
-    sentence: "stored by w9 lane 14", evidence: the instruction with its line. warp, lane, register: whom it speaks of, -1
+    sentence: "stored by w9 lane 14", evidence: the instruction with its line. warp, lane, register: what it is about, -1
     where it does not apply. lost_bits: of the value, u4 mask.
     """
 

@@ -22,6 +22,6 @@ def shape_of(variable: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def nearly_square(total: int) -> tuple[int, int]:
-    """Return the sides, width first, of the least oblong rectangle of so many elements."""
+    """Return the sides, width first, of the most nearly square rectangle with this many elements."""
     height = next((side for side in range(math.isqrt(max(total, 1)), 0, -1) if total % side == 0), 1)
     return total // height, height

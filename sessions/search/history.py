@@ -25,7 +25,7 @@ class History:
         self._is_step = is_step
 
     def move(self, by: int) -> int | None:
-        """Go so many stops forward or backward; return the cycle there, None where there is no such stop."""
+        """Go a number of stops forward or backward; return the cycle there, None where there is no such stop."""
         if not 0 <= self.at + by < len(self.cycles):
             return None
         self.at += by

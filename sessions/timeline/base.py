@@ -81,7 +81,7 @@ class Timeline(ABC):
         """Return (codes,) i8 stall totals at the start of chunk `number`; for the number past the end, at `last`."""
 
     def chunks_with_totals(self, first: int, last: int) -> list[int]:
-        """Return those of the chunks first..last, both included and always among them, whose totals are at hand."""
+        """Return those of the chunks first..last, both included and always among them, whose totals are known."""
         return list(range(first, last + 1))
 
     @abstractmethod

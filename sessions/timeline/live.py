@@ -87,7 +87,7 @@ class LiveTimeline(Timeline):
             self._totals[cycle] = np.array(totals, np.int64)
 
     def chunks_with_totals(self, first: int, last: int) -> list[int]:
-        """Return the chunks first..last, both included, whose totals are at hand, and these two."""
+        """Return the chunks first..last, both included, whose totals are known, and these two."""
         starts = [*self._starts, self.last]
         known = self._known[bisect_right(self._known, starts[first]) : bisect_left(self._known, starts[last])]
         return [first, *(bisect_left(starts, cycle) for cycle in known), last]
@@ -130,7 +130,7 @@ class LiveTimeline(Timeline):
         return self.last - before
 
     def _to_furthest(self) -> None:
-        """Bring the machine to where it has come furthest; keep a keyframe there if one is due."""
+        """Bring the machine to the furthest cycle simulated so far; keep a keyframe there if one is due."""
         if self._furthest is not None:
             self.simulator.restore(self._furthest)
             self._furthest = None

@@ -86,6 +86,6 @@ def live(recipe: Recipe, compiling: Callable[[float, str], None] | None = None) 
     machine = recipe.simulator(compiling)
     timeline = LiveTimeline(machine)
     if machine.info["source_hash"] != recipe.info["source_hash"]:
-        timeline.warnings.append(f"{recipe.path}: may run otherwise than when it was written: {recipe.origin(machine)}; "
+        timeline.warnings.append(f"{recipe.path}: may run differently from when it was written: {recipe.origin(machine)}; "
                                  f"rfview record --fill {recipe.path} checks it")  # fmt: skip
     return timeline

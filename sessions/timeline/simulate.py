@@ -33,7 +33,7 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
     """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
 
     for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
-    lacks the design or a parameter, or the design's file is not at hand.
+    lacks the design or a parameter, or the design's file cannot be found.
     """
     from rfview.engine.simulator import Simulator       # imports numba
 

@@ -52,7 +52,7 @@ class Resource:
 class Link:
     """One step of the answer: a short sentence that is the cause of the one before.
 
-    evidence: what proves it. code: the stall code it belongs to, -1 for none. warp: whom it speaks of. since, until:
+    evidence: what proves it. code: the stall code it belongs to, -1 for none. warp: the one it is about. since, until:
     first cycle it holds, and the first it no longer does; -1 where not known. target: where to look. resource: on the
     last link only.
     """

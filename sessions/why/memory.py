@@ -188,7 +188,7 @@ def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: in
 
 
 def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
-    """It waited longer to be sent than it takes to come back: explain what it waited for, in the past."""
+    """It waited longer to be sent than it takes to come back: explain that wait, in the past."""
     late = sent - flight.issue_cycle
     trail.add(
         f"it was sent {plural(late, 'cycle')} after its issue",

@@ -73,7 +73,7 @@ class Moment:
         return {int(entry["code"]): str(entry["name"]) for entry in self.info.get("stalls", ())}
 
     def owner(self, bank: int) -> str:
-        """Return "w2 R5", whom a bank works for, "" for nobody."""
+        """Return "w2 R5", which access a bank serves, "" for none."""
         warp, reg = self.bank(bank, "owner_warp"), self.bank(bank, "owner_reg")
         if warp >= self.num_warps:
             return ""

@@ -19,7 +19,7 @@ from rfview.sessions.why.past import Flight, Moment, Past
 
 MAX_LINKS = 14
 VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}
-COLLECT_CYCLES = 2  # an instruction spends at least so many cycles in its operand collector
+COLLECT_CYCLES = 2  # the least that an instruction spends in its operand collector
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Trail:
         try:
             if self._explainers.design(self, moment, refusal):
                 return
-        except InputError as error:         # in a design file's own `why`: the rest of the chain holds all the same
+        except InputError as error:         # in a design file's own `why`: the rest of the chain is still valid
             self.links[:] = known
             said = str(error)
         self._explainers.bank(self, moment, refusal)

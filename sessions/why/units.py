@@ -67,7 +67,7 @@ def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
-    """Add whom the pipes of a unit work for, and return that instruction."""
+    """Add which instruction the pipes of a unit work for, and return it."""
     for index in PIPES.get(unit, ()):
         flight = moment.flight(moment.pipe(index, "inflight"))
         until = moment.pipe(index, "until_cycle")

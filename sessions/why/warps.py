@@ -268,7 +268,7 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
     if issued > 0 and not branched and not waiting:
         text, refill = f"it used up its I-buffer in cycle {last_issue:,}", f"{plural(width, 'instruction')} per refill"
         trail.add(text, refill, warp=warp, since=last_issue, pc=last_pc)
-    # an empty buffer after a jump is no matter of its size: only another fetch slot would have come round earlier
+    # an empty buffer after a jump does not depend on its size: only another fetch slot would have come earlier
     runs_dry = issued > 0 and not branched
     trail.end(
         "fetch",

@@ -61,7 +61,7 @@ def test_it_opens_as_it_was_left(recording: Path) -> None:
         assert (app.cycle, scene.warp, scene.panel, scene.reg, scene.lane) == (700, 12, "registers", 2, 4)
         assert scene.number_format == "hex" and scene.code_source and app.app.worker.source.zoom == 2
         assert [point.text for point in app.session.breakpoints.values()] == ["watch w12.state", "if stall.wb_drain > 8"]
-        assert scene.message == "as it was left, at cycle 700; replay --fresh opens it anew"
+        assert scene.message == "as it was left, at cycle 700; replay --fresh opens it afresh"
         await app.press("escape")
         assert app.scene.panel == "warps"
         await app.press("a", "-")
@@ -101,7 +101,7 @@ def test_a_view_that_cannot_be_used_is_said_and_passed_over(recording: Path, con
     View(recording).path.write_text(content)
 
     async def test(app: Driven) -> None:
-        assert app.cycle == 0 and app.scene.message.startswith("opened anew: run.rfs.view.json")
+        assert app.cycle == 0 and app.scene.message.startswith("opened afresh: run.rfs.view.json")
         await app.press("s")
 
     view = open_view(recording, test)

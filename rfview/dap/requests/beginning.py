@@ -41,7 +41,7 @@ def configuration_done(conversation: Conversation, arguments: Arguments) -> Repl
 
 
 def restart(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go back to the first cycle and begin anew."""
+    """Go back to the first cycle and begin again."""
     conversation.session.goto(conversation.session.timeline.first)
     return configuration_done(conversation, arguments)
 

@@ -87,7 +87,7 @@ TOUR = Tour(
                      ("an address", "w0.R2[0] == a")),
             then=("step",),
             answer="{f32(w0.R2[0])}, which is what the kernel's result in memory will be. Real values, bit for bit: "
-                   "`print f32(w0.R2[0])` after : says so too.",
+                   "`print f32(w0.R2[0])` after : shows it, too.",
         ),
     ),
 )

@@ -161,7 +161,7 @@ class Shown:
     focus: int = 0
 
     def cut(self, rows: int, width: int) -> list[Line]:
-        """Return so many lines of it; the last says how many are left out."""
+        """Return its first lines; the last says how many are left out."""
         if rows >= len(self.lines):
             return self.lines
         kept = max(0, rows - self.titles - 1)

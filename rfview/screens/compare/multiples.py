@@ -79,7 +79,7 @@ class MultiplesSource:
             self.go_count(self.count + by)
 
     def go_count(self, count: int) -> None:
-        """Go to where each run has issued so many instructions."""
+        """Go to where each run has issued `count` instructions."""
         self.count = max(1, min(self.common, count))
         self.cycle = self.logs[0].cycle_of(self.count) + 1
 
@@ -112,7 +112,7 @@ class MultiplesSource:
                                 self.kind)  # fmt: skip
 
     def _reason(self, timeline: Timeline, machine: Machine) -> str:
-        """Return whom the register file holds up longest, or where nobody, the commonest stall; and by which resource."""
+        """Return the warp that the register file holds up longest, else the commonest stall; and the resource."""
         waits = {int(entry["code"]): entry["family"] for entry in timeline.info["stalls"] if entry["name"] not in AT_EASE}
         counts = Counter(code for code in machine.state if code in waits)
         if not counts:

@@ -13,7 +13,7 @@ from rfview.sessions.session import Session
 
 
 class OverlaidScreen(MainScreen):
-    """A's main screen. It reads both recordings anew, since the comparison's thread may be reading its own."""
+    """A's main screen. It opens both recordings again, since the comparison's thread may be reading its own."""
 
     def __init__(self, strips: StripCache, paths: tuple[str, str], target: str, cycle: int, warp: int | None):
         """paths: the files of A and B. target: what A is called on the command line. warp: its slot in A, None: none."""

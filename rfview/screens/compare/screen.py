@@ -236,7 +236,7 @@ class CompareScreen(RunsScreen):
 
         paths = [str(timeline.path) for timeline in source.timelines if isinstance(timeline, RecordedTimeline)]
         if len(paths) < 2:
-            return      # both are opened anew, which only recordings can be
+            return      # both are opened again, which only recordings can be
         slot = source.comparison.logs[0].slot(source.name, source.cycles[0])
         self.app.push_screen(OverlaidScreen(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot))
 

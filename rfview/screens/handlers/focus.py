@@ -33,7 +33,7 @@ def give_keys(main: MainScreen, panel: str) -> None:
 
 
 def turn(main: MainScreen, by: int) -> None:
-    """Give the keys to the panel so many further in reading order."""
+    """Move the focus by a number of panels in reading order."""
     order = list(PANELS) if is_tiny(*main.app.size) or main.zoomed else shown(main.places)
     order = [name for name in order if name not in ALONE or name == main.scene.panel or main.zoomed]
     at = order.index(main.scene.panel) if main.scene.panel in order else 0
@@ -69,7 +69,7 @@ def choose_warp(main: MainScreen, warp: int) -> None:
 
 
 def warp_at_bank(main: MainScreen) -> int | None:
-    """Return whom the chosen bank keeps waiting, else whom it serves, the focused warp first; None for nobody."""
+    """Return the warp that the chosen bank keeps waiting, else the one it serves, the focused warp first; or None."""
     machine = main.scene.now
     assert machine is not None
     waiting = [warp for bank, _, warp in banks.requests(machine) if bank == main.scene.bank]

@@ -21,7 +21,7 @@ FRAME_S = 1 / 30
 
 
 def step(by: int) -> Handler:
-    """Go on by so many cycles, or back; a count repeats it."""
+    """Go on by a number of cycles, or back; a count repeats it."""
     return lambda main, pressed: main.worker.ask(requests.step, by * (pressed.count or 1))
 
 

@@ -32,19 +32,19 @@ def restore_zoom(worker: SessionWorker, overview: int, timeline: int, text: str)
 
 
 def columns(worker: SessionWorker, count: int) -> None:
-    """Gather an overview of so many columns."""
+    """Gather an overview of `columns` columns."""
     worker.columns = worker.source.columns = count
     show_again(worker)
 
 
 def timeline(worker: SessionWorker, count: int) -> None:
-    """Gather what TIMELINE shows from now on, so many columns wide; 0 ends that."""
+    """Gather what TIMELINE shows from now on, in as many columns; 0 ends that."""
     worker.source.spans.columns = count
     show_again(worker)
 
 
 def pipeline(worker: SessionWorker, count: int, warp: int) -> None:
-    """Gather what PIPELINE shows of a warp from now on, so many columns wide; 0 ends that."""
+    """Gather what PIPELINE shows of a warp from now on, in as many columns; 0 ends that."""
     worker.source.pipes.columns, worker.source.pipes.warp = count, warp
     show_again(worker)
 

@@ -35,7 +35,7 @@ def _sentence(stop: Stop, start: int) -> str:
 
 
 def step(worker: SessionWorker, count: int) -> None:
-    """Go on so many cycles, or back where count is negative. The worker adds up steps that wait behind each other."""
+    """Go on `count` cycles, or back where it is negative. The worker adds up steps that are queued."""
     session = worker.session
     worker.target = session.cycle + count
     land(worker, session.step(count) if count >= 0 else session.back(-count), jump=False)
@@ -55,7 +55,7 @@ def end(worker: SessionWorker) -> None:
 
 
 def play(worker: SessionWorker, cycles: int, speed: int) -> None:
-    """Advance by so many cycles, stopping at a breakpoint on the way. speed: what the badge says."""
+    """Advance by some cycles, stopping at a breakpoint on the way. speed: what the badge says."""
     stop = worker.session.play(cycles)
     if stop.reason == "step":
         worker.arrive(badge=Badge("playing", f"► {speed:,}/s"))

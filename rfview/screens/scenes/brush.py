@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BrushSource:
-    """Keeps both ends; its statistics are made anew when an end has moved. end: None while it goes with the cursor."""
+    """Keeps both ends; its statistics are computed again when an end has moved. end: None while it follows the cursor."""
 
     def __init__(self, session: Session):
         self.session = session

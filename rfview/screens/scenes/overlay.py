@@ -75,7 +75,7 @@ class OverSource:
 
 
 def _difference(ours: Timeline, theirs: Timeline) -> str:
-    """Return the parameters in which B is not as A, "" where there is none."""
+    """Return the parameters in which B differs from A, "" where none does."""
     a, b = ours.info.get("parameters", {}), theirs.info.get("parameters", {})
     return ", ".join(f"{key}={value}" for key, value in b.items() if a.get(key, value) != value)
 

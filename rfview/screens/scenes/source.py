@@ -157,7 +157,7 @@ class SceneSource:
         return Badge("past", "◄ PAST")
 
     def _common_states(self) -> tuple[int, ...]:
-        """Return issued and the run's four commonest other states, the commonest first; anew when it has doubled."""
+        """Return issued and the run's four commonest other states, the commonest first; again when the run has doubled."""
         timeline = self.session.timeline
         size = timeline.last.bit_length()
         if self._common is None or self._common[0] != size:

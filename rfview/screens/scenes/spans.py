@@ -165,7 +165,7 @@ class SpanSource:
 
 
 def _tracks_of(design: str) -> tuple[tuple[str, str, float], ...]:
-    """Return the quantities that a design names, as Design.tracks; the banks' of one that names none or is not at hand."""
+    """Return the quantities that a design names, as Design.tracks; the banks' of one that names none or is not installed."""
     try:
         return plugin.design(design).tracks or plugin.design("sram").tracks
     except InputError:

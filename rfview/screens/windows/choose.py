@@ -14,7 +14,7 @@ from rfview.screens.windows.popup import Popup
 
 
 class DesignsWindow(Popup):
-    """Every register-file design; Enter runs the kernel anew on the chosen one."""
+    """Every register-file design; Enter runs the kernel again on the chosen one."""
 
     def __init__(self, main: Any):
         super().__init__(main, (96, 15))

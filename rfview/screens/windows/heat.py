@@ -150,7 +150,7 @@ class HeatWindow(Popup):
         return (self.lane + int(self.view.strip.rows[0])) * size
 
     def by_columns(self, by: int) -> None:
-        """Go so many columns on or back."""
+        """Go some columns on or back."""
         if self.view is None:
             return
         strip = self.view.strip

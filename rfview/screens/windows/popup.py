@@ -222,7 +222,7 @@ class TextWindow(Popup):
 
 
 class ExplainWindow(TextWindow):
-    """What is in focus, beside it: on the other half of the screen where that has room, and told anew where time moves."""
+    """What is in focus, beside it: on the other half of the screen where that has room, and updated as time moves."""
 
     WIDE = 58       # cells
 
