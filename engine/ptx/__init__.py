@@ -10,6 +10,7 @@ In the order in which a module passes them:
     emit/             INST arrays, and the texts and live ranges that views show
     decode            calls all of these for one kernel
     inserted          instructions that passes insert, made by name
+    link              the parts of a program joined into one module
     paused            no search for garbage meanwhile
 """
 

@@ -10,7 +10,7 @@ from typing import Any
 from rfview.capture import protocol as wire
 from rfview.capture.launches import Choice, Entry, Extent
 from rfview.capture.memory import DeviceMemory
-from rfview.capture.modules import Loaded, configuration, short_name, spec_of
+from rfview.capture.modules import Loaded, configuration, link, short_name, spec_of
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
 from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
@@ -103,10 +103,10 @@ class Device:
         self.entries, self.total, self.cycles, self.taken, self.failed = [], 0, 0, None, wire.SUCCESS
         self._seen = {}
 
-    def load(self, text: str) -> int:
-        """Take a module of PTX in; return its number. Raises PtxError, InputError."""
+    def load(self, *texts: str) -> int:
+        """Take a module of PTX in, or the parts of one; return its number. Raises PtxError, InputError."""
         number = len(self.modules) + 1
-        self.modules[number] = Loaded(text, f"module{number}.ptx", self.memory, self.options, self._kind)
+        self.modules[number] = Loaded(link(texts), f"module{number}.ptx", self.memory, self.options, self._kind)
         return number
 
     def reset(self) -> None:

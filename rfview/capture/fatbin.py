@@ -35,6 +35,17 @@ def ptx_of(blob: bytes) -> tuple[int, str]:
     return target, unpacked(*packed)
 
 
+def parts_of(blob: bytes) -> list[str]:
+    """Return the PTX of each container that follows another, without those that hold none; raises InputError as `ptx_of`."""
+    found, at = [], 0
+    while at + CONTAINER.size <= len(blob):
+        _magic, _version, header, size = CONTAINER.unpack_from(blob, at)
+        one = blob[at : at + header + size]
+        found += [ptx_of(one)[1]] if texts(one) else []
+        at += header + size
+    return found or [ptx_of(blob)[1]]
+
+
 def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
     """Return (target, (bytes, flags, plain size)) of every PTX entry of the containers that follow one another."""
     found: list[tuple[int, tuple[bytes, int, int]]] = []

@@ -17,6 +17,7 @@ from rfview.engine.launch.placement import cpp_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import Kernel, Module
 from rfview.engine.ptx import decode_module
+from rfview.engine.ptx.link import link
 from rfview.engine.simulator import Simulator
 
 MACHINES = 24       # kept ready for kernels of one module, a MB each
@@ -119,4 +120,4 @@ def configuration(options: dict[str, Any]) -> Config:
     return config
 
 
-__all__ = ["Loaded", "configuration", "short_name", "spec_of"]
+__all__ = ["Loaded", "configuration", "link", "short_name", "spec_of"]

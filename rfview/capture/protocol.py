@@ -32,7 +32,7 @@ TEXTURE = 11        # TEXTURE_BODY -> u8 handle
 RESET = 12          # ->
 NAME = 13           # u8 address, name -> ; what an allocation is called in lists and captured folders
 SYNC = 14           # -> ; the status is the error that the device is left with
-FORM_PTX, FORM_FATBIN = 0, 1
+FORM_PTX, FORM_FATBIN, FORM_PARTS = 0, 1, 2
 KIND_DEVICE, KIND_HOST, KIND_MANAGED, KIND_ARRAY = range(4)
 COOPERATIVE = 1
 

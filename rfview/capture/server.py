@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from rfview.capture import protocol as wire
 from rfview.capture.device import Device, Request
-from rfview.capture.fatbin import ptx_of
+from rfview.capture.fatbin import parts_of, ptx_of
 from rfview.capture.textures import header_of
 from rfview.engine.errors import InputError, PtxError
 from rfview.engine.escapes import visible
@@ -116,12 +116,14 @@ class Server:
     def _load(self, body: bytes) -> Answer:
         (form,) = struct.unpack_from("<I", body)
         if form == wire.FORM_PTX:
-            text = body[4:].rstrip(b"\0").decode("utf-8", "replace")
+            texts = [body[4:].rstrip(b"\0").decode("utf-8", "replace")]
         elif form == wire.FORM_FATBIN:
-            text = ptx_of(body[4:])[1]
+            texts = [ptx_of(body[4:])[1]]
+        elif form == wire.FORM_PARTS:
+            texts = parts_of(body[4:])
         else:
             raise ValueError(form)
-        return wire.SUCCESS, struct.pack("<I", self.device.load(text))
+        return wire.SUCCESS, struct.pack("<I", self.device.load(*texts))
 
     def _facts(self, body: bytes) -> Answer:
         (module,) = struct.unpack_from("<I", body)

@@ -54,6 +54,14 @@ def test_code_alone_is_one_sentence_that_says_how_to_compile() -> None:
         fatbin.ptx_of(container((2, 75, 0, b"\x7fELF" + bytes(60))))
 
 
+def test_parts_that_follow_one_another_each_give_their_text() -> None:
+    code = container((fatbin.KIND_PTX + 1, 75, 0, b"code"))
+    parts = [container((fatbin.KIND_PTX, 75, 0, text)) for text in (b"one", b"two")]
+    assert fatbin.parts_of(b"".join([parts[0], code, parts[1]])) == ["one", "two"]
+    with pytest.raises(InputError, match="without PTX"):
+        fatbin.parts_of(code)
+
+
 def test_a_text_longer_than_it_says_is_refused() -> None:
     bomb = zstandard.compress(bytes(1 << 24))
     with pytest.raises(InputError, match="longer than"):

@@ -156,9 +156,10 @@ def test_a_stripped_program_with_the_runtime_inside_is_refused_in_a_sentence(pro
 
 
 @needs_nvcc
-def test_a_program_linked_with_the_shared_runtime_runs_too(tmp_path: Path) -> None:
+def test_a_program_with_the_shared_runtime_whose_device_code_was_linked_of_parts_runs_too(tmp_path: Path) -> None:
     path = tmp_path / "shared"
-    subprocess.run(["nvcc", "-cudart", "shared", str(HERE / "programs.cu"), "-o", str(path)], check=True, capture_output=True)
+    subprocess.run(["nvcc", "-cudart", "shared", "-rdc=true", str(HERE / "programs.cu"), "-o", str(path)], check=True,
+                   capture_output=True)  # fmt: skip
     done = rfview("launches", path, 3)
     assert done.returncode == 3, done.stderr
 

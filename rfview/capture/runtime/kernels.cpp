@@ -16,7 +16,7 @@ static std::map<const void *, Symbol> &symbols() { static auto *all = new std::m
 
 static int load(Module *module) {
   if (module->status >= 0) return module->status;
-  std::string reply, body = raw((uint32_t)1);
+  std::string reply, body = raw((uint32_t)(module->is_parts ? 2 : 1));
   body.append((const char *)module->data, module->size);
   module->status = ask(LOAD, body, &reply);
   if (!module->status) memcpy(&module->number, reply.data(), 4);
@@ -104,10 +104,16 @@ using namespace rfview;
 
 API_OTHER(void **, __cudaRegisterFatBinary)(void *wrapper) {
   struct Wrapper { int magic, version; const uint8_t *data; void *file; } *given = (Wrapper *)wrapper;
-  uint16_t header;
-  uint64_t size;
-  memcpy(&header, given->data + 6, 2), memcpy(&size, given->data + 8, 8);
-  return (void **)new Module{given->data, header + size, 0, -1};
+  auto size = [](const uint8_t *fatbin) {
+    uint16_t header;
+    uint64_t rest;
+    memcpy(&header, fatbin + 6, 2), memcpy(&rest, fatbin + 8, 8);
+    return header + rest;
+  };
+  if (given->version != 2 || !given->file) return (void **)new Module{given->data, size(given->data), 0, -1, false};
+  std::string *parts = new std::string;  // linked of parts (-rdc=true): what was linked is compiled code, the parts have PTX
+  for (uint8_t **one = (uint8_t **)given->file; *one; one++) parts->append((char *)*one, size(*one));
+  return (void **)new Module{parts->data(), parts->size(), 0, -1, true};
 }
 API_OTHER(void, __cudaRegisterFatBinaryEnd)(void **) {}
 API_OTHER(void, __cudaUnregisterFatBinary)(void **) {}

@@ -28,6 +28,7 @@ struct Module {
   size_t size;
   uint32_t number;
   int status;  // of loading it; -1: not tried yet
+  bool is_parts;
 };
 
 struct Function {
