@@ -12,7 +12,8 @@ Headless and without numba: live sessions and recordings are asked alike. A desi
 as designs.py says.
 
     links   trail         what is answered; following a cause to the next one
-    past    producers     the machine at past cycles; which instruction is waited for
+    moment  past          the machine at one cycle; at past cycles, read from chunks
+    producers             which instruction is waited for
     warps   active_set    why a warp did what it did in a cycle; why it is outside its scheduler's active set
     instructions  units  banks              why an instruction, a unit, a bank holds it up
     memory  on_chip                         why a memory access does, in L1 and behind it, or on the chip
@@ -25,7 +26,8 @@ from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
 from rfview.sessions.why import banks, designs, instructions, warps
 from rfview.sessions.why.links import Chain, Link, Resource, Target
-from rfview.sessions.why.past import Moment, Past
+from rfview.sessions.why.moment import Moment
+from rfview.sessions.why.past import Past
 from rfview.sessions.why.trail import Explainers, Trail
 
 __all__ = ["Chain", "Link", "Past", "Resource", "Target", "explain", "why"]

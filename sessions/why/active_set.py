@@ -6,7 +6,7 @@ from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why.links import listed, plural
-from rfview.sessions.why.past import Flight, Moment
+from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 LEAVING = 2

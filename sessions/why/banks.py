@@ -7,7 +7,7 @@ from typing import Any
 from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.engine.plugin.explaining import Refusal
-from rfview.sessions.why.past import Moment
+from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail
 
 def more_banks(trail: Trail) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from rfview.engine import plugin as registry
 from rfview.engine.plugin import explaining
 from rfview.engine.errors import InputError
 from rfview.engine.plugin.explaining import Refusal
-from rfview.sessions.why.past import Moment
+from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail
 
 Explainer = Callable[[explaining.Trail, explaining.Moment, Any, Refusal], bool]

@@ -6,7 +6,7 @@ from rfview.engine import state as layout
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why import memory, on_chip, units
 from rfview.sessions.why.links import plural
-from rfview.sessions.why.past import Flight, Moment
+from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 

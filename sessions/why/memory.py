@@ -9,7 +9,7 @@ import numpy as np
 from rfview.engine import state as layout
 from rfview.sessions.why import on_chip
 from rfview.sessions.why.links import plural
-from rfview.sessions.why.past import Flight, Moment
+from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 NO_REASON, NO_MSHR, SET_FULL, QUEUE_FULL, CONSTANTS = range(5)

@@ -15,7 +15,8 @@ from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
-from rfview.sessions.why.past import Flight, Moment, Past
+from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.why.past import Past
 
 MAX_LINKS = 14
 VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}

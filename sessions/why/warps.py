@@ -10,7 +10,7 @@ from rfview.engine.stalls import BY_NAME, ISSUED
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why import active_set, units
 from rfview.sessions.why.links import NOWHERE, listed, plural
-from rfview.sessions.why.past import Moment
+from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 NONE = layout.NONE8

@@ -23,7 +23,7 @@ from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.commands.table import execute
 from rfview.sessions.why import EXPLAINERS, Past, banks, explain, units, why
-from rfview.sessions.why.past import Flight
+from rfview.sessions.why.moment import Flight
 from rfview.sessions.why.trail import Trail
 from tests.engine import plugin_skeleton
 from tests.harness import Assembly, added

@@ -6,7 +6,8 @@ import numpy as np
 
 from rfview.engine import state as layout
 from rfview.engine.events import FIRST_DESIGN_EVENT
-from rfview.render.machine import Machine, plain_record
+from rfview.render.machine import Machine
+from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent
 

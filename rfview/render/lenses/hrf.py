@@ -8,7 +8,8 @@ from rfview.engine.plugin import Run
 from rfview.engine.designs import hrf
 from rfview.engine.events import FIRST_DESIGN_EVENT, RF_READS, RF_WRITES
 from rfview.engine.state import BANK_READ, NONE8
-from rfview.render.machine import Machine, plain_record
+from rfview.render.machine import Machine
+from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
 from rfview.render.text import BARS, Line, Row, fill, number, percent, progress
 

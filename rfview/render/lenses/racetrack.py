@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.engine import state as layout
-from rfview.render.machine import Machine, plain_record
+from rfview.render.machine import Machine
+from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent
 

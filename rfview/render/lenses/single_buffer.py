@@ -9,7 +9,8 @@ from rfview.engine.stalls import WB_FULL
 from rfview.engine.state import BANK_READ, WRITE_BACK
 from rfview.render.lenses import banks
 from rfview.render.lenses.banks import requests
-from rfview.render.machine import Machine, plain_record
+from rfview.render.machine import Machine
+from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent, progress
 from rfview.sessions.energy import counts_of, energy_of
