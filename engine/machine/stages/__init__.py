@@ -2,6 +2,9 @@
 
     ctas                      CTAs take free slots and give them back
     fetch  issue              refill the I-buffers; decide for every warp, send out one instruction per scheduler
+    evaluate  issue_cache     why a warp cannot issue: every check in order; the fast path that gives the same
+    units  collectives        what can take one more instruction; instructions that need all lanes of a member mask
+    warp_state                what a warp does, what it waits for, and whether that is to be decided anew
     dispatch                  from a collector with all operands to an execution unit
     control  barriers         what acts at issue; CTA barriers
     splits  special           SIMT divergence; special registers

@@ -11,7 +11,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import CTAS
 from rfview.engine.machine.registers import mark_cold
 from rfview.engine.machine.stages import splits
-from rfview.engine.machine.stages.issue import set_state
+from rfview.engine.machine.stages.warp_state import set_state
 from rfview.engine.stalls import NO_CTA, NO_INSTRUCTION
 from rfview.engine.state import BLOCK, COLD_OFFSET, NONE8, NUM_BARRIERS, SM
 

@@ -1,0 +1,42 @@
+"""Whether the execution units and the operand collectors can take one more instruction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.bits import popcount
+from rfview.engine.compile.device import device
+from rfview.engine.program import UNIT_CTRL, UNIT_SFU, UNIT_SP
+from rfview.engine.state import MAX_INFLIGHT, PIPE_LDST, PIPE_SFU, PIPE_SP0
+
+
+@device
+def unit_full(sm, unit):
+    """Say whether an execution unit takes no further instruction into the collectors."""
+    if unit == UNIT_SP:
+        return sm.queued[PIPE_SP0] >= sm.config.sp_queue
+    if unit == UNIT_SFU:
+        return sm.queued[PIPE_SFU] >= sm.config.sfu_queue
+    return sm.queued[PIPE_LDST] >= sm.config.ldst_queue
+
+
+@device
+def full_units(sm):
+    """Return the units that take no further instruction, bit per unit."""
+    bits = np.int64(0)
+    for unit in range(UNIT_CTRL):
+        if unit_full(sm, unit):
+            bits |= 1 << unit
+    return bits
+
+
+@device
+def collectors_full(sm):
+    """Say whether no operand collector (or no in-flight entry) is free."""
+    if popcount(np.uint64(sm.collectors_used)) >= sm.config.num_collectors:
+        return True
+    for word in range(MAX_INFLIGHT // 64):
+        limit = 63 if word == MAX_INFLIGHT // 64 - 1 else 64
+        if popcount(np.uint64(sm.inflight_used[word])) < limit:
+            return False
+    return True

@@ -1,0 +1,37 @@
+"""What a warp does in a cycle, what it waits for, and whether that must be decided anew in the next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.bits import bit64
+from rfview.engine.compile.device import device
+
+
+@device
+def set_state(sm, warp, code):
+    """Set what a warp does in this cycle, and count it."""
+    entry = sm.warp[warp]
+    old = np.int64(entry.state)
+    if old != code:
+        sm.state_count[old] -= 1
+        sm.state_count[code] += 1
+        entry.state = code
+        entry.state_since_cycle = sm.cycle
+    return 0
+
+
+@device
+def block(sm, warp, kind, what):
+    """Name what a warp waits for."""
+    entry = sm.warp[warp]
+    entry.blocker_kind = kind
+    entry.blocker = what
+    return 0
+
+
+@device
+def sleep(sm, warp):
+    """Keep a warp's state until an event wakes it."""
+    sm.awake = np.uint64(sm.awake) & ~bit64(warp)
+    return 0
