@@ -206,7 +206,7 @@ class Simulator:
         sm["issued_warp"][0, :number] = state.NONE8
         for name in ("cta", "split", "barrier"):
             sm["warp"][name] = state.NONE8
-        for name in ("wheel", "next_due", "write_first", "write_last", "ldst_head", "host_call"):
+        for name in ("wheel", "wheel_next", "write_first", "write_last", "ldst_head", "host_call"):
             sm[name] = state.NONE8
         for name in ("l1", "l2", "icache", "ccache", "mshr"):
             sm[name]["line"] = -1
@@ -284,7 +284,7 @@ class Simulator:
         self._rf_words[:] = 0
         sm.dirty[:] = state.ALL_COLD_BLOCKS
         sm.dirty_touched = np.uint64((1 << len(sm.dirty)) - 1)
-        sm.settled = 0
+        sm.was_idle = 0
         self._load_params(placed)
 
     def _load_params(self, placed: PlacedLaunch) -> None:
@@ -480,8 +480,8 @@ class Simulator:
             raise InputError("these settings lay out rows or memory anew: they can only be chosen before a run begins")
         self.restore(checkpoint)
         self._sm_array["config"] = config
-        self.sm.awake = self.sm.unfinished
-        self.sm.settled = 0
+        self.sm.undecided = self.sm.unfinished
+        self.sm.was_idle = 0
 
     def register_rows(self, warp: int, reg: int, lane: int) -> list[int]:
         """Return every value row that holds the present value of a register's lane: the newest place, and clean copies.

@@ -62,6 +62,10 @@ SPLIT_FREE, SPLIT_READY, SPLIT_PARENT, SPLIT_BARRIER, SPLIT_SYNC = range(5)
 PIPE_SP0, PIPE_SP1, PIPE_SFU, PIPE_LDST = 0, 1, 2, 3
 # what a bank does in the cycle that just ran
 BANK_IDLE, BANK_READ, BANK_WRITE, BANK_BUSY = range(4)
+# why LD/ST could not go on with its head in the last cycle: field `ldst_reason`
+LDST_GOES_ON, LDST_MSHRS_FULL, LDST_SET_FULL, LDST_QUEUE_FULL, LDST_CONST_CACHE = range(5)
+# how registers map to banks: config.mapping
+SEQUENTIAL, GPGPUSIM = range(2)
 # scheduler kinds, chosen at run time
 SCHEDULERS = ("lrr", "gto", "two_level", "switch_on_stall")
 LRR, GTO, TWO_LEVEL, SWITCH_ON_STALL = range(4)
@@ -288,13 +292,13 @@ HOT = [
     ("unfinished", "u8"),                         # of these, warps that have not ended
     ("ended", "u8"),                              # warps that issued their last exit in the last cycle
     ("freeze_code", "u1"),                        # stall code of a frozen pipeline in the last cycle
-    ("dispatch_age", "u4"),
+    ("dispatch_age", "u4"),                       # `age` of the next warp that begins
     ("dram_free_x256", "i8"),                     # memory port is free from (cycle x 256)
     ("port_free_cycle", "i8"),                    # the SM's port to the interconnect is free from this cycle on
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
     ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
-    ("ldst_reason", "u1"),                        # why LD/ST could not go on: 0 none, 1 MSHRs full, 2 set full, 3 queue,
-                                                  # 4 constant cache
+    ("ldst_reason", "u1"),                        # why LD/ST could not go on (LDST_*): 0 it could, 1 MSHRs full, 2 set
+                                                  # full, 3 queue, 4 constant cache
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),
@@ -323,10 +327,11 @@ COLD = [
     ("config", CONFIG),
 ]
 
+# Derived: each of these follows from the fields above (tests/sessions/test_derived.py holds it). It is kept for stages and
+# hooks, which would else have to search; snapshots and recordings leave it out.
 DERIVED = [
-    # not in snapshots and recordings: can be found from the fields above, and is kept at hand for the engine and for hooks
     ("inflight_used", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries in use
-    ("writing", "u8", (MAX_INFLIGHT // 64,)),     # in-flight entries in WRITE_BACK
+    ("in_write_back", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries in WRITE_BACK
     ("unreleased", "u8", (MAX_INFLIGHT,)),        # per in-flight entry: registers it holds in the scoreboard
     ("producer", "u1", (MAX_WARPS, 64)),          # per warp and register: the in-flight entry that will write it
     ("sb_read", "u8", (MAX_WARPS,)),              # per warp: registers with a pending read (WAR)
@@ -335,7 +340,7 @@ DERIVED = [
     ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
     ("issued_warp", "u1", (MAX_SCHEDULERS,)),     # per scheduler: warp that issued in the last cycle, NONE8 = none
     ("collectors_used", "u4"),                    # collectors that hold an instruction
-    ("collector_seq", "i8", (MAX_COLLECTORS,)),   # issue order of each collector's instruction
+    ("collector_seq", "i8", (MAX_COLLECTORS,)),   # per collector: issue order of its instruction
     ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from
     ("collector_regs", "u8", (MAX_COLLECTORS,)),  # per collector: the registers it still has to read
     ("queued", "u1", (MAX_PIPES,)),               # per pipe: instructions in collectors bound for its unit
@@ -343,45 +348,62 @@ DERIVED = [
     ("bank_requests", "u4", (MAX_BANKS,)),        # per bank: collectors with a pending read there
 ]
 
-# an accepted result: the row that holds it, which stays as it is until the cycle's end, and what the entry in flight,
-# which may be another's by then, said of it
-ACCEPTED = np.dtype([("row", "u4"), ("register", "u4"), ("lanes", "u4"), ("pc", "u4")])
+# A result that the register file accepted in this cycle. The in-flight entry may be another instruction's by the cycle's
+# end, so what it said is copied.
+ACCEPTED = np.dtype(
+    [
+        ("row", "u4"),                # holds the value until the cycle's end
+        ("register", "u4"),           # warp slot * 64 + register
+        ("lanes", "u4"),              # lanes written
+        ("pc", "u4"),
+    ]
+)
 
+# Not recorded either: the engine's own, which a checkpoint keeps.
 AUX = [
-    # nor are these: the engine's own
+    # order of issue, and the warps that the issue stage looks at
     ("seq", "i8"),                                # next issue order number
-    ("awake", "u8"),                              # warps whose state must be decided anew every cycle
+    ("undecided", "u8"),                          # warps whose state the issue stage decides anew (warp_state.py)
+    # transient: refusals of this cycle
     ("reading", "u4"),                            # collectors that still wait for an operand
-    ("code_before", "u1", (MAX_COLLECTORS,)),     # refusal of each collector's instruction in the cycle before
-    ("refusal", "u1", (MAX_BANKS,)),              # why each bank that was asked refused reads in this cycle
-    ("dirty", "u8", (32,)),                       # bit per cold block of BLOCK bytes
+    ("code_before", "u1", (MAX_COLLECTORS,)),     # per collector: refusal of its instruction in the cycle before
+    ("refusal", "u1", (MAX_BANKS,)),              # per bank that was asked: why it refused reads in this cycle
+    # transient: marks of cold blocks for the journal
+    ("dirty", "u8", (32,)),                       # cold blocks of BLOCK bytes that changed in this cycle, a bit each
     ("dirty_touched", "u8"),                      # words of `dirty` that have a mark
-    ("wheel", "u1", (WHEEL_SIZE,)),               # first in-flight entry that completes in that cycle, NONE8 = none
-    ("next_due", "u1", (MAX_INFLIGHT,)),
-    ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)),
-    ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows written in this cycle
+    # the timing wheel: a list of in-flight entries per cycle, linked by wheel_next; NONE8 = end of the list
+    ("wheel", "u1", (WHEEL_SIZE,)),               # per cycle modulo WHEEL_SIZE: first entry that completes then
+    ("wheel_next", "u1", (MAX_INFLIGHT,)),        # per entry: the next in its list
+    # transient: what else changed in this cycle, for the journal
+    ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries
+    ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows
     ("rows_touched", "u8"),                       # words of dirty_rows that have a mark
-    ("accepted", ACCEPTED, (MAX_ACCEPTED,)),      # results that the register file accepted in this cycle
-    ("num_accepted", "u4"),
-    ("lost_rows", "u8", (MAX_ROWS // 64,)),       # rows of registers in which values lost bits in this cycle
+    ("accepted", ACCEPTED, (MAX_ACCEPTED,)),      # results that the register file accepted
+    ("num_accepted", "u4"),                       # entries of `accepted` in use
+    ("lost_rows", "u8", (MAX_ROWS // 64,)),       # rows of registers in which values lost bits
     ("lost_touched", "u8"),                       # words of lost_rows that have a mark
-    ("cleared", "u8"),                            # warp slots that a CTA left or took in this cycle
-    ("scoreboard_clear", "u8"),                   # warps whose head instruction waits for a unit or a collector at most
-    ("head_unit", "u1", (MAX_WARPS,)),            # the unit it needs
-    ("at_unit", "u8", (4,)),                      # the same as masks of warps, by unit; only scoreboard-clear ones count
-    ("cached", "u8", (4,)),                       # of these, warps whose record has the state already: full unit, no
-    ("cached_under", "u2", (MAX_SCHEDULERS,)),    # collector, not selected, frozen; and under which conditions
-    ("elders", "u8", (MAX_WARPS,)),               # per warp: the warps dispatched before it
-    ("write_first", "u1", (2,)),                  # results in WRITE_BACK in the order of issue: ALU, memory; NONE8 = none
-    ("write_last", "u1", (2,)),
-    ("write_next", "u1", (MAX_INFLIGHT,)),
-    ("write_before", "u1", (MAX_INFLIGHT,)),
-    ("settled", "u1"),                            # the last cycle was quiet from beginning to end
-    ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # warp slots of each scheduler
-    ("access_space", "u1"),                       # state space of the instruction that LD/ST handles
-    ("scratch", "i8", (264,)),                    # of engine/values/access.py: addresses and lines of the LD/ST head
-    ("num_lines", "i4"),                          # lines or shared-memory passes of the head
-    ("next_line", "i4"),
+    ("cleared", "u8"),                            # warp slots that a CTA left or took
+    # what the fast path of issue remembers (issue_cache.py)
+    ("scoreboard_clear", "u8"),                   # warps whose head instruction no hazard holds back
+    ("head_unit", "u1", (MAX_WARPS,)),            # per warp: the unit that its head instruction needs
+    ("at_unit", "u8", (4,)),                      # per unit: the warps whose head instruction needs it
+    ("cached", "u8", (4,)),                       # per kind of state: the warps whose record has that state already
+    ("cached_under", "u2", (MAX_SCHEDULERS,)),    # per scheduler: conditions under which its warps got these states
+    # the order of warps
+    ("older_warps", "u8", (MAX_WARPS,)),          # per warp: the warps that began before it
+    # results in WRITE_BACK in the order of issue: a doubly linked list for each kind of bus, ALU and memory; NONE8 = none
+    ("write_first", "u1", (2,)),                  # per bus: first entry
+    ("write_last", "u1", (2,)),                   # per bus: last entry
+    ("write_next", "u1", (MAX_INFLIGHT,)),        # per entry: the one behind it
+    ("write_before", "u1", (MAX_INFLIGHT,)),      # per entry: the one ahead of it
+    # the loop over cycles
+    ("was_idle", "u1"),                           # the last cycle was idle from beginning to end (cycle.py)
+    ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # per scheduler: its warp slots
+    # the instruction that LD/ST handles
+    ("access_space", "u1"),                       # its state space
+    ("scratch", "i8", (264,)),                    # its addresses and lines: places in it are named in values/access.py
+    ("num_lines", "i4"),                          # its lines or shared-memory passes
+    ("next_line", "i4"),                          # how many of these it has sent
 ]
 
 

@@ -38,7 +38,7 @@ from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
-from rfview.engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS
+from rfview.engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS, SEQUENTIAL
 
 ON, OFF, ISSUE_ONLY = 0, 1, 2
 MASKED, RMW = 0, 1
@@ -445,7 +445,7 @@ def note_asking(rf, warp):
 @inlined
 def in_access(sm, rf, pair):
     """Say whether a row of the pair is being read or written in this cycle, a slow write included."""
-    if sm.config.mapping == registers.SEQUENTIAL:      # both of its rows are in one bank
+    if sm.config.mapping == SEQUENTIAL:      # both of its rows are in one bank
         return accesses(rf, pair - registers.line_of(sm, pair) * np.int64(sm.config.num_banks), pair)
     found = False
     for bank in range(sm.config.num_banks):

@@ -399,7 +399,7 @@ def refuse_pending(sm, rf, spec):
     """Mark every result at write-back that needs an empty buffer; return the stall code if there is one."""
     found = 0
     for word in range(MAX_INFLIGHT // 64):
-        waiting = np.uint64(sm.writing[word])
+        waiting = np.uint64(sm.in_write_back[word])
         while waiting != 0:
             low = ctz64(waiting)
             waiting &= ~bit64(low)
@@ -408,7 +408,7 @@ def refuse_pending(sm, rf, spec):
     while slot != NONE8:
         if sm.inflight[slot].done_cycle <= sm.cycle:
             found |= refuse_result(sm, rf, spec, slot)
-        slot = np.int64(sm.next_due[slot])
+        slot = np.int64(sm.wheel_next[slot])
     return WB_DRAIN if found != 0 else 0
 
 
@@ -432,7 +432,7 @@ def refuse_result(sm, rf, spec, slot):
         flight.code = WB_DRAIN
         flight.bank = stt_bank(sm, warp)
         registers.touch_inflight(sm, slot)
-        registers.wake(sm, warp)
+        registers.reconsider(sm, warp)
     return 1
 
 

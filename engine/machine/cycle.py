@@ -10,7 +10,7 @@ from rfview.engine.machine import journal
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
-from rfview.engine.machine.registers import touch_inflight
+from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import completion, ctas, fetch, issue, memory, write_back
 from rfview.engine.stalls import MAX_CODES
 from rfview.engine.state import MAX_INFLIGHT, NONE8
@@ -31,18 +31,18 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
             return LAUNCH_DONE
         if log.on != 0 and not journal.has_space(log):
             return JOURNAL_FULL
-        quiet = is_quiet(sm)
-        if quiet and sm.settled != 0:
-            idle = idle_cycles(sm, rf, spec, stop_cycle)
-            if idle > 0:
-                account(sm, idle)
-                sm.cycle += idle
+        idle = is_idle(sm)
+        if idle and sm.was_idle != 0:
+            cycles = idle_cycles(sm, rf, spec, stop_cycle)
+            if cycles > 0:
+                account(sm, cycles)
+                sm.cycle += cycles
                 if log.on != 0:
-                    journal.capture_idle(log, idle)
+                    journal.capture_idle(log, cycles)
                 continue
-        quiet = quiet and idle_cycles(sm, rf, spec, sm.cycle + 1) > 0
+        idle = idle and idle_cycles(sm, rf, spec, sm.cycle + 1) > 0
         cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
-        sm.settled = 1 if quiet else 0
+        sm.was_idle = 1 if idle else 0
         if sm.launch.done_ctas == sm.launch.num_ctas:
             sm.launch.running = 0
             ctas.mark_launch(sm)
@@ -67,7 +67,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     freeze = hooks.begin_cycle(sm, rf, spec, rows)
     if freeze != sm.freeze_code:
         sm.freeze_code = freeze
-        sm.awake = np.uint64(sm.unfinished)
+        sm.undecided = np.uint64(sm.unfinished)
     completion.complete(sm, rf, spec, rows, insts)
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
     memory.advance(sm, key, insts)
@@ -75,7 +75,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
         extern.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
         clear_refusals(sm)
         hooks.arbitrate(sm, rf, spec, rows, insts)
-        wake_waiting(sm)
+        reconsider_refused(sm)
     issue.issue(sm, rf, spec, rows, insts, freeze)
     ctas.dispatch_ctas(sm, rf, spec, rows, arena, log, mem_index)
     fetch.fetch(sm)
@@ -114,19 +114,19 @@ def clear_refusals(sm):
 
 
 @device
-def wake_waiting(sm):
-    """Wake the warps that may wait for an instruction whose reads are refused for another reason than before.
+def reconsider_refused(sm):
+    """Reconsider the warps that may wait for an instruction whose reads are refused for another reason than before.
 
-    Whether one is depends on the data, so that a branch on it would often be guessed wrong.
+    Without a branch per collector: it would depend on the data and be mispredicted.
     """
-    woken = np.uint64(0)
+    warps = np.uint64(0)
     used = np.uint64(sm.collectors_used)
     while used != 0:
         collector = ctz64(used)
         used &= ~bit64(collector)
         flight = sm.inflight[sm.collector[collector].inflight]
-        woken |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
-    sm.awake = np.uint64(sm.awake) | woken
+        warps |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
+    sm.undecided = np.uint64(sm.undecided) | warps
     return 0
 
 
@@ -139,12 +139,12 @@ def account(sm, cycles):
 
 
 @device
-def is_quiet(sm):
+def is_idle(sm):
     """Say whether no stage has anything to work on: only completions and the design's own events are ahead."""
-    if sm.awake != 0 or sm.collectors_used != 0 or sm.ldst_head != NONE8 or sm.need_fetch != 0 or sm.ended != 0:
+    if sm.undecided != 0 or sm.collectors_used != 0 or sm.ldst_head != NONE8 or sm.need_fetch != 0 or sm.ended != 0:
         return False
     for word in range(MAX_INFLIGHT // 64):
-        if sm.writing[word] != 0:
+        if sm.in_write_back[word] != 0:
             return False
     for slot in range(sm.launch.resident_ctas):
         if not sm.cta[slot].valid:
@@ -157,9 +157,9 @@ def is_quiet(sm):
 
 @device
 def idle_cycles(sm, rf, spec, stop_cycle):
-    """Return how many cycles of a quiet machine pass before the next completion or event of the design.
+    """Return how many cycles of an idle machine pass before the next completion or event of the design.
 
-    Only used after one quiet cycle has run (`settled`), which has cleared the marks of the last busy one: from then on a
+    Only used after one idle cycle has run (sm.was_idle), which has cleared the marks of the last busy one: from then on a
     cycle changes nothing but the clock.
     """
     event = hooks.next_event(sm, rf, spec)
@@ -169,8 +169,8 @@ def idle_cycles(sm, rf, spec, stop_cycle):
 
 @device
 def stuck(sm):
-    """Say whether every live warp waits and nothing is under way that could wake one."""
-    if sm.awake != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8 or sm.collectors_used != 0:
+    """Say whether every live warp waits and nothing is under way that could let one go on."""
+    if sm.undecided != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8 or sm.collectors_used != 0:
         return False
     for word in range(MAX_INFLIGHT // 64):
         used = np.uint64(sm.inflight_used[word])

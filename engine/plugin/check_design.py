@@ -80,7 +80,7 @@ def verdict_of(plain: Simulator, own: Simulator) -> str:
 def skipping(own: Simulator, every: Simulator) -> str:
     """Run a second machine through its idle cycles too; return FINE, or what differs from the first, which has run."""
     while not every.finished:
-        every.sm.settled = 0        # idle cycles are skipped only behind a quiet one
+        every.sm.was_idle = 0        # idle cycles are skipped only behind a quiet one
         every.step(1)
     summary, expected = own.summary(), every.summary()
     pairs = {"cycles": (own.cycle, every.cycle)}

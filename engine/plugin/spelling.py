@@ -15,6 +15,8 @@ from typing import Any
 
 Slip = tuple[str, str, int, str]        # "hook" or "helper", the function, its line, what is wrong
 HOOK_BEGIN = ["sm", "rf", "spec"]
+# hooks and helpers that had another name once
+RENAMED = {"wake": "reconsider"}
 
 
 def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[str]]) -> Iterator[Slip]:
@@ -99,5 +101,7 @@ def _wrong_call(node: ast.Call, target: Any, hooks: Mapping[str, list[str]]) -> 
 
 
 def _hint(name: str, there: Iterable[str]) -> str:
+    if (new := RENAMED.get(name, "")) in there:
+        return f"; it is called {new!r} now"
     near = difflib.get_close_matches(name, list(there), 1)
     return f"; did you mean {near[0]!r}?" if near else ""

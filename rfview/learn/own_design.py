@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import wrap
@@ -125,7 +126,7 @@ def hooks_text() -> str:
     for name, arguments in HOOKS.items():
         lines += _entry(name, arguments, getattr(hooks, name))
     lines += ["", "Helpers: from rfview.engine.machine import registers"]
-    helpers = _own_functions(registers)
+    helpers = registers.__all__
     called = _called_by_designs()
     for name in helpers:
         if name in called:
@@ -138,7 +139,7 @@ def hooks_text() -> str:
 
 def _called_by_designs() -> set[str]:
     """Return the helpers that the defaults of the hooks and the designs call."""
-    from rfview.engine import plugin as designs, hooks
+    from rfview.engine import designs, hooks
 
     files = [Path(str(hooks.__file__)), *Path(str(designs.__file__)).parent.glob("*.py")]
     return {name for file in files for name in re.findall(r"\bregisters\.(\w+)\(", file.read_text(encoding="utf-8"))}
@@ -155,8 +156,8 @@ def code_of(word: str) -> str:
     if word in HOOKS:
         extra = {"arbitrate": ["default_arbitrate", "grant"], "write_back": ["default_write_back"]}.get(word, [])
         return _definitions(hooks, [word, *extra])
-    if word in _own_functions(registers):
-        return _definitions(registers, [word])
+    if word in registers.__all__:
+        return _definitions(sys.modules[getattr(registers, word).__module__], [word])
     if word == "inst":
         return _definitions(program, ["INST"])
     sections = ["CLOCK", "HOT", "COLD", "DERIVED"]
@@ -173,13 +174,6 @@ def _definitions(module: Any, names: list[str]) -> str:
             name = getattr(target, "id", getattr(target, "name", ""))
             found[name] = RULE.sub("", ast.get_source_segment(source, node) or "")
     return "\n\n".join(found[name] for name in names)
-
-
-def _own_functions(module: Any) -> list[str]:
-    """Return the names of the functions that a module defines, in its order."""
-    found = [(member.__code__.co_firstlineno, name) for name, member in inspect.getmembers(module, inspect.isfunction)
-             if member.__module__ == module.__name__]
-    return [name for _, name in sorted(found)]
 
 
 def _entry(name: str, arguments: list[str], function: Callable[..., Any]) -> Iterator[str]:

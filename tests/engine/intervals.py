@@ -120,7 +120,7 @@ def begin_cycle(sm, rf, spec, rows):
         if rf.to_fetch[warp] == 0 and rf.ready[warp] <= sm.cycle:
             rf.phase[warp] = IDLE
             rf.active &= ~bit64(warp)
-            registers.wake(sm, warp)
+            registers.reconsider(sm, warp)
     return 0
 
 

@@ -1,8 +1,8 @@
 """The fast paths change nothing, to the bit: skipping idle cycles, recording, compiled code, long steps, live keyframes.
 
 A small run of each design is done in every way; compared are cycles, memory, registers and state at sampled places, stall
-totals, event counts and energy. There is no switch for skipping: a machine that has not settled runs the next cycle in full
-(engine/machine/cycle.py), so a run that forgets before each cycle that it has settled never skips one.
+totals, event counts and energy. There is no switch for skipping: a machine that was not idle runs the next cycle in full
+(engine/machine/cycle.py), so a run that forgets before each cycle that it was idle never skips one.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def test_a_run_that_never_skips_idle_cycles_is_the_same(case: Case) -> None:
 
     def one_by_one(cycles: int) -> None:
         for _ in range(cycles):
-            run.sm.settled = 0
+            run.sm.was_idle = 0
             run.step(1)
 
     check(run, expected, one_by_one)
@@ -120,7 +120,7 @@ def test_recording_without_skipping_changes_nothing() -> None:
 
     def one_by_one(cycles: int) -> None:
         for _ in range(cycles):
-            run.sm.settled = 0
+            run.sm.was_idle = 0
             run.record_chunk(1, values=False)
 
     check(run, expected, one_by_one)

@@ -63,7 +63,7 @@ def test_skipping_idle_cycles_changes_nothing(name: str, design: str, monkeypatc
         a.step(stop - a.cycle)
         while b.cycle < stop:
             b.step(1)
-            b.sm.settled = 0
+            b.sm.was_idle = 0
         assert a.snapshot().same_as(b.snapshot()), stop
 
 

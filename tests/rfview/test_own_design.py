@@ -85,7 +85,7 @@ def test_idle_cycles_that_matter_are_named() -> None:
     class Machine:
         """A machine whose run takes three steps."""
 
-        sm = SimpleNamespace(settled=1)
+        sm = SimpleNamespace(was_idle=1)
 
         def __init__(self, count: int):
             self.cycle, self._count = 0, count
@@ -95,8 +95,8 @@ def test_idle_cycles_that_matter_are_named() -> None:
             return self.cycle == 3
 
         def step(self, cycles: int) -> None:
-            assert cycles == 1 and self.sm.settled == 0
-            self.cycle, self.sm.settled = self.cycle + 1, 1
+            assert cycles == 1 and self.sm.was_idle == 0
+            self.cycle, self.sm.was_idle = self.cycle + 1, 1
 
         def summary(self) -> dict[str, Any]:
             return {"counts": {"hits": self._count}, "stalls": {"wait": 3}}

@@ -44,7 +44,7 @@ def find(sm: Any, program: Any, memory: set[int]) -> dict[str, Any]:
     waits = [entry for entry in held if table[entry]["stage"] == COLLECT and int(table[entry]["pc"]) in memory]
     return {
         "inflight_used": held,
-        "writing": {entry for entry in held if table[entry]["stage"] == WRITE_BACK},
+        "in_write_back": {entry for entry in held if table[entry]["stage"] == WRITE_BACK},
         "sb_read": [set().union(*(regs[at] for at in mine)) for mine in of],
         "num_inflight": [sum(int(table[entry]["warp"]) == warp for entry in held) for warp in range(warps)],
         "mem_pending": [sum(int(table[entry]["warp"]) == warp for entry in waits) for warp in range(warps)],
@@ -69,7 +69,7 @@ def kept(sm: Any, units: set[int]) -> dict[str, Any]:
 
     return {
         "inflight_used": wide("inflight_used"),
-        "writing": wide("writing"),
+        "in_write_back": wide("in_write_back"),
         "sb_read": [bits(mask) for mask in sm["sb_read"]],
         "num_inflight": sm["num_inflight"].tolist(),
         "mem_pending": sm["mem_pending"].tolist(),

@@ -13,7 +13,7 @@ import numpy as np
 from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
-from rfview.engine.machine.registers import wake
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages.control import waits_for_memory
 from rfview.engine.machine.schedulers.round_robin import next_from
 from rfview.engine.state import NONE8, SWITCH_ON_STALL
@@ -57,7 +57,7 @@ def leave(sm, rf, spec, rows, insts, scheduler):
         if not gone:
             entry.is_active = LEAVING
             code = hooks.on_leave(sm, rf, spec, rows, warp)
-            wake(sm, warp)
+            reconsider(sm, warp)
         entry.leave_code = code
         if code == 0:
             entry.is_active = OUTSIDE
@@ -116,7 +116,7 @@ def join(sm, rf, spec, rows, insts, scheduler):
         state.join_pointer = (warp + 1) & 63
         state.joined_warp = warp
         state.parity_pointer[warp & 1] = (warp + 2) & 63
-        wake(sm, warp)
+        reconsider(sm, warp)
         hooks.on_join(sm, rf, spec, rows, warp)
         free -= 1
     return 0

@@ -17,7 +17,7 @@ def pick(sm, scheduler, ready):
         return last
     left = ready
     warp = ctz64(left)
-    while ready & np.uint64(sm.elders[warp]) != 0:
+    while ready & np.uint64(sm.older_warps[warp]) != 0:
         left &= ~bit64(warp)
         warp = ctz64(left)
     return warp

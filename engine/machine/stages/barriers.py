@@ -8,7 +8,7 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BARRIERS
 from rfview.engine.isa import BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC
-from rfview.engine.machine.registers import mark_cold, touch_inflight
+from rfview.engine.machine.marks import mark_cold, touch_inflight
 from rfview.engine.machine.stages.completion import end_is_known, schedule
 from rfview.engine.machine.stages.splits import leave_barrier, park_at_barrier
 from rfview.engine.state import BLOCK, COLD_OFFSET, EXECUTE, NUM_BARRIERS, SM

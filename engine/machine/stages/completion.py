@@ -6,7 +6,9 @@ import numpy as np
 
 from rfview.engine import hooks
 from rfview.engine.compile.device import device
-from rfview.engine.machine.registers import free_inflight, touch_inflight, wake
+from rfview.engine.machine.marks import touch_inflight
+from rfview.engine.machine.scoreboard import free_inflight
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages.splits import mark_predicates
 from rfview.engine.machine.stages.write_back import queue_result
 from rfview.engine.state import NONE8, WHEEL_SIZE, WRITE_BACK
@@ -18,9 +20,9 @@ WHEEL_MASK = WHEEL_SIZE - 1
 def schedule(sm, slot, done_cycle):
     """Let in-flight entry `slot` complete at `done_cycle`, which lies ahead."""
     sm.inflight[slot].done_cycle = done_cycle
-    spoke = np.int64(done_cycle) & WHEEL_MASK
-    sm.next_due[slot] = sm.wheel[spoke]
-    sm.wheel[spoke] = slot
+    wheel_slot = np.int64(done_cycle) & WHEEL_MASK
+    sm.wheel_next[slot] = sm.wheel[wheel_slot]
+    sm.wheel[wheel_slot] = slot
     return 0
 
 
@@ -37,11 +39,11 @@ def end_is_known(flight):
 @device
 def complete(sm, rf, spec, rows, insts):
     """Move every instruction that ends in this cycle to write-back; write its predicates, whose file has no ports."""
-    spoke = np.int64(sm.cycle) & WHEEL_MASK
-    slot = np.int64(sm.wheel[spoke])
-    sm.wheel[spoke] = NONE8
+    wheel_slot = np.int64(sm.cycle) & WHEEL_MASK
+    slot = np.int64(sm.wheel[wheel_slot])
+    sm.wheel[wheel_slot] = NONE8
     while slot != NONE8:
-        following = np.int64(sm.next_due[slot])
+        following = np.int64(sm.wheel_next[slot])
         if sm.inflight[slot].done_cycle > sm.cycle:
             schedule(sm, slot, sm.inflight[slot].done_cycle)
         else:
@@ -61,7 +63,7 @@ def end_execution(sm, rf, spec, rows, insts, slot):
             pred = np.int64(inst.pdst[index])
             if pred != NONE8:
                 write_predicate(sm, warp, pred, flight.pval[index], flight.mask)
-        wake(sm, warp)
+        reconsider(sm, warp)
     touch_inflight(sm, slot)
     if flight.unwritten == 0:
         hooks.on_retire(sm, rf, spec, rows, slot, inst)

@@ -12,7 +12,7 @@ from rfview.engine.fault_codes import BARRIER, CALL, SURFACE, TRAP
 from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT,
                                OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)  # fmt: skip
 from rfview.engine.program import NO_REG
-from rfview.engine.machine.registers import touch_inflight
+from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import barriers, splits
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.state import EXECUTE, NONE8, NUM_BARRIERS
@@ -151,7 +151,7 @@ def end_warp(sm, warp, cta):
     """Book a warp whose lanes have all exited as finished from the next cycle on."""
     bit = bit64(warp)
     sm.unfinished = np.uint64(sm.unfinished) & ~bit
-    sm.awake = np.uint64(sm.awake) & ~bit
+    sm.undecided = np.uint64(sm.undecided) & ~bit
     sm.need_fetch = np.uint64(sm.need_fetch) & ~bit
     sm.ended = np.uint64(sm.ended) | bit
     sm.cta[cta].live_warps -= 1

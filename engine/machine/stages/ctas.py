@@ -9,7 +9,7 @@ from rfview.engine.values.access import note_word
 from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
 from rfview.engine.events import CTAS
-from rfview.engine.machine.registers import mark_cold
+from rfview.engine.machine.marks import mark_cold
 from rfview.engine.machine.stages import splits
 from rfview.engine.machine.stages.warp_state import set_state
 from rfview.engine.stalls import NO_CTA, NO_INSTRUCTION
@@ -115,7 +115,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     entry.last_issue_cycle = -1
     entry.age = sm.dispatch_age
     sm.dispatch_age += 1
-    note_elders(sm, warp)
+    note_older_warps(sm, warp)
     entry.reg_base = warp * np.int64(launch.registers)
     bit = bit64(warp)
     sm.resident = np.uint64(sm.resident) | bit
@@ -130,11 +130,11 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
 
 
 @device
-def note_elders(sm, warp):
+def note_older_warps(sm, warp):
     """Order a warp that begins behind those that are there."""
     for other in range(sm.config.num_warps):
-        sm.elders[other] = np.uint64(sm.elders[other]) & ~bit64(warp)
-    sm.elders[warp] = np.uint64(sm.resident) & ~bit64(warp)
+        sm.older_warps[other] = np.uint64(sm.older_warps[other]) & ~bit64(warp)
+    sm.older_warps[warp] = np.uint64(sm.resident) & ~bit64(warp)
     return 0
 
 

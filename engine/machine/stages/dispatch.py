@@ -10,7 +10,10 @@ from rfview.engine.values.execute import execute
 from rfview.engine.isa import OP_LDPARAM, OP_SREG
 from rfview.engine.compile.jit import lean_entry
 from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
-from rfview.engine.machine.registers import oldest_collector, refresh_reads, touch_inflight, wake
+from rfview.engine.machine.collectors import oldest_collector
+from rfview.engine.machine.marks import touch_inflight
+from rfview.engine.machine.scoreboard import refresh_reads
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages import memory as memory_stage
 from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.special import load_parameter, special_register
@@ -94,7 +97,7 @@ def has_result_slot(sm, insts, slot, pipe):
             if flight.pipe == pipe:
                 return False
             taken += 1
-        other = np.int64(sm.next_due[other])
+        other = np.int64(sm.wheel_next[other])
     return taken < sm.config.result_buses
 
 
@@ -131,7 +134,7 @@ def leave_collector(sm, collector, slot):
     flight.collector = NONE8
     warp = np.int64(flight.warp)
     if flight.code != 0:
-        wake(sm, warp)
+        reconsider(sm, warp)
     flight.code = 0
     flight.lost = 0
     sm.collector[collector].valid = 0

@@ -8,13 +8,13 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import WAR_STALLS
-from rfview.engine.machine.registers import wake
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.schedulers import active_set
 from rfview.engine.machine.stages import control
 from rfview.engine.machine.stages.collectives import gather_members, is_collective
 from rfview.engine.machine.stages.issue_cache import note_clear
 from rfview.engine.machine.stages.units import collectors_full, unit_full
-from rfview.engine.machine.stages.warp_state import block, sleep
+from rfview.engine.machine.stages.warp_state import block, keep_state
 from rfview.engine.program import UNIT_CTRL, WAIT_LONG, WAIT_SHORT
 from rfview.engine.stalls import (BANK_CONFLICT, BARRIER, COLLECTOR_FULL, LONG_SCOREBOARD, NO_INSTRUCTION,
                                   PIPE_THROTTLE, SHORT_SCOREBOARD, SUSPENDED, WAIT)  # fmt: skip
@@ -36,7 +36,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
         else:
             block(sm, warp, BLOCK_SYNC, 0)
         if sm.config.scheduler < TWO_LEVEL or entry.is_active != active_set.LEAVING:
-            sleep(sm, warp)
+            keep_state(sm, warp)
         return BARRIER
     if entry.open_cycle == sm.cycle:
         return BARRIER
@@ -82,12 +82,12 @@ def outside_code(sm, warp, insts):
         block(sm, warp, BLOCK_DESIGN, 0)
         return np.int64(entry.leave_code)
     waited = np.uint64(entry.sb_long) & np.uint64(insts[entry.pc].need_regs)
-    sleep(sm, warp)
+    keep_state(sm, warp)
     if waited != 0:
         block(sm, warp, BLOCK_REGISTER, ctz64(waited))
         return LONG_SCOREBOARD
     if sm.mem_pending[warp] != 0 and control.waits_for_memory(insts[entry.pc]):
-        wake(sm, warp)
+        reconsider(sm, warp)
         block(sm, warp, BLOCK_MEMORY, 0)
         return BARRIER
     block(sm, warp, BLOCK_SCHEDULER, NONE8)
@@ -167,7 +167,7 @@ def held_code(sm, warp, held, war, preds, insts, freeze):
     block(sm, warp, kind, what)
     flight = sm.inflight[best]
     if kind != BLOCK_READER and flight.stage >= COLLECT and flight.stage <= WRITE_BACK:
-        sleep(sm, warp)  # whoever changes `code` or the freeze wakes it
+        keep_state(sm, warp)  # whoever changes `code` or the freeze has the warp reconsidered
     if freeze != 0 and flight.stage == COLLECT:
         return np.int64(freeze)
     if flight.code != 0:

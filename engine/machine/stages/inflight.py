@@ -7,7 +7,7 @@ import numpy as np
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.program import NO_PRED, NO_REG, WAIT_LONG
-from rfview.engine.machine.registers import touch_inflight
+from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import splits
 from rfview.engine.state import COLLECT, MAX_INFLIGHT, NONE8
 

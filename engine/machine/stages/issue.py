@@ -1,7 +1,8 @@
 """Issue: every scheduler decides what its warps do in this cycle, and sends out at most one instruction.
 
-A warp whose state can only change by an event (a release, a refusal at write-back, a barrier) is not `awake` and keeps
-its state without being looked at; the event wakes it.
+A warp whose state can only change by an event (a release, a refusal at write-back, a barrier) is not among sm.undecided
+and keeps its state without being looked at, until the event has it reconsidered (warp_state.py). Those that are undecided
+and meet no hazard take the fast path of issue_cache.py, all others go through evaluate.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.isa import OP_ACTIVEMASK
 from rfview.engine.machine import schedulers
-from rfview.engine.machine.registers import refresh_reads, wake
+from rfview.engine.machine.scoreboard import refresh_reads
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.schedulers import active_set
 from rfview.engine.machine.stages import control, splits
 from rfview.engine.machine.stages.collectives import is_collective
@@ -35,12 +37,12 @@ def issue(sm, rf, spec, rows, insts, freeze):
     """Run every scheduler once; the first to choose alternates, so that none always finds the collectors taken."""
     number = np.int64(sm.config.num_schedulers)
     show_finished(sm)
-    sm.awake = np.uint64(sm.awake) & np.uint64(sm.unfinished)
+    sm.undecided = np.uint64(sm.undecided) & np.uint64(sm.unfinished)
     if sm.config.scheduler >= TWO_LEVEL:
         active_set.manage(sm, rf, spec, rows, insts)
     for turn in range(number):
         scheduler = (np.int64(sm.cycle) + turn) % number
-        candidates = np.uint64(sm.awake) & np.uint64(sm.scheduler_mask[scheduler])
+        candidates = np.uint64(sm.undecided) & np.uint64(sm.scheduler_mask[scheduler])
         clear = candidates & np.uint64(sm.scoreboard_clear)
         ready = decide_clear(sm, rf, spec, rows, insts, scheduler, clear, freeze)
         candidates &= ~clear
@@ -105,7 +107,7 @@ def send(sm, rf, spec, rows, insts, warp):
     entry.ibuffer -= 1
     if entry.ibuffer == 0:
         sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
-    wake(sm, warp)
+    reconsider(sm, warp)
     if inst.is_memory == ATOMIC or (inst.is_memory == LOAD and inst["flags"] != 0):
         entry.polled = 1
     sm.events[INSTRUCTIONS] += 1

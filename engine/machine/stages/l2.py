@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.engine.compile.device import device
 from rfview.engine.events import DRAM_BYTES, L2_HITS, L2_MISSES
-from rfview.engine.machine.registers import mark_cold
+from rfview.engine.machine.marks import mark_cold
 from rfview.engine.state import BLOCK, COLD_OFFSET, L2_LINE, LINE_BYTES, SM
 
 L2_BLOCK = (SM.fields["l2"][1] - COLD_OFFSET) // BLOCK

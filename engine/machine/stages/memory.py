@@ -19,7 +19,8 @@ from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LO
 from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
 from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM,
                                    SPACE_SHARED)  # fmt: skip
-from rfview.engine.machine.registers import copy_row, mark_cold, touch_inflight
+from rfview.engine.machine.marks import mark_cold, touch_inflight
+from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages import constants
 from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.control import fault

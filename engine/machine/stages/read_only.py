@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.device import device
-from rfview.engine.machine.registers import mark_cold
+from rfview.engine.machine.marks import mark_cold
 from rfview.engine.state import BLOCK, COLD_OFFSET, L1_LINE, SM
 
 ENTRY_BYTES = L1_LINE.itemsize

@@ -15,7 +15,8 @@ from rfview.engine.compile.bits import bit64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import SPLIT_YIELDS
 from rfview.engine.program import NO_PC
-from rfview.engine.machine.registers import mark_cold, wake
+from rfview.engine.machine.marks import mark_cold
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.state import (COLD_OFFSET, BLOCK, MAX_SPLITS, NONE8, SM, SPLIT_BARRIER, SPLIT_FREE, SPLIT_PARENT,
                                  SPLIT_READY, SPLIT_SYNC, WARP_COLD)  # fmt: skip
 
@@ -79,7 +80,7 @@ def load_split(sm, warp, index):
     entry.mask = split.mask
     entry.reconv = split.reconv
     mark_warp(sm, warp)
-    return wake(sm, warp)
+    return reconsider(sm, warp)
 
 
 @device
@@ -177,7 +178,7 @@ def choose_split(sm, warp):
         return 1
     sm.warp[warp].split = NONE8
     mark_warp(sm, warp)
-    wake(sm, warp)
+    reconsider(sm, warp)
     return 0
 
 

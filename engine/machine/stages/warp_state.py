@@ -31,7 +31,14 @@ def block(sm, warp, kind, what):
 
 
 @device
-def sleep(sm, warp):
-    """Keep a warp's state until an event wakes it."""
-    sm.awake = np.uint64(sm.awake) & ~bit64(warp)
+def keep_state(sm, warp):
+    """Keep a warp's state, without looking at it, until an event has it reconsidered."""
+    sm.undecided = np.uint64(sm.undecided) & ~bit64(warp)
+    return 0
+
+
+@device
+def reconsider(sm, warp):
+    """Have the next issue stage decide the state of a warp anew."""
+    sm.undecided = np.uint64(sm.undecided) | bit64(warp)
     return 0

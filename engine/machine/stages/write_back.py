@@ -8,7 +8,10 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.program import UNIT_LDST, WAIT_LONG
-from rfview.engine.machine.registers import count_refused_write, note_write, touch_inflight, wake
+from rfview.engine.machine.marks import touch_inflight
+from rfview.engine.machine.ports import count_refused_write
+from rfview.engine.machine.rows import note_write
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.state import NONE8, WRITE_BACK, WRITTEN
 
 ALU, MEMORY = 0, 1        # the two kinds of result bus
@@ -26,7 +29,7 @@ def queue_result(sm, slot):
     link(sm, bus, before, slot)
     link(sm, bus, slot, following)
     word = np.int64(slot) >> 6
-    sm.writing[word] = np.uint64(sm.writing[word]) | bit64(np.int64(slot) & 63)
+    sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) | bit64(np.int64(slot) & 63)
     return 0
 
 
@@ -49,7 +52,7 @@ def unqueue_result(sm, bus, before, slot):
     """Take a written result out of its queue; `before` is the one ahead of it, NONE8 for none."""
     link(sm, bus, before, np.int64(sm.write_next[slot]))
     word = np.int64(slot) >> 6
-    sm.writing[word] = np.uint64(sm.writing[word]) & ~bit64(np.int64(slot) & 63)
+    sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) & ~bit64(np.int64(slot) & 63)
     return 0
 
 
@@ -128,7 +131,7 @@ def write_result(sm, rf, spec, rows, insts, slot):
     if refused != 0:
         return refuse(sm, slot, refused)
     if flight.code != 0:
-        wake(sm, warp)
+        reconsider(sm, warp)
     flight.code = 0
     hooks.on_retire(sm, rf, spec, rows, slot, insts[pc])
     if flight.stage == WRITE_BACK:
@@ -144,5 +147,5 @@ def refuse(sm, slot, code):
     if flight.code != code:
         flight.code = code
         touch_inflight(sm, slot)
-        wake(sm, np.int64(flight.warp))
+        reconsider(sm, np.int64(flight.warp))
     return code

@@ -456,7 +456,7 @@ def test_skipped_cycles_change_nothing() -> None:
     whole = machine(suspend(program.add(1, 2, 3)).exit(), warps=2, memory=200)
     slow = machine(program, warps=2, memory=200)
     while not slow.simulator.finished:
-        slow.simulator.sm.settled = 0           # so that no cycle is skipped
+        slow.simulator.sm.was_idle = 0           # so that no cycle is skipped
         slow.step()
     for cycle in range(0, slow.simulator.cycle, 7):
         whole.simulator.step(cycle - whole.simulator.cycle)

@@ -650,7 +650,7 @@ def test_skipping_idle_cycles_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
     shape = {"design": "racetrack[shift_cycles=2]", "registers": 40, "settings": {"racetrack.mapping": codes(r1=9, r2=15)}}
     skipped = Machine(program, **shape)
     skipped.simulator.record_chunk()
-    monkeypatch.setattr(machine_cycle, "is_quiet", lambda sm: False)
+    monkeypatch.setattr(machine_cycle, "is_idle", lambda sm: False)
     plain = Machine(program, **shape)
     plain.simulator.record_chunk()
     a, b = skipped.simulator.snapshot(), plain.simulator.snapshot()

@@ -138,7 +138,7 @@ def test_skipped_cycles_change_nothing_and_a_recording_shows_what_ran(tmp_path: 
     program = Assembly().mov(0, 1).mov(16, 2).ld(1).add(2, 1, 16).st(2, offset=4).exit()
     slow = machine(program, warps=2, memory=100)
     while not slow.simulator.finished:
-        slow.simulator.sm.settled = 0           # so that no cycle is skipped
+        slow.simulator.sm.was_idle = 0           # so that no cycle is skipped
         slow.step()
     whole = machine(program, warps=2, memory=100).simulator
     record(machine(program, warps=2, memory=100).simulator, tmp_path / "single_buffer.rfs")
