@@ -42,6 +42,9 @@ WAIT_FIXED, WAIT_SHORT, WAIT_LONG = 0, 1, 2
 # state spaces (field `space`)
 SPACE_NONE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM = range(7)
 
+# what an instruction does in memory (field `memory_kind`); a reduction is an atomic without a result
+MEM_NONE, MEM_LOAD, MEM_STORE, MEM_ATOMIC, MEM_REDUCTION = range(5)
+
 # latency classes (field `latency_class`), indices into config.latency_cycles / initiation_cycles; GPGPU-Sim's groups
 (LAT_INT_ADD, LAT_INT_MAX, LAT_INT_MUL, LAT_INT_MAD, LAT_INT_DIV, LAT_SHFL, LAT_FP_ADD, LAT_FP_MAX, LAT_FP_MUL,
  LAT_FP_MAD, LAT_FP_DIV, LAT_DP_ADD, LAT_DP_MAX, LAT_DP_MUL, LAT_DP_MAD, LAT_DP_DIV, LAT_SFU,
@@ -83,7 +86,7 @@ INST = np.dtype(
         ("last_use", "u1"),       # bit k: row slot k is the last read of its register on every path (RFC section 3.1)
         ("long_source", "u1"),    # bit k: row slot k may have been produced by a long-latency operation (RFC section 3.2)
         ("is_float", "u1"),       # Fermi's floating-point class (rule B4.1), for eDRAM's flags
-        ("is_memory", "u1"),      # 1 load, 2 store, 3 atomic with result, 4 reduction (atomic without result)
+        ("memory_kind", "u1"),     # MEM_*
     ],
     align=True,
 )

@@ -155,7 +155,7 @@ class Assembly:
         what = f"R{dst[0]}" if dst else f"R{data[2]}"
         return self.emit(op, f"{name}.u32 {what}, [{'data' if a is None else f'R{a}'}+{offset}]", dst=dst, src=src, imm=imm,
                          unit=UNIT_LDST, wait=WAIT_SHORT if shared else WAIT_LONG, offset=offset, width=4, count=1,
-                         reg_bits=32, space=SPACE_SHARED if shared else SPACE_GLOBAL, is_memory=kind, **more)  # fmt: skip
+                         reg_bits=32, space=SPACE_SHARED if shared else SPACE_GLOBAL, memory_kind=kind, **more)  # fmt: skip
 
     def bar(self, count: int = 0, number: int = 0) -> Assembly:
         """CTA barrier."""

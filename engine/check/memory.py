@@ -14,10 +14,8 @@ from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import fence, is_ordered, publish, take_over
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.program import SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED
+from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED
 from rfview.engine.values import access
-
-LOAD, STORE = 1, 2
 
 
 @device
@@ -50,14 +48,14 @@ def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row):
                 place = (at & 3) + k
                 value = stored(inst, rows, arena, first_row, lane, k // width, word + (place >> 2) * step)
                 check_byte(s, sm, inst, facts, slot, lane, pc, space, word + (place >> 2) * step, place & 3,
-                           (value >> 8 * (k % width) if inst.is_memory == STORE else value >> 8 * (place & 3)) & 255)
+                           (value >> 8 * (k % width) if inst.memory_kind == MEM_STORE else value >> 8 * (place & 3)) & 255)
     return 0
 
 
 @device
 def stored(inst, rows, arena, first_row, lane, element, word):
     """Return the value that a store writes there, from its operand; for an atomic what memory holds after it."""
-    if inst.is_memory != STORE:
+    if inst.memory_kind != MEM_STORE:
         return np.int64(arena[word])
     row = element
     if inst.reg_bits == 64 and inst.width < 8:
@@ -115,7 +113,7 @@ def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value):
     """Check an access to a whole word."""
     at = record_of(s, slot, space, word)
     flags = np.int64(s[at + M_FLAGS])
-    if inst.is_memory != STORE and written(flags, space) != 15:
+    if inst.memory_kind != MEM_STORE and written(flags, space) != 15:
         unwritten(s, sm, slot, lane, pc, space, word, 0)
     if space != SPACE_LOCAL:
         if flags & NARROW:
@@ -126,7 +124,7 @@ def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value):
             visit(s, sm, inst, facts, slot, lane, pc, space, word * 4, at, value)
         if facts & STRONG:
             synchronise(s, inst, facts, slot, lane, space, word)
-    if inst.is_memory != LOAD:
+    if inst.memory_kind != MEM_LOAD:
         note_written(s, at, space, 15)
     return 0
 
@@ -136,7 +134,7 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
     """Check an access to a byte; from the first of them on, a word's bytes have records of their own."""
     at = record_of(s, slot, space, word)
     flags = np.int64(s[at + M_FLAGS])
-    if inst.is_memory != STORE and not (written(flags, space) >> byte) & 1:
+    if inst.memory_kind != MEM_STORE and not (written(flags, space) >> byte) & 1:
         unwritten(s, sm, slot, lane, pc, space, word, byte)
     if space != SPACE_LOCAL:
         if not flags & NARROW:
@@ -153,7 +151,7 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
         visit(s, sm, inst, facts, slot, lane, pc, space, word * 4 + byte, small, value)
         if facts & STRONG:
             synchronise(s, inst, facts, slot, lane, space, word)
-    if inst.is_memory != LOAD:
+    if inst.memory_kind != MEM_LOAD:
         note_written(s, at, space, 1 << byte)
     return 0
 
@@ -161,9 +159,9 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
 @device
 def synchronise(s, inst, facts, slot, lane, space, word):
     """Let a strong access take over what is published at its word, and publish there what its thread did."""
-    if inst.is_memory != STORE:
+    if inst.memory_kind != MEM_STORE:
         take_over(s, slot, lane, word)
-    if inst.is_memory != LOAD:
+    if inst.memory_kind != MEM_LOAD:
         publish(s, slot, lane, word, space == SPACE_SHARED)
     return 0
 
@@ -186,7 +184,7 @@ def visit(s, sm, inst, facts, slot, lane, pc, space, address, at, value):
     me = WARPS + slot * WARP_WORDS
     mine, clock, sync = np.int64(s[me + W_ID]), np.int64(s[me + W_CLOCK]), np.int64(s[me + W_SYNC])
     strong = facts & STRONG
-    writes = inst.is_memory != LOAD
+    writes = inst.memory_kind != MEM_LOAD
     writer = np.int64(s[at + M_WRITER])
     last = np.int64(s[at + M_LANE])
     if writer != 0 and not (strong and last & STRONG_WRITE) and not (writes and np.int64(s[at + M_VALUE]) == value):

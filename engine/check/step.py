@@ -25,7 +25,7 @@ from rfview.engine.events import INSTRUCTIONS
 from rfview.engine.isa import OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
 from rfview.engine.machine.stages.dispatch import dispatch
 from rfview.engine.machine.stages.splits import waiting_lanes
-from rfview.engine.program import NO_PRED, UNIT_CTRL, UNIT_LDST
+from rfview.engine.program import MEM_NONE, NO_PRED, UNIT_CTRL, UNIT_LDST
 from rfview.engine.state import MAX_WARPS
 
 
@@ -162,7 +162,7 @@ def look_at(s, sm, rows, insts, arena, begun):
         inst = insts[pc]
         first_row = np.int64(sm.config.first_collector_row) + collector * 6
         if inst.unit == UNIT_LDST:
-            if inst.is_memory != 0 and inst.op != OP_TEX and sm.error == 0:
+            if inst.memory_kind != MEM_NONE and inst.op != OP_TEX and sm.error == 0:
                 check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row)
         elif np.int64(s[np.int64(s[H_PCS]) + pc]) & BETWEEN_LANES:
             check_members(s, sm, inst, rows, slot, pc, mask, first_row)

@@ -6,6 +6,7 @@ import numpy as np
 
 from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
+from rfview.engine.state import BLOCK, COLD_OFFSET, SM
 
 
 @device
@@ -31,3 +32,19 @@ def mark_cold(sm, block):
     sm.dirty[block >> 6] = np.uint64(sm.dirty[block >> 6]) | bit64(block & 63)
     sm.dirty_touched = np.uint64(sm.dirty_touched) | bit64(block >> 6)
     return 0
+
+
+@device
+def mark_entry(sm, first, size, index):
+    """Mark an entry of a table in the cold section; it may lie across two blocks.
+
+    first: where the table begins there, from `begin_of`; size: bytes of an entry; index: which entry.
+    """
+    begin = first + index * size
+    mark_cold(sm, begin // BLOCK)
+    return mark_cold(sm, (begin + size - 1) // BLOCK)
+
+
+def begin_of(name: str) -> int:
+    """Return where a field of the state begins in the cold section, in bytes."""
+    return int(SM.fields[name][1]) - COLD_OFFSET

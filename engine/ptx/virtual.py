@@ -19,7 +19,7 @@ class VirtualInst:
     __slots__ = (
         "op", "flags", "aux", "unit", "latency_class", "wait_class", "is_float", "mnemonic", "form", "line",
         "src", "imm", "imm_mask", "dst", "guard", "guard_negate", "psrc", "psrc_negate", "pdst",
-        "space", "width", "count", "signed", "reg_bits", "is_memory", "offset", "target", "types", "relocs",
+        "space", "width", "count", "signed", "reg_bits", "memory_kind", "offset", "target", "types", "relocs",
         "is_removable", "is_ordered", "kills_when_guarded", "note",
     )  # fmt: skip
 
@@ -37,7 +37,7 @@ class VirtualInst:
         self.psrc_negate: list[bool] = []
         self.pdst: list[int] = []
         self.space = SPACE_NONE
-        self.width = self.count = self.signed = self.reg_bits = self.is_memory = 0
+        self.width = self.count = self.signed = self.reg_bits = self.memory_kind = 0
         self.offset = 0
         self.target: int = NONE
         self.types: tuple[str, ...] = ()

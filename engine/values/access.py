@@ -29,7 +29,8 @@ from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_
                                        UNMAPPED)  # fmt: skip
 from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
                                ATOM_XOR, FP_ADD, T_F16, T_F32, T_F64, T_S32, T_S64)
-from rfview.engine.program import SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
+from rfview.engine.program import (MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL,
+                                   SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)  # fmt: skip
 from rfview.engine.state import LINE_BYTES
 from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz,
                                              extend, f32_bits, f64_bits)  # fmt: skip
@@ -63,7 +64,6 @@ ADDR, SPACES, LINES, MAX_LINES, WORK = 0, 32, 64, 128, 192
 (NUM_LINES, PASSES, USED_SPACES, UNIT, FAULT_LANE, FAULT_ADDRESS) = range(256, 262)
 SCRATCH_SIZE = 264
 
-IS_LOAD, IS_STORE, IS_ATOM, IS_RED = 1, 2, 3, 4
 SHARED_START, LOCAL_START, PARAM_START, WINDOW = (
     U64(SHARED_WINDOW), U64(LOCAL_WINDOW), U64(PARAM_WINDOW), U64(WINDOW_BYTES))
 
@@ -230,7 +230,7 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, shared_word,
             if region < 0 or address >= region_end(regions, region) or region_end(regions, region) - address < U64(
                     size):
                 return fault(scratch, ERR_UNMAPPED, lane, address)
-            if not region_writable(regions, region) and inst.is_memory != IS_LOAD:
+            if not region_writable(regions, region) and inst.memory_kind != MEM_LOAD:
                 return fault(scratch, ERR_READ_ONLY, lane, address)
             within = I64(address - region_base(regions, region))
             store_long(scratch, ADDR + lane, region_word(regions, region) * 4 + within)
@@ -294,7 +294,7 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word,
         end = region_end(regions, region)
         if low >= end or end - low < bytes_used:
             return -1
-        if inst.is_memory != IS_LOAD and not region_writable(regions, region):
+        if inst.memory_kind != MEM_LOAD and not region_writable(regions, region):
             return -1
         start = region_word(regions, region) * 4 + I64(low - region_base(regions, region))
         from_line, to_line = I64(low >> U64(7)), I64((low + bytes_used - ONE64) >> U64(7))
@@ -515,7 +515,7 @@ def atomic_result(sub, kind, old, b, c):
 def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
     """Do an atomic or reduction, lanes ascending; operand b in slots 2, 3, c in slots 4, 5; gives the journal's length.
 
-    Old values go to the rows from `dst` on unless it is a reduction (inst.is_memory 4).
+    Old values go to the rows from `dst` on unless it is a reduction (MEM_REDUCTION).
     inst.aux: ATOM_* | type << 8. 16-bit operations (cas, exch, f16 add) work on their half of the word.
     """
     mask, src, dst = U32(mask), I64(src), I64(dst)
@@ -542,7 +542,7 @@ def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, not
         if width == 8:
             store_word(memory, word + step, U32(new >> S32))
             noted = journal(on, words, capacity, noted, word + step)
-        if inst.is_memory != IS_RED:
+        if inst.memory_kind != MEM_REDUCTION:
             lane_store(rows, dst, lane, U32(old & M32))
             if width == 8:
                 lane_store(rows, dst + 1, lane, U32(old >> S32))
@@ -552,10 +552,10 @@ def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, not
 @jit
 def perform(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
     """Move the values of an instruction whose addresses are resolved."""
-    if inst.is_memory == IS_LOAD:
+    if inst.memory_kind == MEM_LOAD:
         load(inst, rows, dst, mask, memory, scratch)
         return noted
-    if inst.is_memory == IS_STORE:
+    if inst.memory_kind == MEM_STORE:
         return store(inst, rows, src, mask, memory, scratch, on, words, capacity, noted)
     return atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted)
 

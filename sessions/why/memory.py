@@ -12,7 +12,6 @@ from rfview.sessions.why.links import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
-NO_REASON, NO_MSHR, SET_FULL, QUEUE_FULL, CONSTANTS = range(5)
 RELIEF = {
     "memory.dram_cycles": 0,
     "memory.l2_hit_cycles": 1,
@@ -24,7 +23,7 @@ RELIEF = {
 
 def is_stuck(moment: Moment) -> bool:
     """Say whether the instruction in LD/ST could not go on in the cycle that ran."""
-    return int(moment.sm["ldst_head"]) != layout.NONE8 and int(moment.sm["ldst_reason"]) != NO_REASON
+    return int(moment.sm["ldst_head"]) != layout.NONE8 and int(moment.sm["ldst_reason"]) != layout.LDST_GOES_ON
 
 
 def space(flight: Flight) -> str:
@@ -58,15 +57,15 @@ def head(trail: Trail, moment: Moment) -> None:
 
 def stuck(trail: Trail, moment: Moment, reason: int) -> None:
     """Explain why LD/ST could not send a line in the cycle that ran."""
-    if reason == NO_MSHR:
+    if reason == layout.LDST_MSHRS_FULL:
         _mshrs_full(trail, moment)
-    elif reason == SET_FULL:
+    elif reason == layout.LDST_SET_FULL:
         ways = moment.config["l1_ways"]
         trail.add("every way of its L1 set awaits a line", f"{plural(ways, 'way')}")
         trail.end("L1 set", f"L1 set, {plural(ways, 'way')}", {"memory.l1_ways": 16, "memory.l1_sets": 32})
-    elif reason == QUEUE_FULL:
+    elif reason == layout.LDST_QUEUE_FULL:
         _port(trail, moment)
-    elif reason == CONSTANTS:
+    elif reason == layout.LDST_CONST_CACHE:
         on_chip.constants_awaited(trail, moment)
 
 

@@ -12,13 +12,14 @@ from rfview.engine.values.access import (ADDR, ERR_LOCAL_RANGE, ERR_MISALIGNED, 
                                          FIRST_GLOBAL_ADDRESS, LINES, LOCAL_WINDOW, LOG_FIELDS, NUM_LINES, PASSES,
                                          REGION, SCRATCH_SIZE, SHARED_WINDOW, SPACES, UNIT)  # fmt: skip
 from rfview.engine.compile.jit import key_dtype, record, lean_entry
-from rfview.engine.program import INST, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED
+from rfview.engine.program import (INST, MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
+                                   SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)  # fmt: skip
 from rfview.engine.state import ROW
 
 FULL = 0xFFFFFFFF
 access = lean_entry(memory.access)
 A, B = FIRST_GLOBAL_ADDRESS, FIRST_GLOBAL_ADDRESS + 8192
-LOAD, STORE, ATOM, RED = 1, 2, 3, 4
+LOAD, STORE, ATOM, RED = MEM_LOAD, MEM_STORE, MEM_ATOMIC, MEM_REDUCTION
 
 
 class Machine:
@@ -54,7 +55,7 @@ class Machine:
         aux: int = 0,
     ) -> int:
         inst = record(INST)
-        inst.is_memory, inst.space, inst.width, inst.count, inst.offset = kind, space, width, count, offset
+        inst.memory_kind, inst.space, inst.width, inst.count, inst.offset = kind, space, width, count, offset
         inst.reg_bits, inst.signed, inst.aux = reg_bits, signed, aux
         addresses = np.asarray(addresses, "u8")
         self.rows[0].u[:] = addresses & np.uint64(FULL)

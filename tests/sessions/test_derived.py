@@ -89,7 +89,7 @@ def kept(sm: Any, units: set[int]) -> dict[str, Any]:
 def test_what_is_not_recorded_follows_from_what_is(kernel: str, design: str, scheduler: str) -> None:
     simulator = Simulator(load_launch_file(kernels.path(kernel)), design=design, scheduler=scheduler)
     program = simulator.info["program"]
-    memory = {pc for pc, inst in enumerate(simulator.insts) if inst["is_memory"]}
+    memory = {pc for pc, inst in enumerate(simulator.insts) if inst["memory_kind"]}
     pending = 0
     for _ in range(60):
         simulator.step(17)

@@ -16,10 +16,8 @@ from rfview.engine.isa import OP_LDPARAM
 from rfview.engine.machine.stages import l2
 from rfview.engine.machine.stages.read_only import CCACHE, find_line, num_awaited, oldest_line, touch
 from rfview.engine.program import SPACE_PARAM, UNIT_LDST
-from rfview.engine.state import LINE_BYTES
+from rfview.engine.state import LDST_CONST_CACHE, LINE_BYTES
 from rfview.engine.values import access
-
-WAITING_CONST = 4       # of sm.ldst_reason
 
 
 @device
@@ -63,7 +61,7 @@ def load_line(sm, flight, line, hit_cycles):
         return hit
     way = oldest_line(sm, lines, sets, ways, line)
     if way < 0 or num_awaited(sm, lines, sets, ways) >= sm.config.const_mshrs:
-        sm.ldst_reason = WAITING_CONST
+        sm.ldst_reason = LDST_CONST_CACHE
         return np.int64(-1)
     size = np.int64(sm.config.const_line_bytes)
     ready = l2.request(sm, l2.CONST_LINES + line * size // LINE_BYTES, size, False)

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.program import NO_PRED, NO_REG, WAIT_LONG
+from rfview.engine.program import MEM_NONE, NO_PRED, NO_REG, WAIT_LONG
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import splits
 from rfview.engine.state import COLLECT, MAX_INFLIGHT, NONE8
@@ -68,7 +68,7 @@ def allocate(sm, warp, pc, lanes, active, inst):
     if inst.wait_class == WAIT_LONG:
         entry.sb_long = np.uint64(entry.sb_long) | np.uint64(inst.dst_regs)
     entry.sb_pred = np.int64(entry.sb_pred) | np.int64(inst.dst_preds)
-    if inst.is_memory != 0:
+    if inst.memory_kind != MEM_NONE:
         sm.mem_pending[warp] += 1
     touch_inflight(sm, slot)
     return slot

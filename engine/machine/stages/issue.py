@@ -24,12 +24,10 @@ from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.machine.stages.issue_cache import UNSELECTED, cache_states, decide_clear
 from rfview.engine.machine.stages.warp_state import block, set_state
-from rfview.engine.program import NO_PRED, UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, NO_PRED, UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.stalls import FINISHED, ISSUED, NOT_SELECTED
 from rfview.engine.state import (BLOCK_NONE, BLOCK_SCHEDULER, MAX_COLLECTORS, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0,
                                  TWO_LEVEL)  # fmt: skip
-
-LOAD, ATOMIC = 1, 3
 
 
 @device
@@ -108,7 +106,7 @@ def send(sm, rf, spec, rows, insts, warp):
     if entry.ibuffer == 0:
         sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
     reconsider(sm, warp)
-    if inst.is_memory == ATOMIC or (inst.is_memory == LOAD and inst["flags"] != 0):
+    if inst.memory_kind == MEM_ATOMIC or (inst.memory_kind == MEM_LOAD and inst["flags"] != 0):
         entry.polled = 1
     sm.events[INSTRUCTIONS] += 1
     sm.events[THREAD_INSTRUCTIONS] += popcount(np.uint64(lanes))

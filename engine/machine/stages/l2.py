@@ -9,11 +9,10 @@ import numpy as np
 
 from rfview.engine.compile.device import device
 from rfview.engine.events import DRAM_BYTES, L2_HITS, L2_MISSES
-from rfview.engine.machine.marks import mark_cold
-from rfview.engine.state import BLOCK, COLD_OFFSET, L2_LINE, LINE_BYTES, SM
+from rfview.engine.machine.marks import begin_of, mark_entry
+from rfview.engine.state import L2_LINE, LINE_BYTES
 
-L2_BLOCK = (SM.fields["l2"][1] - COLD_OFFSET) // BLOCK
-L2_BYTES = L2_LINE.itemsize
+L2, L2_BYTES = begin_of("l2"), L2_LINE.itemsize     # where the table lies in the cold section; bytes of a line
 HEADER_BYTES = 8           # of a packet in the interconnect
 # lines in L2 that stand beside those of data: of code, and of constants and parameters
 CODE_LINES, CONST_LINES = 1 << 50, 1 << 51
@@ -53,7 +52,7 @@ def request(sm, line, size, is_store):
     way = found if found >= 0 else oldest
     sm.l2[way].line = line
     sm.l2[way].used_cycle = sm.cycle
-    mark_cold(sm, L2_BLOCK + way * L2_BYTES // BLOCK)
+    mark_entry(sm, L2, L2_BYTES, way)
     port = through_port(sm, size, is_store)
     if found >= 0 and not is_store:
         sm.events[L2_HITS] += 1

@@ -17,24 +17,23 @@ from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LO
                                   L1_MISSES, L1_PENDING_HITS, LOCAL_ACCESSES, SHARED_ACCESSES, SHARED_PASSES,
                                   TRANSACTIONS)  # fmt: skip
 from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
-from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM,
-                                   SPACE_SHARED)  # fmt: skip
-from rfview.engine.machine.marks import mark_cold, touch_inflight
+from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
+                                   SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM, SPACE_SHARED)  # fmt: skip
+from rfview.engine.machine.marks import begin_of, mark_entry, touch_inflight
 from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages import constants
 from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.l2 import backlog, request, set_of
 from rfview.engine.machine.stages.special import load_parameter
-from rfview.engine.state import BLOCK, COLD_OFFSET, FOREVER, L1_LINE, MEMORY, MSHR, NONE8, PIPE_LDST, SM
+from rfview.engine.state import (FOREVER, L1_LINE, LDST_GOES_ON, LDST_MSHRS_FULL, LDST_QUEUE_FULL, LDST_SET_FULL, MEMORY,
+                                 MSHR, NONE8, PIPE_LDST)  # fmt: skip
 
-L1_BLOCK = (SM.fields["l1"][1] - COLD_OFFSET) // BLOCK
-MSHR_BLOCK = (SM.fields["mshr"][1] - COLD_OFFSET) // BLOCK
+# where the tables lie in the cold section, and bytes of an entry
+L1, MSHRS = begin_of("l1"), begin_of("mshr")
 L1_BYTES, MSHR_BYTES = L1_LINE.itemsize, MSHR.itemsize
 
-LOAD, STORE, ATOMIC, REDUCTION = 1, 2, 3, 4
 IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
-WAITING_MSHR, WAITING_SET, WAITING_QUEUE = 1, 2, 3
 SECTOR_BYTES = 32
 
 
@@ -47,7 +46,7 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     result_row = sm.config.first_result_row + slot * 4
     warp = np.int64(flight.warp)
     entry = sm.warp[warp]
-    if inst.is_memory != 0:     # a host call accesses nothing, and was not counted (inflight.py)
+    if inst.memory_kind != MEM_NONE:     # a host call accesses nothing, and was not counted (inflight.py)
         sm.mem_pending[warp] -= 1
     flight.stage = MEMORY
     flight.since_cycle = sm.cycle
@@ -128,11 +127,11 @@ def count_access(sm, inst):
         sm.events[SHARED_PASSES] += sm.num_lines
     elif space == SPACE_CONST or space == SPACE_PARAM:
         sm.events[CONST_ACCESSES] += 1
-    elif inst.is_memory == LOAD:
+    elif inst.memory_kind == MEM_LOAD:
         sm.events[GLOBAL_LOADS] += 1
     else:
         sm.events[GLOBAL_STORES] += 1
-    if inst.is_memory >= ATOMIC:
+    if inst.memory_kind >= MEM_ATOMIC:
         sm.events[ATOMICS] += 1
     if space == SPACE_LOCAL:
         sm.events[LOCAL_ACCESSES] += 1
@@ -148,7 +147,7 @@ def advance(sm, key, insts):
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     space = np.int64(sm.access_space)
-    sm.ldst_reason = 0
+    sm.ldst_reason = LDST_GOES_ON
     ready = np.int64(sm.cycle) + 1
     if space == SPACE_SHARED:
         ready = sm.cycle + sm.config.shared_cycles
@@ -181,29 +180,33 @@ def handle_line(sm, inst, flight, line):
     """Handle one global line; return the cycle in which its data is there (a store: accepted), or -1 to try again."""
     if sm.config.fixed_memory_cycles > 0:
         return fixed_latency(sm, flight)
-    if inst.is_memory == LOAD:
+    if inst.memory_kind == MEM_LOAD:
         if sm.config.l1_enabled != 0:
             return load_line(sm, inst, flight, line)
         return request(sm, line, sm.config.line_bytes, False)
-    if inst.is_memory == STORE:
-        if backlog(sm) > sm.config.queue_cycles:
-            sm.ldst_reason = WAITING_QUEUE
-            return -1
+    if queue_full(sm):
+        return -1
+    if inst.memory_kind == MEM_STORE:
         touch_l1(sm, line)
         request(sm, line, store_bytes(sm, inst, flight), True)
         return sm.cycle + 1
-    if backlog(sm) > sm.config.queue_cycles:
-        sm.ldst_reason = WAITING_QUEUE
-        return -1
     ready = request(sm, line, SECTOR_BYTES, False)
-    return ready if inst.is_memory == ATOMIC else sm.cycle + 1
+    return ready if inst.memory_kind == MEM_ATOMIC else sm.cycle + 1
+
+
+@device
+def queue_full(sm):
+    """Say whether DRAM's or the interconnect's port is reserved for so long that LD/ST waits; note that as its reason."""
+    if backlog(sm) <= sm.config.queue_cycles:
+        return False
+    sm.ldst_reason = LDST_QUEUE_FULL
+    return True
 
 
 @device
 def fixed_latency(sm, flight):
     """Serve a line after a fixed latency, behind a port of limited bandwidth (RFC Table 4)."""
-    if backlog(sm) > sm.config.queue_cycles:
-        sm.ldst_reason = WAITING_QUEUE
+    if queue_full(sm):
         return np.int64(-1)
     flight.missed = 1
     begin_x256 = max(np.int64(sm.cycle) * 256, np.int64(sm.dram_free_x256))
@@ -241,8 +244,7 @@ def touch_l1(sm, line):
     way = find_l1(sm, line)
     if way >= 0:
         sm.l1[way].used_cycle = sm.cycle
-        mark_cold(sm, L1_BLOCK + way * L1_BYTES // BLOCK)
-        mark_cold(sm, L1_BLOCK + (way * L1_BYTES + L1_BYTES - 1) // BLOCK)
+        mark_entry(sm, L1, L1_BYTES, way)
     return 0
 
 
@@ -257,8 +259,7 @@ def load_line(sm, inst, flight, line):
     if way >= 0:
         entry = sm.l1[way]
         entry.used_cycle = sm.cycle
-        mark_cold(sm, L1_BLOCK + way * L1_BYTES // BLOCK)
-        mark_cold(sm, L1_BLOCK + (way * L1_BYTES + L1_BYTES - 1) // BLOCK)
+        mark_entry(sm, L1, L1_BYTES, way)
         if entry.fill_cycle > sm.cycle:
             flight.missed = 1
             sm.events[L1_PENDING_HITS] += 1
@@ -267,11 +268,11 @@ def load_line(sm, inst, flight, line):
         return hit
     mshr = free_mshr(sm)
     if mshr < 0:
-        sm.ldst_reason = WAITING_MSHR
+        sm.ldst_reason = LDST_MSHRS_FULL
         return np.int64(-1)
     way = victim(sm, line)
     if way < 0:
-        sm.ldst_reason = WAITING_SET
+        sm.ldst_reason = LDST_SET_FULL
         return np.int64(-1)
     ready = request(sm, line, sm.config.line_bytes, False)
     sm.events[L1_MISSES] += 1
@@ -280,16 +281,14 @@ def load_line(sm, inst, flight, line):
     entry.line = line
     entry.fill_cycle = ready
     entry.used_cycle = sm.cycle
-    mark_cold(sm, L1_BLOCK + way * L1_BYTES // BLOCK)
-    mark_cold(sm, L1_BLOCK + (way * L1_BYTES + L1_BYTES - 1) // BLOCK)
+    mark_entry(sm, L1, L1_BYTES, way)
     miss = sm.mshr[mshr]
     miss.line = line
     miss.since_cycle = sm.cycle
     miss.until_cycle = ready
     miss.owner_warp = flight.warp
     miss.owner_reg = inst.dst[0]
-    mark_cold(sm, MSHR_BLOCK + mshr * MSHR_BYTES // BLOCK)
-    mark_cold(sm, MSHR_BLOCK + (mshr * MSHR_BYTES + MSHR_BYTES - 1) // BLOCK)
+    mark_entry(sm, MSHRS, MSHR_BYTES, mshr)
     return ready
 
 

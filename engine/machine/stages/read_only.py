@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.device import device
-from rfview.engine.machine.marks import mark_cold
-from rfview.engine.state import BLOCK, COLD_OFFSET, L1_LINE, SM
+from rfview.engine.machine.marks import begin_of, mark_entry
+from rfview.engine.state import L1_LINE
 
 ENTRY_BYTES = L1_LINE.itemsize
 # where their lines begin in the cold section, in bytes
-ICACHE, CCACHE = SM.fields["icache"][1] - COLD_OFFSET, SM.fields["ccache"][1] - COLD_OFFSET
+ICACHE, CCACHE = begin_of("icache"), begin_of("ccache")
 
 
 @device
@@ -41,9 +41,7 @@ def oldest_line(sm, lines, sets, ways, line):
 def touch(sm, lines, begin, way):
     """Note that a line was used. begin: ICACHE or CCACHE."""
     lines[way].used_cycle = sm.cycle
-    mark_cold(sm, (begin + way * ENTRY_BYTES) // BLOCK)
-    mark_cold(sm, (begin + way * ENTRY_BYTES + ENTRY_BYTES - 1) // BLOCK)
-    return 0
+    return mark_entry(sm, begin, ENTRY_BYTES, way)
 
 
 @device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine import isa
 from rfview.engine.errors import PtxError
-from rfview.engine.program import SPACE_LOCAL, UNIT_LDST, WAIT_FIXED, WAIT_LONG
+from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_LOCAL, UNIT_LDST, WAIT_FIXED, WAIT_LONG
 from rfview.engine.ptx.allocate.colouring import Colouring, colour
 from rfview.engine.ptx.optimise.bitsets import bits_of, members
 from rfview.engine.ptx.optimise.cleanup import definition_counts, is_sinkable
@@ -213,9 +213,9 @@ def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[Virtual
 
 
 def _local(inst: VirtualInst, op: int, home: int, words: int, kind: int) -> VirtualInst:
-    name = "st.local" if kind == 2 else "ld.local"
+    name = "st.local" if kind == MEM_STORE else "ld.local"
     made = VirtualInst(op, f"{name}.b{32 * words}", inst.line)
-    made.unit, made.form, made.is_memory = UNIT_LDST, "memory", kind
+    made.unit, made.form, made.memory_kind = UNIT_LDST, "memory", kind
     made.space, made.wait_class = SPACE_LOCAL, WAIT_LONG
     made.width, made.count, made.reg_bits = 4 * words, 1, 32 * words
     made.is_removable = False
@@ -232,13 +232,13 @@ def _reload(inst: VirtualInst, var: int, temp: int, homes: dict[int, int], remad
         made.line = inst.line
         made.dst = rows
         return made
-    made = _local(inst, isa.OP_LD, homes[var], words, 1)
+    made = _local(inst, isa.OP_LD, homes[var], words, MEM_LOAD)
     made.dst = rows
     return made
 
 
 def _store(inst: VirtualInst, home: int, temp: int, words: int) -> VirtualInst:
-    made = _local(inst, isa.OP_ST, home, words, 2)
+    made = _local(inst, isa.OP_ST, home, words, MEM_STORE)
     for word in range(words):
         made.set_row(2 + word, 2 * temp + word)
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import isa
+from rfview.engine.program import MEM_ATOMIC, MEM_REDUCTION, MEM_STORE
 from rfview.engine.ptx.virtual import VirtualInst
 
 _SLOT_OF = (0, 2, 4, 5)
@@ -82,11 +83,11 @@ def memory_parts(inst: VirtualInst, namer: Namer, parts: list[str]) -> list[str]
     address = f"[{base}{inst.offset:+d}]" if inst.offset else f"[{base}]"
     wide = inst.reg_bits == 64
     kind = "b64" if wide else "b32"
-    if inst.is_memory == 2:
+    if inst.memory_kind == MEM_STORE:
         data = [namer.slot(inst, 2 + k * (1 + wide), kind) for k in range(inst.count)]
         return [address, data[0] if len(data) == 1 else "{" + ", ".join(data) + "}"]
     parts = parts + [address]
-    if inst.is_memory >= 3:
+    if inst.memory_kind in (MEM_ATOMIC, MEM_REDUCTION):
         parts.append(namer.slot(inst, 2, kind))
         if inst.aux & 0xFF == isa.ATOM_CAS:
             parts.append(namer.slot(inst, 4, kind))

@@ -16,7 +16,7 @@ from rfview.engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
 _PLAIN_FIELDS = (
     "op", "flags", "aux", "line", "imm_mask", "unit", "latency_class", "wait_class", "space", "width", "count",
-    "signed", "reg_bits", "is_float", "is_memory", "offset",
+    "signed", "reg_bits", "is_float", "memory_kind", "offset",
 )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rfview.engine import isa
-from rfview.engine.program import SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, UNIT_LDST, WAIT_LONG, WAIT_SHORT
+from rfview.engine.program import (MEM_LOAD, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, UNIT_LDST,
+                                   WAIT_LONG, WAIT_SHORT)  # fmt: skip
 from rfview.engine.ptx.lower.names import CallParam, Register
 from rfview.engine.ptx.parse.syntax import TYPE_BYTES
 from rfview.engine.ptx.virtual import VirtualInst
@@ -38,11 +39,11 @@ class Access:
 
 def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int) -> VirtualInst:
     inst = VirtualInst(op, mnemonic, low.line)
-    inst.unit, inst.form, inst.is_memory = UNIT_LDST, "memory", kind
+    inst.unit, inst.form, inst.memory_kind = UNIT_LDST, "memory", kind
     inst.space, inst.width, inst.count, inst.signed = access.space, access.width, access.count, access.signed
     inst.wait_class = WAIT_LONG if access.space in _LONG else WAIT_SHORT
     inst.reg_bits = max(8 * access.width, 16)
-    inst.is_removable = kind == 1 and not access.is_ordered
+    inst.is_removable = kind == MEM_LOAD and not access.is_ordered
     inst.is_ordered = access.is_ordered
     return inst
 
@@ -51,7 +52,7 @@ def store_pieces(low: Lowering, param: CallParam) -> None:
     """Write the pieces of a call parameter to its local memory."""
     for (offset, width), piece in sorted(param.pieces.items()):
         access = Access(SPACE_LOCAL, f"b{8 * width}", 1, False)
-        inst = memory_inst(low, isa.OP_ST, access, f"st.local.b{8 * width}", 2)
+        inst = memory_inst(low, isa.OP_ST, access, f"st.local.b{8 * width}", MEM_STORE)
         inst.set_imm(0, param.local_offset + offset)
         inst.set_imm(1, 0)
         inst.reg_bits = max(32, 8 * width)
@@ -79,7 +80,7 @@ def load_from_stack(low: Lowering, pointer: Register, offset: int, var: int, siz
 def _stack_access(low: Lowering, op: int, pointer: Register, offset: int, size: int) -> VirtualInst:
     is_load = op == isa.OP_LD
     name = f"{'ld' if is_load else 'st'}.local.b{8 * size}"
-    inst = memory_inst(low, op, Access(SPACE_LOCAL, f"b{8 * size}", 1, False), name, 1 if is_load else 2)
+    inst = memory_inst(low, op, Access(SPACE_LOCAL, f"b{8 * size}", 1, False), name, MEM_LOAD if is_load else MEM_STORE)
     inst.set_row(0, low.rows(pointer)[0])
     inst.set_imm(1, 0)
     inst.offset, inst.reg_bits = offset, 8 * size

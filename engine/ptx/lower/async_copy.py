@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import isa
-from rfview.engine.program import SPACE_GLOBAL, SPACE_SHARED
+from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_GLOBAL, SPACE_SHARED
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.arithmetic import lower_table
 from rfview.engine.ptx.lower.context import Lowering
@@ -48,7 +48,7 @@ def whole_copy(low: Lowering, statement: Instruction, size: int) -> None:
     bits = 32 if size == 4 else 64
     part = Access(SPACE_GLOBAL, f"b{bits}", size * 8 // bits, True)
     rows = [row for _ in range(part.count) for row in low.rows(low.temp(bits))]
-    load = memory_inst(low, isa.OP_LD, part, f"ld.global.b{bits}", 1)
+    load = memory_inst(low, isa.OP_LD, part, f"ld.global.b{bits}", MEM_LOAD)
     set_address(low, load, statement.operands[1])
     load.dst, load.reg_bits = rows, bits
     low.emit(low.guard_of(load, statement))
@@ -57,7 +57,7 @@ def whole_copy(low: Lowering, statement: Instruction, size: int) -> None:
 
 def store_words(low: Lowering, statement: Instruction, access: Access, rows: list[int]) -> None:
     """Store the registers of a copy to its shared address."""
-    store = memory_inst(low, isa.OP_ST, access, f"st.shared.{access.type}", 2)
+    store = memory_inst(low, isa.OP_ST, access, f"st.shared.{access.type}", MEM_STORE)
     set_address(low, store, statement.operands[0])
     store.reg_bits = 8 * access.width
     for place, row in enumerate(rows):
@@ -86,7 +86,7 @@ def copy_with_zeros(low: Lowering, statement: Instruction, size: int, source_siz
                 low.names.table["%copy.allowed"] = low.names.table["%copy.denied"]
             step("and.pred", is_read, is_read, Name("%copy.allowed"))
         step("mov.u32", value, Number("int", 0))
-        load = memory_inst(low, isa.OP_LD, Access(SPACE_GLOBAL, "b32", 1, True), "ld.global.b32", 1)
+        load = memory_inst(low, isa.OP_LD, Access(SPACE_GLOBAL, "b32", 1, True), "ld.global.b32", MEM_LOAD)
         set_address(low, load, statement.operands[1])
         shift_address(load, first)
         load.dst = low.destination(value, 32)

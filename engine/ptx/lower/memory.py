@@ -6,8 +6,9 @@ import difflib
 from collections.abc import Sequence
 
 from rfview.engine import isa
-from rfview.engine.program import (GLOBAL_BASE, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
-                                   SPACE_SHARED, UNIT_CTRL, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)  # fmt: skip
+from rfview.engine.program import (GLOBAL_BASE, MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_REDUCTION, MEM_STORE,
+                                   SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED,
+                                   UNIT_CTRL, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)  # fmt: skip
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.context import Lowering, describe
@@ -144,7 +145,7 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
     bits = data_width(low, items, access)
     insts = []
     for first, part in split(items, bits):
-        inst = memory_inst(low, isa.OP_LD, access, statement.opcode, 1)
+        inst = memory_inst(low, isa.OP_LD, access, statement.opcode, MEM_LOAD)
         set_address(low, inst, address)
         inst.count, inst.reg_bits = len(part), bits
         shift_address(inst, first * access.width)
@@ -174,7 +175,7 @@ def emit_parts(low: Lowering, statement: Instruction, insts: list[VirtualInst]) 
 
 def as_parameter(inst: VirtualInst) -> None:
     """Turn a load from a constant parameter address into OP_LDPARAM."""
-    inst.op, inst.unit, inst.wait_class, inst.is_memory = isa.OP_LDPARAM, UNIT_SP, WAIT_SHORT, 0
+    inst.op, inst.unit, inst.wait_class, inst.memory_kind = isa.OP_LDPARAM, UNIT_SP, WAIT_SHORT, MEM_NONE
     inst.offset, inst.imm_mask, inst.form = inst.imm[0], 0, "parameter"
     inst.imm = [0] * len(inst.imm)
     inst.is_removable = True
@@ -213,7 +214,7 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
         return
     bits = data_width(low, items, access)
     for first, part in split(items, bits):
-        inst = memory_inst(low, isa.OP_ST, access, statement.opcode, 2)
+        inst = memory_inst(low, isa.OP_ST, access, statement.opcode, MEM_STORE)
         set_address(low, inst, address)
         if inst.space in (SPACE_CONST, SPACE_PARAM):
             raise low.fail("cannot store to constant or parameter memory")
@@ -303,7 +304,8 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     expected = 3 if access.operation == "cas" else 2
     if len(operands) < expected:
         raise low.fail(f"'{statement.opcode}' needs {expected + is_atom} operands, found {len(statement.operands)}")
-    inst = memory_inst(low, isa.OP_ATOM if is_atom else isa.OP_RED, access, statement.opcode, 3 if is_atom else 4)
+    op, kind = (isa.OP_ATOM, MEM_ATOMIC) if is_atom else (isa.OP_RED, MEM_REDUCTION)
+    inst = memory_inst(low, op, access, statement.opcode, kind)
     inst.aux = isa.ATOM_OPS[access.operation] | isa.TYPE_CODES[access.type] << 8
     if is_atom:
         inst.wait_class = WAIT_LONG

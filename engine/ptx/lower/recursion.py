@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rfview.engine import isa
-from rfview.engine.program import SPACE_LOCAL, UNIT_CTRL, WAIT_FIXED
+from rfview.engine.program import MEM_LOAD, SPACE_LOCAL, UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.inserted import hold_predicate, test_held
 from rfview.engine.ptx.optimise.bitsets import members
@@ -197,7 +197,8 @@ def argument_values(low: Lowering, callee: Body, formal: Variable, actual: objec
         if place is None:
             low.emit(copied(low, copy, given.pieces[offset, width]))
         else:
-            inst = memory_inst(low, isa.OP_LD, Access(SPACE_LOCAL, f"b{8 * width}", 1, False), f"ld.local.b{8 * width}", 1)
+            access = Access(SPACE_LOCAL, f"b{8 * width}", 1, False)
+            inst = memory_inst(low, isa.OP_LD, access, f"ld.local.{access.type}", MEM_LOAD)
             low.fill_address(inst, 0, place, offset, True)
             inst.reg_bits, inst.dst = low.variables.bits[var], low.rows(Register(copy, low.variables.bits[var]))
             low.emit(inst)

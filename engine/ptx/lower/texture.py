@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import isa
-from rfview.engine.program import SPACE_GLOBAL
+from rfview.engine.program import MEM_LOAD, SPACE_GLOBAL
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.arithmetic import lower_table
 from rfview.engine.ptx.lower.context import Lowering, describe
@@ -68,7 +68,7 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
 
 def texture_inst(low: Lowering, statement: Instruction, texture: object) -> VirtualInst:
     """Make the instruction with the texture's handle in slots 0 and 1."""
-    inst = memory_inst(low, isa.OP_TEX, Access(SPACE_GLOBAL, "b32", 1, False), statement.opcode, 1)
+    inst = memory_inst(low, isa.OP_TEX, Access(SPACE_GLOBAL, "b32", 1, False), statement.opcode, MEM_LOAD)
     inst.form = "texture"
     low.fill(inst, 0, texture, "b64")
     return inst

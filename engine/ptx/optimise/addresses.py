@@ -139,11 +139,11 @@ def _root(inst: VirtualInst, reasons: dict[int, VirtualInst]) -> VirtualInst:
 
 def _kept(blocks: list[Block], reasons: dict[int, VirtualInst]) -> str:
     """Say how many accesses still need a pair, and what asks for the upper word of the first; "" where none."""
-    insts = [inst for block in blocks for inst in block.insts if inst.is_memory and inst.src[0] >= 0]
+    insts = [inst for block in blocks for inst in block.insts if inst.memory_kind and inst.src[0] >= 0]
     wide = [inst for inst in insts if inst.src[1] == inst.src[0] + 1]
     if not wide:
         return ""
     why = _root(wide[0], reasons)
-    what = "is generic" if why.is_memory and why.space == SPACE_GENERIC else "asks for the upper word"
+    what = "is generic" if why.memory_kind and why.space == SPACE_GENERIC else "asks for the upper word"
     return (f"{len(wide)} of {len(insts)} accesses keep a 64-bit address; that of line {wide[0].line}, since {why.mnemonic} "
             f"of line {why.line} {what}")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rfview.engine import isa
-from rfview.engine.program import (SPACE_CONST, SPACE_GENERIC, SPACE_NONE, SPACE_PARAM, UNIT_CTRL)
+from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_CONST, SPACE_GENERIC, SPACE_NONE, SPACE_PARAM, UNIT_CTRL
 from rfview.engine.ptx.virtual import VirtualInst
 
-_LOAD, _STORE = 1, 2                                    # of VirtualInst.is_memory
 _CLOCKS = {isa.SREG_CLOCK, isa.SREG_CLOCK_HI, isa.SREG_CLOCK64, isa.SREG_GLOBALTIMER, isa.SREG_GLOBALTIMER_LO,
            isa.SREG_GLOBALTIMER_HI}  # fmt: skip
 # lanes look at each other: which of them take part must not change
@@ -71,16 +70,16 @@ class Dependences:
                     if earlier >= 0:
                         self._order(earlier, place, 1)
                 fence, loads, stores, together = place, [], [], -1
-            elif inst.is_memory or lanes:
+            elif inst.memory_kind or lanes:
                 if fence >= 0:
                     self._order(fence, place, 1)
                 if lanes and together >= 0:
                     self._order(together, place, 1)
-                if inst.is_memory:
-                    for earlier in stores if inst.is_memory == _LOAD else stores + loads:
+                if inst.memory_kind:
+                    for earlier in stores if inst.memory_kind == MEM_LOAD else stores + loads:
                         if may_meet(self.insts[earlier], inst, bases[earlier], bases[place]):
                             self._order(earlier, place, 1)
-                    (loads if inst.is_memory == _LOAD else stores).append(place)
+                    (loads if inst.memory_kind == MEM_LOAD else stores).append(place)
                 together = place if lanes else together
 
     def _walls(self) -> None:
@@ -104,8 +103,8 @@ def ends_block(inst: VirtualInst) -> bool:
 
 def is_fence(inst: VirtualInst) -> bool:
     """Say whether no access to memory may pass an instruction: barriers, fences, exits, atomics, ordered accesses, calls."""
-    if inst.is_memory:
-        return inst.is_ordered or inst.is_memory not in (_LOAD, _STORE)
+    if inst.memory_kind:
+        return inst.is_ordered or inst.memory_kind not in (MEM_LOAD, MEM_STORE)
     return inst.unit == UNIT_CTRL and inst.op != isa.OP_NOP or not inst.is_removable and inst.op not in _TOGETHER
 
 
@@ -118,7 +117,7 @@ def _bases(insts: list[VirtualInst]) -> list[Base]:
     found: list[Base] = []
     for place, inst in enumerate(insts):
         base: Base = ()
-        if inst.is_memory:
+        if inst.memory_kind:
             rows = [row for row in inst.src[:2] if row >= 0]
             symbols = [symbol for slot, symbol, _, _ in inst.relocs if slot == 0]
             base = (*rows, *(versions.get(row >> 1, -1) for row in rows)) if rows else ("symbol", *symbols)
@@ -131,7 +130,8 @@ def _bases(insts: list[VirtualInst]) -> list[Base]:
 def may_meet(one: VirtualInst, other: VirtualInst, base: Base, other_base: Base) -> bool:
     """Say whether two accesses, one of them a store, may touch the same bytes."""
     spaces = {one.space, other.space}
-    if any(inst.is_memory == _LOAD and (inst.space in _NEVER_STORED or ".nc" in inst.mnemonic) for inst in (one, other)):
+    if any(inst.memory_kind == MEM_LOAD and (inst.space in _NEVER_STORED or ".nc" in inst.mnemonic)
+           for inst in (one, other)):
         return False
     if len(spaces) > 1 and SPACE_GENERIC not in spaces and SPACE_NONE not in spaces:
         return False

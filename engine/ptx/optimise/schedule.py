@@ -27,7 +27,7 @@ def delays(latencies: Latencies) -> Delay:
     def delay(inst: VirtualInst) -> int:
         if inst.op == isa.OP_LDPARAM:
             return latencies.param
-        if inst.is_memory:
+        if inst.memory_kind:
             return by_space.get(inst.space, latencies.memory)
         return latencies.classes[inst.latency_class]
 

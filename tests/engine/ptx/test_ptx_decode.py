@@ -49,7 +49,7 @@ def test_a_small_kernel_as_a_whole():
     assert (branch["guard"], branch["guard_negate"], branch["unit"]) == (0, 0, UNIT_CTRL)
     load, add = only(kernel, isa.OP_LD), only(kernel, isa.OP_FADD)
     assert (load["space"], load["width"], load["count"]) == (SPACE_GLOBAL, 4, 1)
-    assert (load["offset"], load["is_memory"]) == (16, 1)
+    assert (load["offset"], load["memory_kind"]) == (16, 1)
     assert (load["unit"], load["wait_class"]) == (UNIT_LDST, WAIT_LONG)
     assert add["long_source"] == 1 and add["last_use"] == 1 and add["imm"][2] == 0x3F800000 and add["imm_mask"] == 4
     assert kernel.params == (Param("a", "u64", 8, 8, 0),)
@@ -81,9 +81,9 @@ def test_masks_name_what_is_read_and_written():
     ("ld.const.u32 %r1, [64];", isa.OP_LD, {"space": SPACE_CONST, "imm_mask": 3, "wait_class": WAIT_SHORT}),
     ("ld.acquire.gpu.global.L1::no_allocate.L2::128B.u32 %r1, [%rd1];", isa.OP_LD, {"space": SPACE_GLOBAL}),
     ("st.local.v2.b64 [%rd1], {%rd2, %rd3};", isa.OP_ST, {"space": SPACE_LOCAL, "count": 2, "src_mask": 0b111111}),
-    ("atom.global.cas.b32 %r1, [%rd1], %r2, %r3;", isa.OP_ATOM, {"aux": isa.ATOM_CAS | isa.T_U32 << 8, "is_memory": 3,
+    ("atom.global.cas.b32 %r1, [%rd1], %r2, %r3;", isa.OP_ATOM, {"aux": isa.ATOM_CAS | isa.T_U32 << 8, "memory_kind": 3,
                                                                  "src_mask": 0b10111}),
-    ("red.shared.add.f32 [%r1], %f1;", isa.OP_RED, {"aux": isa.ATOM_ADD | isa.T_F32 << 8, "is_memory": 4}),
+    ("red.shared.add.f32 [%r1], %f1;", isa.OP_RED, {"aux": isa.ATOM_ADD | isa.T_F32 << 8, "memory_kind": 4}),
     ("atom.add.release.gpu.u64 %rd1, [%rd2], 5;", isa.OP_ATOM, {"width": 8, "imm_mask": 0b1100}),
     ("bar.sync 1, 64;", isa.OP_BAR, {"aux": isa.BAR_SYNC, "imm_mask": 0b101}),
     ("barrier.sync 0;", isa.OP_BAR, {"aux": isa.BAR_SYNC}),

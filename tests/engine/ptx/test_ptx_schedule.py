@@ -119,7 +119,7 @@ def test_numbering_for_banks_keeps_64_bit_values_in_even_pairs(banks):
         kernel = load_module(path, how=how).kernels["gemm"]
         wide = [(first, words) for _, _, _, first, words in kernel.virtual if words == 2]
         assert wide and all(first % 2 == 0 for first, _ in wide)
-        addresses = kernel.insts[kernel.insts["is_memory"] > 0]["src"][:, :2].astype(int)
+        addresses = kernel.insts[kernel.insts["memory_kind"] > 0]["src"][:, :2].astype(int)
         assert all(high == low + 1 for low, high in addresses if high != NO_REG)
 
 
