@@ -22,7 +22,7 @@ What each design does in each hook; numbers as B1.9 are rules, RULES.md says wha
 | on_retire              |          |                     |                      |                            |                         |                     | B4.1 flags           |                      |
 | on_leave -> code       |          |                     |                      | B1.1 suspend drain         | B2.4 flush              |                     |                      |                      |
 | on_join                |          |                     |                      | B1.5                       | B2.4 empty cache        |                     |                      |                      |
-| on_dispatch, on_exit   | zero     | zero                | zero; drop entries   | B0.7 drop entries          | B0.7                    | zero both cells     | flags precise        | zero                 |
+| on_warp_start, on_exit | zero     | zero                | zero; drop entries   | B0.7 drop entries          | B0.7                    | zero both cells     | flags precise        | zero                 |
 | end_cycle              |          |                     | begins a drain       |                            |                         | B3.5 repeat X-check | B4.7 errors          | preshift             |
 | next_event             |          | thaw, or bank free  | end of a write       | drain steps                | flush steps             | transfer ends       | next refresh         | tapes moving         |
 | locate                 | main row | main row            | buffer, then STT     | WB, then STT               | RFC, then MRF           | s-cell by flag      | main row             | main row             |
@@ -180,7 +180,7 @@ def on_join(sm, rf, spec, rows, warp):
 
 
 @hook
-def on_dispatch(sm, rf, spec, rows, warp):
+def on_warp_start(sm, rf, spec, rows, warp):
     """Clear the registers of a warp that begins: unwritten registers read as 0."""
     return registers.clear_warp(sm, rows, warp)
 

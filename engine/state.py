@@ -58,6 +58,9 @@ SPLIT_FREE, SPLIT_READY, SPLIT_PARENT, SPLIT_BARRIER, SPLIT_SYNC = range(5)
 # blocker kinds: what `warp.blocker` names
 (BLOCK_NONE, BLOCK_REGISTER, BLOCK_PREDICATE, BLOCK_READER, BLOCK_UNIT, BLOCK_COLLECTOR, BLOCK_BARRIER, BLOCK_SCHEDULER,
  BLOCK_DESIGN, BLOCK_MEMORY, BLOCK_SYNC, BLOCK_SLEEP, BLOCK_FETCH) = range(13)
+# a warp and the active set of its scheduler (two_level, switch_on_stall), field `membership`; one that leaves holds its
+# place until the design lets it go
+OUTSIDE, ACTIVE, LEAVING = range(3)
 # pipes: indices of sm.pipe
 PIPE_SP0, PIPE_SP1, PIPE_SFU, PIPE_LDST = 0, 1, 2, 3
 # what a bank does in the cycle that just ran
@@ -99,7 +102,7 @@ WARP = np.dtype(
         ("ibuffer", "u1"),            # decoded instructions waiting
         ("warp_in_cta", "u1"),
         ("cta", "u1"),                # CTA slot, NONE8 = no warp
-        ("is_active", "u1"),          # 1 in the scheduler's active set, 2 leaving it (two_level, switch_on_stall)
+        ("membership", "u1"),         # of its scheduler's active set: 0 outside, 1 active, 2 leaving (OUTSIDE ..)
         # a word: changes at branches, barriers and accesses
         ("split", "u1"),              # running entry of the split table, NONE8 = none can run
         ("num_splits", "u1"),
@@ -133,7 +136,7 @@ INFLIGHT = np.dtype(
         # a word: changes as operands are read or refused
         ("warp", "u1"),
         ("unread", "u1"),             # row slots still to be read
-        ("lost", "u1"),               # row slots refused a grant in the last cycle
+        ("refused", "u1"),            # row slots refused a grant in the last cycle
         ("code", "u1"),               # stall code of the last refusal, 0 = none in the last cycle
         # the rest changes less often
         ("unit", "u1"),

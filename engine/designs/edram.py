@@ -246,7 +246,7 @@ def on_retire(sm, rf, spec, rows, slot, inst):
     return 0
 
 
-def on_dispatch(sm, rf, spec, rows, warp):
+def on_warp_start(sm, rf, spec, rows, warp):
     """Begin a warp with cleared, precise registers."""
     mark_warp_precise(sm, rf, warp)
     return registers.clear_warp(sm, rows, warp)

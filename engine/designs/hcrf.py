@@ -229,7 +229,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
     return 0
 
 
-def on_dispatch(sm, rf, spec, rows, warp):
+def on_warp_start(sm, rf, spec, rows, warp):
     """Zero the s-cells that hold the registers of a warp that begins; the partners in the other s-cells stay."""
     in_stt = np.uint64(0)
     for reg in range(sm.launch.registers):

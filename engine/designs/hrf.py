@@ -37,9 +37,8 @@ from rfview.engine.plugin import Design, Parameter, Run, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES
-from rfview.engine.machine.schedulers.active_set import ACTIVE
 from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, WB_DRAIN
-from rfview.engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_INFLIGHT, NONE8, TWO_LEVEL, WHEEL_SIZE
+from rfview.engine.state import ACTIVE, BANK_BUSY, BANK_WRITE, FOREVER, MAX_INFLIGHT, NONE8, TWO_LEVEL, WHEEL_SIZE
 
 ENTRIES = 64                # per write buffer: HRF section 4.4
 ALWAYS_ON = 16              # entries that are never gated: HRF section 5.2
@@ -95,7 +94,7 @@ STATE = (
     ("turn", "u1"),                                     # buffer that is taken next when both are empty
     ("results_cycle", "i8"),                            # the last cycle in which the buffers took results
     ("results", "u1"),                                  # how many they took in it
-    ("writing", "u1", (NUM_BANKS,)),                    # what each STT bank writes until sm.bank[b].until_cycle
+    ("bank_writes", "u1", (NUM_BANKS,)),                # what each STT bank writes until sm.bank[b].until_cycle
     ("queue_head", "u1", (NUM_BANKS,)),
     ("queue_count", "u1", (NUM_BANKS,)),
 )
@@ -241,7 +240,7 @@ def on_exit(sm, rf, spec, rows, warp):
         buffer = rf.buffer[index]
         if buffer.state != EMPTY and buffer.owner == warp:
             left = np.int64(buffer.used) - np.int64(buffer.position)
-            if rf.writing[stt_bank(sm, warp)] == FROM_A + index:
+            if rf.bank_writes[stt_bank(sm, warp)] == FROM_A + index:
                 left -= 1
             if spec.drain_on_exit != 0:
                 count(sm, spec, STT_WRITES, left)
@@ -265,7 +264,7 @@ def next_event(sm, rf, spec):
         until = np.int64(sm.bank[bank].until_cycle)
         if until >= sm.cycle:
             event = min(event, until)
-        elif rf.writing[bank] != NOTHING or rf.queue_count[bank] != 0 or oldest_drain(sm, rf, bank) >= 0:
+        elif rf.bank_writes[bank] != NOTHING or rf.queue_count[bank] != 0 or oldest_drain(sm, rf, bank) >= 0:
             event = np.int64(sm.cycle)
     return event
 
@@ -360,7 +359,7 @@ def is_dead(sm, spec, warp):
 def is_late(sm, warp, is_long):
     """Say whether a result must not switch buffers: its warp is suspended, or nobody is and it comes from memory."""
     if sm.config.scheduler >= TWO_LEVEL:
-        return sm.warp[warp].is_active != ACTIVE
+        return sm.warp[warp].membership != ACTIVE
     return is_long
 
 
@@ -386,8 +385,8 @@ def end_queued(sm, rf, spec, bank):
     for place in range(np.int64(rf.queue_count[bank])):
         write = rf.queue[bank][(np.int64(rf.queue_head[bank]) + place) % QUEUE_ENTRIES]
         if write.warp != NONE8 and is_dead(sm, spec, np.int64(write.warp)):
-            if place == 0 and rf.writing[bank] == FROM_QUEUE:
-                rf.writing[bank] = ABANDONED
+            if place == 0 and rf.bank_writes[bank] == FROM_QUEUE:
+                rf.bank_writes[bank] = ABANDONED
             registers.release(sm, np.int64(write.warp), np.int64(write.reg))
             write.warp = NONE8
             count(sm, spec, WB_DROPPED, 1)
@@ -541,8 +540,8 @@ def drop(sm, rf, spec, index):
         end_period(sm, rf, spec, index)
     left = np.int64(buffer.used) - np.int64(buffer.position)
     bank = stt_bank(sm, np.int64(buffer.owner))
-    if rf.writing[bank] == FROM_A + index:
-        rf.writing[bank] = ABANDONED
+    if rf.bank_writes[bank] == FROM_A + index:
+        rf.bank_writes[bank] = ABANDONED
         left -= 1
     if spec.drain_on_exit == 0:
         count(sm, spec, WB_DROPPED, left)
@@ -586,7 +585,7 @@ def write_late(sm, rf, spec, rows, warp, reg, mask, value_row):
     bank = stt_bank(sm, warp)
     if index >= 0:
         buffer = rf.buffer[index]
-        first = np.int64(buffer.position) + (1 if rf.writing[bank] == FROM_A + index else 0)
+        first = np.int64(buffer.position) + (1 if rf.bank_writes[bank] == FROM_A + index else 0)
         entry = np.int64(-1)
         for other in range(first, np.int64(buffer.used)):
             if buffer.reg[other] == reg:
@@ -716,7 +715,7 @@ def serve_collector(sm, rf, spec, rows, insts, bank, collector, ports):
 def refuse_read(sm, bank, slot, operand, code):
     """Mark one operand as refused in this cycle."""
     flight = sm.inflight[slot]
-    flight.lost = np.int64(flight.lost) | (1 << operand)
+    flight.refused = np.int64(flight.refused) | (1 << operand)
     if flight.code != WB_DRAIN:
         flight.code = code
     flight.bank = bank
@@ -748,13 +747,13 @@ def start_write(sm, rf, spec, bank):
     port = sm.bank[bank]
     if index >= 0:
         buffer = rf.buffer[index]
-        rf.writing[bank] = FROM_A + index
+        rf.bank_writes[bank] = FROM_A + index
         port.owner_warp = buffer.owner
         port.owner_reg = buffer.reg[buffer.position]
         count(sm, spec, WB_DRAIN_READS, 1)
     elif rf.queue_count[bank] != 0:
         write = rf.queue[bank][rf.queue_head[bank]]
-        rf.writing[bank] = FROM_QUEUE
+        rf.bank_writes[bank] = FROM_QUEUE
         port.owner_warp = write.warp
         port.owner_reg = write.reg
     else:
@@ -773,9 +772,9 @@ def finish_writes(sm, rf, spec, rows):
     for bank in range(NUM_BANKS):
         if sm.bank[bank].until_cycle > sm.cycle:
             sm.bank[bank].activity = BANK_BUSY
-        elif rf.writing[bank] != NOTHING:
-            kind = np.int64(rf.writing[bank])
-            rf.writing[bank] = NOTHING
+        elif rf.bank_writes[bank] != NOTHING:
+            kind = np.int64(rf.bank_writes[bank])
+            rf.bank_writes[bank] = NOTHING
             if kind == FROM_QUEUE:
                 finish_queued(sm, rf, spec, rows, bank)
             elif kind != ABANDONED:
@@ -869,7 +868,7 @@ def _bank(trail: Trail, moment: Moment, rf: Any, bank: int, code: int) -> None:
     """An STT bank writes: an entry of a draining buffer, or one of its queue."""
     cycles = trail.value("hrf.write_cycles", 4)
     trail.bank_link(moment, bank, code, "STT write")
-    source = int(rf["writing"][bank])
+    source = int(rf["bank_writes"][bank])
     if FROM_A <= source < FROM_QUEUE:
         _drain_link(trail, moment, rf, source - FROM_A)
     elif source == FROM_QUEUE:
@@ -1002,7 +1001,7 @@ def _queue(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
         trail.add(
             f"the write queue of bank {bank} is full", held, code=refusal.code, warp=refusal.warp, bank=bank, buffer=2
         )
-    source = int(rf["writing"][bank])
+    source = int(rf["bank_writes"][bank])
     if FROM_A <= source < FROM_QUEUE:
         _drain_link(trail, moment, rf, source - FROM_A)
     elif moment.bank(bank, "until_cycle") > moment.ran:

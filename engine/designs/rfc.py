@@ -42,9 +42,8 @@ from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
 from rfview.engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
-from rfview.engine.machine.schedulers.active_set import LEAVING, OUTSIDE
 from rfview.engine.stalls import BANK_CONFLICT, RFC_FLUSH, SHORT_SCOREBOARD, WAIT
-from rfview.engine.state import MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, TWO_LEVEL
+from rfview.engine.state import LEAVING, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, OUTSIDE, TWO_LEVEL
 
 MAX_ENTRIES = 8
 FIFO, LRU = 0, 1
@@ -314,12 +313,12 @@ def on_join(sm, rf, spec, rows, warp):
     return hooks.on_join(sm, rf.mrf, spec.mrf, rows, warp)
 
 
-def on_dispatch(sm, rf, spec, rows, warp):
+def on_warp_start(sm, rf, spec, rows, warp):
     """Begin a warp with an empty cache and cleared registers."""
     drop_warp(sm, rf, spec, warp)
     rf.reads[warp] = 0
     rf.hits[warp] = 0
-    return hooks.on_dispatch(sm, rf.mrf, spec.mrf, rows, warp)
+    return hooks.on_warp_start(sm, rf.mrf, spec.mrf, rows, warp)
 
 
 def locate(sm, rf, spec, warp, reg, lane):
@@ -449,7 +448,7 @@ def goes_past(sm, rf, spec, warp, reg, slot):
         return 1
     if np.uint64(sm.unfinished) & bit64(warp) == 0:
         return 1
-    if sm.config.scheduler >= TWO_LEVEL and sm.warp[warp].is_active == OUTSIDE:
+    if sm.config.scheduler >= TWO_LEVEL and sm.warp[warp].membership == OUTSIDE:
         return 1
     return 1 if spec.bypass != 0 and rf.is_far[slot] != 0 else 0
 
@@ -573,7 +572,7 @@ def flush(sm, rf, spec, rows):
     if code != 0:
         registers.count_refused_write(sm, code)
     else:
-        leaves = sm.warp[warp].is_active == LEAVING
+        leaves = sm.warp[warp].membership == LEAVING
         sm.events[spec.first_event + (FLUSHES if leaves else REMOVALS)] += 1
         note_out(sm, rf, warp, rf.entry[warp][best].reg, GONE_WRITTEN)
         forget(rf, warp, best)

@@ -144,7 +144,7 @@ def show_refusal(sm, collector, bank, code):
     """Show that what a collector still has to read has been refused in this cycle, by one bank's reason."""
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
-    flight.lost = flight.unread
+    flight.refused = flight.unread
     flight.code = code
     flight.bank = bank
     if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back

@@ -106,9 +106,9 @@ def clear_refusals(sm):
         used &= ~bit64(collector)
         flight = sm.inflight[sm.collector[collector].inflight]
         sm.code_before[collector] = flight.code
-        if flight.code != 0 or flight.lost != 0:
+        if flight.code != 0 or flight.refused != 0:
             flight.code = 0
-            flight.lost = 0
+            flight.refused = 0
             touch_inflight(sm, sm.collector[collector].inflight)
     return 0
 

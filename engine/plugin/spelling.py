@@ -16,7 +16,7 @@ from typing import Any
 Slip = tuple[str, str, int, str]        # "hook" or "helper", the function, its line, what is wrong
 HOOK_BEGIN = ["sm", "rf", "spec"]
 # hooks and helpers that had another name once
-RENAMED = {"wake": "reconsider"}
+RENAMED = {"on_dispatch": "on_warp_start", "wake": "reconsider"}
 
 
 def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[str]]) -> Iterator[Slip]:

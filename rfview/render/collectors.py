@@ -23,12 +23,12 @@ def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
     instruction = machine.instruction(int(row["pc"]))
     if instruction is None:
         return []
-    unread, lost = int(row["unread"]), int(row["lost"])
+    unread, refused = int(row["unread"]), int(row["refused"])
     out = []
     for slot, reg in enumerate(instruction["src"][:6]):
         if int(reg) == NONE:
             continue
-        mark = "x" if (lost >> slot) & 1 else "▯" if (unread >> slot) & 1 else "▮"
+        mark = "x" if (refused >> slot) & 1 else "▯" if (unread >> slot) & 1 else "▮"
         out.append((int(reg), mark))
     return out
 
@@ -117,7 +117,7 @@ def _active_row(scene: Scene, width: int) -> list[Line]:
     assert machine is not None
     if machine.config["scheduler"] < layout.TWO_LEVEL or base_design(str(scene.info.get("design", ""))) == "rfc":
         return []       # rfc's lens has the set
-    active = machine.sm["warp"]["is_active"][: machine.num_warps].tolist()
+    active = machine.sm["warp"]["membership"][: machine.num_warps].tolist()
     inside = [warp for warp in machine.resident_warps if active[warp]]
     outside = len(machine.resident_warps) - len(inside)
     row = Row(width).add(" ACTIVE", "dim")

@@ -70,7 +70,7 @@ from rfview.sessions.codec import limits, streams
 from rfview.sessions.layout import Layout
 from rfview.sessions.file import run_info
 
-FORMAT, LAYOUT = 1, 2
+FORMAT, LAYOUT = 1, 3
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 3

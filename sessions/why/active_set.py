@@ -9,8 +9,6 @@ from rfview.sessions.why.links import listed, plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
-LEAVING = 2
-
 
 def places(moment: Moment) -> int:
     """Return how many active warps one scheduler may have."""
@@ -29,7 +27,7 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
     if len(active) < room and moment.config["scheduler"] == layout.SWITCH_ON_STALL and moment.config["parity"]:
         _kept_by_parity(trail, moment, scheduler)
         return
-    leaving = [other for other in active if moment.warp(other, "is_active") == LEAVING]
+    leaving = [other for other in active if moment.warp(other, "membership") == layout.LEAVING]
     held = f"{plural(len(active), 'place')} taken: {listed(active)}"
     if leaving:
         oldest = min(leaving, key=lambda other: moment.warp(other, "state_since_cycle"))

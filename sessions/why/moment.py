@@ -192,7 +192,7 @@ class Flight:
     @property
     def registers(self) -> list[int]:
         """Return the source registers that were refused in the cycle that ran, else those still unread."""
-        slots = self.lost & self.unread or self.unread
+        slots = self.refused & self.unread or self.unread
         return holders.operands(self.moment.program, self.pc, slots)
 
     @property

@@ -15,7 +15,6 @@ from rfview.sessions.why.trail import Trail, first_link, next_text
 
 NONE = layout.NONE8
 IDLE = ("finished", "no_cta")
-LEAVING = 2
 
 
 def explain(trail: Trail, moment: Moment, warp: int) -> None:
@@ -30,7 +29,7 @@ def explain(trail: Trail, moment: Moment, warp: int) -> None:
         _finished(trail, moment, warp)
     elif name == "no_cta":
         _empty(trail, moment, warp)
-    elif moment.warp(warp, "is_active") == LEAVING and kind == layout.BLOCK_DESIGN:
+    elif moment.warp(warp, "membership") == layout.LEAVING and kind == layout.BLOCK_DESIGN:
         active_set.leaving(trail, moment, warp)
     elif name == "barrier":
         _barrier(trail, moment, warp)

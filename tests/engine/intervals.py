@@ -174,7 +174,7 @@ def on_leave(sm, rf, spec, rows, warp):
     return SPILL
 
 
-def on_dispatch(sm, rf, spec, rows, warp):
+def on_warp_start(sm, rf, spec, rows, warp):
     """Begin with an empty cache."""
     rf.cached[warp] = 0
     rf.dirty[warp] = 0

@@ -66,11 +66,11 @@ def on_join(sm, rf, spec, rows, warp):
     return hooks.on_join(sm, rf.mrf, spec.mrf, rows, warp)
 
 
-def on_dispatch(sm, rf, spec, rows, warp):
+def on_warp_start(sm, rf, spec, rows, warp):
     """Begin without a copy."""
     rf.valid[warp] = 0
     rf.left_cycle[warp] = 0
-    return hooks.on_dispatch(sm, rf.mrf, spec.mrf, rows, warp)
+    return hooks.on_warp_start(sm, rf.mrf, spec.mrf, rows, warp)
 
 
 def copied(snapshot, warp):

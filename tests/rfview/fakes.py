@@ -242,7 +242,7 @@ def _fill_units(sm: Any, cycle: int, states: list[int]) -> None:
         entry = sm["inflight"][warp if states[warp] else 128 + warp]
         entry["stage"], entry["warp"], entry["collector"] = layout.COLLECT, warp, unit
         entry["pc"] = 8 if states[warp] else 4 + warp % 5
-        entry["unread"], entry["lost"] = (0b010101, 0b000001) if states[warp] else (0b000100, 0)
+        entry["unread"], entry["refused"] = (0b010101, 0b000001) if states[warp] else (0b000100, 0)
         entry["issue_cycle"] = max(0, cycle - 1)
         sm["collector"][unit]["valid"], sm["collector"][unit]["inflight"] = 1, warp if states[warp] else 128 + warp
         bank = (warp * 5 + cycle) % NUM_BANKS

@@ -7,6 +7,7 @@ from functools import lru_cache
 import pytest
 
 from rfview.engine import isa
+from rfview.engine.state import LEAVING
 from rfview.render import lens
 from rfview.render.lenses import rfc
 from rfview.render.machine import Machine
@@ -75,7 +76,7 @@ def test_a_leaving_warp_shows_what_is_flushed_and_why() -> None:
     row = next(line for line in lines if line.startswith(" leaves"))
     assert row.split()[:8] == ["leaves", "w0", "for", "R4", "flush", "4", "live", "drop"] and "2 dead" in row
     assert " enters  w1   then w2 w3" in lines
-    out = next(at for at, shot in enumerate(run.snapshots[1:]) if at > left and shot.sm["warp"][0]["is_active"] == 0)
+    out = next(at for at, shot in enumerate(run.snapshots[1:]) if at > left and shot.sm["warp"][0]["membership"] == 0)
     assert not any(line[6:8] == "w0" for line in text(run, out)[1:3])
     assert any(line.startswith(" leaves") and line[9:].split()[1] == "gone" for line in text(run, len(run.snapshots) - 2))
 
@@ -83,7 +84,7 @@ def test_a_leaving_warp_shows_what_is_flushed_and_why() -> None:
 def test_a_warp_at_a_barrier_leaves_for_it() -> None:
     run = engine("leave")
     at = next(at for at, shot in enumerate(run.snapshots[1:]) if rfc.reason(Machine(shot), int(shot.rf["left_warp"]))
-              == "at a barrier" and shot.sm["warp"][int(shot.rf["left_warp"])]["is_active"] == rfc.LEAVING)  # fmt: skip
+              == "at a barrier" and shot.sm["warp"][int(shot.rf["left_warp"])]["membership"] == LEAVING)  # fmt: skip
     assert "at a barrier" in "\n".join(text(run, at))
 
 

@@ -567,7 +567,7 @@ def test_the_active_set_is_told_with_the_collectors() -> None:
         machine = Machine(session.snapshot())
         scene = Scene(now=machine, info=session.info, warp=3)
         text = next(line.plain for line in collectors.render(scene, 58, 10) if line.plain.startswith(" ACTIVE"))
-        active = [warp for warp in machine.resident_warps if machine.sm["warp"]["is_active"][warp]]
+        active = [warp for warp in machine.resident_warps if machine.sm["warp"]["membership"][warp]]
         assert len(active) == 8 and f"{len(machine.resident_warps) - 8} outside" in text
         shown = text.count(" w")
         assert shown == 8 or f"+{8 - shown} " in text

@@ -16,9 +16,8 @@ from rfview.engine.compile.device import device
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages.control import waits_for_memory
 from rfview.engine.machine.schedulers.round_robin import next_from
-from rfview.engine.state import NONE8, SWITCH_ON_STALL
+from rfview.engine.state import ACTIVE, LEAVING, NONE8, OUTSIDE, SWITCH_ON_STALL
 
-OUTSIDE, ACTIVE, LEAVING = 0, 1, 2
 PARITY_OFF, PARITY_PREFER, PARITY_STRICT = 0, 1, 2
 SUSPEND_PENDING, SUSPEND_MARKED = 0, 1
 EVEN = np.uint64(0x5555555555555555)
@@ -51,16 +50,16 @@ def leave(sm, rf, spec, rows, insts, scheduler):
         active &= ~bit64(warp)
         entry = sm.warp[warp]
         gone = np.uint64(sm.unfinished) & bit64(warp) == 0
-        if not gone and entry.is_active == ACTIVE and not must_leave(sm, insts, warp):
+        if not gone and entry.membership == ACTIVE and not must_leave(sm, insts, warp):
             continue
         code = 0
         if not gone:
-            entry.is_active = LEAVING
+            entry.membership = LEAVING
             code = hooks.on_leave(sm, rf, spec, rows, warp)
             reconsider(sm, warp)
         entry.leave_code = code
         if code == 0:
-            entry.is_active = OUTSIDE
+            entry.membership = OUTSIDE
             sm.scheduler[scheduler].active = np.uint64(sm.scheduler[scheduler].active) & ~bit64(warp)
     return 0
 
@@ -111,7 +110,7 @@ def join(sm, rf, spec, rows, insts, scheduler):
         if warp < 0:
             return 0
         state.active = np.uint64(state.active) | bit64(warp)
-        sm.warp[warp].is_active = ACTIVE
+        sm.warp[warp].membership = ACTIVE
         sm.warp[warp].leave_code = 0
         state.join_pointer = (warp + 1) & 63
         state.joined_warp = warp

@@ -8,12 +8,12 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BARRIERS
 from rfview.engine.isa import BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC
-from rfview.engine.machine.marks import mark_cold, touch_inflight
+from rfview.engine.machine.marks import begin_of, mark_cold, touch_inflight
 from rfview.engine.machine.stages.completion import end_is_known, schedule
 from rfview.engine.machine.stages.splits import leave_barrier, park_at_barrier
-from rfview.engine.state import BLOCK, COLD_OFFSET, EXECUTE, NUM_BARRIERS, SM
+from rfview.engine.state import BLOCK, EXECUTE, NUM_BARRIERS, SM
 
-FIRST_BARRIER_BLOCK = (SM.fields["barrier"][1] - COLD_OFFSET) // BLOCK
+FIRST_BARRIER_BLOCK = begin_of("barrier") // BLOCK
 BARRIER_BYTES = SM["barrier"].subdtype[0].itemsize
 
 

@@ -9,13 +9,13 @@ from rfview.engine.values.access import note_word
 from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
 from rfview.engine.events import CTAS
-from rfview.engine.machine.marks import mark_cold
+from rfview.engine.machine.marks import begin_of, mark_cold
 from rfview.engine.machine.stages import splits
 from rfview.engine.machine.stages.warp_state import set_state
 from rfview.engine.stalls import NO_CTA, NO_INSTRUCTION
-from rfview.engine.state import BLOCK, COLD_OFFSET, NONE8, NUM_BARRIERS, SM
+from rfview.engine.state import BLOCK, NONE8, NUM_BARRIERS, OUTSIDE, SM
 
-LAUNCH_BLOCK = (SM.fields["launch"][1] - COLD_OFFSET) // BLOCK
+LAUNCH_BLOCK = begin_of("launch") // BLOCK
 assert SM["launch"].itemsize <= BLOCK
 
 
@@ -108,7 +108,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     sm.mem_pending[warp] = 0
     entry.wake_cycle = 0
     entry.open_cycle = -1
-    entry.is_active = 0
+    entry.membership = OUTSIDE
     entry.leave_code = 0
     entry.polled = 0
     entry.suspended_pc = 0xFFFFFFFF
@@ -124,7 +124,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     for pred in range(32):
         sm.warp_cold[warp].pred[pred] = 0
     splits.begin_warp(sm, warp, launch.entry_pc, lanes)
-    hooks.on_dispatch(sm, rf, spec, rows, warp)
+    hooks.on_warp_start(sm, rf, spec, rows, warp)
     clear_local(sm, memory, log, mem_index, warp)
     return set_state(sm, warp, NO_INSTRUCTION)
 

@@ -136,7 +136,7 @@ def leave_collector(sm, collector, slot):
     if flight.code != 0:
         reconsider(sm, warp)
     flight.code = 0
-    flight.lost = 0
+    flight.refused = 0
     sm.collector[collector].valid = 0
     sm.collectors_used = np.uint64(sm.collectors_used) & ~bit64(collector)
     sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) & ~bit64(collector)

@@ -9,7 +9,6 @@ from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import WAR_STALLS
 from rfview.engine.machine.stages.warp_state import reconsider
-from rfview.engine.machine.schedulers import active_set
 from rfview.engine.machine.stages import control
 from rfview.engine.machine.stages.collectives import gather_members, is_collective
 from rfview.engine.machine.stages.issue_cache import note_clear
@@ -18,9 +17,10 @@ from rfview.engine.machine.stages.warp_state import block, keep_state
 from rfview.engine.program import UNIT_CTRL, WAIT_LONG, WAIT_SHORT
 from rfview.engine.stalls import (BANK_CONFLICT, BARRIER, COLLECTOR_FULL, LONG_SCOREBOARD, NO_INSTRUCTION,
                                   PIPE_THROTTLE, SHORT_SCOREBOARD, SUSPENDED, WAIT)  # fmt: skip
-from rfview.engine.state import (BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_FETCH, BLOCK_MEMORY,
+from rfview.engine.state import (ACTIVE, BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_FETCH, BLOCK_MEMORY,
                                  BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP,
-                                 BLOCK_SYNC, BLOCK_UNIT, COLLECT, FOREVER, NONE8, TWO_LEVEL, WRITE_BACK)  # fmt: skip
+                                 BLOCK_SYNC, BLOCK_UNIT, COLLECT, FOREVER, LEAVING, NONE8, TWO_LEVEL,
+                                 WRITE_BACK)  # fmt: skip
 
 READY = 255     # of `evaluate`: no stall code
 
@@ -35,7 +35,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
             block(sm, warp, BLOCK_BARRIER, entry.barrier)
         else:
             block(sm, warp, BLOCK_SYNC, 0)
-        if sm.config.scheduler < TWO_LEVEL or entry.is_active != active_set.LEAVING:
+        if sm.config.scheduler < TWO_LEVEL or entry.membership != LEAVING:
             keep_state(sm, warp)
         return BARRIER
     if entry.open_cycle == sm.cycle:
@@ -43,7 +43,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
     if entry.wake_cycle > sm.cycle:
         block(sm, warp, BLOCK_SLEEP, 0)
         return WAIT
-    if sm.config.scheduler >= TWO_LEVEL and entry.is_active != active_set.ACTIVE:
+    if sm.config.scheduler >= TWO_LEVEL and entry.membership != ACTIVE:
         return outside_code(sm, warp, insts)
     if entry.ibuffer == 0:
         block(sm, warp, BLOCK_FETCH, 0)
@@ -78,7 +78,7 @@ def may_skip_checks(sm, inst, code):
 def outside_code(sm, warp, insts):
     """Return the state of a warp outside the active set: why it left, while it leaves; what it waits for; or suspended."""
     entry = sm.warp[warp]
-    if entry.is_active == active_set.LEAVING:
+    if entry.membership == LEAVING:
         block(sm, warp, BLOCK_DESIGN, 0)
         return np.int64(entry.leave_code)
     waited = np.uint64(entry.sb_long) & np.uint64(insts[entry.pc].need_regs)

@@ -40,7 +40,7 @@ def allocate(sm, warp, pc, lanes, active, inst):
     flight.collector = NONE8
     flight.pipe = NONE8
     flight.code = 0
-    flight.lost = 0
+    flight.refused = 0
     flight.missed = 0
     flight.transactions = 0
     entry = sm.warp[warp]

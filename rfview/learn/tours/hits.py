@@ -30,12 +30,12 @@ TOUR = Tour(
         ),
         Page(
             title="Room for eight",
-            go=("until stall.suspended > 0 and count(w.is_active == 1) == 8",),
+            go=("until stall.suspended > 0 and count(w.membership == 1) == 8",),
             let={"waiting": "stall.suspended"},
             claims=("stall.suspended > 0",),
-            always=("count(w.is_active == 1) <= 8",),
+            always=("count(w.membership == 1) <= 8",),
             text="The cache has rows for eight warps, so only eight may issue: the active set. In cycle {cycle} "
-                 "{count(w.is_active == 1)} are in it, and {stall.suspended} wait outside (suspended).",
+                 "{count(w.membership == 1)} are in it, and {stall.suspended} wait outside (suspended).",
             source="RFC section 3.2: two-level scheduling with eight active warps",
             question="A warp that waits for memory leaves the set. 100 cycles from here, how many will be outside?",
             choices=(("as many as now", "stall.suspended == $waiting"), ("fewer", "stall.suspended < $waiting"),

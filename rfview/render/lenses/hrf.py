@@ -34,7 +34,7 @@ class Buffers:
         self.buffer: list[dict[str, int]] = [{name: int(records[name][index]) for name in names} for index in range(2)]
         self.reg: list[list[int]] = records["reg"].tolist()
         self.lanes: list[list[int]] = records["lanes"].tolist()
-        self.writing: list[int] = self.rf["writing"].tolist()
+        self.bank_writes: list[int] = self.rf["bank_writes"].tolist()
 
     def parameter(self, name: str) -> int:
         """Return one of the design's numbers."""
@@ -46,7 +46,7 @@ class Buffers:
 
     def entry_written(self, index: int) -> int:
         """Return the entry of a buffer that an STT bank writes in this cycle, or -1."""
-        return self.buffer[index]["position"] if hrf.FROM_A + index in self.writing else -1
+        return self.buffer[index]["position"] if hrf.FROM_A + index in self.bank_writes else -1
 
     def has_power(self, index: int) -> bool:
         """Say whether a buffer's entries 16 to 63 are on."""
@@ -61,7 +61,7 @@ class Buffers:
         buffer = self.buffer[index]
         left = (buffer["used"] - buffer["position"]) * self.parameter("write_cycles")
         bank = self.bank_of(buffer["owner"])
-        if self.writing[bank] == hrf.FROM_A + index:
+        if self.bank_writes[bank] == hrf.FROM_A + index:
             return self.machine.bank[bank]["since_cycle"] + left
         return self.machine.cycle + left
 
@@ -191,7 +191,7 @@ def _bank(scene: Scene, now: Buffers, bank: int, width: int) -> Line:
     row = Row(width).add(f" STT {bank} ", "bold").add(("even", "odd")[bank], "dim")
     who, text = port["owner_warp"], f"R{port['owner_reg']} w{port['owner_warp']}"
     total = max(1, port["until_cycle"] - port["since_cycle"])
-    if now.writing[bank] != hrf.NOTHING:
+    if now.bank_writes[bank] != hrf.NOTHING:
         done = min(total, now.machine.cycle - port["since_cycle"])
         row.at(13, "▼ write", "p:moving").at(22, text, _own(scene, who, "text"))
         row.at(31, progress(done, total), "p:moving").add(f" {done} of {total}", "dim")
@@ -344,7 +344,7 @@ def _narrow_bank(now: Buffers, bank: int, width: int) -> Line:
     port = now.machine.bank[bank]
     row = Row(width).add(f" STT {bank} ", "bold")
     text = f"R{port['owner_reg']} w{port['owner_warp']}"
-    if now.writing[bank] != hrf.NOTHING:
+    if now.bank_writes[bank] != hrf.NOTHING:
         total = max(1, port["until_cycle"] - port["since_cycle"])
         row.add("▼ write ", "p:moving").add(f"{text} ", "text")
         row.add(progress(min(total, now.machine.cycle - port["since_cycle"]), total), "p:moving")
@@ -366,9 +366,9 @@ def small(scene: Scene, width: int) -> list[Line]:
         lines.append(row.right(width, f" {count:>2}", "p:moving" if buffer["state"] == hrf.DRAINING else "p:fast").line())
     row = Row(width).add("STT", "bold")
     for bank, port in enumerate(now.machine.bank[:2]):
-        if now.writing[bank] == hrf.NOTHING and port["activity"] != BANK_READ:
+        if now.bank_writes[bank] == hrf.NOTHING and port["activity"] != BANK_READ:
             row.add(" ·", "off")
             continue
-        row.add(*((" ▲", "p:fast") if now.writing[bank] == hrf.NOTHING else (" ▼", "p:moving")))
+        row.add(*((" ▲", "p:fast") if now.bank_writes[bank] == hrf.NOTHING else (" ▼", "p:moving")))
         row.add(f" R{port['owner_reg']} w{port['owner_warp']}", "dim")
     return [*lines, row.line()]

@@ -12,7 +12,6 @@ from rfview.render.text import Line, Row, fill, number, percent
 
 WIDE = 54
 ENTRY_COLUMN, ENTRY_WIDTH, NARROW_WIDTH = 12, 6, 4
-LEAVING = 2                    # of sm.warp.is_active
 GONE = {1: "written back", 2: "dead, dropped", 3: "clean, dropped"}   # rf.out_kind
 OWN_READS = ("rfc_reads", "rfc_evictions", "rfc_flushes", "rfc_removals")
 OWN_WRITES = ("rfc_writes", "rfc_fills")
@@ -27,7 +26,7 @@ def entries_of(machine: Machine, warp: int) -> list[dict[str, int]]:
 
 def warps_of(machine: Machine) -> list[int]:
     """Return the warps to show: the active set, or without one the warps that hold something."""
-    active = [warp for warp in machine.resident_warps if machine.sm["warp"]["is_active"][warp]]
+    active = [warp for warp in machine.resident_warps if machine.sm["warp"]["membership"][warp]]
     if machine.config["scheduler"] >= layout.TWO_LEVEL:
         return active
     holding = int(plain_record(machine.snapshot.rf)["holding"])
@@ -144,7 +143,7 @@ def _warp_line(scene: Scene, machine: Machine, slot: int, warp: int, width: int)
     for index in range(_places(machine)):
         row.to(ENTRY_COLUMN - 1 + ENTRY_WIDTH * index)
         _entry(row, entries[index] if index < len(entries) else None, index, own, now, "R")
-    left = machine.sm["warp"]["is_active"][warp] == LEAVING
+    left = machine.sm["warp"]["membership"][warp] == layout.LEAVING
     return row.right(width - 1, "leaving" if left else hits_of(machine, warp), "st:rfc_flush" if left else "dim").line()
 
 
@@ -176,7 +175,7 @@ def _leaves(machine: Machine, width: int) -> Line:
     if not record["left_cycle"]:
         return row.add("none yet", "off").line()
     warp = int(record["left_warp"])
-    here = machine.sm["warp"]["is_active"][warp] == LEAVING
+    here = machine.sm["warp"]["membership"][warp] == layout.LEAVING
     row.add(f"w{warp} ", "bold" if here else "text").add(reason(machine, warp) if here else "gone", "text")
     text = f"flush {record['left_live']} live drop {record['left_dead']} dead"
     row.at(26, text, "st:rfc_flush" if here else "dim").add(" ")

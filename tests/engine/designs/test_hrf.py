@@ -76,7 +76,7 @@ def array_writes(m: Machine, bank: int) -> list[tuple[int, int, int, int]]:
     for snapshot in m.snapshots:
         port = snapshot.sm["bank"][bank]
         write = (int(port["since_cycle"]), int(port["until_cycle"]), int(port["owner_warp"]), int(port["owner_reg"]))
-        if snapshot.rf["writing"][bank] != hrf.NOTHING and write not in found:
+        if snapshot.rf["bank_writes"][bank] != hrf.NOTHING and write not in found:
             found.append(write)
     return found
 
@@ -631,7 +631,7 @@ def check_state(snapshot: Any) -> None:
         assert rf["rcm_valid"] == 0
     for bank in range(2):
         assert int(rf["queue_count"][bank]) <= hrf.QUEUE_ENTRIES
-        if rf["writing"][bank] != hrf.NOTHING:
+        if rf["bank_writes"][bank] != hrf.NOTHING:
             assert int(snapshot.sm["bank"][bank]["until_cycle"]) >= snapshot.cycle
         assert int(snapshot.sm["bank"][bank]["read"]) <= 1
     held = [(int(w["warp"]), int(w["reg"])) for q in rf["queue"] for w in q if w["warp"] != NONE8]
@@ -674,7 +674,7 @@ def check_totals(m: Machine) -> None:
     assert counts["stt_writes"] <= counts["wb_drain_reads"] + counts["stt_queued"]
     entries = counts["wb_writes"] - counts["wb_overwrites"]
     assert counts["wb_drain_reads"] <= entries
-    if not any(s.rf["writing"].any() and (s.rf["writing"] == hrf.ABANDONED).any() for s in m.snapshots):
+    if not any(s.rf["bank_writes"].any() and (s.rf["bank_writes"] == hrf.ABANDONED).any() for s in m.snapshots):
         dropped = counts["wb_dropped"] - len(dropped_results(m))
         assert entries + counts["stt_queued"] == counts["stt_writes"] + dropped
     table = sum(counts[name] * pj * (1.04 if name.startswith("wb") and m.simulator.built.values["hrf.power_gating"] else 1)

@@ -170,7 +170,7 @@ def test_r7_two_dirty_entries_take_two_cycles_and_the_next_warp_begins_empty() -
     stalls = cycles_of(m, "rfc_flush")
     flushed = counted(m, "rfc_flushes")[:2]
     assert stalls == [flushed[0] - 1, flushed[0]] and flushed[1] == flushed[0] + 1
-    joined = next(cycle for cycle, snapshot in enumerate(m.snapshots[1:]) if snapshot.sm["warp"][1]["is_active"] == 1)
+    joined = next(cycle for cycle, snapshot in enumerate(m.snapshots[1:]) if snapshot.sm["warp"][1]["membership"] == 1)
     assert joined == flushed[1], "the place is free after the last write"
     assert entries(m.snapshots[joined + 1], 0) == [] and entries(m.snapshots[joined + 1], 1) == []
 
@@ -581,7 +581,7 @@ def test_a_warp_holds_a_register_once_and_never_too_many(pieces: Any, variant: s
             assert len(held) <= limit and len(set(held["reg"].tolist())) == len(held)
             assert not (held["dirty"] & ~held["valid"]).any() and len(set(held["order"].tolist())) == len(held)
             assert bool((int(snapshot.rf["holding"]) >> warp) & 1) == bool(len(held))
-            if snapshot.sm["warp"][warp]["is_active"] == 0:
+            if snapshot.sm["warp"][warp]["membership"] == 0:
                 assert not len(held), "only active warps have entries"
 
 
