@@ -22,7 +22,7 @@ from rfview.engine.plugin.compiler_errors import explain
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.host_calls import HostCalls
 from rfview.engine.machine.stages.constants import send_to_ldst
-from rfview.engine.machine.stages.dispatch import dispatch
+from rfview.engine.machine.stages.execution import start_execution
 from rfview.engine.machine.stages.l2 import warm_l2
 from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
 from rfview.engine.launch import LaunchSpec, verify
@@ -356,7 +356,7 @@ class Simulator:
     def link(self) -> None:
         """Have the part of the machine that all designs share at hand, compiled or from the cache."""
         journal = self._journal_of()
-        extern.link(dispatch, self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
+        extern.link(start_execution, self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
                     journal.log[0], journal.mem_index)  # fmt: skip
 
     def compile(self) -> None:

@@ -91,7 +91,7 @@ WARP = np.dtype(
         ("exited", "u4"),             # lanes that have ended or never existed
         ("losers", "u4"),             # bit per stall code: other conditions that would have blocked too
         ("num_issued", "u4"),         # instructions issued since the warp began
-        ("age", "u4"),                # dispatch order, smaller is older
+        ("age", "u4"),                # order in which warps began, smaller is older
         ("last_pc", "u4"),            # pc of the last issued instruction
         ("reconv", "u4"),             # reconvergence pc of the running split, NO_PC = none
         # a word: what a warp does, and why
@@ -131,7 +131,7 @@ INFLIGHT = np.dtype(
         # a word: changes from stage to stage
         ("stage", "u1"),
         ("pipe", "u1"),
-        ("collector", "u1"),          # NONE8 after dispatch
+        ("collector", "u1"),          # NONE8 once it executes
         ("unwritten", "u1"),          # destination rows still to be written
         # a word: changes as operands are read or refused
         ("warp", "u1"),

@@ -3,7 +3,7 @@
     rules       what is found, and what counts as a race: `rfview help check`
     layout      where what the checker knows lies, in one array of words
     facts       what it has to know of each instruction
-    step        the machine's dispatch stage with a look before and after it
+    step        the machine's start of execution with a look before and after it
     undefined   which registers of the PTX may be read before they are written, found when a kernel is decoded again
     registers   registers and predicates that nothing wrote
     memory      bytes that nothing wrote, and races

@@ -1,6 +1,6 @@
 """A simulator with the checker beside it, and the findings of a run.
 
-A process checks or does not: the machine reaches its dispatch stage by one symbol, which stands for the checked stage only
+A process checks or does not: the machine starts execution by one symbol, which stands for the checked stage only
 where this module linked it. So runs that are not checked execute the code that they always do.
 """
 
@@ -36,7 +36,7 @@ _stage: Any = None
 
 
 def stage() -> Any:
-    """Return the checked dispatch stage, the same one for the whole process."""
+    """Return the checked stage, the same one for the whole process."""
     global _stage
     if _stage is None:
         tag = int(cache.source_hash(sorted(Path(__file__).parent.glob("*.py")))[:12], 16)

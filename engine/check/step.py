@@ -1,8 +1,8 @@
-"""The dispatch stage with a checker beside it: the machine's own code, called as it is, and a look before and after.
+"""The stage that starts execution, with a checker beside it: the machine's code as it is, and a look before and after.
 
-The machine calls its dispatch stage by symbol, so that a process which checks puts this one in its place
+The machine calls this stage by symbol, so that a process which checks puts this one in its place
 (engine/check/machine.py). What was issued since the last call is seen in the warps and collectors, what begins now in the
-collectors that dispatch has emptied; nothing of the machine's state is written.
+collectors that it has emptied; nothing of the machine's state is written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rfview.engine.compile.bits import bit64, ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS
 from rfview.engine.isa import OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
-from rfview.engine.machine.stages.dispatch import dispatch
+from rfview.engine.machine.stages.execution import start_execution
 from rfview.engine.machine.stages.splits import waiting_lanes
 from rfview.engine.program import MEM_NONE, NO_PRED, UNIT_CTRL, UNIT_LDST
 from rfview.engine.state import MAX_WARPS
@@ -153,7 +153,7 @@ def follow_control(s, sm, inst, slot, pc, lanes, active):
 
 @device
 def look_at(s, sm, rows, insts, arena, begun):
-    """Check what dispatch has just sent out of these collectors."""
+    """Check what has just been sent out of these collectors."""
     while begun != 0:
         collector = ctz64(begun)
         begun &= begun - np.uint64(1)
@@ -172,15 +172,15 @@ def look_at(s, sm, rows, insts, arena, begun):
 def checked_stage(tag):
     """Return the function to compile. tag: of the checker's sources, which the key in numba's cache then depends on."""
 
-    def checked_dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
+    def checked(sm, key, rows, insts, arena, regions, log, mem_index):
         pointer = np.int64(sm.scratch[POINTER])
         if pointer == 0:
-            return dispatch(sm, key, rows, insts, arena, regions, log, mem_index) + (tag & 0)
+            return start_execution(sm, key, rows, insts, arena, regions, log, mem_index) + (tag & 0)
         s = words_at(pointer, np.int64(sm.scratch[POINTER_WORDS]))
         follow(s, sm, insts)
         used = np.uint64(sm.collectors_used)
-        dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
+        start_execution(sm, key, rows, insts, arena, regions, log, mem_index)
         look_at(s, sm, rows, insts, arena, used & ~np.uint64(sm.collectors_used))
         return np.int64(0)
 
-    return checked_dispatch
+    return checked

@@ -14,7 +14,7 @@ from numba.extending import intrinsic, overload
 
 from rfview.engine.compile import cache, jit
 
-SYMBOL = f"rfview_dispatch_{cache.source_hash(cache.engine_files())}"
+SYMBOL = f"rfview_start_execution_{cache.source_hash(cache.engine_files())}"
 READY = cache.CACHE_FOLDER / "shared.ready"
 
 NOWHERE = 1     # an address that stands for code which is not there
@@ -25,8 +25,9 @@ _forms: tuple[Any, ...] = ()
 _promised = False
 
 
-def dispatch(sm: Any, key: Any, rows: Any, insts: Any, arena: Any, regions: Any, log: Any, mem_index: Any) -> int:
-    """Run the dispatch stage; compiled code calls it where `link` has put it."""
+def start_execution(sm: Any, key: Any, rows: Any, insts: Any, arena: Any, regions: Any, log: Any,
+                    mem_index: Any) -> int:  # fmt: skip
+    """Run the stage that starts execution; compiled code calls it where `link` has put it."""
     return _stage(sm, key, rows, insts, arena, regions, log, mem_index)
 
 
@@ -48,9 +49,9 @@ def _by_symbol(typingctx, sm, key, rows, insts, arena, regions, log, mem_index):
 
 if not jit.OFF:
 
-    @overload(dispatch)
-    def _dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
-        """Put the call by symbol in the place of `dispatch`."""
+    @overload(start_execution)
+    def _start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
+        """Put the call by symbol in the place of `start_execution`."""
         return lambda sm, key, rows, insts, arena, regions, log, mem_index: _by_symbol(
             sm, key, rows, insts, arena, regions, log, mem_index)
 

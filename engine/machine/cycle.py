@@ -72,7 +72,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
     memory.advance(sm, key, insts)
     if freeze == 0:
-        extern.dispatch(sm, key, rows, insts, arena, regions, log, mem_index)
+        extern.start_execution(sm, key, rows, insts, arena, regions, log, mem_index)
         clear_refusals(sm)
         hooks.arbitrate(sm, rf, spec, rows, insts)
         reconsider_refused(sm)

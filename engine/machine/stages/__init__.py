@@ -5,7 +5,7 @@
     evaluate  issue_cache     why a warp cannot issue: every check in order; the fast path that gives the same
     units  collectives        what can take one more instruction; instructions that need all lanes of a member mask
     warp_state                what a warp does, what it waits for, and whether that is to be decided anew
-    dispatch                  from a collector with all operands to an execution unit
+    execution                 from a collector with all operands to an execution unit
     control  barriers         what acts at issue; CTA barriers
     splits  special           SIMT divergence; special registers
     memory  regions           LD/ST, one instruction at a time; the memory map that its accesses see

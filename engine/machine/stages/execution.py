@@ -1,4 +1,4 @@
-"""Dispatch: instructions whose operands are all gathered go from their collector to an execution unit, oldest first."""
+"""Execution begins: instructions whose operands are all gathered go from their collector to a unit, oldest first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_COLLECT_CYCLES = 2
 
 
 @lean_entry
-def dispatch(sm, key, rows, insts, arena, regions, log, mem_index):
+def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
     """Send every gathered instruction whose unit is free; an instruction spends at least two cycles in its collector.
 
     No hook is called from here, so this is compiled once, under `key`, and shared by all designs (extern.py calls it).
