@@ -622,20 +622,20 @@ def enqueue(sm, rf, spec, rows, bank, warp, reg, mask, value_row):
 
 @device
 def filled_entry(rf, warp, reg):
-    """Return the value-row offset (buffer x 64 + entry) of a register that the RCM finds, or -1."""
+    """Return the entry of the filling buffer that the RCM finds for a register, or -1."""
     index = buffer_in(rf, FILLING)
     if index >= 0 and rf.buffer[index].owner == warp and np.uint64(rf.rcm_valid) & bit64(reg) != 0:
-        return index * ENTRIES + np.int64(rf.rcm_index[reg])
+        return np.int64(rf.rcm_index[reg])
     return np.int64(-1)
 
 
 @device
 def missing_lanes(rf, warp, reg, mask):
     """Return the lanes of a read that the filling buffer does not have."""
-    place = filled_entry(rf, warp, reg)
-    if place < 0:
+    entry = filled_entry(rf, warp, reg)
+    if entry < 0:
         return np.int64(mask)
-    return np.int64(mask) & ~np.int64(rf.buffer[place // ENTRIES].lanes[place % ENTRIES])
+    return np.int64(mask) & ~np.int64(rf.buffer[buffer_in(rf, FILLING)].lanes[entry])
 
 
 @device
@@ -655,13 +655,12 @@ def waits_for_drain(rf, warp, reg, mask):
 @device
 def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
     """Read a register into a latch row: the filling buffer's lanes over those of STT-RAM."""
-    place = filled_entry(rf, warp, reg)
+    entry = filled_entry(rf, warp, reg)
     registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
     count(sm, spec, STT_READS, 1)
-    if place < 0:
+    if entry < 0:
         return see(sm, rf, warp, reg, MISS, STT, 0)
-    index = place // ENTRIES
-    entry = place % ENTRIES
+    index = buffer_in(rf, FILLING)
     registers.copy_lanes(rows, entry_row(spec, index, entry), out_row, np.int64(rf.buffer[index].lanes[entry]))
     is_merged = missing_lanes(rf, warp, reg, mask) != 0
     count(sm, spec, WB_READS, 1)
@@ -675,13 +674,7 @@ def serve_bank(sm, rf, spec, rows, insts, bank, ports):
     served = np.int64(0)
     waiting = np.uint64(sm.bank_requests[bank])
     while waiting != 0:
-        collector = ctz64(waiting)
-        others = waiting & ~bit64(collector)
-        while others != 0:
-            other = ctz64(others)
-            others &= ~bit64(other)
-            if sm.inflight[sm.collector[other].inflight].seq < sm.inflight[sm.collector[collector].inflight].seq:
-                collector = other
+        collector = registers.oldest_collector(sm, waiting)
         waiting &= ~bit64(collector)
         served += serve_collector(sm, rf, spec, rows, insts, bank, collector, ports - served)
     sm.bank[bank].queue = popcount(np.uint64(sm.bank_requests[bank]))

@@ -47,8 +47,8 @@ LOG: Any = np.dtype(
     align=True,
 )
 
-# the numbers that `begin` sets to 0, from mem_count to cycles
-COUNTS = 9
+# the numbers that `begin` sets to 0
+COUNTED = LOG.names[: LOG.names.index("block_space")]
 WIDTH = 32
 RECORDED_WORDS = state.RECORDED_BYTES // 4
 HOT_WORD = state.HOT_OFFSET // 4
@@ -467,7 +467,7 @@ class Journal:
         self._ended_at = -1
         self._is_whole = True
         self._numbers, self._on = self.log.view(np.int64), self.log["on"]
-        self._counts = self._numbers[:COUNTS]
+        self._counts = self._numbers[: len(COUNTED)]
         self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
                                            self.mem_index)))  # fmt: skip
         self._point(WATCHED[0], places_of(self._watched))
@@ -515,20 +515,24 @@ class Journal:
         """
         made = self._buffers.arrays
         key = self._buffers.key[: RECORDED_WORDS + design_words if self._is_whole else HOT_WORD]
-        _, b, v, r, w, m, k, x, n = self._counts.tolist()
-        blocks = Blocks(made["block_end"][:n], made["block_first"][:b], made["block_mask"][:b], made["block_value"][:v])
-        rows = made["row_end"][:n], made["row_index"][:r], made["row_kind"][:r], made["row_word"][:w]
-        mem_end, mem_index, mem_value = made["mem_end"][:n], made["mem_index"][:m], made["mem_value"][:m]
-        log = (made["write_end"][:n], *(made[f"write_{name}"][:k] for name in ("register", "lanes", "pc", "row")),
-               made["write_word"][:x])  # fmt: skip
+        count = dict(zip(COUNTED, self._counts.tolist(), strict=True))
+        cycles, writes = count["cycles"], count["writes"]
+        blocks = Blocks(made["block_end"][:cycles], made["block_first"][: count["blocks"]],
+                        made["block_mask"][: count["blocks"]], made["block_value"][: count["values"]])  # fmt: skip
+        rows = (made["row_end"][:cycles], made["row_index"][: count["rows"]], made["row_kind"][: count["rows"]],
+                made["row_word"][: count["row_words"]])  # fmt: skip
+        mem_end = made["mem_end"][:cycles]
+        mem_index, mem_value = made["mem_index"][: count["words"]], made["mem_value"][: count["words"]]
+        log = (made["write_end"][:cycles], *(made[f"write_{name}"][:writes] for name in ("register", "lanes", "pc", "row")),
+               made["write_word"][: count["write_words"]])  # fmt: skip
         if lend:
             buffers = self._buffers
             self._use(self._free.pop() if self._free else Buffers(*self._sizes))
-            return Chunk(first, n, key, None, None, blocks, Rows(*rows), mem_end, mem_index, mem_value, Writes(*log),
+            return Chunk(first, cycles, key, None, None, blocks, Rows(*rows), mem_end, mem_index, mem_value, Writes(*log),
                          printed=printed, release=lambda: self._free.append(buffers))  # fmt: skip
-        end, index = np.empty(n, np.uint32), np.empty(v, np.uint32)
+        end, index = np.empty(cycles, np.uint32), np.empty(count["values"], np.uint32)
         expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
-        return Chunk(first, n, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
+        return Chunk(first, cycles, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
                      Rows(*(array.copy() for array in rows)), mem_end.copy(), mem_index.copy(), mem_value.copy(),
                      Writes(*(array.copy() for array in log)), printed=printed)
 
