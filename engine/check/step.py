@@ -24,7 +24,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS
 from rfview.engine.isa import OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
 from rfview.engine.machine.stages.execution import start_execution
-from rfview.engine.machine.stages.splits import waiting_lanes
+from rfview.engine.machine.stages.split_table import waiting_lanes
 from rfview.engine.program import MEM_NONE, NO_PRED, UNIT_CTRL, UNIT_LDST
 from rfview.engine.state import MAX_WARPS
 

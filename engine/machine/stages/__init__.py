@@ -7,7 +7,9 @@
     warp_state                what a warp does, what it waits for, and whether that is to be decided anew
     execution                 from a collector with all operands to an execution unit
     control  barriers         what acts at issue; CTA barriers
-    splits  special           SIMT divergence; special registers
+    splits  split_table       SIMT divergence; the table of a warp's splits
+    forward_progress          lanes that others wait for run
+    special                   special registers
     memory  regions           LD/ST, one instruction at a time; the memory map that its accesses see
     constants  read_only      the constant cache; what it shares with the instruction cache
     l2                        the port to the interconnect, L2, DRAM

@@ -8,7 +8,7 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.isa import FLAG_NO_SYNC, OP_BAR_WARP, OP_MATCH, OP_REDUX, OP_SHFL, OP_VOTE
-from rfview.engine.machine.stages import splits
+from rfview.engine.machine.stages import split_table, splits
 from rfview.engine.program import NO_REG
 
 
@@ -48,7 +48,7 @@ def gather_members(sm, rf, spec, rows, warp, inst):
         return 0
     need = member_mask(sm, rf, spec, rows, warp, inst) & ~np.int64(entry.exited)
     missing = need & ~np.int64(entry.mask)
-    if missing == 0 or missing & ~splits.waiting_lanes(sm, warp, entry.pc) == 0:
+    if missing == 0 or missing & ~split_table.waiting_lanes(sm, warp, entry.pc) == 0:
         return 0
     if splits.wait_for_members(sm, warp, need) == 1:
         return 2

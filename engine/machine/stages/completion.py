@@ -9,7 +9,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.scoreboard import free_inflight
 from rfview.engine.machine.stages.warp_state import reconsider
-from rfview.engine.machine.stages.splits import mark_predicates
+from rfview.engine.machine.stages.split_table import mark_predicates
 from rfview.engine.machine.stages.write_back import queue_result
 from rfview.engine.state import NONE8, WHEEL_SIZE, WRITE_BACK
 

@@ -13,7 +13,7 @@ from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA
                                OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)  # fmt: skip
 from rfview.engine.program import NO_REG
 from rfview.engine.machine.marks import touch_inflight
-from rfview.engine.machine.stages import barriers, splits
+from rfview.engine.machine.stages import barriers, forward_progress, split_table, splits
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.state import EXECUTE, NONE8, NUM_BARRIERS
 
@@ -79,10 +79,10 @@ def branch(sm, warp, pc, inst, taken, active):
     if taken == 0 or target == pc + 1:  # a skipped body may be empty: nothing to split for
         return splits.advance(sm, warp, pc + 1)
     if rest == 0:
-        splits.flush_ibuffer(sm, warp)
+        split_table.flush_ibuffer(sm, warp)
         splits.advance(sm, warp, target)
         if target <= pc and sm.warp[warp].num_splits > 1 and sm.warp[warp].split != NONE8:
-            return splits.count_spin(sm, warp)
+            return forward_progress.count_spin(sm, warp)
         return 0
     sm.events[DIVERGENT_BRANCHES] += 1
     return splits.diverge(sm, warp, target, pc + 1, inst.reconv, taken, rest)

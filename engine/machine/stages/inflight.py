@@ -8,7 +8,7 @@ from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.program import MEM_NONE, NO_PRED, NO_REG, WAIT_LONG
 from rfview.engine.machine.marks import touch_inflight
-from rfview.engine.machine.stages import splits
+from rfview.engine.machine.stages import split_table
 from rfview.engine.state import COLLECT, MAX_INFLIGHT, NONE8
 
 INFLIGHT_LIMIT = MAX_INFLIGHT - 1
@@ -63,7 +63,7 @@ def allocate(sm, warp, pc, lanes, active, inst):
     flight.unwritten = unwritten
     sm.unreleased[slot] = inst.dst_regs
     if inst.dst_preds != 0:
-        splits.mark_producers(sm, warp)
+        split_table.mark_producers(sm, warp)
     entry.sb_write = np.uint64(entry.sb_write) | np.uint64(inst.dst_regs)
     if inst.wait_class == WAIT_LONG:
         entry.sb_long = np.uint64(entry.sb_long) | np.uint64(inst.dst_regs)

@@ -18,7 +18,7 @@ from rfview.engine.machine import schedulers
 from rfview.engine.machine.scoreboard import refresh_reads
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.schedulers import active_set
-from rfview.engine.machine.stages import control, splits
+from rfview.engine.machine.stages import control, split_table, splits
 from rfview.engine.machine.stages.collectives import is_collective
 from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate
@@ -92,7 +92,7 @@ def send(sm, rf, spec, rows, insts, warp):
     inst = insts[pc]
     lanes = np.int64(entry.mask)
     if entry.num_splits > 1 and is_collective(inst):
-        lanes |= splits.waiting_lanes(sm, warp, pc)
+        lanes |= split_table.waiting_lanes(sm, warp, pc)
         splits.release_members(sm, warp, pc)
     active = lanes
     if inst.guard != NO_PRED:
