@@ -23,6 +23,8 @@ Local memory is interleaved: word k of a thread is arena word local_word + ((war
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE,
@@ -66,6 +68,19 @@ SCRATCH_SIZE = 264
 
 SHARED_START, LOCAL_START, PARAM_START, WINDOW = (
     U64(SHARED_WINDOW), U64(LOCAL_WINDOW), U64(PARAM_WINDOW), U64(WINDOW_BYTES))
+
+
+class WarpMemory(NamedTuple):
+    """Where a warp's shared, local and parameter memory lie: *_word are arena words, of local memory that of all warps."""
+
+    shared_word: int
+    shared_bytes: int
+    local_word: int
+    local_words: int     # per thread
+    warp_slot: int
+    param_word: int
+    param_bytes: int
+
 
 # journal of written words: `on`, and how many entries of the array `mem_index` (u4) are in use
 LOG_FIELDS = [("mem_count", "i8"), ("on", "u1")]
@@ -167,13 +182,10 @@ def add_line(scratch, line, highest):
 
 
 @jit
-def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_bytes, local_word, local_words, warp_slot,
-            param_word, param_bytes, scratch):
+def resolve(inst, rows, src, mask, regions, num_regions, own, scratch):
     """Resolve the addresses of a load, store or atomic into `scratch`; gives 0 or an ERR_* code.
 
-    rows: handle; address in slots 0 and 1 from `src` on, inst.offset added. mask: u4 active lanes.
-    *_word: first arena word of the CTA's shared, the SM's local and the launch's parameter memory; *_bytes: sizes;
-    local_words: words per thread; warp_slot: of the warp.
+    rows: handle; address in slots 0 and 1 from `src` on, inst.offset added. mask: u4 active lanes. own: WarpMemory.
     """
     base, mask, src = rows, U32(mask), I64(src)
     store_long(scratch, NUM_LINES, 0)
@@ -184,18 +196,16 @@ def resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_byt
         return ERR_OK
     size = I64(inst.width) * I64(inst.count)
     if is_unit_stride(inst, base, src, mask, size):
-        code = resolve_unit(inst, base, src, mask, regions, num_regions, size, shared_word, shared_bytes, scratch)
+        code = resolve_unit(inst, base, src, mask, regions, num_regions, size, own, scratch)
         if code >= 0:
             return code
-    if inst.space == SPACE_SHARED and resolve_shared(inst, base, src, mask, size, shared_word, shared_bytes, scratch):
+    if inst.space == SPACE_SHARED and resolve_shared(inst, base, src, mask, size, own, scratch):
         return ERR_OK
-    return resolve_each(inst, base, src, mask, size, regions, num_regions, shared_word, shared_bytes, local_word,
-                        local_words, warp_slot, param_word, param_bytes, scratch)
+    return resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch)
 
 
 @jit
-def resolve_each(inst, base, src, mask, size, regions, num_regions, shared_word, shared_bytes, local_word, local_words,
-                 warp_slot, param_word, param_bytes, scratch):
+def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch):
     """Resolve lane by lane: any space, any addresses; the first lane that is wrong is the fault's."""
     region, highest, used = I64(-1), I64(-1), I64(0)
     for lane in range(32):
@@ -208,21 +218,21 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, shared_word,
         if space == SPACE_GENERIC:
             space, offset = generic_space(address)
         if space == SPACE_SHARED:
-            if offset >= U64(shared_bytes) or I64(offset) + size > shared_bytes:
+            if offset >= U64(own.shared_bytes) or I64(offset) + size > own.shared_bytes:
                 return fault(scratch, ERR_SHARED_RANGE, lane, offset)
-            store_long(scratch, ADDR + lane, I64(shared_word) * 4 + I64(offset))
+            store_long(scratch, ADDR + lane, I64(own.shared_word) * 4 + I64(offset))
         elif space == SPACE_LOCAL:
-            limit = I64(local_words) * 4
+            limit = I64(own.local_words) * 4
             if offset >= U64(limit) or I64(offset) + size > limit:
                 return fault(scratch, ERR_LOCAL_RANGE, lane, offset)
-            word = I64(local_word) + (I64(warp_slot) * I64(local_words) + (I64(offset) >> 2)) * 32 + lane
+            word = I64(own.local_word) + (I64(own.warp_slot) * I64(own.local_words) + (I64(offset) >> 2)) * 32 + lane
             store_long(scratch, ADDR + lane, word * 4 + (I64(offset) & 3))
             for k in range(max(size >> 2, 1)):
                 highest = add_line(scratch, (word + 32 * k) >> 5, highest)
         elif space == SPACE_PARAM:
-            if offset >= U64(param_bytes) or I64(offset) + size > param_bytes:
+            if offset >= U64(own.param_bytes) or I64(offset) + size > own.param_bytes:
                 return fault(scratch, ERR_PARAM_RANGE, lane, offset)
-            store_long(scratch, ADDR + lane, I64(param_word) * 4 + I64(offset))
+            store_long(scratch, ADDR + lane, I64(own.param_word) * 4 + I64(offset))
             highest = add_line(scratch, I64(offset) >> 7, highest)
         else:
             if region < 0 or address < region_base(regions, region) or address >= region_end(regions, region):
@@ -271,7 +281,7 @@ def is_unit_stride(inst, rows, src, mask, size):
 
 
 @jit
-def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word, shared_bytes, scratch):
+def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch):
     """resolve for unit stride within one region or within shared memory; -1 if the general way must decide."""
     shift = ctz_size(size)
     first, last = I64(ctz(U64(mask))), I64(63) - I64(clz(U64(mask)))
@@ -283,9 +293,9 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word,
     if low & U64(size - 1) != Z64:
         return -1
     if space == SPACE_SHARED:
-        if low >= U64(shared_bytes) or low + bytes_used > U64(shared_bytes):
+        if low >= U64(own.shared_bytes) or low + bytes_used > U64(own.shared_bytes):
             return -1
-        start = I64(shared_word) * 4 + I64(low)
+        start = I64(own.shared_word) * 4 + I64(low)
         store_long(scratch, PASSES, used_groups(mask, size))
     elif space == SPACE_GLOBAL or space == SPACE_CONST:
         region = find_region(regions, num_regions, low)
@@ -319,15 +329,16 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, shared_word,
 
 
 @jit
-def resolve_shared(inst, rows, src, mask, size, shared_word, shared_bytes, scratch):
+def resolve_shared(inst, rows, src, mask, size, own, scratch):
     """Resolve an access to shared memory without a branch per lane; False if the general way must find a fault."""
-    lowest, highest, wrong = U64(shared_bytes), Z64, False
+    limit = U64(own.shared_bytes)
+    lowest, highest, wrong = limit, Z64, False
     for lane in range(32):
         is_active = (mask >> U32(lane)) & U32(1) != U32(0)
         address = lane_address(inst, rows, src, lane) if is_active else Z64
-        wrong |= address & U64(size - 1) != Z64 or address >= U64(shared_bytes) or address + U64(size) > U64(shared_bytes)
+        wrong |= address & U64(size - 1) != Z64 or address >= limit or address + U64(size) > limit
         lowest, highest = min(lowest, address if is_active else lowest), max(highest, address)
-        store_long(scratch, ADDR + lane, I64(shared_word) * 4 + I64(address))
+        store_long(scratch, ADDR + lane, I64(own.shared_word) * 4 + I64(address))
     if wrong:
         return False
     fill_series(scratch, SPACES, I64(SPACE_SHARED), 0)
@@ -561,15 +572,14 @@ def perform(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, no
 
 
 @device
-def access(key, inst, rows, src, dst, mask, memory, regions, num_regions, shared_word, shared_bytes, local_word,
-           local_words, warp_slot, param_word, param_bytes, scratch, log, mem_index):
+def access(key, inst, rows, src, dst, mask, memory, regions, own, scratch, log, mem_index):
     """Resolve and perform one memory instruction; gives 0 or the ERR_* code, in which case nothing was written.
 
     key: record whose type carries the source hash; the other arguments as in `resolve`, `load`, `store`, `atomic`.
     """
+    num_regions = len(regions)
     rows, memory, scratch, regions = handle(rows), handle(memory), handle(scratch), handle(regions)
-    code = resolve(inst, rows, src, mask, regions, num_regions, shared_word, shared_bytes, local_word, local_words,
-                   warp_slot, param_word, param_bytes, scratch)
+    code = resolve(inst, rows, src, mask, regions, num_regions, own, scratch)
     if code == ERR_OK:
         log.mem_count = perform(inst, rows, src, dst, mask, memory, scratch, log.on != 0, handle(mem_index),
                                 mem_index.size, log.mem_count)

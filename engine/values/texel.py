@@ -203,12 +203,13 @@ def component_of(memory, at, component, aux, is_linear, scratch):
 
 
 @device
-def fetch(key, inst, rows, src, dst, mask, memory, regions, num_regions, scratch):
+def fetch(key, inst, rows, src, dst, mask, memory, regions, scratch):
     """Do one tex or tld4 for the lanes of `mask`; gives 0 or an error code, in which case nothing was written.
 
     The arguments are those of access.access. Results go to the rows from `dst` on, one for each component in the mask
     of inst.aux.
     """
+    num_regions = len(regions)
     rows, memory, scratch, regions = handle(rows), handle(memory), handle(scratch), handle(regions)
     mask, src, dst, aux = U32(mask), I64(src), I64(dst), I64(inst.aux)
     for k in (NUM_LINES, PASSES, UNIT):

@@ -63,23 +63,8 @@ class Machine:
         self.log.mem_count = 0
         with np.errstate(all="ignore"):
             return int(
-                access(
-                    self.key,
-                    inst,
-                    self.rows,
-                    0,
-                    8,
-                    np.uint32(mask),
-                    self.memory,
-                    self.regions,
-                    2,
-                    *self.shared,
-                    *self.local,
-                    *self.param,
-                    self.scratch,
-                    self.log,
-                    self.mem_index,
-                )
+                access(self.key, inst, self.rows, 0, 8, np.uint32(mask), self.memory, self.regions[:2],
+                       memory.WarpMemory(*self.shared, *self.local, *self.param), self.scratch, self.log, self.mem_index)
             )
 
     def lines(self) -> list[int]:

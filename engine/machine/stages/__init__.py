@@ -12,7 +12,7 @@
     special                   special registers
     memory  regions           LD/ST, one instruction at a time; the memory map that its accesses see
     constants  read_only      the constant cache; what it shares with the instruction cache
-    l2                        the port to the interconnect, L2, DRAM
+    l1  l2                    the data cache and its MSHRs; the port to the interconnect, L2, DRAM
     inflight  completion      the table of issued instructions; the timing wheel that ends them
     write_back                results through the result buses into the register file
 """

@@ -77,8 +77,8 @@ def through_port(sm, size, is_store):
         return np.int64(sm.cycle)
     begin = max(np.int64(sm.cycle), np.int64(sm.port_free_cycle))
     data = -(-(np.int64(size) + HEADER_BYTES) // flit)
-    request = np.int64(0) if is_store else -(-HEADER_BYTES // flit)
-    sm.port_free_cycle = begin + data + request
+    asked = np.int64(0) if is_store else -(-HEADER_BYTES // flit)
+    sm.port_free_cycle = begin + data + asked
     return begin
 
 

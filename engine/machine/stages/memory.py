@@ -13,27 +13,20 @@ import numpy as np
 from rfview.engine.values import access, texel
 from rfview.engine.compile.bits import popcount
 from rfview.engine.compile.device import device
-from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, L1_HITS,
-                                  L1_MISSES, L1_PENDING_HITS, LOCAL_ACCESSES, SHARED_ACCESSES, SHARED_PASSES,
-                                  TRANSACTIONS)  # fmt: skip
+from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, LOCAL_ACCESSES,
+                                  SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS)  # fmt: skip
 from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
 from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
                                    SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM, SPACE_SHARED)  # fmt: skip
-from rfview.engine.machine.marks import begin_of, mark_entry, touch_inflight
+from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.rows import copy_row
-from rfview.engine.machine.stages import constants
+from rfview.engine.machine.stages import constants, l1
 from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.control import fault
-from rfview.engine.machine.stages.l2 import backlog, request, set_of
+from rfview.engine.machine.stages.l2 import backlog, request
 from rfview.engine.machine.stages.special import load_parameter
-from rfview.engine.state import (FOREVER, L1_LINE, LDST_GOES_ON, LDST_MSHRS_FULL, LDST_QUEUE_FULL, LDST_SET_FULL, MEMORY,
-                                 MSHR, NONE8, PIPE_LDST)  # fmt: skip
+from rfview.engine.state import LDST_GOES_ON, LDST_QUEUE_FULL, MEMORY, NONE8, PIPE_LDST
 
-# where the tables lie in the cold section, and bytes of an entry
-L1, MSHRS = begin_of("l1"), begin_of("mshr")
-L1_BYTES, MSHR_BYTES = L1_LINE.itemsize, MSHR.itemsize
-
-IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
 SECTOR_BYTES = 32
 
 
@@ -44,49 +37,64 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     inst = insts[flight.pc]
     first_row = sm.config.first_collector_row + collector * 6
     result_row = sm.config.first_result_row + slot * 4
-    warp = np.int64(flight.warp)
-    entry = sm.warp[warp]
-    if inst.memory_kind != MEM_NONE:     # a host call accesses nothing, and was not counted (inflight.py)
-        sm.mem_pending[warp] -= 1
-    flight.stage = MEMORY
-    flight.since_cycle = sm.cycle
-    flight.missed = 0
-    sm.ldst_head = slot
-    sm.next_line = 0
-    pipe = sm.pipe[PIPE_LDST]
-    pipe.inflight = slot
-    flight.pipe = PIPE_LDST
+    enter_ldst(sm, inst, flight, slot)
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
         for row in range(4):
             copy_row(rows, first_row + row, result_row + row)
         sm.host_call = slot
-        sm.num_lines = 1
-        sm.access_space = SPACE_NONE
-        return touch_inflight(sm, slot)
-    launch = sm.launch
-    scratch = sm.scratch
+        return without_access(sm, slot)
     if inst.op == OP_LDPARAM:
         load_parameter(sm, rows, inst, arena, result_row)
-        constants.note_parameter(sm, scratch, inst.offset)
+        constants.note_parameter(sm, sm.scratch, inst.offset)
         return begun(sm, inst, flight, slot)
-    shared_words = (np.int64(launch.shared_bytes) + 3) // 4
     if inst.op == OP_TEX:
-        code = texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions), scratch)
+        code = texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, sm.scratch)
     else:
-        code = access.access(
-            key, inst, rows, first_row, result_row, flight.mask, arena, regions, len(regions),
-            np.int64(entry.cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
-            np.int64(launch.local_words), warp, np.int64(launch.param_word),
-            (np.int64(launch.local_word) - np.int64(launch.param_word)) * 4, scratch, log, mem_index,
-        )  # fmt: skip
+        own = memory_of(sm, np.int64(flight.warp))
+        code = access.access(key, inst, rows, first_row, result_row, flight.mask, arena, regions, own, sm.scratch, log,
+                             mem_index)  # fmt: skip
     if code != 0:
         size = np.int64(inst.width) * np.int64(inst.count)
-        fault(sm, code, warp, scratch[access.FAULT_LANE], flight.pc, scratch[access.FAULT_ADDRESS], size)
-        sm.access_space = SPACE_NONE
-        sm.num_lines = 1
-        return touch_inflight(sm, slot)
-    settle_space(sm, inst, scratch, flight.mask)
+        lane, address = sm.scratch[access.FAULT_LANE], sm.scratch[access.FAULT_ADDRESS]
+        fault(sm, code, np.int64(flight.warp), lane, flight.pc, address, size)
+        return without_access(sm, slot)
+    settle_space(sm, inst, sm.scratch, flight.mask)
     return begun(sm, inst, flight, slot)
+
+
+@device
+def enter_ldst(sm, inst, flight, slot):
+    """Make an instruction the one that LD/ST handles."""
+    if inst.memory_kind != MEM_NONE:     # a host call accesses nothing, and was not counted (inflight.py)
+        sm.mem_pending[flight.warp] -= 1
+    flight.stage = MEMORY
+    flight.since_cycle = sm.cycle
+    flight.missed = 0
+    flight.pipe = PIPE_LDST
+    sm.ldst_head = slot
+    sm.next_line = 0
+    sm.pipe[PIPE_LDST].inflight = slot
+    return 0
+
+
+@device
+def memory_of(sm, warp):
+    """Return where a warp's shared, local and parameter memory lie."""
+    launch = sm.launch
+    shared_words = (np.int64(launch.shared_bytes) + 3) // 4
+    return access.WarpMemory(
+        np.int64(sm.warp[warp].cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
+        np.int64(launch.local_words), warp, np.int64(launch.param_word),
+        (np.int64(launch.local_word) - np.int64(launch.param_word)) * 4,
+    )  # fmt: skip
+
+
+@device
+def without_access(sm, slot):
+    """Let LD/ST hold an instruction that accesses nothing, a host call or a fault, for one line's time."""
+    sm.num_lines = 1
+    sm.access_space = SPACE_NONE
+    return touch_inflight(sm, slot)
 
 
 @device
@@ -182,12 +190,12 @@ def handle_line(sm, inst, flight, line):
         return fixed_latency(sm, flight)
     if inst.memory_kind == MEM_LOAD:
         if sm.config.l1_enabled != 0:
-            return load_line(sm, inst, flight, line)
+            return l1.load_line(sm, inst, flight, line)
         return request(sm, line, sm.config.line_bytes, False)
     if queue_full(sm):
         return -1
     if inst.memory_kind == MEM_STORE:
-        touch_l1(sm, line)
+        l1.touch_line(sm, line)
         request(sm, line, store_bytes(sm, inst, flight), True)
         return sm.cycle + 1
     ready = request(sm, line, SECTOR_BYTES, False)
@@ -223,96 +231,3 @@ def store_bytes(sm, inst, flight):
     per_line = -(-total // max(np.int64(1), np.int64(sm.num_lines)))
     sectors = -(-per_line // SECTOR_BYTES)
     return min(np.int64(sm.config.line_bytes), sectors * SECTOR_BYTES)
-
-
-@device
-def find_l1(sm, line):
-    """Return the L1 entry that holds (or awaits) a line, or -1."""
-    ways = np.int64(sm.config.l1_ways)
-    first = set_of(line, sm.config.l1_sets, sm.config.l1_hash) * ways
-    for way in range(first, first + ways):
-        if sm.l1[way].line == line:
-            return way
-    return np.int64(-1)
-
-
-@device
-def touch_l1(sm, line):
-    """Keep a stored line young in L1; stores write through and do not allocate."""
-    if sm.config.l1_enabled == 0:
-        return 0
-    way = find_l1(sm, line)
-    if way >= 0:
-        sm.l1[way].used_cycle = sm.cycle
-        mark_entry(sm, L1, L1_BYTES, way)
-    return 0
-
-
-@device
-def load_line(sm, inst, flight, line):
-    """Look a line up in L1; a miss takes an MSHR and a way, and waits in LD/ST when there is none."""
-    hit = np.int64(sm.cycle) + np.int64(sm.config.l1_hit_cycles)
-    if sm.config.l1_enabled == IDEAL_L1:
-        sm.events[L1_HITS] += 1
-        return hit
-    way = find_l1(sm, line)
-    if way >= 0:
-        entry = sm.l1[way]
-        entry.used_cycle = sm.cycle
-        mark_entry(sm, L1, L1_BYTES, way)
-        if entry.fill_cycle > sm.cycle:
-            flight.missed = 1
-            sm.events[L1_PENDING_HITS] += 1
-            return max(hit, np.int64(entry.fill_cycle))
-        sm.events[L1_HITS] += 1
-        return hit
-    mshr = free_mshr(sm)
-    if mshr < 0:
-        sm.ldst_reason = LDST_MSHRS_FULL
-        return np.int64(-1)
-    way = victim(sm, line)
-    if way < 0:
-        sm.ldst_reason = LDST_SET_FULL
-        return np.int64(-1)
-    ready = request(sm, line, sm.config.line_bytes, False)
-    sm.events[L1_MISSES] += 1
-    flight.missed = 1
-    entry = sm.l1[way]
-    entry.line = line
-    entry.fill_cycle = ready
-    entry.used_cycle = sm.cycle
-    mark_entry(sm, L1, L1_BYTES, way)
-    miss = sm.mshr[mshr]
-    miss.line = line
-    miss.since_cycle = sm.cycle
-    miss.until_cycle = ready
-    miss.owner_warp = flight.warp
-    miss.owner_reg = inst.dst[0]
-    mark_entry(sm, MSHRS, MSHR_BYTES, mshr)
-    return ready
-
-
-@device
-def free_mshr(sm):
-    """Return an MSHR whose line has arrived, or -1 when all are in use."""
-    for index in range(sm.config.mshrs):
-        if sm.mshr[index].until_cycle <= sm.cycle:
-            return index
-    return -1
-
-
-@device
-def victim(sm, line):
-    """Return the least recently used way of a line's L1 set that is not itself awaited, or -1."""
-    ways = np.int64(sm.config.l1_ways)
-    first = set_of(line, sm.config.l1_sets, sm.config.l1_hash) * ways
-    best = np.int64(-1)
-    best_cycle = FOREVER
-    for way in range(first, first + ways):
-        entry = sm.l1[way]
-        if entry.line == -1:
-            return way
-        if entry.fill_cycle <= sm.cycle and entry.used_cycle < best_cycle:
-            best = way
-            best_cycle = np.int64(entry.used_cycle)
-    return best
