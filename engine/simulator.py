@@ -24,7 +24,8 @@ from rfview.engine.machine.host_calls import HostCalls
 from rfview.engine.machine.stages.constants import send_to_ldst
 from rfview.engine.machine.stages.execution import start_execution
 from rfview.engine.machine.stages.l2 import warm_l2
-from rfview.engine.machine.journal import WIDTH, Journal, aligned_words
+from rfview.engine.machine.journal.recorder import Journal, aligned_words
+from rfview.engine.machine.journal.words import WIDTH
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.info import describe
 from rfview.engine.program import Module

@@ -8,7 +8,7 @@
     scoreboard    registers with a write or a read before them
     registers     the helpers of these that designs may call, under one name
     marks         what the cycle changed, for the journal
-    journal       after each cycle, what changed, into the arrays of a Chunk
+    journal/      after each cycle, what changed, into the arrays of a Chunk
     faults        the sentence that each fault of a running kernel becomes
     host_calls    what a kernel asks of its host: printf, assert
 """

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine.compile import extern
 from rfview.engine import hooks
-from rfview.engine.machine import journal
+from rfview.engine.machine.journal import capture
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
@@ -29,7 +29,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
     while sm.cycle < stop_cycle:
         if sm.launch.running == 0:
             return LAUNCH_DONE
-        if log.on != 0 and not journal.has_space(log):
+        if log.on != 0 and not capture.has_space(log):
             return JOURNAL_FULL
         idle = is_idle(sm)
         if idle and sm.was_idle != 0:
@@ -38,7 +38,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
                 account(sm, cycles)
                 sm.cycle += cycles
                 if log.on != 0:
-                    journal.capture_idle(log, cycles)
+                    capture.capture_idle(log, cycles)
                 continue
         idle = idle and idle_cycles(sm, rf, spec, sm.cycle + 1) > 0
         cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
@@ -47,9 +47,9 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
             sm.launch.running = 0
             ctas.mark_launch(sm)
         if log.on != 0:
-            journal.capture(sm, log)
+            capture.capture_cycle(sm, log)
         else:
-            journal.forget_marks(sm)
+            capture.forget_marks(sm)
             log.mem_count = 0
         if sm.error != 0:
             return FAULTED

@@ -1,0 +1,8 @@
+"""The journal: after each cycle, what changed, into the arrays of a Chunk.
+
+    recorder      the host's side: shadows of the state, output arrays, and the chunk made of them
+    log           the record by which compiled code reaches these arrays
+    capture       after each cycle: all that follows
+    words         words of the state that differ from the shadow
+    values        rows, register writes and memory words
+"""

@@ -1,0 +1,88 @@
+"""After each cycle: write down what changed, or forget what was marked; and say whether there is room for another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine import state
+from rfview.engine.compile.bits import bit64, ctz64, words_at
+from rfview.engine.compile.device import device
+from rfview.engine.machine.journal.values import log_rows, log_words, log_writes
+from rfview.engine.machine.journal.words import capture_design, scan_cold, scan_hot, scan_inflight, take
+
+
+@device
+def capture_cycle(sm, log):
+    """Write the changes of the cycle that just ran, and close it."""
+    words = words_at(log.state_at, log.state_size)
+    shadow = words_at(log.shadow_at, log.shadow_size)
+    begin = log.blocks
+    scan_hot(sm, log, words, shadow)
+    scan_inflight(sm, log, words, shadow)
+    scan_cold(sm, log, words, shadow)
+    take(log, words, shadow, begin, 0)
+    capture_design(log)
+    first_row = log.rows
+    log_rows(sm, log)
+    log_writes(sm, log, first_row)
+    log_words(log)
+    capture_idle(log, 1)
+    return 0
+
+
+@device
+def capture_idle(log, cycles):
+    """Book `cycles` cycles at whose ends nothing but what is logged by now has changed."""
+    block_end = words_at(log.block_end_at, log.block_end_size)
+    row_end = words_at(log.row_end_at, log.row_end_size)
+    mem_end = words_at(log.mem_end_at, log.mem_end_size)
+    write_end = words_at(log.write_end_at, log.write_end_size)
+    for at in range(log.cycles, log.cycles + cycles):
+        block_end[at] = log.blocks
+        row_end[at] = log.rows
+        mem_end[at] = log.words
+        write_end[at] = log.writes
+    log.cycles += cycles
+    return 0
+
+
+@device
+def has_space(log):
+    """Say whether the output arrays can take one more cycle, whatever it does."""
+    return (
+        log.blocks + log.block_space <= log.block_first_size
+        and log.values + log.value_space <= log.block_value_size
+        and log.rows + log.row_space <= log.row_index_size
+        and log.row_words + np.int64(32) * log.row_space <= log.row_word_size
+        and log.words + log.word_space <= log.mem_index_size
+        and log.writes + log.write_space <= log.write_register_size
+        and log.write_words + np.int64(32 * state.MAX_ACCEPTED) <= log.write_word_size
+    )
+
+
+@device
+def forget_marks(sm):
+    """Clear the marks of a cycle that is not recorded."""
+    touched = np.uint64(sm.dirty_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
+        sm.dirty[word] = 0
+    sm.dirty_touched = 0
+    for word in range(state.MAX_INFLIGHT // 64):
+        sm.dirty_inflight[word] = 0
+    touched = np.uint64(sm.rows_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
+        sm.dirty_rows[word] = 0
+    sm.rows_touched = 0
+    sm.num_accepted = 0
+    touched = np.uint64(sm.lost_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
+        sm.lost_rows[word] = 0
+    sm.lost_touched = 0
+    sm.cleared = 0
+    return 0

@@ -1,0 +1,37 @@
+"""The record by which compiled code reaches the journal's arrays, and how much of them is in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# arrays that compiled code reaches by address: passing this many as arguments costs more than an idle cycle
+WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted")
+WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
+           "mem_end", "mem_index", "mem_value", "write_end", "write_register", "write_lanes", "write_pc", "write_row",
+           "write_word")  # fmt: skip
+LOG: Any = np.dtype(
+    [
+        ("mem_count", "i8"),          # words noted in this cycle
+        ("blocks", "i8"),             # entries used in the output arrays
+        ("values", "i8"),
+        ("rows", "i8"),
+        ("row_words", "i8"),
+        ("words", "i8"),
+        ("writes", "i8"),
+        ("write_words", "i8"),
+        ("cycles", "i8"),
+        ("block_space", "i8"),         # entries that a cycle must find free, else the chunk ends
+        ("value_space", "i8"),
+        ("row_space", "i8"),
+        ("word_space", "i8"),
+        ("write_space", "i8"),
+        ("on", "u1"),
+        *((f"{name}_{what}", "i8") for name in (*WATCHED, *WRITTEN) for what in ("at", "size")),  # address, words
+    ],
+    align=True,
+)
+
+# the numbers that `begin` sets to 0
+COUNTED = LOG.names[: LOG.names.index("block_space")]

@@ -1,0 +1,155 @@
+"""The host's side of the journal: shadows of the state, the arrays that compiled code fills, and the chunk made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine import state
+from rfview.engine.chunk import Blocks, Chunk, Rows, Writes
+from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.jit import entry, key_dtype, record
+from rfview.engine.machine.journal.log import COUNTED, LOG, WATCHED, WRITTEN
+from rfview.engine.machine.journal.words import HOT_WORD, RECORDED_WORDS, WIDTH
+
+
+class Journal:
+    """The shadow copies of the recorded state, and buffers that chunks borrow until they have been written down.
+
+    state: u4 words of the recorded part of the SM record; design: of the design's state, padded to whole blocks.
+    rows: (rows, 32) u4; memory: u4 words. All are watched where they are, for as long as the journal lives.
+    """
+
+    def __init__(self, recorded: np.ndarray, design: np.ndarray, rows: np.ndarray, memory: np.ndarray, num_rows: int,
+                 max_words: int, cycles: int) -> None:  # fmt: skip
+        blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
+        # what is taken of a block is written 32 words at a time
+        values = RECORDED_WORDS + len(design) + 2 * WIDTH
+        self._capacities = (blocks, values, num_rows, max_words, num_rows + state.MAX_ACCEPTED + state.MAX_WARPS)
+        self._sizes = (self._capacities, cycles, (len(recorded), len(design)))
+        self.log = np.zeros(1, LOG).view(np.recarray)
+        self.mem_index = np.zeros(max_words, np.uint32)
+        self._key = record(key_dtype())
+        self.recorded, self.design = recorded, design
+        self._shadows = (aligned_words(len(recorded)), aligned_words(len(design)))
+        self._free: list[Buffers] = []
+        self._ended_at = -1
+        self._is_whole = True
+        self._numbers, self._on = self.log.view(np.int64), self.log["on"]
+        self._counts = self._numbers[: len(COUNTED)]
+        self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
+                                           self.mem_index)))  # fmt: skip
+        self._point(WATCHED[0], places_of(self._watched))
+        self._use(Buffers(*self._sizes))
+        log = self.log[0]
+        log.block_space, log.value_space, log.row_space, log.word_space, log.write_space = self._capacities
+
+    def _point(self, first: str, places: np.ndarray) -> None:
+        """Tell compiled code where the arrays from `first` on are."""
+        at = LOG.fields[f"{first}_at"][1] // 8
+        self._numbers[at : at + len(places)] = places
+
+    def _use(self, buffers: Buffers) -> None:
+        """Write into these buffers from now on."""
+        self._buffers = buffers
+        self._point(WRITTEN[0], buffers.places)
+
+    def begin(self, cycle: int, *, whole: bool = True) -> None:
+        """Start a chunk at the present state, that of `cycle`; the shadows are true already where the last chunk ended.
+
+        whole: the keyframe is to have all of it, not only the clock section, of which blocks say nothing.
+        """
+        if cycle != self._ended_at:
+            self._shadows[0][:] = self.recorded
+            self._shadows[1][:] = self.design
+        self._is_whole = whole
+        if whole:
+            for kept, now in zip(self._buffers.keys, (self.recorded, self.design)):
+                np.copyto(kept, now)
+        else:
+            np.copyto(self._buffers.key[:HOT_WORD], self.recorded[:HOT_WORD])
+        self._counts[:] = 0
+        self._on[0] = 1
+
+    def end(self, cycle: int) -> None:
+        """Stop writing; the state is that of `cycle`."""
+        self._on[0] = 0
+        self._ended_at = cycle
+
+    def chunk(self, first: int, design_words: int, printed: list[tuple[int, str]], *, lend: bool = False) -> Chunk:
+        """Return what was written since `begin`, without rows and memory of the keyframe.
+
+        design_words: words of the design's state, without what pads it. lend: the chunk's arrays are the journal's own,
+        until its `release` is called; else copies.
+        """
+        made = self._buffers.arrays
+        key = self._buffers.key[: RECORDED_WORDS + design_words if self._is_whole else HOT_WORD]
+        count = dict(zip(COUNTED, self._counts.tolist(), strict=True))
+        cycles, writes = count["cycles"], count["writes"]
+        blocks = Blocks(made["block_end"][:cycles], made["block_first"][: count["blocks"]],
+                        made["block_mask"][: count["blocks"]], made["block_value"][: count["values"]])  # fmt: skip
+        rows = (made["row_end"][:cycles], made["row_index"][: count["rows"]], made["row_kind"][: count["rows"]],
+                made["row_word"][: count["row_words"]])  # fmt: skip
+        mem_end = made["mem_end"][:cycles]
+        mem_index, mem_value = made["mem_index"][: count["words"]], made["mem_value"][: count["words"]]
+        log = (made["write_end"][:cycles], *(made[f"write_{name}"][:writes] for name in ("register", "lanes", "pc", "row")),
+               made["write_word"][: count["write_words"]])  # fmt: skip
+        if lend:
+            buffers = self._buffers
+            self._use(self._free.pop() if self._free else Buffers(*self._sizes))
+            return Chunk(first, cycles, key, None, None, blocks, Rows(*rows), mem_end, mem_index, mem_value, Writes(*log),
+                         printed=printed, release=lambda: self._free.append(buffers))  # fmt: skip
+        end, index = np.empty(cycles, np.uint32), np.empty(count["values"], np.uint32)
+        expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
+        return Chunk(first, cycles, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
+                     Rows(*(array.copy() for array in rows)), mem_end.copy(), mem_index.copy(), mem_value.copy(),
+                     Writes(*(array.copy() for array in log)), printed=printed)
+
+
+class Buffers:
+    """Output arrays for one chunk, by name.
+
+    worst: what one cycle may take: blocks and words of the whole state, every row, all memory words, writes; beyond a
+    chunk of busy cycles fits, and a chunk that runs out of space ends early. keys: words of the keyframe, state and design.
+    """
+
+    def __init__(self, worst: tuple[int, ...], cycles: int, keys: tuple[int, int]) -> None:
+        busy = (64, 256, 4, 32, 4)
+        blocks, values, rows, words, writes = (most + each * cycles for most, each in zip(worst, busy))
+        sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
+                 "row_index": rows, "row_kind": rows, "row_word": rows * 32, "mem_end": cycles, "mem_index": words,
+                 "mem_value": words, "write_end": cycles, "write_register": writes, "write_lanes": writes,
+                 "write_pc": writes, "write_row": writes, "write_word": 32 * (state.MAX_ACCEPTED + cycles)}  # fmt: skip
+        self.arrays = {name: np.empty(sizes[name], np.uint32) for name in WRITTEN}
+        self.places = places_of(self.arrays)
+        self.key = np.empty(sum(keys), np.uint32)
+        self.keys = self.key[: keys[0]], self.key[keys[0] :]
+
+
+def places_of(arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the arrays' addresses and sizes as they stand in LOG."""
+    return np.array([number for array in arrays.values() for number in (array.ctypes.data, array.size)], np.int64)
+
+
+def aligned_words(count: int) -> np.ndarray:
+    """Return zeroed u4 words that begin where a vector of 16 words wants to begin."""
+    held = np.zeros(count + 16, np.uint32)
+    first = -held.ctypes.data // 4 % 16
+    return held[first : first + count]
+
+
+@entry
+def expand(key, block_end, block_at, block_mask, end, index):
+    """Write the number of each changed word of a journal's blocks, and how many there are up to each cycle's end."""
+    count = 0
+    entry = 0
+    for cycle in range(len(block_end)):
+        while entry < block_end[cycle]:
+            mask = np.uint64(block_mask[entry])
+            while mask != 0:
+                bit = ctz64(mask)
+                mask &= ~bit64(bit)
+                index[count] = np.int64(block_at[entry]) + bit
+                count += 1
+            entry += 1
+        end[cycle] = count
+    return count

@@ -1,0 +1,143 @@
+"""State changes: words of the recorded record that differ from a shadow copy, compared at most 32 at a time.
+
+The clock section never, the hot section always (its in-flight table only where marked), the cold section only in blocks
+that the cycle marked dirty. Each comparison begins where a unit of the machine begins (a warp, an in-flight entry, four
+banks, 32 words of what has no such parts), so that the same words of two units lie at the same bits of their masks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine import state
+from rfview.engine.compile.bits import bit64, changed32, ctz64, keep_changed, popcount, take32, words_at
+from rfview.engine.compile.device import device
+
+WIDTH = 32
+RECORDED_WORDS = state.RECORDED_BYTES // 4
+HOT_WORD = state.HOT_OFFSET // 4
+COLD_WORD = state.COLD_OFFSET // 4
+WARP_WORD, INFLIGHT_WORD, COLLECTOR_WORD, BANK_WORD, PIPE_WORD = (
+    state.SM.fields[name][1] // 4 for name in ("warp", "inflight", "collector", "bank", "pipe")
+)
+WARP_WORDS, INFLIGHT_WORDS, COLLECTOR_WORDS, BANK_WORDS = (
+    dtype.itemsize // 4 for dtype in (state.WARP, state.INFLIGHT, state.COLLECTOR, state.BANK)
+)
+CTA_END = (state.SM.fields["cta"][1] + state.SM.fields["cta"][0].itemsize) // 4
+PIPE_COUNT = -(-(CTA_END - PIPE_WORD) // WIDTH)
+WHOLE = (1 << WIDTH) - 1
+assert state.SM["dirty_rows"].shape[0] <= 64
+assert WARP_WORDS <= WIDTH and INFLIGHT_WORDS <= WIDTH and 4 * WIDTH == state.BLOCK
+assert PIPE_WORD + PIPE_COUNT * WIDTH <= COLD_WORD
+
+
+@device
+def scan(log, words, shadow, first, count, stride, kept, base):
+    """List `count` blocks, `stride` words apart, in which a word under the mask `kept` differs from the shadow.
+
+    base: number of the first of `words` among all recorded words. Every block is written down, and the next one over it
+    where nothing differs: branches that follow the data would be guessed wrong, here and in the stages that come next.
+    """
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
+    at = np.uint64(first)
+    entry = np.uint64(log.blocks)
+    for _ in range(count):
+        mask = changed32(words, shadow, at) & np.uint64(kept)
+        block_first[entry] = np.uint64(base) + at
+        block_mask[entry] = mask
+        entry += np.uint64(mask != 0)
+        at += np.uint64(stride)
+    log.blocks = entry
+    return 0
+
+
+@device
+def scan_all(log, words, shadow, first, count, stride, kept):
+    """Do what `scan` does for hot blocks, faster where there are many: all are compared before any is left out."""
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
+    at = np.uint64(first)
+    entry = np.uint64(log.blocks)
+    for block in range(np.uint64(count)):
+        block_mask[entry + block] = changed32(words, shadow, at) & np.uint64(kept)
+        at += np.uint64(stride)
+    log.blocks = keep_changed(block_first, block_mask, entry, np.uint64(count), np.uint64(first), np.uint64(stride))
+    return 0
+
+
+@device
+def take(log, words, shadow, begin, base):
+    """Append the new values of the blocks listed from number `begin` on, and bring the shadow up to date."""
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
+    block_value = words_at(log.block_value_at, log.block_value_size)
+    value = np.uint64(log.values)
+    for block in range(np.uint64(begin), np.uint64(log.blocks)):
+        mask = np.uint64(block_mask[block])
+        take32(words, shadow, np.uint64(block_first[block]) - np.uint64(base), mask, block_value, value)
+        value += np.uint64(popcount(mask))
+    log.values = value
+    return 0
+
+
+@device
+def scan_hot(sm, log, words, shadow):
+    """Compare the hot section, without the in-flight table and the units that the machine does not have."""
+    config = sm.config
+    head = WARP_WORD - HOT_WORD
+    scan(log, words, shadow, HOT_WORD, head // WIDTH, WIDTH, WHOLE, 0)
+    if head % WIDTH != 0:
+        scan(log, words, shadow, HOT_WORD + head // WIDTH * WIDTH, 1, WIDTH, (1 << head % WIDTH) - 1, 0)
+    scan_all(log, words, shadow, WARP_WORD, np.int64(config.num_warps), WARP_WORDS, (1 << WARP_WORDS) - 1)
+    scan(log, words, shadow, COLLECTOR_WORD, blocks_of(np.int64(config.num_collectors) * COLLECTOR_WORDS), WIDTH, WHOLE, 0)
+    scan(log, words, shadow, BANK_WORD, blocks_of(np.int64(config.num_banks) * BANK_WORDS), WIDTH, WHOLE, 0)
+    scan(log, words, shadow, PIPE_WORD, PIPE_COUNT, WIDTH, WHOLE, 0)
+    return 0
+
+
+@device
+def blocks_of(count):
+    """Return how many blocks cover `count` words."""
+    return (count + WIDTH - 1) // WIDTH
+
+
+@device
+def scan_inflight(sm, log, words, shadow):
+    """Compare the in-flight entries that this cycle marked."""
+    for word in range(state.MAX_INFLIGHT // 64):
+        marked = np.uint64(sm.dirty_inflight[word])
+        while marked != 0:
+            low = ctz64(marked)
+            marked &= ~bit64(low)
+            first = INFLIGHT_WORD + (word * 64 + low) * INFLIGHT_WORDS
+            scan(log, words, shadow, first, 1, WIDTH, (1 << INFLIGHT_WORDS) - 1, 0)
+        sm.dirty_inflight[word] = 0
+    return 0
+
+
+@device
+def scan_cold(sm, log, words, shadow):
+    """Compare the cold blocks that this cycle marked."""
+    touched = np.uint64(sm.dirty_touched)
+    while touched != 0:
+        word = ctz64(touched)
+        touched &= ~bit64(word)
+        marked = np.uint64(sm.dirty[word])
+        sm.dirty[word] = 0
+        while marked != 0:
+            low = ctz64(marked)
+            marked &= ~bit64(low)
+            scan(log, words, shadow, COLD_WORD + (word * 64 + low) * WIDTH, 1, WIDTH, WHOLE, 0)
+    sm.dirty_touched = 0
+    return 0
+
+
+@device
+def capture_design(log):
+    """Write the changes of the design's state, which is padded to whole blocks."""
+    words = words_at(log.design_at, log.design_size)
+    shadow = words_at(log.design_shadow_at, log.design_shadow_size)
+    begin = log.blocks
+    scan(log, words, shadow, 0, log.design_size // WIDTH, WIDTH, WHOLE, RECORDED_WORDS)
+    return take(log, words, shadow, begin, RECORDED_WORDS)
