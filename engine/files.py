@@ -1,4 +1,4 @@
-"""Writes files so that nothing is lost: into a new file beside the target, which takes its place once it is whole.
+"""Reads regular files alone, and writes them so that nothing is lost: beside the target, whose place a whole file takes.
 
 A name that stands for something else than a regular file (a link, a device, a pipe, a folder) is never written to, nor is
 the file that a program is reading from, nor one that somebody else has written since: that one stays, and so does ours.
@@ -6,6 +6,7 @@ the file that a program is reading from, nor one that somebody else has written 
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import secrets
@@ -20,6 +21,27 @@ from rfview.engine.errors import InputError
 Identity = tuple[int, int, int, int]    # device, file, time of its last change, size
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+MOST_TEXT = 256 << 20       # bytes of a text: far more than anybody's, far less than memory
+
+
+def opened(path: str | Path) -> BinaryIO:
+    """Open a regular file to be read; raises OSError, also for a pipe, which may wait, and a device, which may never end."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
+    mode = os.fstat(file.fileno()).st_mode
+    if not stat.S_ISREG(mode):
+        file.close()
+        kind = next((name for test, name in KINDS if test(mode)), "no regular file")
+        raise OSError(errno.EINVAL, f"is {kind}; expected a file", str(path))
+    return file
+
+
+def read(path: str | Path, most: int = MOST_TEXT) -> bytes:
+    """Return a regular file's content; raises OSError as `opened`, and for more than `most` bytes."""
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"has {size:,} bytes; at most {most:,} are read", str(path))
+        return file.read(most)
 
 
 def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.actions import ACTIONS, BY_NAME, NAMED_KEYS, NO_ACTION, tokens_of
 
@@ -35,11 +36,11 @@ def load(file: Path | None = None) -> dict[str, str]:
     """Return key sequence -> action name of the key file, {} without one; raises InputError for what it cannot mean."""
     where = path() if file is None else file
     try:
-        text = where.read_text(encoding="utf-8")
+        text = files.read(where).decode("utf-8")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{where}: cannot be read: {error}") from None
+        raise InputError(f"{where}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     import tomllib      # most have no key file
 
     try:

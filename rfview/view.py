@@ -45,7 +45,7 @@ class View:
 
     def _load(self) -> None:
         try:
-            data = json.loads(self.path.read_text(encoding="utf-8"))
+            data = json.loads(files.read(self.path))
             if not isinstance(data, dict) or data.get("format") != FORMAT:
                 raise ValueError("not of a format that this rfview reads")
         except FileNotFoundError:

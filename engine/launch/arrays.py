@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import files
 from rfview.engine.launch.table import Table, did_you_mean, shown
 
 # C's and PTX's names of types, for those who write them here; NumPy has no bfloat16
@@ -67,7 +68,7 @@ def _known_dtype(table: Table, name: str) -> str:
 def _load_npy(table: Table, file: Path) -> np.ndarray:
     """Return the array of a .npy file, C-contiguous and in native byte order; pickles are refused."""
     try:
-        with file.open("rb") as stream:
+        with files.opened(file) as stream:
             array = np.lib.format.read_array(stream, allow_pickle=False)
     except FileNotFoundError:
         table.fail("file", f"expected a .npy file, but there is no file {file}")

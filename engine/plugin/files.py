@@ -16,7 +16,7 @@ from types import ModuleType
 from rfview.engine.plugin import host_functions as host, registry
 from rfview.engine.plugin.description import Design, Parameter
 from rfview.engine.errors import InputError
-from rfview.engine.files import write
+from rfview.engine.files import read, write
 
 ENVIRONMENT = "RFVIEW_DESIGNS"
 TEMPLATE = Path(__file__).parents[1] / "designs" / "template.py"
@@ -56,7 +56,7 @@ def load(path: str | Path) -> ModuleType:
     """Import a design file, once as long as it stays as it is; raises InputError that says what is wrong with it."""
     path = Path(path).resolve()
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise InputError(

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from rfview.engine import files
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
 from rfview.engine.program import MAX_REGS, Kernel, Module
@@ -83,7 +84,7 @@ def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bo
                 how: Compilation | None = None) -> Module:  # fmt: skip
     """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or holds no PTX."""
     try:
-        raw = Path(path).read_bytes()
+        raw = files.read(path)
     except OSError as problem:
         raise PtxError(f"{path}: cannot read PTX: {problem.strerror or problem}") from None
     if b"\0" in raw[:64]:

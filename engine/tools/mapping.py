@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfview.engine import files
+
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
@@ -184,7 +186,7 @@ def table_text(mappings: Sequence[Mapping], kernel: str, num_ports: int) -> str:
 def load_table(path: Path) -> list[list[int]]:
     """Read a mapping table: the positions of every bank. Raises ValueError naming what is wrong."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(files.read(path).decode("utf-8"))
     except OSError as error:
         raise ValueError(f"expected 'identity' or a mapping table of `rfview map`: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:       # TOML's, UTF-8's, and a number of thousands of digits

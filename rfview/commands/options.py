@@ -192,6 +192,10 @@ def launch_path(target: str) -> Path:
     if path.suffix in (".cu", ".py"):
         raise InputError(f"{target}: which of its kernels, and with which arguments? {target}::KERNEL --grid 4 --block 128 "
                          "--arg NAME=VALUE says it (rfview run --help)")  # fmt: skip
+    if path.is_dir():
+        held = path / "launch.toml"
+        raise InputError(f"{target}: is a folder; " + (f"its launch file is {shlex.quote(str(held))}" if held.is_file() else
+                         "expected a launch file (.toml) or a bundled kernel's name"))  # fmt: skip
     if path.suffix == ".toml" or os.sep in target or path.is_file():
         return path
     from rfview.engine import kernels
@@ -202,7 +206,10 @@ def launch_path(target: str) -> Path:
 def is_program(target: str) -> bool:
     """Say whether a target is a compiled program."""
     try:
-        with Path(target).open("rb") as file:
+        path = Path(target)
+        if not path.is_file():          # to open a pipe is to wait for its other end
+            return False
+        with path.open("rb") as file:
             return file.read(4) == b"\x7fELF"
     except (OSError, ValueError):       # not there; a name with a null byte
         return False

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.engine.launch.arrays import DTYPES, MAX_BUFFER_BYTES, NAMES_OF_DTYPES
 
@@ -108,7 +108,7 @@ def _number(text: str) -> int | float:
 
 def _loaded(file: str, where: str) -> np.ndarray:
     try:
-        with Path(file).open("rb") as stream:
+        with files.opened(file) as stream:
             return np.lib.format.read_array(stream, allow_pickle=False)
     except OSError as error:
         raise InputError(f"{where}: {file} cannot be read: {error.strerror or error}") from None

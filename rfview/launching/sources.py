@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.launching import nvrtc, python_kernels
 from rfview.launching.arguments import Argument
@@ -81,7 +82,7 @@ def compiled(path: Path, name: str | None) -> tuple[str, str | None]:
     by NVRTC. Raises InputError.
     """
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = files.read(path).decode("utf-8", "replace")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     instances = (name,) if name is not None and "<" in name else ()

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rfview.engine import files
 from rfview.engine.errors import RfviewError
 from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory, path
@@ -107,7 +108,7 @@ def read(item: Item) -> Item:
 def _left_at(file: Path) -> str:
     """Return where a recording was left: "at 2,001"; "" where that is not known."""
     try:
-        cycle = json.loads(file.with_name(file.name + ".view.json").read_text(encoding="utf-8"))["cycle"]
+        cycle = json.loads(files.read(file.with_name(file.name + ".view.json")))["cycle"]
         return f"at {cycle:,}" if isinstance(cycle, int) else ""
     except (OSError, ValueError, KeyError, TypeError):
         return ""

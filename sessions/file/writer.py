@@ -15,7 +15,7 @@ import numpy as np
 
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
-from rfview.engine.files import ChangedMeanwhile, NewFile
+from rfview.engine.files import ChangedMeanwhile, NewFile, opened
 from rfview.sessions.codec import streams
 from rfview.sessions.file import format
 from rfview.sessions.file.write_pipeline import WritePipeline
@@ -188,7 +188,7 @@ def record(
 def new_recording(target: Path, magic: bytes = format.MAGIC, suffix: str = PARTIAL) -> NewFile:
     """Return the file that is to become a recording; raises InputError where it cannot, or would replace something else."""
     try:
-        with open(target, "rb") as file:
+        with opened(target) as file:
             begin = file.read(len(magic))
     except OSError:
         begin = b""         # none there, or check_target says what is wrong with it

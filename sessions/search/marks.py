@@ -43,7 +43,7 @@ class Marks:
 
     def _load(self, path: Path) -> None:
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(files.read(path))
             if content["format"] > FORMAT:
                 raise ValueError(f"format {content['format']}, this rfview reads up to {FORMAT}")
             for entry in content["marks"]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rfview.engine import files
 from rfview.engine.compilation import words_of_run
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin
@@ -23,7 +24,7 @@ CHECK_AT_OPEN_BYTES = 64 << 20
 def is_recording(path: Path) -> bool:
     """Say whether a file begins like a session file, be it one from before format 1."""
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             return file.read(len(format.MAGIC)) in (format.MAGIC, format.OLD_MAGIC)
     except OSError:
         return False
@@ -38,7 +39,7 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
     """
     path, warnings = Path(path), []
     try:
-        file = open(path, "rb")  # noqa: SIM115 - kept open by the timeline
+        file = files.opened(path)      # kept open by the timeline
     except OSError as error:
         left = partials(path) if isinstance(error, FileNotFoundError) else []
         if not left:
@@ -46,7 +47,7 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
         others = f"; older ones: {', '.join(one.name for one in left[1:])}" if left[1:] else ""
         warnings.append(f"{path}: is not there; this is {left[0].name}, left by a run that did not end{others}")
         path = left[0]
-        file = open(path, "rb")  # noqa: SIM115 - as above
+        file = files.opened(path)
     try:
         timeline = _open(path, file, check)
     except OSError as error:

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfview.engine import files
 from rfview.engine.compilation import words_of_run
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError
@@ -107,7 +108,7 @@ def _array(stored: list[Any]) -> np.ndarray:
 def is_recipe(path: str | Path) -> bool:
     """Say whether a file begins like a recipe, or, where there is none, is named like one."""
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
         return Path(path).suffix == SUFFIX
@@ -117,7 +118,7 @@ def open_recipe(path: str | Path) -> Recipe:
     """Read a recipe; raises InputError when it is missing, foreign, cut off, damaged or of a newer format."""
     path = Path(path)
     try:
-        with open(path, "rb") as file:
+        with files.opened(path) as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise InputError(f"{path}: not an rfview recipe, or its first bytes are damaged")
             frame = format.read_frame(file, len(MAGIC), RECIPE)

@@ -98,7 +98,7 @@ def writing(fails: int) -> Iterator[Counter]:
 
 @contextmanager
 def reading(module: str, fails: int) -> Iterator[Counter]:
-    """Have one call fail of those that a module makes of the files that it opens to read: open, seek and read."""
+    """Have one call fail of those made of the files that a module opens to read: open, seek and read."""
     counter = Counter(fails)
     make = builtins.open
 
@@ -106,7 +106,7 @@ def reading(module: str, fails: int) -> Iterator[Counter]:
         counter.call("open")
         if "b" not in mode:
             return make(path, mode, *arguments, **options)
-        return io.BufferedReader(Faulty(make(path, mode, buffering=0), counter))  # type: ignore[type-var]
+        return io.BufferedReader(Faulty(make(path, mode, buffering=0, **options), counter))  # type: ignore[type-var]
 
     with mock.patch(f"{module}.open", opened, create=True):
         yield counter

@@ -73,7 +73,7 @@ def test_a_recording_that_cannot_be_read_everywhere_says_so(tmp_path: Path) -> N
     fails = 0
     outcomes: Counter[str] = Counter()
     while True:
-        with faults.reading("rfview.sessions.timeline.opening", fails) as counter:
+        with faults.reading("rfview.engine.files", fails) as counter:
             try:
                 with closing(open_recording(path)) as timeline:
                     for cycle in range(timeline.first, timeline.last + 1, 7):
