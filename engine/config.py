@@ -160,7 +160,7 @@ def preset_names() -> list[str]:
 def load_preset(name: str) -> Config:
     """Read a preset by name; raises InputError naming the presets there are."""
     path = PRESETS / f"{name}.toml"
-    if not path.is_file():
+    if name not in preset_names():
         raise InputError(f"--preset {name}: no such preset; there are {', '.join(preset_names())}")
     numbers: dict[str, Number] = {}
     for section, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():

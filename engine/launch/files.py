@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from rfview.engine.launch.pointers import load_address, load_pointers
 from rfview.engine.launch.repeats import written_out
 from rfview.engine.launch.results import METRICS
 from rfview.engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
-from rfview.engine.launch.table import LaunchError, Table, did_you_mean, read_toml, shown
+from rfview.engine.launch.table import LaunchError, Table, did_you_mean, loads, read_toml, shown
 from rfview.engine.launch.textures import load_texture
 from rfview.engine.textures import Texture
 
@@ -77,7 +76,7 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
     """
     file = f"{name}.toml"
     try:
-        top = Table(file, "", tomllib.loads(text))
+        top = Table(file, "", loads(text))
     except (ValueError, RecursionError) as error:       # TOML's own, and a number of thousands of digits
         raise LaunchError(f"{file}: expected TOML: {error}") from None
     given = ({key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}

@@ -141,8 +141,7 @@ def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
     if called in names:
         return module.kernels[called]
     wanted, arguments = split_name(called)
-    matches = [name for name in names if cpp_name(name)[-len(wanted):] == wanted
-               and (arguments is None or arguments.search(name))]  # fmt: skip
+    matches = [name for name in names if _goes_by(name, wanted, arguments)]
     if len(matches) == 1:
         return module.kernels[matches[0]]
     if matches:
@@ -152,6 +151,25 @@ def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
     near = difflib.get_close_matches(wanted[-1], [*bases, *names], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     raise InputError(f"{where} = {called!r}: no such kernel{hint}; {module.path} has {_known(names)}")
+
+
+def is_called(mangled: str, called: str) -> bool:
+    """Say whether a kernel may be called so: by its mangled name, or its C++ name with or without template arguments."""
+    from rfview.engine.ptx.parse.mangling import split_name
+
+    return mangled == called or _goes_by(mangled, *split_name(called))
+
+
+def instance_name(mangled: str) -> str:
+    """Return a kernel's C++ name without namespaces, with its template arguments where these are simple: scal<float>."""
+    from rfview.engine.ptx.parse.mangling import arguments_of
+
+    name = (cpp_name(mangled) or [mangled])[-1]
+    return name + arguments_of(mangled, name)
+
+
+def _goes_by(mangled: str, wanted: list[str], arguments: re.Pattern[str] | None) -> bool:
+    return cpp_name(mangled)[-len(wanted):] == wanted and (arguments is None or arguments.search(mangled) is not None)
 
 
 def _known(names: list[str]) -> str:

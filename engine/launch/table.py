@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 
 # A name becomes NAME.npy under --save-buffers, so it must not be a path.
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_$%][A-Za-z0-9_$%.-]*\Z")
+MAX_BITS = 8192         # of a number in TOML: Python writes no longer ones out, not even where they are refused
 
 
 class LaunchError(InputError, ValueError):
@@ -104,8 +106,8 @@ class Table:
 def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
     """Return the parsed TOML of a file, which is a `what`, and its text; every way that can fail is a LaunchError."""
     try:
-        text = path.read_bytes().decode("utf-8")
-        return tomllib.loads(text), text
+        text = files.read(path).decode("utf-8")
+        return loads(text), text
     except FileNotFoundError:
         raise LaunchError(f"{path}: no such {what}") from None
     except OSError as error:
@@ -116,6 +118,19 @@ def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
         raise LaunchError(f"{path}: expected TOML: {error or 'nested too deeply'}") from None
     except ValueError as error:  # a NUL in the path, an integer of thousands of digits
         raise LaunchError(f"{path}: cannot be read: {error}") from None
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Return parsed TOML. Raises ValueError, also for a number too long to be written into a message, and RecursionError."""
+    found = tomllib.loads(text)
+    pending: list[Any] = [found]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            pending.extend(value.values() if isinstance(value, dict) else value)
+        elif isinstance(value, int) and value.bit_length() > MAX_BITS:
+            raise ValueError(f"a number of {value.bit_length():,} bits; expected 64 at most")
+    return found
 
 
 def did_you_mean(word: str, known: Sequence[str] | Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ class Defect:
         """Return some lines for people."""
         more = f", and {self.launches - 1:,} more" if self.launches > 1 else ""
         first, *rest = self.finding.as_text().splitlines()
-        return "\n".join([first, f"  launch {self.entry.number:,} {self.entry.kernel}:{self.entry.nth}{more}", *rest])
+        return "\n".join([first, f"  launch {self.entry.number:,} {self.entry.label}{more}", *rest])
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON knows it; `launch` is the program's, as all others are of that launch."""

@@ -15,6 +15,7 @@ from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
 from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
 from rfview.engine.launch.given import GivenMemory
+from rfview.engine.launch.placement import instance_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import GRID_WORKSPACE, Kernel
 from rfview.engine.simulator import Simulator
@@ -91,7 +92,7 @@ class Device:
         self.cycles = 0
         self.taken: Taken | None = None
         self.failed = wire.SUCCESS
-        self._seen: dict[str, int] = {}
+        self._seen: dict[tuple[str, str], int] = {}
         self.is_taking = False
 
     def begin(self, options: dict[str, Any], choice: Choice | None) -> None:
@@ -124,17 +125,18 @@ class Device:
         if request.kernel not in module.module.kernels:
             raise KeyError(request.kernel)
         number, name = self.total, short_name(request.kernel)
-        nth = self._seen[name] = self._seen.get(name, -1) + 1
-        names = (name, request.kernel)
-        chosen = self.taken is None and self.choice is not None and self.choice.matches(number, names, nth)
+        instance = instance_name(request.kernel)
+        nth, nth_of_instance = self._count((name, "")), self._count((name, request.kernel))
+        known_as = (number, name, nth, request.kernel, nth_of_instance)
+        chosen = self.taken is None and self.choice is not None and self.choice.matches(*known_as)
         began = time.perf_counter()
         self.total += 1
         run = _Run(self, module, request, f"launch {number} {name}")
         outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
         wall = time.perf_counter() - began
         entry = Entry(number, name, nth, request.grid, request.block, outcome.cycles, outcome.text, wall - run.stepping_s,
-                      wall, chosen)  # fmt: skip
-        if self.only is None or self.only.matches(number, names, nth):
+                      wall, chosen, f"{instance}:{nth if instance == name else nth_of_instance}")  # fmt: skip
+        if self.only is None or self.only.matches(*known_as):
             self.entries.append(entry)
         self.cycles += outcome.cycles
         if self._ran is not None and run.machine is not None:
@@ -145,6 +147,11 @@ class Device:
                               wire.TIMEOUT):  # fmt: skip
             self.failed = outcome.status
         return outcome
+
+    def _count(self, of: tuple[str, str]) -> int:
+        """Return how many launches there were before of a kernel's short name and, where it is given, its mangled one."""
+        self._seen[of] = self._seen.get(of, -1) + 1
+        return self._seen[of]
 
     def blocks(self, number: int, name: str, threads: int, dynamic: int) -> int:
         """Return how many CTAs of a kernel reside on the machine at once, 0 where none does."""

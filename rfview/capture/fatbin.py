@@ -94,6 +94,8 @@ def unpacked(data: bytes, flags: int, plain: int) -> str:
         if not 0 < plain <= MAX_TEXT:
             raise InputError(f"a fatbin's PTX of {plain:,} bytes; at most {MAX_TEXT:,} are read")
         data = _zstd(data, plain) if flags & FLAG_ZSTD else lz4_block(data, plain)
+        if len(data) < plain:
+            raise InputError(f"a fatbin's PTX ends after {len(data):,} of {plain:,} bytes")
     if len(data) > MAX_TEXT:
         raise InputError(f"a fatbin's PTX of {len(data):,} bytes; at most {MAX_TEXT:,} are read")
     return data.rstrip(b"\0").decode("utf-8", "replace").replace("\r\n", "\n")
@@ -150,5 +152,6 @@ def _length(data: bytes, at: int, count: int) -> tuple[int, int]:
 
 def _copy_back(out: bytearray, back: int, length: int) -> None:
     """Append `length` bytes from `back` bytes ago; these may overlap with what is appended."""
-    part = bytes(out[-back:])
+    begin = len(out) - back
+    part = bytes(out[begin : begin + length])
     out += (part * (length // back + 1))[:length]

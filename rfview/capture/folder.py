@@ -69,7 +69,7 @@ def _head(taken: Taken) -> list[str]:
     raw = request.params.ljust(size, b"\0")
     args = [f'    {{bytes = "{raw[one.offset : one.offset + one.size].hex()}"}},' for one in kernel.params]
     lines = ['module = "launch.ptx"',
-             f"description = {json.dumps(f'launch {entry.number} of a program: {entry.kernel}:{entry.nth}')}"]
+             f"description = {json.dumps(f'launch {entry.number} of a program: {entry.label}')}"]
     if taken.limit:
         lines += ["", "[compile]", f"registers = {taken.limit}"]
     return [*lines, "", "[[launch]]", f"kernel = {json.dumps(request.kernel)}", f"grid = {list(request.grid)}",

@@ -22,6 +22,7 @@ from rfview.engine.launch.placement import Variable
 
 GRAIN = 512                     # of addresses, and at least so much lies unmapped between two allocations
 GLOBAL_WORD = SCRATCH // 4
+TOP = 1 << 63                   # addresses are signed in the machine
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,9 @@ class DeviceMemory:
     def alias(self, address: int, device: int, size: int) -> bool:
         """Have kernels see what lies at `device` at another address too; says whether that address is free."""
         known = self.find(device)
-        if known is None or device - known.address + size > known.size or self._overlaps(address, size):
+        if known is None or device - known.address + size > known.size:
+            return False
+        if address + size >= TOP or self._overlaps(address, size):
             return False
         self._count += 1
         self._add(Allocation(address, size, known.at + device - known.address, "", "buffer", self._count))

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 def table(device: Device) -> str:
     """Return the launches as lines: number, kernel, grid, block, cycles, result."""
-    rows = [(str(entry.number), f"{visible(entry.kernel)}:{entry.nth}", extent(entry.grid), extent(entry.block),
+    rows = [(str(entry.number), visible(entry.label), extent(entry.grid), extent(entry.block),
              f"{entry.cycles:,}", visible(entry.result) or "fine") for entry in device.entries]
     head = ("launch", "kernel", "grid", "block", "cycles", "result")
     widths = [max(len(row[k]) for row in [head, *rows]) for k in range(5)]

@@ -12,7 +12,7 @@ from rfview.launching import words
 
 PATIENCE_S = 1.0      # a command that takes longer says on stderr what it is at
 EPILOG = """examples:
-  rfview script run.rfs -c "goto 50%%; print warp[3].pc; info stalls"
+  rfview script run.rfs -c "goto 50%; print warp[3].pc; info stalls"
   rfview script gemm --design stt -c "until warp[0].state == stt_write; when"
 `rfview help commands` lists the commands, `rfview help expressions` what can be printed and waited for"""
 

@@ -122,7 +122,7 @@ def registers(session: Session, text: str) -> Report:
     try:
         warp = int(text.lstrip("w"))
     except ValueError:
-        raise InputError(f"info registers {text}: name a warp, for example `info registers 3`") from None
+        raise InputError(f"{text and f'{text}: '}name a warp, as in `info registers 3`") from None
     if not 0 <= warp < (slots := int(session.info["num_warps"])):
         raise InputError(f"info registers {text}: there are warp slots 0..{slots - 1}")
     snapshot = session.snapshot()

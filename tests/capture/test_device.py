@@ -120,6 +120,18 @@ def test_the_chosen_launch_is_kept_with_its_memory_before_and_after_and_stops_th
         assert np.array_equal(after - before, 2 * np.arange(100, dtype=np.float32))
 
 
+@pytest.mark.parametrize(("asked", "number"), [("f:1", 1), ("f<double>", 1), ("f<float>:1", 2), ("_Z1fIdEvT_", 1), ("f<int>", None)])
+def test_an_instance_of_a_template_is_chosen_by_its_arguments(asked: str, number: int | None) -> None:
+    entry = ".visible .entry {}(.param .u64 x) {{ ret; }}\n"
+    text = SAXPY[: SAXPY.index(".global")] + entry.format("_Z1fIfEvT_") + entry.format("_Z1fIdEvT_")
+    with driven(choice=choice_of(asked)) as (client, device, _said):
+        module = client.load(text)
+        for name in ("_Z1fIfEvT_", "_Z1fIdEvT_", "_Z1fIfEvT_"):
+            client.launch(module, name, (1, 1, 1), (32, 1, 1), 0, [0])
+    assert (device.taken and device.taken.entry.number) == number
+    assert [entry.label for entry in device.entries] == ["f<float>:0", "f<double>:0", "f<float>:1"]
+
+
 def test_a_launch_that_reaches_beyond_its_parameters_is_kept_with_all_memory() -> None:
     text = SAXPY.replace("[%rd5]", "[%rd5+8192]")       # y is 8 KB behind what the parameter says
     with driven(choice=choice_of("0")) as (client, device, _said):
@@ -206,6 +218,9 @@ def test_an_alias_is_the_same_memory_at_another_address() -> None:
         module = client.load(SAXPY)
         client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
         assert floats(client, y, 100)[99] == 1 + 2 * 99
+        for beyond in (2**63 - 400, 2**64 - 400):
+            with pytest.raises(CudaError):
+                client.ask(wire.ALIAS, struct.pack("<QQQ", beyond, y, 400))
         client.ask(wire.ALIAS, struct.pack("<QQQ", away, 0, 0))
         with pytest.raises(CudaError):
             client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])

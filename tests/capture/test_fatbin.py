@@ -62,6 +62,13 @@ def test_parts_that_follow_one_another_each_give_their_text() -> None:
         fatbin.parts_of(code)
 
 
+@pytest.mark.parametrize("flag", [fatbin.FLAG_ZSTD, fatbin.FLAG_LZ4])
+def test_a_text_that_ends_before_it_says_is_refused(flag: int) -> None:
+    data = zstandard.compress(TEXT)[:-9] if flag == fatbin.FLAG_ZSTD else literals(TEXT[:-9])
+    with pytest.raises(InputError, match="cannot be unpacked|ends after"):
+        fatbin.unpacked(data, flag, len(TEXT))
+
+
 def test_a_text_longer_than_it_says_is_refused() -> None:
     bomb = zstandard.compress(bytes(1 << 24))
     with pytest.raises(InputError, match="longer than"):

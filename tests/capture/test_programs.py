@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -172,6 +173,18 @@ def test_a_program_with_the_shared_runtime_whose_device_code_was_linked_of_parts
 def test_command_lines_that_cannot_be_understood_end_in_a_sentence(words: list[str], said: str) -> None:
     done = rfview(*words)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_damaged_table_of_sections_is_no_reason_to_refuse_a_program(tmp_path: Path) -> None:
+    path = tmp_path / "app"
+    head = bytearray(b"\x7fELF\x02" + bytes(200))
+    head[18:20], head[40:48], head[58:64] = b"\x3e\0", struct.pack("<Q", 64), struct.pack("<HHH", 64, 2, 1)
+    for offset in (0, 1 << 63, (1 << 64) - 1):
+        head[64 + 64 + 24 : 64 + 64 + 32] = struct.pack("<Q", offset)
+        path.write_bytes(head)
+        check(path)
+        path.write_bytes(head[:40] + struct.pack("<Q", offset) + head[48:])
+        check(path)
 
 
 def test_every_name_of_the_runtime_is_there_or_says_that_it_is_not() -> None:

@@ -12,9 +12,9 @@ from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.faults import _left_out
 from rfview.engine.launch import load_launch_file
-from rfview.engine.launch.placement import Placement, cpp_name, place
+from rfview.engine.launch.placement import Placement, cpp_name, is_called, place
 from rfview.engine.ptx import load_module
-from rfview.engine.ptx.parse.mangling import split_name
+from rfview.engine.ptx.parse.mangling import arguments_of, split_name
 from rfview.engine.simulator import Simulator
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
@@ -56,6 +56,15 @@ def test_a_kernel_is_found_by_its_cpp_name(tmp_path: Path, asked: str, found: st
 def test_template_arguments_are_found_in_a_mangled_name(asked: str, mangled: str) -> None:
     parts, arguments = split_name(asked)
     assert cpp_name(mangled) == parts and arguments is not None and arguments.search(mangled)
+
+
+@pytest.mark.parametrize("mangled, said", [
+    ("_Z6reduceILj512EfLb1EEvPT0_", "<512, float, true>"), ("_Z1kIPKfEvT_", "<const float*>"), ("_Z1kIxLin3EEvv", "<long long, -3>"),
+    ("_Z1kI6float4EvT_", ""), ("_Z1kPf", ""), ("k", ""),
+])  # fmt: skip
+def test_simple_template_arguments_are_said_as_they_may_be_asked_for(mangled: str, said: str) -> None:
+    assert arguments_of(mangled, "k" if "1k" in mangled else "reduce") == said
+    assert is_called(mangled, f"{(cpp_name(mangled) or ['k'])[-1]}{said}")
 
 
 @pytest.mark.parametrize("asked, message", [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -28,6 +29,56 @@ def test_bad_case_ends_with_its_message_and_code(name: str, capsys: pytest.Captu
     for word in EXPECTED[name]["words"]:
         assert word in message
     assert "Traceback" not in message
+
+
+def test_a_program_or_a_captured_folder_in_place_of_a_kernel_says_what_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                                             ) -> None:
+    program, folder = tmp_path / "app", tmp_path / "step.1"
+    program.write_bytes(b"\x7fELF" + bytes(60))
+    folder.mkdir()
+    (folder / "launch.toml").write_text("")
+    assert main(["run", str(program)]) == main(["compare", str(folder)]) == main(["run", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert f"rfview launches {program}" in said and str(folder / "launch.toml") in said and f"{tmp_path}: is a folder" in said
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "large"])
+def test_what_never_ends_is_not_read(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd, launch = tmp_path / "odd", tmp_path / "k.toml"
+    if kind == "pipe":
+        os.mkfifo(odd)
+    elif kind == "folder":
+        odd.mkdir()
+    elif kind == "device":
+        odd.symlink_to("/dev/zero")
+    else:
+        with odd.open("wb") as file:
+            file.truncate(1 << 40)
+    launch.write_text('module = "odd"\n[[launch]]\ngrid = [1, 1, 1]\nblock = [32, 1, 1]\nargs = []\n')
+    given = tmp_path / "n.toml"
+    given.write_text('module = "n.ptx"\n[[launch]]\ngrid = [1, 1, 1]\nblock = [32, 1, 1]\nargs = []\n[buffers.x]\nfile = "odd"\n')
+    (tmp_path / "n.ptx").write_text(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n")
+    mapped = ["run", "vectoradd", "--design", "racetrack", "--set", f"racetrack.mapping={odd}"]
+    for words in (["run", str(odd)], ["run", str(launch)], ["run", str(given)], ["info", str(odd)], mapped,
+                  ["record", "vectoradd", "-o", str(odd)]):
+        assert main(words) == 2, words
+        said = capsys.readouterr().err
+        assert "odd" in said and "internal" not in said and len(said) < 400
+
+
+def test_a_number_of_any_length_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "long.toml"
+    for number in ("0x" + "f" * 70000, "9" * 70000):
+        file.write_text(f'module = "a.ptx"\nregisters_per_thread = {number}\n')
+        assert main(["run", str(file)]) == 2
+        said = capsys.readouterr().err
+        assert str(file) in said and len(said) < 500
+
+
+def test_a_preset_is_a_name_and_no_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.toml").write_text("sm = 3")
+    assert main(["run", "vectoradd", "--preset", str(tmp_path / "own")]) == 2
+    assert "no such preset; there are fermi" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("words", "proposed"), [

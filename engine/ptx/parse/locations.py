@@ -19,7 +19,7 @@ from rfview.engine.ptx.parse.source import Source
 MAX_LINE = 10_000_000       # of a source file: beyond, a number is no line
 MAX_FILES = 4096
 MAX_DEPTH = 64              # of functions inlined into one another
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)      # nvcc writes the bytes of an ü as \303\274
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,14 @@ class Locations:
             return ""
         end = self._strings.find(0, start)
         return self._strings[start : end if end >= 0 else None].decode("utf-8", errors="replace")
+
+
+def _unescaped(text: str) -> str:
+    """Return what a string of PTX means."""
+    def meant(found: re.Match[bytes]) -> bytes:
+        return bytes([int(found[1], 8) & 0xFF]) if found[1][0] in b"01234567" else found[1]
+
+    return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
 
 class _Reader:
@@ -191,7 +199,7 @@ class _Reader:
         number = self.numbers(1)
         parts: list[str] = []
         while self.tokens.kinds[self.at] == STRING and len(parts) < 2:
-            parts.append(_ESCAPE.sub(r"\1", self.tokens.texts[self.at][1:-1]))
+            parts.append(_unescaped(self.tokens.texts[self.at][1:-1]))
             self.at += 1
         if not number or not parts or len(self.found.files) >= MAX_FILES:
             return

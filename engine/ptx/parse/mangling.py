@@ -1,4 +1,4 @@
-"""C++ names of kernels as a launch file may write them: parts and template arguments, found in mangled names."""
+"""C++ names of kernels as a launch file may write them: parts and template arguments, to and from mangled names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ _BUILTIN = {
     "float": "f", "double": "d", "int8_t": "a", "uint8_t": "h", "int16_t": "s", "uint16_t": "t", "int32_t": "i",
     "uint32_t": "j", "int64_t": "l", "uint64_t": "m", "size_t": "m", "unsigned": "j", "half": "6__half",
 }  # fmt: skip
+_NAMES = {letter: name for name, letter in reversed(_BUILTIN.items()) if len(letter) == 1}
+_SIMPLE = rf"(P*)(K?)([{''.join(_NAMES)}])|L([a-z])(n?\d+)E"        # a builtin type, or a number
 
 
 def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
@@ -25,6 +27,20 @@ def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
     if not found[2]:
         return parts, None
     return parts, re.compile(f"{_named(parts[-1])}{_arguments(found[2])}")
+
+
+def arguments_of(mangled: str, name: str) -> str:
+    """Return a function's template arguments as split_name reads them, <float, 256>; "" where they are no simple ones."""
+    found = re.search(rf"{_named(name)}I((?:{_SIMPLE})+)E", mangled)
+    if found is None:
+        return ""
+    said = []
+    for pointers, const, kind, literal, digits in re.findall(_SIMPLE, found[1]):
+        if kind:
+            said.append(("const " if const else "") + _NAMES[kind] + "*" * len(pointers))
+        else:
+            said.append(("false", "true")[digits == "1"] if literal == "b" else digits.replace("n", "-"))
+    return f"<{', '.join(said)}>"
 
 
 def _named(name: str) -> str:

@@ -45,6 +45,11 @@ def test_a_file_may_have_its_folder_apart_and_its_size():
     assert [(file.path, file.size) for file in found.files.values()] == [("/a b/c/d.py", -1), ('e"f.cu', 123)]
 
 
+def test_the_bytes_of_a_files_name_are_written_in_octal():
+    found = table(".loc 4 2 1", files=r'.file 4 "/\303\234bung 3/w\303\244rme\\8.cu"' + '\n.file 5 "/λ/\\377.cu"\n')
+    assert [file.path for file in found.files.values()] == ["/Übung 3/wärme\\8.cu", "/λ/\ufffd.cu"]
+
+
 @pytest.mark.parametrize("bad", [
     ".loc", ".loc 1", ".loc 9 9 9", ".loc 1 99999999999999999999999999 1", ".loc 1 5 1, inlined_at", ".loc 1 5 1, function_name",
     ".loc 1 5 1, function_name $n + , inlined_at 1", ".loc -1 5", ".file", '.file "x"', ".file 1", ".loc 1 5 1, inlined_at 1 5 1",
