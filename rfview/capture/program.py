@@ -23,6 +23,7 @@ from rfview.engine.errors import InputError
 Report = Callable[[float | None, str], None]
 GRACE_S = 5.0                   # between the end of the conversation and that of the program, where it is to stop
 SECTION = struct.Struct("<IIQQQQIIQQ")
+PAST_THE_RUNTIME = re.compile(rb"lib(?:cuda|cublas|cublasLt|curand|cufft|cusparse|cusolver|cudnn|nccl|nvjpeg|npp\w*)\.so")
 
 
 def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False,
@@ -34,6 +35,9 @@ def run(words: list[str], device: Device, say: Callable[[str], None], report: Re
     Raises InputError for what is no program that can be captured.
     """
     argv, environment = prepared(words, report, python)
+    if environment and (beside := libraries(Path(argv[0]))):
+        say(f"{words[0]} is linked with {' and '.join(beside)}: what such a library does on a GPU is not captured, its "
+            "calls fail; kernels that are launched through CUDA's runtime are captured")  # fmt: skip
     ours, theirs = socket.socketpair()
     with ours:
         environment |= {wire.LINK: str(theirs.fileno()), wire.MEMORY: str(device.memory.descriptor)}
@@ -109,10 +113,32 @@ def check(path: Path) -> None:
 
     What is no ELF file (a shell script) may start a program that can.
     """
+    known, strings = _sections(path)
+    if b".nv_fatbin" not in known:
+        return
+    found = [name for name in strings if name.startswith(b"libcudart.so")]
+    if found and found[0] != b"libcudart.so.13":
+        raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; programs of CUDA 13 can be "
+                         "captured: recompile it with nvcc 13")  # fmt: skip
+    if not found and b".symtab" not in known:
+        raise InputError(f"{path}: is stripped, and has CUDA's runtime inside: leave it unstripped, or link it with "
+                         "nvcc -cudart shared")  # fmt: skip
+
+
+def libraries(path: Path) -> list[str]:
+    """Return the libraries that a program is linked with and that reach a GPU by themselves, past CUDA's runtime."""
+    return [name.decode("ascii", "replace") for name in _sections(path)[1] if PAST_THE_RUNTIME.match(name)]
+
+
+def _sections(path: Path) -> tuple[set[bytes], list[bytes]]:
+    """Return the names of a program's sections, and its strings for the dynamic linker; none for what is no ELF file.
+
+    Raises InputError for a program of another processor.
+    """
     with path.open("rb") as file:
         head = file.read(64)
         if len(head) < 64 or head[:4] != b"\x7fELF":
-            return
+            return set(), []
         if head[4] != 2 or head[18:20] != b"\x3e\x00":
             raise InputError(f"{path}: is compiled for another processor; programs for x86-64 can be captured")
         first, = struct.unpack_from("<Q", head, 40)
@@ -121,21 +147,13 @@ def check(path: Path) -> None:
         sections = [SECTION.unpack_from(table, k * size) for k in range(count)
                     if size >= SECTION.size and (k + 1) * size <= len(table)]
         if names_at >= len(sections):
-            return
+            return set(), []
         names = _bytes_at(file, sections[names_at][4], min(sections[names_at][5], 1 << 20))
         known = {names[one[0] : names.find(b"\0", one[0])]: one for one in sections}
-        if b".nv_fatbin" not in known:
-            return
         strings = b""
         if b".dynstr" in known:
             strings = _bytes_at(file, known[b".dynstr"][4], min(known[b".dynstr"][5], 16 << 20))
-    found = [name for name in strings.split(b"\0") if name.startswith(b"libcudart.so")]
-    if found and found[0] != b"libcudart.so.13":
-        raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; programs of CUDA 13 can be "
-                         "captured: recompile it with nvcc 13")  # fmt: skip
-    if not found and b".symtab" not in known:
-        raise InputError(f"{path}: is stripped, and has CUDA's runtime inside: leave it unstripped, or link it with "
-                         "nvcc -cudart shared")  # fmt: skip
+    return set(known), strings.split(b"\0")
 
 
 def _bytes_at(file: BinaryIO, at: int, size: int) -> bytes:

@@ -157,6 +157,17 @@ def test_a_stripped_program_with_the_runtime_inside_is_refused_in_a_sentence(pro
 
 
 @needs_nvcc
+def test_a_program_linked_with_a_library_past_the_runtime_is_told_so(tmp_path: Path) -> None:
+    library, path = tmp_path / "libcublas.so.13", tmp_path / "app"
+    (tmp_path / "a.c").write_text("int one(void) { return 1; }")
+    (tmp_path / "b.c").write_text("int one(void); int main(void) { return one(); }")
+    subprocess.run(["gcc", "-shared", "-fPIC", tmp_path / "a.c", f"-Wl,-soname,{library.name}", "-o", library], check=True)
+    subprocess.run(["gcc", tmp_path / "b.c", library, f"-Wl,-rpath,{tmp_path}", "-o", path], check=True)
+    done = rfview("launches", path)
+    assert done.returncode == 1 and f"is linked with {library.name}: what such a library does" in done.stderr
+
+
+@needs_nvcc
 def test_a_program_with_the_shared_runtime_whose_device_code_was_linked_of_parts_runs_too(tmp_path: Path) -> None:
     path = tmp_path / "shared"
     subprocess.run(["nvcc", "-cudart", "shared", "-rdc=true", str(HERE / "programs.cu"), "-o", str(path)], check=True,
