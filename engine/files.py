@@ -51,6 +51,9 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
     an input, or cannot be written.
     """
     target = Path(path)
+    if str(path) == "-":
+        raise InputError("-: what is written takes its name once it is whole, which standard output has not; expected the name "
+                         "of a file (./- for one called so)")  # fmt: skip
     try:
         found = target.lstat()
     except FileNotFoundError:

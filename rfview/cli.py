@@ -10,7 +10,6 @@ import difflib
 import gc
 import importlib
 import os
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -156,7 +155,9 @@ def _run(words: list[str]) -> int:
     except SystemExit as stop:   # --help has printed and wants to leave
         return int(stop.code or 0)
     if getattr(args, "limit", None) is not None:
-        _set_limit(args.limit)
+        from rfview.sessions.codec.limits import set_limit      # start-up
+
+        set_limit(args.limit, "--limit")
     return int(module.run(args))
 
 
@@ -188,19 +189,6 @@ def declare(name: str, module: Any, parser: argparse.ArgumentParser) -> None:
     if name in READ_RECORDINGS:
         parser.add_argument("--limit", metavar="SIZE",
                             help="memory that reading a recording may use, such as 2GB (default 256MB)")
-
-
-def _set_limit(text: str) -> None:
-    """Set how much memory reading a recording may take; raises UsageError."""
-    from rfview.sessions.codec.limits import Limit      # start-up
-
-    found = re.fullmatch(r"(\d+)\s*([KMG]?)i?B?", text, re.IGNORECASE)
-    try:
-        if found is None:
-            raise ValueError("expected a size such as 512MB or 2GB")
-        Limit.set(int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()])
-    except ValueError as error:
-        raise UsageError(f"--limit {text}: {error}") from None
 
 
 def overview() -> str:

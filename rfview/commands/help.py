@@ -85,6 +85,7 @@ XDG_CONFIG_HOME       where rfview/keys.toml and startup.txt are looked for (def
 XDG_STATE_HOME        rfview/ in it takes the prompt's history and reports of defects (default ~/.local/state)
 RFVIEW_DESIGNS        design files to be known by name, separated as in PATH; see `rfview help design`
 RFVIEW_CACHE_DIR      folder for compiled designs (default: rfview in the user's cache folder)
+RFVIEW_LIMIT          what --limit says: memory that reading a recording may use, such as 2GB (default 256MB)
 RFVIEW_TRACEBACK      set: internal errors print their traceback
 NUMBA_DISABLE_JIT     1: run the machine as plain Python, some hundred times slower"""
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import msgpack
+
+from rfview.engine.errors import InputError
 
 USUAL = 256 << 20
 # shares of the limit that one part may have: the arrays of the header together; a blob, decompressed; a map
@@ -27,8 +30,19 @@ class Limit:
         cls.bytes = size
 
 
-if os.environ.get("RFVIEW_LIMIT", "").isdigit():
-    Limit.bytes = max(64 << 20, int(os.environ["RFVIEW_LIMIT"]))
+def set_limit(text: str, where: str) -> None:
+    """Set the limit as it is typed, 512MB or 2GB; raises InputError that begins with `where`."""
+    found = re.fullmatch(r"(\d{1,12})\s*([KMG]?)i?B?", text, re.IGNORECASE)
+    try:
+        if found is None:
+            raise ValueError("expected a size such as 512MB or 2GB")
+        Limit.set(int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()])
+    except ValueError as error:
+        raise InputError(f"{where} {text}: {error}") from None
+
+
+if given := os.environ.get("RFVIEW_LIMIT"):
+    set_limit(given, "RFVIEW_LIMIT:")
 
 
 def allow(size: int, share: int, what: str) -> int:

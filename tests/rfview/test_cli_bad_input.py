@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from rfview.cli import main
+from rfview.engine.errors import InputError
+from rfview.sessions.codec.limits import set_limit
 
 BAD = Path(__file__).parents[1] / "corpus" / "bad"
 EXPECTED = tomllib.loads((BAD / "EXPECTED.toml").read_text(encoding="utf-8"))
@@ -64,6 +66,18 @@ def test_what_never_ends_is_not_read(kind: str, tmp_path: Path, capsys: pytest.C
         assert main(words) == 2, words
         said = capsys.readouterr().err
         assert "odd" in said and "internal" not in said and len(said) < 400
+
+
+def test_standard_output_is_no_file_to_write(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["record", "vectoradd", "-o", "-"]) == 2
+    assert "of a file (./- for one called so)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", ["abc", "1MB", "1e99", "9" * 5000])
+def test_a_limit_that_is_none_says_where_it_stands(size: str) -> None:
+    for where in ("--limit", "RFVIEW_LIMIT:"):
+        with pytest.raises(InputError, match=f"{where} {size[:40]}.*(such as 512MB|at least 64 MB)"):
+            set_limit(size, where)
 
 
 def test_a_number_of_any_length_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
