@@ -52,8 +52,8 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
     """
     target = Path(path)
     if str(path) == "-":
-        raise InputError("-: what is written takes its name once it is whole, which standard output has not; expected the name "
-                         "of a file (./- for one called so)")  # fmt: skip
+        raise InputError("-: standard output takes no file that is named once it is whole; expected the name of a file "
+                         "(./- for one called so)")  # fmt: skip
     try:
         found = target.lstat()
     except FileNotFoundError:
