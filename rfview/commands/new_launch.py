@@ -1,4 +1,4 @@
-"""Writes a launch file to begin from, beside the PTX of a kernel of one's own: its parameters in order, sizes assumed."""
+"""Writes a launch file to start from, beside the PTX of your own kernel: its parameters in order, sizes assumed."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class _Reader:
         self._part = part
 
     def records(self, cycle: int) -> tuple[Any, Any]:
-        """Return (sm, rf) at a cycle of the chunk; the clock's totals are those of the chunk's begin."""
+        """Return (sm, rf) at a cycle of the chunk; the clock's totals are those of the chunk's start."""
         words = self._part.chunk.key.copy()
         self._part.changes.apply(words, cycle - self.first)
         data = words.view(np.uint8)

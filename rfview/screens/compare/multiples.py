@@ -70,7 +70,7 @@ class MultiplesSource:
         return rate, main, data["ipc"], None if data["energy_pj"] is None else data["energy_pj"] / 1e6
 
     def step(self, by: int) -> None:
-        """Go on or back by instructions, or cycles, as the lock says."""
+        """Go forward or back by instructions or cycles, as the lock says."""
         self.message = ""
         if self.lock == CYCLE:
             self.cycle = max(0, min(max(timeline.last for timeline in self.timelines), self.cycle + by))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def give_keys(main: MainScreen, panel: str) -> None:
-    """Give a panel the keys; a hidden one comes out alone."""
+    """Focus a panel; a hidden one is shown alone."""
     size = main.app.size
     is_shown = panel in shown(frame.places_of(main.scene.at(panel=panel), size.width, size.height))
     if panel in ALONE and main.scene.panel not in ALONE:

@@ -57,7 +57,7 @@ class HeatWindow(Popup):
         self.paint()
 
     def answered(self, found: Any) -> None:
-        """Show the strip that was asked for; what comes late for another item or lane is passed over."""
+        """Show the strip that was asked for; a late answer for another item or lane is ignored."""
         question, strip, moment, cycle = found
         if question.item != self.item or question.lane != self.lane:
             return
@@ -65,7 +65,7 @@ class HeatWindow(Popup):
         self.view = heat.HeatView(strip, moment, cycle, self.lane, self.by_write, self.is_log, self.glyphs,
                                   self.strips.palette.ascii, tuple(self.main.scene.info.get("program", ())))
         if first and strip.of > 32:
-            self.follow()       # now that it is known how many there are
+            self.follow()       # the number of lanes is known now
         self.paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
@@ -174,7 +174,7 @@ class HeatWindow(Popup):
             await super().on_key(event)
 
     def choose(self, lane: int) -> None:
-        """Give a lane the focus."""
+        """Focus a lane."""
         assert self.view is not None
         self.lane = max(0, min(self.view.strip.of - 1, lane))
         self.follow()
