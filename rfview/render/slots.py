@@ -52,11 +52,12 @@ def _reasons(scene: Scene, machine: Machine) -> list[str]:
     launch = launches[min(int(machine.sm["launch"]["index"]), len(launches) - 1)]
     warps = -(-prod(int(size) for size in launch["block"]) // 32)
     grid, resident = prod(int(size) for size in launch["grid"]), int(launch.get("resident_ctas", 0))
-    of = f"CTA{'s' if min(grid, resident) != 1 else ''} of {warps} warp{'s' if warps != 1 else ''}"
+    number = min(grid, resident)
+    ctas, of = f"{number} CTA{'s' * (number != 1)}", f"of {warps} warp{'s' * (warps != 1)}"
     if grid <= resident:
-        return [f"the grid has {grid} {of}", f"the grid has {grid} CTAs", f"{grid} CTAs in all"]
-    what = _limit(scene.info, machine, launch, warps)
-    return [f"{resident} {of} fill the {what}", f"{resident} CTAs fill the {what}", f"{resident} CTAs reside"]
+        return [f"the grid has {ctas} {of}", f"the grid has {ctas}", f"{ctas} in all"]
+    what, verb = _limit(scene.info, machine, launch, warps), "s" * (number == 1)
+    return [f"{ctas} {of} fill{verb} the {what}", f"{ctas} fill{verb} the {what}", f"{ctas} reside{verb}"]
 
 
 def _limit(info: dict[str, Any], machine: Machine, launch: dict[str, Any], warps: int) -> str:
