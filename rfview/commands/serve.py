@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from rfview import cli
 from rfview.engine.errors import InputError
 
 SHOWN = ("replay", "debug", "compare", "learn")     # commands with a screen
+OWN = ("--host", "--port", "--public-url")          # none of them is an option of these
 EPILOG = """serves the start screen, a recording, a kernel, or any command that has a screen
   rfview serve run.rfs
   rfview serve debug gemm --design hrf
@@ -53,6 +55,9 @@ def run(args: argparse.Namespace) -> int:
 
 def command_of(words: list[str]) -> list[str]:
     """Return the command line of rfview that the words mean."""
+    late = next((word.partition("=")[0] for word in words if word.partition("=")[0] in OWN), None)
+    if late is not None:
+        raise InputError(f"serve: {late} stands before what is served: rfview serve {late} ... {shlex.quote(words[0])}")
     if not words or words[0] in SHOWN:
         return words
     if words[0] in cli.COMMANDS:
