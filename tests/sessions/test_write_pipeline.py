@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import time
 
@@ -80,13 +79,3 @@ def test_what_goes_wrong_is_told_and_ends_the_threads(step: str) -> None:
         run(work)
     assert len(work.written) < PIECES - 10 and not threads()
     assert work.written == [(piece, part) for piece in range(PIECES) for part in range(piece % 3)][: len(work.written)]
-
-
-def test_the_process_gets_its_turns_back_from_pipelines_that_overlap() -> None:
-    usual = sys.getswitchinterval()
-    one: WritePipeline[int, tuple[int, int]] = WritePipeline(Trace())
-    other: WritePipeline[int, tuple[int, int]] = WritePipeline(Trace())
-    one.finish()
-    assert sys.getswitchinterval() < usual
-    other.finish()
-    assert sys.getswitchinterval() == usual
