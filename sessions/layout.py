@@ -61,22 +61,30 @@ class Layout:
 
         They are where they begin at the same word of a record of the same array, or within 32 words of it in a long one.
         """
+        return self._numbered(32)
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """Return (num_words,) i4: the kind of each word; those at the same place of an array's records are of one kind."""
+        return self._numbered(1)
+
+    @cached_property
+    def packed(self) -> np.ndarray:
+        """Return (num_words,) bool: kinds of words with fields of less than four bytes, or with parts of others."""
+        both = np.concatenate((_packed(self.sm_dtype), _packed(self.rf_dtype)))
+        found = np.zeros(int(self.kinds.max()) + 1, bool)
+        found[self.kinds[both[: 4 * self.num_words].reshape(-1, 4).any(axis=1)]] = True
+        return found[self.kinds]
+
+    def _numbered(self, most: int) -> np.ndarray:
+        """Number the words by where in their record they are, in records of more than 32 words so many together."""
         arrays = _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)
-        sizes = [-(-size // 32) if size > 32 else size for _, _, size in arrays]
+        sizes = [-(-size // most) if size > 32 else size for _, _, size in arrays]
         found = np.repeat(np.cumsum([0, *sizes[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
         for begin, end, size in arrays:
             if size > 1:
-                found[begin:end] += np.arange(end - begin, dtype=np.int32) % size // (32 if size > 32 else 1)
+                found[begin:end] += np.arange(end - begin, dtype=np.int32) % size // (most if size > 32 else 1)
         return found
-
-    @cached_property
-    def stamps(self) -> np.ndarray:
-        """Return (groups,) u4: bit k of each is set where word k of its blocks is the low one of a field named `*_cycle`."""
-        is_stamp = np.zeros(self.num_words + 31, np.uint32)
-        is_stamp[: self.num_words] = np.concatenate((_cycles(self.sm_dtype), _cycles(self.rf_dtype)))[::4]
-        first = np.zeros(int(self.groups.max()) + 1, np.int64)
-        first[self.groups[::-1]] = np.arange(self.num_words)[::-1]      # of several the last, which is the first word, stays
-        return (is_stamp[first[:, None] + np.arange(32)] << np.arange(32, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
 
     def field(self, path: str) -> Field:
         """Resolve a path; raises InputError naming the part that does not exist and what is close to it."""
@@ -110,13 +118,12 @@ def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
     return found
 
 
-def _cycles(dtype: np.dtype) -> np.ndarray:
-    """Return (itemsize,) bool of a record: the first bytes of fields that hold a cycle, by their names."""
+def _packed(dtype: np.dtype) -> np.ndarray:
+    """Return (itemsize,) bool of a record: bytes of fields that are no whole words."""
     found = np.zeros(dtype.itemsize, bool)
     for name in dtype.names or ():
         inner, at = dtype.fields[name][:2]  # type: ignore[index]
-        one = _cycles(inner.base)
-        one[0] |= inner.base.names is None and name.endswith("_cycle")
+        one = _packed(inner.base) | bool(at % 4 or inner.base.itemsize % 4)
         found[at : at + inner.itemsize] = np.tile(one, inner.itemsize // inner.base.itemsize)
     return found
 

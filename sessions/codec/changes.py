@@ -8,11 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from rfview.engine.chunk import Blocks
-from rfview.sessions.codec.streams import Stream, naming, numbers, per_cycle, undeltas, unzigzag
+from rfview.sessions.layout import distinct
+from rfview.sessions.codec.streams import Stream, naming, numbers, per_cycle, undeltas
 
 # the streams of a `state` blob, in order: see README.md
-STATE = ("key_step", "key_bits", "groups", "group_masks", "stamps", "blocks", "events", "masks", "gaps", "ranks", "widths",
-         "planes")  # fmt: skip
+STATE = ("planes", "key_step", "key_bits", "groups", "group_masks", "blocks", "events", "masks", "gaps", "ranks", "sizes",
+         "widths")  # fmt: skip
 # as loops.py has them, which imports numba
 WIDTH, PLANES = 32, 4
 # no chunk has more cycles, nor more pairs of a block and a mask of its group
@@ -41,9 +42,6 @@ class Changes:
         when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))[block]
         return Changes((blocks.first[block] + bit).astype(np.uint32), when, blocks.value)
 
-    def __len__(self) -> int:
-        return len(self.word)
-
     def apply(self, words: np.ndarray, offset: int) -> None:
         """Turn the state at the chunk's first cycle into that `offset` cycles later, in place."""
         before = np.flatnonzero(self.when < offset)
@@ -59,37 +57,43 @@ class Changes:
 
 
 class StoredChanges:
-    """Changes as a file holds them, decoded as far as a question needs: some columns, or all. Safe to share between threads.
+    """Changes as a file holds them, decoded as far as a question needs. Safe to share between threads.
 
-    stored: streams of the `state` blob. key: (num_words,) u4 state at the chunk's first cycle. what: names the chunk where
-    its streams turn out not to fit together: an InputError, but a ValueError or IndexError at first.
+    stored: streams of the `state` blob. words: how many the state has. what: names the chunk where its streams turn out
+    not to fit together: an InputError, but a ValueError or IndexError at first.
     """
 
-    def __init__(self, stored: dict[str, Stream], key: np.ndarray, first_cycle: int, num_cycles: int, what: str = "a chunk"):
-        self._stored, self._key, self._first_cycle, self._num_cycles = stored, key, first_cycle, num_cycles
-        self._what = what
-        blocks_of, masks_of = (numbers(stored[name], np.int64) for name in ("groups", "group_masks"))
-        self._block, self._events = undeltas(numbers(stored["blocks"])).astype(np.int64), numbers(stored["events"], np.int64)
-        masks, ranks, stamps = numbers(stored["masks"]), numbers(stored["ranks"], np.int64), numbers(stored["stamps"])
-        _require(len(blocks_of) == len(masks_of) == len(stamps) and masks_of.sum() == len(masks))
-        _require(blocks_of.sum() == len(self._block) == len(self._events))
-        _require(bool((self._events > 0).all() and (blocks_of > 0).all()))
-        _require(self._events.sum() == len(ranks) == stored["gaps"][0] and num_cycles <= MAX_CYCLES)
-        _require(self._block.max(initial=0) < len(key))
-        self._bits, self._stamped = bits(masks), bits(stamps).ravel().view(bool)
-        self._group = np.repeat(np.arange(len(blocks_of)), blocks_of)
+    def __init__(self, stored: dict[str, Stream], words: int, num_cycles: int, what: str = "a chunk"):
+        self._gaps, self._num_cycles, self._what = stored["gaps"], num_cycles, what
+        blocks_of, masks_of, self._events, self._ranks, self._size, self._width = (
+            numbers(stored[name], np.int64) for name in ("groups", "group_masks", "events", "ranks", "sizes", "widths"))
+        self._block, masks = undeltas(numbers(stored["blocks"])).astype(np.int64), numbers(stored["masks"])
+        _require(len(blocks_of) == len(masks_of) and masks_of.sum() == len(masks))
+        _require(blocks_of.sum() == len(self._block) == len(self._events) and self._block.max(initial=0) < words)
+        _require(all((counts > 0).all() for counts in (blocks_of, masks_of, self._events, masks)))
+        _require(self._events.sum() == len(self._ranks) == stored["gaps"][0] and num_cycles <= MAX_CYCLES)
+        self._blocks_of, self._masks_of, self._bits = blocks_of, masks_of, bits(masks)
         self._block_begin, self._mask_begin = np.cumsum(blocks_of) - blocks_of, np.cumsum(masks_of) - masks_of
-        self._blocks_of, self._masks_of, self._ranks = blocks_of, masks_of, ranks
-        self._event_begin = np.cumsum(self._events) - self._events
-        _require((ranks < np.repeat(masks_of[self._group], self._events)).all())
+        self._group = np.repeat(np.arange(len(blocks_of)), blocks_of)
+        self._event_end = np.cumsum(self._events)
+        self._block_of = np.repeat(np.arange(len(self._block)), self._events)
+        _require((self._ranks < masks_of[self._group][self._block_of]).all())
+        used = np.bitwise_or.reduceat(self._bits, self._mask_begin) if len(masks) else self._bits
+        self._places = np.flatnonzero(used)     # 32 * group + place of each column
+        self._column = np.where(used.ravel(), np.cumsum(used, dtype=np.int64) - 1, -1)
+        count, width, self._planes = stored["planes"]
+        end = np.cumsum(self._size * self._width)
+        _require(len(self._size) == len(self._width) == len(self._places) and self._width.max(initial=0) <= PLANES)
+        _require(end.max(initial=0) == count and (width == 1 or not count))
+        self._begin = end - self._size * self._width
 
     @cached_property
     def _when(self) -> np.ndarray:
         """Return (events,) u4 in which cycle offset each event is."""
-        when = np.cumsum(numbers(self._stored["gaps"]), dtype=np.uint32)
-        before = when[self._event_begin - 1]
+        when = np.cumsum(numbers(self._gaps), dtype=np.uint32)
+        before = when[self._event_end - self._events - 1]
         before[:1] = 0
-        when -= np.repeat(before, self._events)
+        when -= before[self._block_of]
         _require(when.max(initial=0) < self._num_cycles)
         return when
 
@@ -101,7 +105,7 @@ class StoredChanges:
         _require(number.sum() <= MAX_CELLS)
         inside = np.arange(len(self._block)) - self._block_begin[self._group]
         first = begin[self._group] + inside * self._masks_of[self._group]
-        return np.repeat(first, self._events) + self._ranks, begin
+        return first[self._block_of] + self._ranks, begin
 
     def _tally(self, cells: np.ndarray) -> np.ndarray:
         """Return (blocks, 32) how often each word of each block changes in some events, given by their cells."""
@@ -117,62 +121,12 @@ class StoredChanges:
         return found
 
     @cached_property
-    def _counts(self) -> np.ndarray:
-        """Return (blocks, 32) how many codes each word has."""
-        return self._tally(self._cells[0])
-
-    @cached_property
     def _before(self) -> np.ndarray:
         """Return (blocks, 32) how many codes its column has before each word's."""
-        before = np.cumsum(self._counts, axis=0) - self._counts
+        counts = self._tally(self._cells[0])
+        _require((np.add.reduceat(counts, self._block_begin).ravel()[self._places] == self._size).all())
+        before = np.cumsum(counts, axis=0) - counts
         return before - before[self._block_begin[self._group]]
-
-    @cached_property
-    def _columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (groups * 32,) how many codes each column has, and their width; (4, groups * 32) where its planes begin."""
-        size = np.add.reduceat(self._counts, self._block_begin, axis=0).ravel()
-        listed, given = np.flatnonzero(size), numbers(self._stored["widths"], np.int64)
-        width = np.zeros(len(size), np.int64)
-        _require(len(given) == len(listed) and given.max(initial=0) <= PLANES)
-        width[listed] = given
-        sizes = np.where(width > np.arange(PLANES)[:, None], size, 0)
-        end = np.cumsum(sizes).reshape(sizes.shape)
-        count, stream_width, _ = self._stored["planes"]
-        _require(end.max(initial=0) == count and (stream_width == 1 or not count))
-        return size, width, end - sizes
-
-    def _decoded(self, columns: np.ndarray) -> _Columns:
-        """Return some columns, decoded; all of them have codes."""
-        sizes, width, begins = self._columns
-        size, begin = sizes[columns], np.full(len(sizes), -1)
-        begin[columns] = np.cumsum(size) - size
-        values, planes = np.zeros(int(size.sum()), np.uint32), np.frombuffer(self._stored["planes"][2], np.uint8)
-        for column, first, number in zip(columns.tolist(), begin[columns].tolist(), size.tolist()):
-            part = values[first : first + number]
-            for plane in range(int(width[column])):
-                at = int(begins[plane, column])
-                data = planes[at : at + number]
-                if plane:
-                    part |= np.left_shift(data, np.uint32(8 * plane), dtype=np.uint32)
-                else:
-                    part[:] = data
-            if self._stamped[column]:
-                when = self._when[self._events_with(*divmod(column, WIDTH))]
-                part[:] = unzigzag(part) + when + np.uint32(self._first_cycle & 0xFFFFFFFF)
-        return _Columns(begin, values)
-
-    def _events_with(self, group: int, place: int) -> np.ndarray:
-        """Return the events in which the words at a place (0..31) of a group's blocks change."""
-        first, mask = int(self._block_begin[group]), int(self._mask_begin[group])
-        last = first + int(self._blocks_of[group]) - 1
-        begin, end = int(self._event_begin[first]), int(self._event_begin[last] + self._events[last])
-        has = np.ascontiguousarray(self._bits[mask : mask + int(self._masks_of[group]), place]).view(bool)
-        return np.flatnonzero(has[self._ranks[begin:end]]) + begin
-
-    @cached_property
-    def _every(self) -> _Columns:
-        """Return all columns that have codes."""
-        return self._decoded(np.flatnonzero(self._columns[0]))
 
     def apply(self, words: np.ndarray, offset: int) -> None:
         """Turn the state at the chunk's first cycle into that `offset` cycles later, in place."""
@@ -181,9 +135,14 @@ class StoredChanges:
         with naming(self._what):
             number = self._tally(self._cells[0][self._when < offset])
             block, place = np.nonzero(number)
-            column, word = self._group[block] * WIDTH + place, self._block[block] + place
-            behind = self._every.begin[column] + self._before[block, place] + number[block, place]
-            words[word] = self._every.values[behind - 1]
+            column = self._column[self._group[block] * WIDTH + place]
+            at = self._begin[column] + self._before[block, place] + number[block, place] - 1
+            size, width, planes = self._size[column], self._width[column], np.frombuffer(self._planes, np.uint8)
+            value = np.zeros(len(at), np.uint32)
+            for plane in range(PLANES):
+                has = np.flatnonzero(width > plane)
+                value[has] |= np.left_shift(planes[at[has] + plane * size[has]], 8 * plane, dtype=np.uint32)
+            words[self._block[block] + place] = value
 
     @cached_property
     def _ascending(self) -> np.ndarray:
@@ -199,38 +158,30 @@ class StoredChanges:
                 order = self._ascending
                 near = order[np.maximum(np.searchsorted(self._block[order], words, side="right") - 1, 0)]
                 place = words - self._block[near]
-                known = np.flatnonzero((place >= 0) & (place < WIDTH))
-                known = known[self._counts[near[known], place[known]] > 0]
-                column = self._group[near[known]] * WIDTH + place[known]
-                listed = np.flatnonzero(np.bincount(column))
-                if len(listed):
-                    found = self.__dict__.get("_every") or self._decoded(listed)
-                    parts = [self._histories(one, known[column == one], near, found) for one in listed.tolist()]
+                inside = (place >= 0) & (place < WIDTH)
+                column = np.where(inside, self._column[self._group[near] * WIDTH + place * inside], -1)
+                listed = distinct(column[column >= 0])
+                parts += [self._histories(one, np.flatnonzero(column == one), near) for one in listed.tolist()]
         which, when, value = (np.concatenate(arrays) for arrays in zip(*parts)) if len(parts) > 1 else parts[0]
         return which, when, value
 
-    def _histories(self, column: int, which: np.ndarray, near: np.ndarray, columns: _Columns) -> History:
+    def _histories(self, column: int, which: np.ndarray, near: np.ndarray) -> History:
         """Return (which, when, value) of words in one column; near: the block of each word."""
-        group, place = divmod(column, WIDTH)
-        blocks = slice(int(self._block_begin[group]), int(self._block_begin[group] + self._blocks_of[group]))
-        events, lengths = self._events_with(group, place), self._counts[blocks, place]
-        begin = int(columns.begin[column])
-        value = columns.values[begin : begin + len(events)]
-        asked = np.full(blocks.stop - blocks.start, -1)
-        asked[near[which] - blocks.start] = which
-        number = np.repeat(asked, lengths)
+        group, place = divmod(int(self._places[column]), WIDTH)
+        first, mask = int(self._block_begin[group]), int(self._mask_begin[group])
+        last = first + int(self._blocks_of[group])
+        begin, end = int(self._event_end[first] - self._events[first]), int(self._event_end[last - 1])
+        has = np.ascontiguousarray(self._bits[mask : mask + int(self._masks_of[group]), place]).view(bool)
+        events = np.flatnonzero(has[self._ranks[begin:end]]) + begin
+        size, width, at = int(self._size[column]), int(self._width[column]), int(self._begin[column])
+        _require(len(events) == size)
+        value, asked = numbers((size, width, self._planes[at : at + size * width])), np.full(last - first, -1)
+        asked[near[which] - first] = which
+        number = asked[self._block_of[events] - first]
         if len(which) < len(asked):
             chosen = np.flatnonzero(number >= 0)
             number, events, value = number[chosen], events[chosen], value[chosen]
         return number, self._when[events], value
-
-
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """Some columns, decoded. begin: (groups * 32,) where the values of each begin, -1 = not here. values: (k,) u4."""
-
-    begin: np.ndarray
-    values: np.ndarray
 
 
 def _require(fits: object) -> None:

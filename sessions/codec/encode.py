@@ -5,7 +5,7 @@ Only recording needs this: numba is imported here, and nothing that replays impo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,25 +13,28 @@ from rfview.engine.chunk import AFFINE, LANES, NO_ROW, RAW, ROW_WORDS, UNIFORM, 
 from rfview.sessions.codec import loops
 from rfview.sessions.codec.changes import STATE
 from rfview.sessions.codec.loops import PLANES, WIDTH
-from rfview.sessions.codec.streams import HEAD_BYTES, deltas, per_cycle
+from rfview.sessions.codec.streams import HEAD_BYTES, deltas, per_cycle, zigzag
 
 NOTHING = np.empty(0, np.uint32)
-# a code of so many bits needs more than 0, 1, 2, 3 bytes
-WIDER = np.array([[0], [0xFF], [0xFFFF], [0xFFFFFF]], np.uint32)
 
 
-def put_streams(streams: tuple[np.ndarray, ...], number: int, out: np.ndarray) -> int:
-    """Write u4 streams as the first ones of a blob of so many; return where the next one begins."""
-    sizes, at = out[: HEAD_BYTES * number].view(np.uint32).reshape(-1, 2), HEAD_BYTES * number
-    for stream, size in zip(streams, sizes):
+def put_streams(streams: tuple[np.ndarray, ...], sizes: np.ndarray, out: np.ndarray, at: int) -> int:
+    """Write u4 streams to out[at..], their sizes to (streams, 2) u4; return the place behind."""
+    for stream, size in zip(streams, sizes, strict=True):
         at = loops.put_stream(stream, out, at, size)
     return at
 
 
+def head_of(out: np.ndarray, number: int) -> np.ndarray:
+    """Return (number, 2) u4 the sizes of its streams that a blob begins with."""
+    return out[: HEAD_BYTES * number].view(np.uint32).reshape(-1, 2)
+
+
 def log_blob(*streams: np.ndarray) -> memoryview:
     """Return the bytes of u4 streams, to be compressed."""
-    out = np.empty(HEAD_BYTES * len(streams) + PLANES * sum(map(len, streams)), np.uint8)
-    return out[: put_streams(streams, len(streams), out)].data
+    begin = HEAD_BYTES * len(streams)
+    out = np.empty(begin + PLANES * sum(map(len, streams)), np.uint8)
+    return out[: put_streams(streams, head_of(out, len(streams)), out, begin)].data
 
 
 def rows_blob(rows: Rows) -> memoryview:
@@ -39,7 +42,7 @@ def rows_blob(rows: Rows) -> memoryview:
     parts = np.empty((3, len(rows.word)), np.uint32)
     sizes = loops.split_rows(rows.kind, rows.word, *parts)
     base, step, raw = (part[:size] for part, size in zip(parts, sizes))
-    return log_blob(per_cycle(rows.end), deltas(rows.index), rows.kind, base, step, raw)
+    return log_blob(per_cycle(rows.end), deltas(rows.index), rows.kind, base, zigzag(step), raw)
 
 
 def rows_of_values(index: np.ndarray, value: np.ndarray) -> Rows:
@@ -74,87 +77,71 @@ def writes_blob(writes: Writes, row_end: np.ndarray) -> memoryview:
                     lanes ^ before_lanes, writes.word)  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Watch:
-    """What of the values is kept for the zone maps.
+class Seen(NamedTuple):
+    """What zone maps keep of a chunk, which coding it finds out.
 
-    how: (words,) u1 NOT_WATCHED, WHOLE, BYTES or STATE (loops.py). state_of: (words,) i4 whose state lies in a word;
-    shift: (words,) u4 where in it. states_at: (warp slots,) the byte that each one's state is in.
+    chunk_bit: u8 with one bit set. changed: (words,) u8 gets it where a word changes. watched: (words,) i4 number of each
+    word whose values are kept, or -1. low, high: (watched,) u4 its first and then its least and greatest value; of those
+    numbered below `packed` each byte by itself. sets: (warp slots,) u8 of the first of these: bits for the values that the
+    6 bits from bit `shift` on have, a warp's state.
     """
 
-    how: np.ndarray
-    state_of: np.ndarray
-    shift: np.ndarray
-    states_at: np.ndarray
-
-    @staticmethod
-    def of(how: np.ndarray, states_at: np.ndarray) -> Watch:
-        """Return it for the words to watch, and the bytes of the states, which are watched, too."""
-        state_of, shift = np.zeros(len(how), np.int32), np.zeros(len(how), np.uint32)
-        state_of[states_at // 4], shift[states_at // 4] = np.arange(len(states_at)), states_at % 4 * 8
-        how = how.copy()
-        how[states_at // 4] = loops.STATE
-        return Watch(how, state_of, shift, states_at)
+    chunk_bit: np.uint64
+    changed: np.ndarray
+    watched: np.ndarray
+    packed: int
+    low: np.ndarray
+    high: np.ndarray
+    shift: np.uint32
+    sets: np.ndarray
 
 
 class Encoder:
-    """Codes the state changes of one recording's chunks, and finds what zone maps say of each.
+    """Codes the state changes of one recording's chunks.
 
-    groups: (words,) i4 layout group of the block that begins at each word (Layout.groups). stamps: (groups,) u4 the places
-    of each group that hold cycles (Layout.stamps). state: (words,) u4 that of the next chunk's begin; the fields of which
-    blocks say nothing are written there from outside. low, high: (words,) u4 the least and greatest value of each watched
-    word in the last chunk; changed: (words,) u8 gets a chunk's bit where a word changes; sets: (warp slots,) u8 the states
-    that each warp had in it.
+    groups: (words,) i4 layout group of the block that begins at each word (Layout.groups). state: (words,) u4 that of the
+    next chunk's begin; the fields of which blocks say nothing are written there from outside.
     """
 
-    def __init__(self, groups: np.ndarray, stamps: np.ndarray, watch: Watch, state: np.ndarray):
+    def __init__(self, groups: np.ndarray, state: np.ndarray):
         words = len(groups)
-        self._groups, self.stamps, self._watch = groups, stamps, watch
+        self._groups = groups
         self._place = np.empty(words, np.int64)     # of a block in the order of storing
         self._place[np.argsort(groups, kind="stable")] = np.arange(words)
         self._slot_of, self._slots = np.full(words, -1, np.int32), np.empty((2, words), np.uint32)
         self._arrays: dict[str, np.ndarray] = {}
         self._free: list[np.ndarray] = []
         self._base, self.state = state.copy(), state.copy()
-        self._watched = np.flatnonzero(watch.how)
-        self.low, self.high = np.empty((2, words), np.uint32)
-        self.changed, self.sets = np.zeros(words, np.uint64), np.zeros(len(watch.states_at), np.uint64)
+        self._begins = np.empty(WIDTH, np.uint64)
 
-    def encode(self, blocks: Blocks, first_cycle: int, chunk_bit: int = 0) -> memoryview:
-        """Return the streams of a chunk's keyframe and changes, to be compressed; `state` becomes that behind it.
-
-        chunk_bit: for `changed`.
-        """
+    def encode(self, blocks: Blocks, seen: Seen) -> memoryview:
+        """Return the streams of a chunk's keyframe and changes, to be compressed; `state` becomes that behind it."""
         differing = np.flatnonzero(self.state != self._base)
         key = np.diff(differing, prepend=0).astype(np.uint32), self.state[differing] ^ self._base[differing]
-        first, events, ordered = self._sorted(blocks)
+        first, events, (masks, cycles, values_at) = self._sorted(blocks)
         group = self._groups[first]
         begins = np.flatnonzero(np.diff(group, prepend=-1))     # first block of each group that is present
-        present, blocks_of = group[begins], np.diff(begins, append=len(first)).astype(np.uint32)
-        group = np.repeat(np.arange(len(present), dtype=np.uint32), blocks_of)
-        gaps, ranks, dictionary, uses = (self._work(name, len(blocks.first)) for name in ("gaps", "ranks", "masks", "uses"))
-        group_masks, counts = np.zeros(len(present), np.uint32), np.zeros(len(present) * WIDTH, np.uint32)
-        table = self._work("table", 1 << max(4, (2 * len(blocks.first)).bit_length())).view(np.int32)
+        blocks_of = np.diff(begins, append=len(first)).astype(np.uint32)
+        group = np.repeat(np.arange(len(begins), dtype=np.uint32), blocks_of)
+        gaps, ranks, dictionary = (self._work(name, len(masks)) for name in ("gaps", "ranks", "dictionary"))
+        group_masks = np.zeros(len(begins), np.uint32)
+        table = self._work("table", 1 << max(4, (2 * len(masks)).bit_length())).view(np.int32)
         table[:] = 0
-        masks = loops.number_masks(group, events, ordered[0], ordered[1], table, gaps, ranks, dictionary, uses,
-                                   group_masks, counts)  # fmt: skip
-        begin = np.cumsum(counts, dtype=np.int64) - counts
-        codes, used = self._work("codes", len(blocks.value)), np.zeros(len(counts), np.uint32)
-        self.low[self._watched] = self.high[self._watched] = self.state[self._watched]
-        states = self.state.view(np.uint8)[self._watch.states_at] & np.uint8(63)
-        np.left_shift(np.uint64(1), states.astype(np.uint64), out=self.sets)
-        stamps, watch = self.stamps[present], self._watch
-        loops.code_values(first, group, events, *ordered, blocks.value, stamps, begin.copy(), codes, used,
-                          np.uint32(first_cycle & 0xFFFFFFFF), self.state, self.low, self.high, self.changed,
-                          np.uint64(chunk_bit), watch.how, watch.state_of, watch.shift, self.sets)  # fmt: skip
-        widths = (used > WIDER).sum(axis=0, dtype=np.uint8)
-        streams = (*key, blocks_of, group_masks, stamps, deltas(first), events, dictionary[:masks], gaps, ranks,
-                   widths[counts > 0].astype(np.uint32))  # fmt: skip
-        size = int(counts @ widths.astype(np.int64))
-        out = self._buffer(HEAD_BYTES * len(STATE) + PLANES * sum(map(len, streams)) + size)
-        at = put_streams(streams, len(STATE), out)
-        out[: HEAD_BYTES * len(STATE)].view(np.uint32)[-2:] = size, 1
-        return out[: loops.put_planes(begin, counts, widths, codes, out, at)].data
+        number = loops.number_masks(group, events, masks, cycles, table, gaps, ranks, dictionary, group_masks)
+        # no column has more codes than its group has events: with so much room for each, nothing has to be counted before
+        room = np.repeat(np.bincount(group, events, len(begins)).astype(np.uint64), WIDTH)
+        begin = np.cumsum(room) - room
+        end, codes = begin.copy(), self._work("codes", int(room.sum()))
+        loops.code_values(first, group, events, masks, values_at, blocks.value, end, self._begins, codes, self.state, *seen)
+        sizes, widths = (end - begin).astype(np.uint32), np.empty(len(begin), np.uint32)
+        streams = (*key, blocks_of, group_masks, deltas(first), events, dictionary[:number], gaps, ranks)
+        most = len(blocks.value) + sum(map(len, streams)) + 2 * len(sizes)
+        at = HEAD_BYTES * len(STATE)
+        out = self._buffer(at + PLANES * most)
+        head, behind = head_of(out, len(STATE)), loops.put_columns(begin, end, codes, widths, out, at)
+        head[0] = behind - at, 1
+        used = sizes > 0
+        return out[: put_streams((*streams, sizes[used], widths[used]), head[1:], out, behind)].data
 
     def _buffer(self, size: int) -> np.ndarray:
         """Return room for so many bytes, that of a blob which is written already if there is such."""

@@ -18,8 +18,6 @@ from rfview.engine.chunk import AFFINE, RAW
 from rfview.engine.compile import bits, jit
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 
-# whether the least and the greatest value of a word are wanted: no, of the word, of each byte; the last also: a warp's state
-NOT_WATCHED, WHOLE, BYTES, STATE = range(4)
 WIDTH, PLANES = 32, 4
 
 SOURCES = tuple(Path(str(module.__file__)) for module in (bits, chunk)) + (Path(__file__),)
@@ -81,12 +79,12 @@ def sort_events(end, first, mask, slot_of, next_place, masks, cycles, values_at)
 
 
 @entry
-def number_masks(block_group, block_events, masks, cycles, table, gaps, ranks, dictionary, uses, group_masks, columns):
+def number_masks(block_group, block_events, masks, cycles, table, gaps, ranks, dictionary, group_masks):
     """Write each event's gap (cycles since its block's event before) and rank (its mask's number in its group's dictionary).
 
     block_group, block_events: of the blocks in the order of storing. table: i4 zeros, a power of 2 and at least twice as
-    many as events. dictionary, uses: u4 get the masks, group after group, and how often each occurs; group_masks: u4 how
-    many of them each group has. columns: (groups * 32,) u4 gets how many codes each column has. Returns how many masks.
+    many as events. dictionary: u4 gets the masks, group after group; group_masks: u4 how many of them each group has.
+    Returns how many masks there are.
     """
     most, one = np.uint64(len(table) - 1), np.uint64(1)
     event, count, begin = np.uint64(0), np.int64(0), np.int64(0)
@@ -109,119 +107,110 @@ def number_masks(block_group, block_events, masks, cycles, table, gaps, ranks, d
                     count += 1
                     table[place] = count
                     dictionary[np.uint64(number)] = mask
-                    uses[np.uint64(number)] = 0
                     group_masks[group] += np.uint32(1)
                 rank, last = np.uint32(number - begin), mask
-            uses[np.uint64(begin) + np.uint64(rank)] += np.uint32(1)
             gaps[event] = cycles[event] - before
             ranks[event] = rank
             before = cycles[event]
             event += one
-    number = np.uint64(0)
-    for group in range(np.uint64(len(group_masks))):
-        for _ in range(np.uint64(group_masks[group])):
-            left = np.uint64(dictionary[number])
-            while left != 0:
-                columns[group * np.uint64(WIDTH) + np.uint64(ctz64(left))] += uses[number]
-                left &= left - one
-            number += one
     return count
 
 
 @jit.jit
-def zigzag(difference):
-    """Return a u4 difference as 0, 1, 2, 3 ... for 0, -1, 1, -2 ..."""
-    return np.uint32(difference << np.uint32(1)) ^ np.uint32(np.uint32(0) - (difference >> np.uint32(31)))
-
-
-@jit.jit
-def bytes_reach(a, b):
-    """Say whether each byte of a u4 is at least that of another one, all four at once."""
-    tops, rest = np.uint32(0x80808080), np.uint32(0x7F7F7F7F)
-    differences = np.uint32((a | tops) - (b & rest))
-    return ((a & ~b) | (~(a ^ b) & differences)) & tops == tops
-
-
-@jit.jit
-def widen(watch, low, high, word, new):
-    """Take a new value into the least and greatest of its word, or of each of its bytes, which seldom changes these."""
-    if watch == WHOLE:
-        low[word] = min(low[word], new)
-        high[word] = max(high[word], new)
-        return 0
-    if bytes_reach(new, low[word]) and bytes_reach(high[word], new):
-        return 0
+def widen(low, high, k, values, begin, end, is_packed):
+    """Take some values into the least and greatest of a word or, where it is packed, of each of its bytes."""
+    step = 8 if is_packed else 32
     least, most = np.uint32(0), np.uint32(0)
-    for shift in (np.uint32(0), np.uint32(8), np.uint32(16), np.uint32(24)):
-        ones = np.uint32(0xFF) << shift
-        least |= min(low[word] & ones, new & ones)
-        most |= max(high[word] & ones, new & ones)
-    low[word] = least
-    high[word] = most
+    for shift in range(0, 32, step):
+        ones = np.uint32(((1 << step) - 1) << shift)
+        bottom, top = np.uint32(low[k] & ones), np.uint32(high[k] & ones)
+        for at in range(begin, end):
+            part = np.uint32(values[at] & ones)
+            bottom, top = min(bottom, part), max(top, part)
+        least, most = np.uint32(least | bottom), np.uint32(most | top)
+    low[k] = least
+    high[k] = most
     return 0
 
 
 @entry
-def code_values(block_first, block_group, block_events, masks, cycles, values_at, value, stamps, next_code, codes, used,
-                first_cycle, state, low, high, changed, chunk_bit, watch, state_of, shift_of, sets):  # fmt: skip
-    """Write the code of every new value to its column, where next_code says, and bring `state` to that behind the chunk.
+def code_values(block_first, block_group, block_events, masks, values_at, value, next_code, begins, codes, state,
+                chunk_bit, changed, watched, packed, low, high, shift, sets):  # fmt: skip
+    """Move every new value to its column, where next_code says, bring `state` to that behind the chunk, fill in Seen.
 
-    stamps: u4 of each group, the places whose codes are differences to the cycle; used: u4 of each column gets the bits
-    that its codes have between them. low, high: u4 of each word, what it was and became. changed: u8 of each word, gets
-    chunk_bit where it changes. watch, state_of, shift_of: of each word, see Watch; sets: u8 of each warp slot, gets a bit
-    for each state.
+    next_code: u8 of each column. begins: (32,) u8 to work on. chunk_bit and the rest: see encode.Seen.
     """
     event, one = np.uint64(0), np.uint64(1)
     for block in range(np.uint64(len(block_first))):
-        begin, group = np.uint64(block_first[block]), np.uint64(block_group[block])
-        column_begin, stamped = group * np.uint64(WIDTH), np.uint64(stamps[group])
+        first, column = np.uint64(block_first[block]), np.uint64(block_group[block]) * np.uint64(WIDTH)
+        for place in range(np.uint64(WIDTH)):
+            begins[place] = next_code[column + place]
         touched = np.uint64(0)
         for _ in range(np.uint64(block_events[block])):
             at, left = np.uint64(values_at[event]), np.uint64(masks[event])
-            now = np.uint32(np.uint32(first_cycle) + np.uint32(cycles[event]))
             touched |= left
             event += one
             while left != 0:
-                place = np.uint64(ctz64(left))
+                place = column + np.uint64(ctz64(left))
                 left &= left - one
-                word, column, new = begin + place, column_begin + place, value[at]
+                codes[next_code[place]] = value[at]
+                next_code[place] += one
                 at += one
-                code = zigzag(np.uint32(new - now)) if (stamped >> place) & one else new
-                to = np.uint64(next_code[column])
-                next_code[column] = to + one
-                codes[to] = code
-                used[column] |= code
-                state[word] = new
-                if watch[word] != NOT_WATCHED:
-                    widen(watch[word], low, high, word, new)
-                    if watch[word] == STATE:
-                        sets[np.uint64(state_of[word])] |= bit64((new >> np.uint32(shift_of[word])) & np.uint32(63))
+        # the values of each word lie together now: short loops, for whole vectors
         while touched != 0:
-            changed[begin + np.uint64(ctz64(touched))] |= np.uint64(chunk_bit)
+            place = np.uint64(ctz64(touched))
             touched &= touched - one
+            word, begin, end = first + place, begins[place], next_code[column + place]
+            state[word] = codes[end - one]
+            changed[word] |= chunk_bit
+            number = watched[word]
+            if number >= 0:
+                widen(low, high, np.uint64(number), codes, begin, end, number < packed)
+                if number < len(sets):
+                    for at in range(begin, end):
+                        sets[np.uint64(number)] |= bit64((codes[at] >> shift) & np.uint32(63))
     return 0
 
 
+@jit.jit
+def put_planes(values, begin, end, out, at):
+    """Write some of the u4 numbers as byte planes to out[at..], as many as the greatest needs; return how many."""
+    found = np.uint32(0)
+    for k in range(begin, end):
+        found = np.uint32(found | values[k])
+    width = np.uint64(0)
+    while width < np.uint64(PLANES) and found >> (np.uint64(8) * width) != 0:
+        for k in range(begin, end):
+            out[at + (k - begin)] = np.uint8((values[k] >> (np.uint64(8) * width)) & np.uint64(255))
+        at += end - begin
+        width += np.uint64(1)
+    return width
+
+
 @entry
-def put_planes(begin, counts, widths, codes, out, at):
-    """Write the codes of the columns as byte planes: first the low bytes of all columns of width 1 or more, then the second
-    bytes of those of width 2 or more, and so on, column by column in each; returns the place behind.
-    """
+def put_stream(values, out, at, sizes):
+    """Write u4 numbers as a stream (see streams.py) to out[at..]; return the place behind. sizes: (2,) u4 gets its size."""
+    count = np.uint64(len(values))
+    width = put_planes(values, np.uint64(0), count, out, np.uint64(at))
+    sizes[0] = count
+    sizes[1] = width
+    return np.int64(np.uint64(at) + count * width)
+
+
+@entry
+def put_columns(begin, end, codes, widths, out, at):
+    """Write the codes of each column as those of a stream, one column after the other; return the place behind."""
     to = np.uint64(at)
-    for plane in range(PLANES):
-        shift = np.uint32(8 * plane)
-        for column in range(np.uint64(len(counts))):
-            if widths[column] > plane:
-                low, count = np.uint64(begin[column]), np.uint64(counts[column])
-                for k in range(count):
-                    out[to + k] = np.uint8((codes[low + k] >> shift) & np.uint32(255))
-                to += count
+    for column in range(np.uint64(len(begin))):
+        width = put_planes(codes, begin[column], end[column], out, to)
+        widths[column] = width
+        to += (end[column] - begin[column]) * width
     return np.int64(to)
 
 
 @entry
 def split_rows(kind, word, base, step, raw):
-    """Split the words of chunk.Rows by what they say, steps as zigzag differences; return how many of each there are."""
+    """Split the words of chunk.Rows by what they say; return how many of each there are."""
     bases, steps, raws, at, one = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(1)
     for row in range(np.uint64(len(kind))):
         if kind[row] == RAW:
@@ -234,27 +223,7 @@ def split_rows(kind, word, base, step, raw):
         bases += one
         at += one
         if kind[row] == AFFINE:
-            step[steps] = zigzag(word[at])
+            step[steps] = word[at]
             steps += one
             at += one
     return bases, steps, raws
-
-
-@entry
-def put_stream(values, out, at, sizes):
-    """Write u4 numbers as a stream of width 0, 1, 2 or 4 (see streams.py) to out[at..]; returns the place behind.
-
-    sizes: (2,) u4 gets count and width.
-    """
-    size, to, found = np.uint64(len(values)), np.uint64(at), np.uint32(0)
-    for k in range(size):
-        found |= values[k]
-    width = 0 if found == 0 else 1 if found < 1 << 8 else 2 if found < 1 << 16 else PLANES
-    for plane in range(width):
-        shift = np.uint32(8 * plane)
-        for k in range(size):
-            out[to + k] = np.uint8((values[k] >> shift) & np.uint32(255))
-        to += size
-    sizes[0] = size
-    sizes[1] = width
-    return np.int64(to)

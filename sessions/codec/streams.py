@@ -99,7 +99,7 @@ def split(data: bytes | memoryview, names: tuple[str, ...]) -> dict[str, Stream]
     found: dict[str, Stream] = {}
     for number, name in enumerate(names):
         count, width = sizes[2 * number : 2 * number + 2]
-        if width not in (0, 1, 2, PLANES) or (width == 0 and count > MAX_ZEROS) or at + count * width > len(view):
+        if width > PLANES or (width == 0 and count > MAX_ZEROS) or at + count * width > len(view):
             raise ValueError(f"{name} cannot be {count} numbers of {width} bytes")
         found[name] = (count, width, view[at : at + count * width])
         at += count * width
@@ -170,7 +170,7 @@ def per_cycle(end: np.ndarray) -> np.ndarray:
 def pack(values: np.ndarray) -> list[Any]:
     """Return [count, bytes per number, byte planes] of unsigned numbers of any size, as a map holds them."""
     flat = np.ascontiguousarray(values).ravel()
-    top = int(flat.max()) if flat.size else 0
+    top = int(flat.max(initial=0))
     width = 0 if top == 0 else 1 if top < 1 << 8 else 2 if top < 1 << 16 else 4 if top < 1 << 32 else 8
     return [flat.size, width, planes(flat.astype(f"<u{width}")) if width else b""]
 

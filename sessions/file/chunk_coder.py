@@ -10,8 +10,7 @@ from rfview.engine.chunk import Chunk
 from rfview.sessions.codec import encode
 from rfview.sessions.codec.logs import last_writes
 from rfview.sessions.file import format
-from rfview.sessions.file.zone_map_writer import ZoneMapWriter, watch_of
-from rfview.sessions.file.word_kinds import WordKinds
+from rfview.sessions.file.zone_map_writer import ZoneMapWriter
 from rfview.sessions.layout import Layout
 
 
@@ -49,10 +48,8 @@ class Coder:
         # the words of the clock section, of which blocks say nothing
         clock = np.concatenate((layout.field("sm.cycle").words, self._totals.words))
         self._clock: Any = slice(clock[0], clock[-1] + 1) if (np.diff(clock) == 1).all() else clock
-        kinds = WordKinds.of(layout)
-        watch = watch_of(layout, kinds)
-        self._encoder = encode.Encoder(layout.groups, layout.stamps, watch, state)
-        self.zones = ZoneMapWriter(kinds, watch, self._encoder, num_rows)
+        self._encoder = encode.Encoder(layout.groups, state)
+        self.zones = ZoneMapWriter(layout, num_rows)
         self._rows, self._memory = Newest((num_rows, 32)), Newest((num_words,))
         self._coded = 0
         self.give_back = self._encoder.give_back
@@ -60,10 +57,12 @@ class Coder:
     def code(self, chunk: Chunk) -> dict[str, Any]:
         """Return a chunk's map; blobs are memoryviews that are to be compressed."""
         number, rows = self._coded, chunk.rows
-        self._encoder.state[self._clock] = chunk.key[self._clock]
+        state = self._encoder.state
+        state[self._clock] = chunk.key[self._clock]
+        written, last = last_writes(rows.index, len(self._rows.values))
         content = {
             "totals": chunk.key[self._totals.words].view(self._totals.dtype).tolist(),
-            "state": self._encoder.encode(chunk.blocks, chunk.first_cycle, 1 << self.zones.count),
+            "state": self._encoder.encode(chunk.blocks, self.zones.add(state, written, chunk)),
             "rows": encode.rows_blob(rows),
             "memory": encode.memory_blob(chunk.mem_index, chunk.mem_value, chunk.mem_end),
             "writes": encode.writes_blob(chunk.writes, rows.end),
@@ -81,10 +80,8 @@ class Coder:
                 "mem_sums": len(mem_places),
             }
         self._coded += 1
-        written, last = last_writes(rows.index, len(self._rows.values))
         self._rows.add(written, rows.some(last))
         self._memory.add(chunk.mem_index, chunk.mem_value)
-        self.zones.add(written, chunk)
         return content
 
     def zone_map(self) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ format number; `format` goes up when a field changes its meaning, and a reader r
 A blob is zstd; what `streams` and number lists are is in codec/README.md, with the streams of each blob.
 
 HEAD payload, a map
-    format, layout   1, 2; until a release, what changes in the layout of format 1 changes the second number alone
+    format, layout   1, 4; until a release, what changes in the layout of format 1 changes the second number alone
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), chunk_cycles
@@ -35,8 +35,8 @@ frame), carried on from that chunk's chain (of chunk 0: 0): a chunk that is miss
 ZONE payload, a map: the zone map that follows every 64th chunk, and the last. c = chunks it covers, of each the states from
 its first cycle to the one behind its last. bits := for each place, ceil(c / 8) bytes with one bit per chunk, low bit first
     first, num   number of the first of these chunks, and c
-    words        number list: of each kind of words the first. A kind: words of the state that hold the same fields of
-                 different elements of arrays (word_kinds.py)
+    words        number list: of each kind of words the first. A kind: words at the same place of an array's records
+                 (Layout.kinds)
     ranged, parts   for each of them: whether it is watched, and a blob of: bits for its words, ascending: the chunk
                  changes them; if watched, u4 numbers word by word, chunk by chunk, in byte planes: the least value as
                  difference to the chunk before, then those of the greatest minus the least. The bytes of a word that
@@ -70,7 +70,7 @@ from rfview.sessions.codec import limits, streams
 from rfview.sessions.layout import Layout
 from rfview.sessions.file import run_info
 
-FORMAT, LAYOUT = 1, 3
+FORMAT, LAYOUT = 1, 4
 # arrays of the header, each a blob of its own
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 3

@@ -50,7 +50,7 @@ class StoredChunk:
     def changes(self) -> StoredChanges:
         """Return the state changes."""
         with streams.naming(self._what):
-            return StoredChanges(self._state, self.key, self.first_cycle, self.num_cycles, self._what)
+            return StoredChanges(self._state, len(self._base), self.num_cycles, self._what)
 
     @cached_property
     def log(self) -> RowLog:

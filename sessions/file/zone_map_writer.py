@@ -8,9 +8,7 @@ import numpy as np
 
 from rfview.engine.chunk import REGISTERS_OF_WARP, Chunk
 from rfview.sessions.codec import streams
-from rfview.sessions.codec.encode import Encoder, Watch
-from rfview.sessions.codec.loops import BYTES, NOT_WATCHED, WHOLE
-from rfview.sessions.file.word_kinds import WordKinds
+from rfview.sessions.codec.encode import Seen
 from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES
 from rfview.sessions.layout import Layout
 
@@ -19,32 +17,28 @@ CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "
 MOST_WORDS = 1024
 
 
-def watch_of(layout: Layout, kinds: WordKinds) -> Watch:
-    """Choose of which words to keep minima and maxima: of all but what is large and seldom asked for."""
-    chosen = np.zeros(layout.num_words, bool)
-    for dtype, begin in ((layout.sm_dtype, 0), (layout.rf_dtype, layout.sm_bytes)):
-        for name in dtype.names or ():
-            inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-            if (begin or name not in CHANGES_ONLY) and (inner.itemsize <= 4 * MOST_WORDS or name == "warp"):
-                chosen[(begin + offset) // 4 : -(-(begin + offset + inner.itemsize) // 4)] = True
-    how = np.where(chosen, np.where(kinds.in_bytes, BYTES, WHOLE), NOT_WATCHED).astype(np.uint8)
-    return Watch.of(how, layout.field(STATES).offsets)
-
-
 class ZoneMapWriter:
     """Collects what chunks hold, one after the other, up to 64; then `take`. count: chunks since then."""
 
-    def __init__(self, kinds: WordKinds, watch: Watch, encoder: Encoder, num_rows: int):
+    def __init__(self, layout: Layout, num_rows: int):
         self.count = 0
-        self._encoder = encoder
-        self._kinds = np.split(kinds.words, kinds.begin[1:-1])
-        self._watched = [bool(watch.how[words[0]] != NOT_WATCHED) for words in self._kinds]
-        words = np.concatenate([words for words, is_watched in zip(self._kinds, self._watched) if is_watched])
-        self._words = words
-        self._low, self._high = np.zeros((2, CHUNKS, len(words)), np.uint32)
-        self._states = np.zeros((CHUNKS, len(watch.states_at)), np.uint64)
+        states = layout.field(STATES).offsets
+        kinds, first = layout.kinds, np.zeros(int(layout.kinds.max()) + 1, np.int64)
+        first[kinds[::-1]] = np.arange(len(kinds))[::-1]        # of several the last stays, the first word of a kind
+        # kind after kind: the states, then other words whose bytes are kept each by itself, then the others watched, and
+        # last those of which no more is kept than whether they change
+        rank = np.where(_watched(layout), np.where(layout.packed, 1, 2), 3)[first]
+        rank[kinds[states[0] // 4]] = 0
+        order = np.lexsort((kinds, rank[kinds]))
+        self._words = order[: np.count_nonzero(rank[kinds] < 3)]
+        self._kinds = np.split(order, np.flatnonzero(np.diff(kinds[order])) + 1)
+        self._watched = np.full(layout.num_words, -1, np.int32)
+        self._watched[self._words] = np.arange(len(self._words))
+        self._packed, self._shift = int(np.count_nonzero(rank[kinds] < 2)), np.uint32(states[0] % 4 * 8)
+        self._low, self._high = np.zeros((2, CHUNKS, len(self._words)), np.uint32)
+        self._states = np.zeros((CHUNKS, len(states)), np.uint64)
         # per place a bit for each chunk
-        sizes = {"rows": num_rows, "pages": PAGES, "registers": len(watch.states_at) * REGISTERS_OF_WARP}
+        sizes = {"changed": layout.num_words, "rows": num_rows, "pages": PAGES, "registers": len(states) * REGISTERS_OF_WARP}
         self._marks = {name: np.zeros(size, np.uint64) for name, size in sizes.items()}
 
     @property
@@ -52,21 +46,25 @@ class ZoneMapWriter:
         """Say whether `take` is due."""
         return self.count == CHUNKS
 
-    def add(self, rows: np.ndarray, chunk: Chunk) -> None:
-        """Add the chunk that the encoder coded last. rows: those that it writes."""
-        at, encoder = self.count, self._encoder
-        self._low[at], self._high[at], self._states[at] = encoder.low[self._words], encoder.high[self._words], encoder.sets
+    def add(self, state: np.ndarray, rows: np.ndarray, chunk: Chunk) -> Seen:
+        """Add a chunk; return what coding it is to fill in. state: (words,) u4 at its begin. rows: those that it writes."""
+        at = self.count
+        low, high, states = self._low[at], self._high[at], self._states[at]
+        low[:] = high[:] = state[self._words]
+        states[:] = np.uint64(1) << (low[: len(states)] >> self._shift & np.uint32(63)).astype(np.uint64)
         for name, places in (("rows", rows), ("pages", chunk.mem_index // PAGE_WORDS % PAGES),
                              ("registers", chunk.writes.register)):  # fmt: skip
             self._marks[name][places] |= np.uint64(1 << at)
         self.count += 1
+        return Seen(np.uint64(1 << at), self._marks["changed"], self._watched, self._packed, low, high, self._shift, states)
 
     def take(self, first: int) -> dict[str, Any]:
         """Return the zone map of the chunks added, the first of them having this number, and begin anew."""
-        count, changed, at = self.count, self._encoder.changed, 0
+        count, at = self.count, 0
+        changed = self._marks.pop("changed")
         firsts, ranged, parts = [], [], []
-        for words, is_watched in zip(self._kinds, self._watched):
-            marks = changed[words]
+        for words in self._kinds:
+            marks, is_watched = changed[words], at < len(self._words)
             if is_watched or marks.any():
                 data = _bits_of(marks, count)
                 if is_watched:
@@ -83,10 +81,22 @@ class ZoneMapWriter:
             "states": streams.compress(streams.planes(self._states[:count].T)),
             **{name: streams.compress(_bits_of(marks, count)) for name, marks in self._marks.items()},
         }  # fmt: skip
-        for marks in (changed, *self._marks.values()):
+        self._marks["changed"] = changed
+        for marks in self._marks.values():
             marks[:] = 0
         self.count = 0
         return found
+
+
+def _watched(layout: Layout) -> np.ndarray:
+    """Return (words,) bool of which words to keep minima and maxima: of all but what is large and seldom asked for."""
+    chosen = np.zeros(layout.num_words, bool)
+    for dtype, begin in ((layout.sm_dtype, 0), (layout.rf_dtype, layout.sm_bytes)):
+        for name in dtype.names or ():
+            inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+            if (begin or name not in CHANGES_ONLY) and (inner.itemsize <= 4 * MOST_WORDS or name == "warp"):
+                chosen[(begin + offset) // 4 : -(-(begin + offset + inner.itemsize) // 4)] = True
+    return chosen
 
 
 def _bits_of(marks: np.ndarray, count: int) -> bytes:

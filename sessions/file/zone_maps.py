@@ -9,8 +9,6 @@ format.py says how it is stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,6 @@ from rfview.engine.chunk import REGISTERS_OF_WARP
 from rfview.sessions import bounds
 from rfview.sessions.bounds import Bounds
 from rfview.sessions.codec import streams
-from rfview.sessions.file.word_kinds import WordKinds
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.layout import Field, Layout, distinct
 
@@ -28,25 +25,6 @@ CHUNKS = 64
 PAGE_WORDS, PAGES = 32, 1024
 CACHE_BYTES = 24 << 20
 STATES = "sm.warp[*].state"
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The words of one kind in one zone map: changed: (words, chunks) bool; low, high: (words, chunks) u4, or None."""
-
-    changed: np.ndarray
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
-
-    def some(self, rows: np.ndarray, chunks: slice) -> Part:
-        """Return some of its words in some of its chunks."""
-        low, high = (None if of_all is None else of_all[rows, chunks] for of_all in (self.low, self.high))
-        return Part(self.changed[rows, chunks], low, high)
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes that it takes."""
-        return sum(one.nbytes for one in (self.changed, self.low, self.high) if one is not None)
 
 
 class ZoneMaps:
@@ -65,75 +43,67 @@ class ZoneMaps:
         self._sizes = {"rows": rows, "pages": PAGES, "registers": slots * REGISTERS_OF_WARP, "states": slots}
         self._cache: ByteCache[Any] = ByteCache(CACHE_BYTES)
 
-    @cached_property
-    def _words(self) -> WordKinds:
-        return WordKinds.of(self.layout)
+    def _words_of(self, kind: int) -> np.ndarray:
+        """Return the words of a kind, ascending."""
+        return np.flatnonzero(self.layout.kinds == kind)
 
-    @cached_property
-    def _kinds(self) -> list[np.ndarray]:
-        return np.split(self._words.words, self._words.begin[1:-1])
-
-    @cached_property
-    def _kind_of(self) -> np.ndarray:
-        """Return (num_words,) which of the kinds a word belongs to."""
-        found = np.empty(self.layout.num_words, np.int32)
-        found[self._words.words] = np.repeat(np.arange(len(self._kinds)), np.diff(self._words.begin))
-        return found
+    def _kept(self, block: int, name: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made of a zone map, kept while there is room; None where there is none, or it makes no sense."""
+        kept = self._cache.get((block, name))
+        if kept is None:
+            try:
+                kept, size = make()
+            except streams.DAMAGE as error:
+                self._lost(block, error)
+                name, kept, size = "map", {}, 1000      # as if there were no zone map
+            self._cache.put((block, name), kept, size)
+        return kept if len(kept) else None
 
     def _map(self, block: int) -> dict[str, Any] | None:
         """Return a zone map as it is stored, with what it has by word."""
-        found = self._cache.get(block)
+
+        def read() -> tuple[dict[str, Any], int]:
+            found = self._read(block)
+            if not found:
+                return {}, 1000
+            words = streams.unpack(found["words"], np.int64).tolist()
+            found["places"] = dict(zip(words, range(len(words))))
+            if not min(CHUNKS, self._chunks - block * CHUNKS) <= int(found["num"]) <= CHUNKS:
+                raise ValueError(f"it covers {found['num']} chunks")
+            return found, 1000 + sum(map(len, found["parts"])) + 200 * len(words)
+
+        return self._kept(block, "map", read)
+
+    def _expanded(self, block: int, name: Any, expand: Callable[[dict[str, Any], int], np.ndarray]) -> np.ndarray | None:
+        """Return a part of a zone map; None where there is no zone map."""
+        found = self._map(block)
         if found is None:
-            found = self._read(block) or {}
-            size = 1000
-            if found:
-                try:
-                    words = streams.unpack(found["words"], np.int64).tolist()
-                    found["places"] = dict(zip(words, range(len(words))))
-                    size += sum(map(len, found["parts"])) + 200 * len(words)
-                    if not min(CHUNKS, self._chunks - block * CHUNKS) <= int(found["num"]) <= CHUNKS:
-                        raise ValueError(f"it covers {found['num']} chunks")
-                except streams.DAMAGE as error:
-                    self._lost(block, error)
-                    found = {}
-            self._cache.put(block, found, size)
-        return found or None
+            return None
 
-    def _expanded(self, block: int, name: Any, expand: Callable[[dict[str, Any], int], Any]) -> Any:
-        """Return a part of a zone map, kept while there is room; None where there is no zone map."""
-        kept = self._cache.get((block, name))
-        if kept is None:
-            found = self._map(block)
-            if found is None:
-                return None
-            try:
-                kept = expand(found, int(found["num"]))
-            except streams.DAMAGE as error:
-                self._lost(block, error)
-                self._cache.put(block, {}, 1000)
-                return None
-            self._cache.put((block, name), kept, 200 + kept.nbytes)
-        return kept
+        def make() -> tuple[np.ndarray, int]:
+            made = expand(found, int(found["num"]))
+            return made, 200 + made.nbytes
 
-    def _part(self, block: int, kind: int) -> Part | None:
-        """Return the words of a kind in a zone map."""
-        words = self._kinds[kind]
+        return self._kept(block, name, make)
 
-        def expand(found: dict[str, Any], count: int) -> Part:
+    def _part(self, block: int, kind: int) -> np.ndarray | None:
+        """Return (1 or 3, words, chunks) of a kind in a zone map: whether they change; if watched, least and greatest."""
+        words = self._words_of(kind)
+
+        def expand(found: dict[str, Any], count: int) -> np.ndarray:
             place = found["places"].get(int(words[0]))
             if place is None:
-                return Part(np.zeros((len(words), count), bool))
+                return np.zeros((1, len(words), count), bool)
             data = np.frombuffer(streams.decompress(found["parts"][place]), np.uint8)
-            ranged = streams.unpack(found["ranged"], np.uint8)[place]
             split = len(words) * -(-count // 8)
             changed = _bits(data[:split], count)
             if len(changed) != len(words):
                 raise ValueError(f"{len(changed)} words of {len(words)}")
-            if not ranged:
-                return Part(changed)
+            if not streams.unpack(found["ranged"], np.uint8)[place]:
+                return changed[None]
             low, above = (streams.join(half.reshape(4, -1)).reshape(changed.shape) for half in np.split(data[split:], 2))
             low = np.cumsum(low, axis=1, dtype=np.uint32)
-            return Part(changed, low, low + above)
+            return np.stack((changed, low, low + above))
 
         return self._expanded(block, kind, expand)
 
@@ -145,15 +115,15 @@ class ZoneMaps:
             found.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
         return found
 
-    def _parts(self, words: np.ndarray, low: int, high: int) -> Iterator[tuple[np.ndarray, slice, Part | None]]:
+    def _parts(self, words: np.ndarray, low: int, high: int) -> Iterator[tuple[np.ndarray, slice, np.ndarray | None]]:
         """Yield for words of one kind, in one zone map: which of the words, where in the answer, and what is known."""
-        kinds = self._kind_of[words]
+        kinds = self.layout.kinds[words]
         for kind in distinct(kinds).tolist():
             chosen = np.flatnonzero(kinds == kind)
-            rows = np.searchsorted(self._kinds[kind], words[chosen])
+            rows = np.searchsorted(self._words_of(kind), words[chosen])
             for block, inside, place in self._blocks(low, high):
                 part = self._part(block, kind)
-                yield chosen, place, None if part is None else part.some(rows, inside)
+                yield chosen, place, None if part is None else part[:, rows, inside]
 
     def words_change(self, words: np.ndarray, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether any of these state words may change in each of chunks low..high-1.
@@ -162,7 +132,7 @@ class ZoneMaps:
         """
         answer = np.zeros(high - low, bool)
         for _, place, part in self._parts(words, low, high):
-            answer[place] |= True if part is None else part.changed.any(axis=0)
+            answer[place] |= True if part is None else part[0].any(axis=0)
         return answer
 
     def _places(self, name: str, low: int, high: int) -> list[tuple[np.ndarray | None, slice]]:
@@ -189,25 +159,18 @@ class ZoneMaps:
         """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one zone map, writes; None = unknown."""
         return self._places("rows", low, high)[0][0]
 
-    def registers_written(self, registers: list[int], low: int, high: int) -> np.ndarray:
-        """Return (registers, high - low) bool: whether each, numbered as in chunk.Writes, may be written in each chunk."""
-        answer = np.ones((len(registers), high - low), bool)
-        for flags, place in self._places("registers", low, high):
-            if flags is not None:
-                answer[:, place] = flags[registers]
-        return answer
-
     def registers_change(self, registers: list[int], low: int, high: int) -> np.ndarray:
-        """Return (high - low,) bool: whether any of these registers may be written in each chunk."""
-        return np.logical_or.reduce(self.registers_written(registers, low, high), axis=0)
+        """Return (high - low,) bool: whether any of these registers, numbered as in chunk.Writes, may be written in each."""
+        return self._any("registers", registers, low, high)
 
     def memory_changes(self, words: list[int], low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether any of these words of memory may be written in each chunk."""
+        return self._any("pages", [word // PAGE_WORDS % PAGES for word in words], low, high)
+
+    def _any(self, name: str, places: list[int], low: int, high: int) -> np.ndarray:
         answer = np.zeros(high - low, bool)
-        if words:
-            pages = np.array(words) // PAGE_WORDS % PAGES
-            for flags, place in self._places("pages", low, high):
-                answer[place] = True if flags is None else flags[pages].any(axis=0)
+        for flags, place in self._places(name, low, high) if places else ():
+            answer[place] = True if flags is None else flags[places].any(axis=0)
         return answer
 
     def bounds(self, field: Field, low: int, high: int) -> Bounds | None:
@@ -242,7 +205,7 @@ class ZoneMaps:
         # the pieces of a number that are known on their own, its highest first
         step = 1 if packed else 4
         places = field.offsets[:, None] + np.arange(size - step, -1, -step)
-        if bool((self._words.in_bytes[places // 4] != packed).any()):
+        if bool((self.layout.packed[places // 4] != packed).any()):
             return None
         pieces = self._pieces(places.ravel() // 4, low, high)
         if pieces is None:
@@ -266,9 +229,9 @@ class ZoneMaps:
         """Return (n, words) u8 least and greatest value of words in each chunk, or None."""
         least, most = (np.zeros((high - low, len(words)), np.uint64) for _ in range(2))
         for chosen, place, part in self._parts(words, low, high):
-            if part is None or part.low is None or part.high is None:
+            if part is None or len(part) == 1:
                 return None
-            least[place, chosen], most[place, chosen] = part.low.T, part.high.T
+            least[place, chosen], most[place, chosen] = part[1].T, part[2].T
         return least, most
 
 

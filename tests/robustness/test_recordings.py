@@ -16,7 +16,8 @@ import pytest
 import zstandard
 
 from rfview import cli
-from rfview.sessions.codec import limits
+from rfview.sessions.codec import limits, streams
+from rfview.sessions.codec.changes import STATE
 from rfview.sessions.file import format
 from tests.robustness.__main__ import GOOD, tally
 from tests.robustness.recordings import SHORT, frames_of
@@ -179,7 +180,7 @@ def test_verify_compares_where_chunks_meet(tmp_path: Path, capsys: pytest.Captur
         number = next(numbers)
         if number == 3:     # its end is no longer the begin of chunk 4
             inside = bytearray(zstandard.ZstdDecompressor().decompress(content["state"]))
-            inside[-1] ^= 1
+            inside[streams.HEAD_BYTES * len(STATE) + int.from_bytes(inside[:4], "little") - 1] ^= 1     # a code, the last
             content["state"] = zstandard.ZstdCompressor(1).compress(bytes(inside))
         elif number == 6:
             content["totals"][0] += 1

@@ -23,14 +23,12 @@ from rfview.engine.chunk import Blocks
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import loops, streams
 from rfview.sessions.codec.changes import STATE, Changes, StoredChanges
-from rfview.sessions.codec.encode import Encoder, Watch
-from rfview.sessions.codec.loops import BYTES, WHOLE
+from rfview.sessions.codec.encode import Encoder, Seen
 from rfview.sessions.file import format
 from rfview.sessions.file.stored import StoredChunk
 from rfview.sessions.layout import Layout
 from rfview.sessions.file.writer import Writer, partials, record
 from rfview.sessions.timeline.opening import describe, open_recording
-from rfview.sessions.file.zone_maps import STATES
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import RF_DTYPE, Double
 
@@ -233,10 +231,11 @@ def test_dtypes_survive_as_json(recorded) -> None:
         assert again == dtype and again.itemsize == dtype.itemsize
 
 
-def encoder_of(layout: Layout, base: np.ndarray, watch: np.ndarray | None = None) -> Encoder:
-    """Return an encoder whose keyframes are given by `base`; it watches nothing but states unless told to."""
-    watched = np.zeros(layout.num_words, np.uint8) if watch is None else watch
-    return Encoder(layout.groups, layout.stamps, Watch.of(watched, layout.field(STATES).offsets), base)
+def seen(words: int, bit: int = 1) -> Seen:
+    """Return what nothing but changes is seen of."""
+    none = np.empty(0, np.uint32)
+    return Seen(np.uint64(bit), np.zeros(words, np.uint64), np.full(words, -1, np.int32), 0, none, none, np.uint32(0),
+                np.empty(0, np.uint64))  # fmt: skip
 
 
 def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
@@ -263,15 +262,14 @@ def random_words(random_state: np.random.RandomState, *shape: int) -> np.ndarray
 def test_the_example_of_the_readme_is_what_is_written() -> None:
     text = (Path(loops.__file__).parent / "README.md").read_text(encoding="utf-8")
     example = text[text.index("## An example") : text.index("## What each")]
-    sizes = [(int(count), int(width)) for count, width in re.findall(r"[a-z_]+ (\d) (\d)\b", example[example.index("    key_step") :])]
+    sizes = [(int(count), int(width)) for count, width in re.findall(r"[a-z_]+ (\d) (\d)\b", example[example.index("    planes") :])]
     written = bytes.fromhex(re.findall(r"^    ((?:[0-9A-F]{2} *)+)$", example, re.M)[0])
     state_then = np.zeros(8, np.uint32)
     state_then[7] = 4
-    watch = Watch.of(np.zeros(8, np.uint8), np.array([0]))
-    encoder = Encoder(np.zeros(8, np.int32), np.zeros(1, np.uint32), watch, state_then)
+    encoder = Encoder(np.zeros(8, np.int32), state_then)
     encoder.state[7] = 5
     ends, once = np.array([0, 1, 1, 2], np.uint32), np.ones(2, np.uint32)
-    blob = encoder.encode(Blocks(ends, once * 7, once, np.array([6, 9], np.uint32)), 100)
+    blob = encoder.encode(Blocks(ends, once * 7, once, np.array([6, 9], np.uint32)), seen(8))
     assert len(sizes) == len(STATE) and bytes(blob) == np.array(sizes, "<u4").tobytes() + written
 
 
@@ -288,35 +286,36 @@ def test_changes_come_back_as_they_were(seed: int) -> None:
     index = index[order][keep]
     end = np.searchsorted(when[order][keep], np.arange(cycles), side="right").astype(np.uint32)
     value, key = random_words(random_state, len(index)), random_words(random_state, words)
-    watch = random_state.randint(0, 3, words).astype(np.uint8)
     base = np.where(random_state.randint(0, 2, words), key, 0).astype(np.uint32)
-    encoder = encoder_of(layout, base, watch)
+    encoder = Encoder(layout.groups, base)
     encoder.state[:] = key
-    if seed % 3:
-        encoder.stamps[:] = random_words(random_state, len(encoder.stamps))
     blocks = (Blocks.of_words if seed % 2 else together)(end, index, value)
-    blob = encoder.encode(blocks, (1 << 32) - 7, chunk_bit=4)
+    watched = random_state.permutation(words)[: words // 2]
+    packed, kept = len(watched) // 2, seen(words, 4)
+    kept.watched[watched] = np.arange(len(watched))
+    low, high, sets = key[watched], key[watched], np.zeros(20, np.uint64)
+    blob = encoder.encode(blocks, kept._replace(packed=packed, low=low, high=high, shift=np.uint32(16), sets=sets))
     stored = streams.split(bytes(blob), STATE)
     encoder.give_back(blob)
     assert (key_of(base, stored) == key).all()
-    assert (np.flatnonzero(encoder.changed == 4) == np.unique(index)).all()
-    for word in np.unique(index):
-        had = np.append(value[index == word], key[word])
-        if watch[word] == BYTES:
-            had = had.view(np.uint8).reshape(-1, 4)
-            found = np.array([encoder.low[word], encoder.high[word]]).view(np.uint8).tolist()
-            assert found == [*had.min(axis=0), *had.max(axis=0)]
-        elif watch[word] == WHOLE and encoder._watch.how[word] == WHOLE:
-            assert (encoder.low[word], encoder.high[word]) == (had.min(), had.max())
+    assert (np.flatnonzero(kept.changed == 4) == np.unique(index)).all()
+    for number, word in enumerate(watched[: packed + 200]):
+        new, ends = value[index == word], np.array([low[number], high[number]])
+        had = np.append(new, key[word])
+        if number < packed:
+            had, ends = (words.view(np.uint8).reshape(-1, 4) for words in (had, ends))
+        assert (ends == [had.min(axis=0), had.max(axis=0)]).all()
+        if number < len(sets):
+            assert sets[number] == np.bitwise_or.reduce(np.uint64(1) << (new >> 16 & 63).astype(np.uint64), initial=0)
     before = Changes.of_blocks(blocks)
     for asked in (np.arange(words), np.unique(index)[:7], random_state.choice(words, 50, replace=False)):
-        for changes in (before, StoredChanges(stored, key, (1 << 32) - 7, cycles)):
+        for changes in (before, StoredChanges(stored, words, cycles)):
             which, when, found = changes.of_words(asked, words)
             order = np.lexsort((asked[which], when))
             kept = np.isin(index, asked)
             assert (asked[which][order] == index[kept]).all() and (found[order] == value[kept]).all()
             assert (when[order] == np.repeat(np.arange(cycles), np.diff(end, prepend=np.uint32(0)))[kept]).all()
-    again = StoredChanges(stored, key, (1 << 32) - 7, cycles)
+    again = StoredChanges(stored, words, cycles)
     for offset in (0, 1, cycles // 2, cycles):
         states = [key.copy() for _ in range(3)]
         before.apply(states[0], offset)
@@ -335,20 +334,20 @@ def test_a_group_may_have_thousands_of_masks() -> None:
     value = np.arange(has.sum(), dtype=np.uint32) * np.uint32(0x01030507)
     blocks = Blocks(np.arange(2, 2 * cycles + 2, 2, dtype=np.uint32), np.tile(firsts, cycles), masks, value)
     key = np.zeros(layout.num_words, np.uint32)
-    encoder = encoder_of(layout, key)
+    encoder = Encoder(layout.groups, key)
     for _ in range(2):      # what it works on is used again
         encoder.state[:] = key
-        blob = encoder.encode(blocks, 0)
+        blob = encoder.encode(blocks, seen(len(key)))
         stored = streams.split(bytes(blob), STATE)
         encoder.give_back(blob)
         for offset in (1, 1000, cycles):
             states, expected = key.copy(), key.copy()
-            StoredChanges(stored, key, 0, cycles).apply(states, offset)
+            StoredChanges(stored, len(key), cycles).apply(states, offset)
             Changes.of_blocks(blocks).apply(expected, offset)
             assert (states == expected).all()
         event, place = np.nonzero(has)
         for block, first in enumerate(firsts):
-            which, when, found = StoredChanges(stored, key, 0, cycles).of_words(first + places, layout.num_words)
+            which, when, found = StoredChanges(stored, len(key), cycles).of_words(first + places, layout.num_words)
             for word in places:
                 mine = (event % 2 == block) & (place == word)
                 assert (found[which == word] == value[mine]).all() and (when[which == word] == event[mine] // 2).all()
@@ -358,12 +357,12 @@ def test_a_group_may_have_thousands_of_masks() -> None:
 def test_a_chunk_may_change_nothing() -> None:
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     key, nothing = np.arange(layout.num_words, dtype=np.uint32), np.empty(0, np.uint32)
-    encoder = encoder_of(layout, np.zeros_like(key))
+    encoder, kept = Encoder(layout.groups, np.zeros_like(key)), seen(len(key))
     encoder.state[:] = key
-    blob = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), 7)
+    blob = encoder.encode(Blocks(np.zeros(3, np.uint32), nothing, nothing, nothing), kept)
     stored = streams.split(bytes(blob), STATE)
-    assert (key_of(np.zeros_like(key), stored) == key).all() and not encoder.changed.any()
-    changes, states = StoredChanges(stored, key, 7, 3), key.copy()
+    assert (key_of(np.zeros_like(key), stored) == key).all() and not kept.changed.any()
+    changes, states = StoredChanges(stored, len(key), 3), key.copy()
     changes.apply(states, 2)
     assert (states == key).all() and not len(changes.of_words(np.arange(9), len(key))[0])
 
@@ -376,8 +375,8 @@ def small_state() -> bytes:
     masks = random_state.randint(1, 256, 40).astype(np.uint32)
     value = random_words(random_state, int(np.bitwise_count(masks).sum()))
     blocks = Blocks(np.arange(8, 48, 8, dtype=np.uint32), np.tile(first, 5), masks, value)
-    encoder = encoder_of(layout, np.zeros(layout.num_words, np.uint32))
-    return bytes(encoder.encode(blocks, 100))
+    encoder = Encoder(layout.groups, np.zeros(layout.num_words, np.uint32))
+    return bytes(encoder.encode(blocks, seen(layout.num_words)))
 
 
 SMALL_STATE, WORDS = small_state(), Layout(state.recorded_dtype(), RF_DTYPE).num_words

@@ -18,7 +18,6 @@ from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.search.search import FIRST, INSIDE
 from rfview.sessions.session import Session
-from rfview.sessions.file.word_kinds import WordKinds
 from tests.sessions.conftest import CYCLES
 from tests.sessions.double import NUM_WARPS, Double
 from tests.sessions.test_expressions import grow, reduced, scalars
@@ -166,7 +165,7 @@ def test_breakpoints_say_where_they_may_stop(fine: RecordedTimeline) -> None:
 
 def test_a_summary_takes_every_width_of_field(fine: RecordedTimeline, truth: list) -> None:
     layout = fine.layout
-    assert 0 < np.count_nonzero(WordKinds.of(layout).in_bytes) < layout.num_words
+    assert 0 < np.count_nonzero(layout.packed) < layout.num_words
     assert fine.zone_maps is not None
     for path in ("sm.warp[*].pc", "sm.warp[*].state_since_cycle", "sm.warp[*].reg_base", "sm.bank[*].queue", "sm.resident",
                  "rf.level[*]", "rf.clock", "sm.events[*]", "sm.state_count[*]", "sm.stall_total[*]",
