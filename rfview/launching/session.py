@@ -108,7 +108,8 @@ def block_of(block: int | Sequence[int] | None, source: sources.Source) -> Exten
         return (source.threads,)
     if any(source.kernel.required_threads):
         return tuple(source.kernel.required_threads)
-    raise InputError(f"{source.name}: how many threads has a block? The kernel does not fix it")
+    raise InputError(f"{source.name}: how many threads has a block? The kernel does not fix it: --block 128 does, in Python "
+                     "block=128")  # fmt: skip
 
 
 def _extent(size: int | Sequence[int], what: str) -> Extent:
