@@ -11,6 +11,8 @@ declarations that the caller parsed. Whatever is missing, unknown, mistyped or o
     placement           where kernels, buffers, symbols and CTAs lie in the machine
     given               a launch over memory that lies in somebody else's arena
     sources             texts of the source files that the PTX names
+    kernel_names        which kernel of a module a name means
+    mangling            C++ names in mangled names
     results             what a run left in memory beside what was expected
 """
 

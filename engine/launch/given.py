@@ -14,7 +14,8 @@ import numpy as np
 
 from rfview.engine.config import Config
 from rfview.engine.errors import InputError
-from rfview.engine.launch.placement import Placement, Variable, kernel_of, linked, param_words, placed_launch
+from rfview.engine.launch.kernel_names import kernel_of
+from rfview.engine.launch.placement import Placement, Variable, linked, param_words, placed_launch
 from rfview.engine.launch.spec import Arg, Launch, LaunchSpec
 from rfview.engine.program import Kernel, Module
 

@@ -15,7 +15,7 @@ from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
 from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
 from rfview.engine.launch.given import GivenMemory
-from rfview.engine.launch.placement import instance_name
+from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import GRID_WORKSPACE, Kernel
 from rfview.engine.simulator import Simulator

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.engine.launch.placement import is_called
+from rfview.engine.launch.kernel_names import is_called
 
 Extent = tuple[int, int, int]
 

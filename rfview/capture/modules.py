@@ -13,7 +13,7 @@ from rfview.engine import plugin
 from rfview.engine.config import Config, load_preset
 from rfview.engine.errors import InputError
 from rfview.engine.launch.given import GivenMemory, spec_of
-from rfview.engine.launch.placement import cpp_name
+from rfview.engine.launch.mangling import cpp_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import Kernel, Module
 from rfview.engine.ptx import decode_module

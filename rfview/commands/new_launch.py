@@ -50,7 +50,7 @@ def write(path: str) -> tuple[Path, str, list[str], list[str]]:
     It runs the longest kernel. Raises InputError for a file that is no PTX or has no kernel that can run, and where the
     launch file is there already.
     """
-    from rfview.engine.launch.placement import cpp_name
+    from rfview.engine.launch.mangling import cpp_name
     from rfview.engine.ptx import load_module
 
     source = Path(path)

@@ -101,7 +101,8 @@ def compiled(path: Path, name: str | None) -> tuple[str, str | None]:
 
 
 def _of_ptx(text: str, file: str, name: str | None, given: Sequence[Argument]) -> Source:
-    from rfview.engine.launch.placement import cpp_name, kernel_named
+    from rfview.engine.launch.kernel_names import kernel_named
+    from rfview.engine.launch.mangling import cpp_name
     from rfview.engine.ptx import decode_module
 
     module = decode_module(text, file)

@@ -12,7 +12,7 @@ def kernel_name(name: str) -> str:
     """Return a kernel's name as its C++ source has it, blas::scal for _ZN4blas4scalIfEEvPT_; others as they are."""
     if not name.startswith("_Z"):
         return name
-    from rfview.engine.launch.placement import cpp_name       # reading names of C needs none of it
+    from rfview.engine.launch.mangling import cpp_name       # reading names of C needs none of it
 
     return "::".join(cpp_name(name)) or name
 

@@ -12,9 +12,10 @@ from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.faults import _left_out
 from rfview.engine.launch import load_launch_file
-from rfview.engine.launch.placement import Placement, cpp_name, is_called, place
+from rfview.engine.launch.kernel_names import is_called
+from rfview.engine.launch.mangling import arguments_of, cpp_name, split_name
+from rfview.engine.launch.placement import Placement, place
 from rfview.engine.ptx import load_module
-from rfview.engine.ptx.parse.mangling import arguments_of, split_name
 from rfview.engine.simulator import Simulator
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"

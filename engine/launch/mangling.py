@@ -15,6 +15,23 @@ _NAMES = {letter: name for name, letter in reversed(_BUILTIN.items()) if len(let
 _SIMPLE = rf"(P*)(K?)([{''.join(_NAMES)}])|L([a-z])(n?\d+)E"        # a builtin type, or a number
 
 
+def cpp_name(mangled: str) -> list[str]:
+    """Return the parts of a function's C++ name, namespaces first: _ZN1a3fooIfEEvPf is a, foo; [] for a C name.
+
+    Itanium C++ ABI mangling; template arguments and parameter types are left out.
+    """
+    head = re.match(r"_ZN?[rVK]*(?:St)?", mangled)
+    parts: list[str] = []
+    at = head.end() if head else len(mangled)
+    while length := re.match(r"L?([1-9]\d*)", mangled[at:]):
+        at += length.end()
+        parts.append(mangled[at : at + int(length[1])])
+        at += int(length[1])
+        if not mangled.startswith("_ZN"):
+            break
+    return parts
+
+
 def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
     """Give the parts of a C++ name, and what its template arguments look like in a mangled name (None without any).
 
