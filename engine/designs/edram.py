@@ -92,7 +92,7 @@ PARAMETERS = (
               "certain: every bit older than T0 (a test curve); none", ("increment", "literal", "certain", "none"),
               is_live=True),
     Parameter("seed", 0, "number", "the paper runs three and takes the worst",
-              "begin of the random numbers that choose bits", convert=_below(1 << 31), is_live=True),
+              "seed of the random numbers that choose bits", convert=_below(1 << 31), is_live=True),
     Parameter("never_refresh_low", 0, "0 or 1", "results: worst case, RMSE 29 %",
               "never refresh the lower halves of approximate rows; all their bits flip", convert=SWITCH),
     Parameter("double_low_word_only", 0, "0 or 1", "option of ours, deviation 2",

@@ -78,7 +78,7 @@ def prepared(words: list[str], report: Report, python: str | None = None) -> tup
     if program is not None and is_script(Path(program)):
         return _script([program, *words[1:]], python), {}
     if python is not None:
-        raise InputError(f"--python {python}: runs scripts; {words[0]} is none (NAME.py)")
+        raise InputError(f"--python {python}: runs scripts; {words[0]} is not one (they end in .py)")
     from rfview.capture.standin import library      # what a script in Python needs is another thing
 
     if program is None:

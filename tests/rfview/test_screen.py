@@ -168,6 +168,8 @@ def test_live_follows_its_end_and_comes_back_to_it() -> None:
         assert app.scene.badge.text == "◄ PAST"
         await app.press("G")
         assert app.cycle == 50 and app.scene.badge.kind == "live"
+        await app.press("G")
+        assert app.cycle == 50 and "not been further than cycle 50" in app.scene.message
         await app.press("c")
         assert app.cycle == 399 and app.scene.badge.text == "■ END" and "end of the session" in app.scene.message
 

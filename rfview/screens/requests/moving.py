@@ -51,6 +51,9 @@ def end(worker: SessionWorker) -> None:
     """Go to the end of a recording, or to the furthest cycle seen of a live run."""
     timeline = worker.session.timeline
     worker.target = timeline.last if timeline.closed else worker.source.seen
+    if not timeline.closed and worker.target == worker.session.cycle:
+        worker.arrive(f"the run has not been further than cycle {worker.target:,}: s and c simulate on")
+        return
     land(worker, worker.session.goto(worker.target), jump=True)
 
 
