@@ -17,7 +17,6 @@ from rfview.sessions.cursor import END, Cursor, Stop
 from rfview.sessions.search import changes, events, search
 from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
 from rfview.sessions.expressions import Expression, compile_expression
-from rfview.sessions.search.hits import warp_of_hit
 from rfview.sessions.search.marks import Marks
 from rfview.sessions.search.search import Target
 from rfview.sessions.lines.moves import line_target
@@ -293,7 +292,7 @@ class Session(Cursor):
             change = f": {changes.watched(self, first.item, found)}" if first.kind == "watch" else ""
             text = f"cycle {found:,}: breakpoint {first.number}, {first.text}{change}"
             landed = self._land(found, "breakpoint", text, first.number)
-            return replace(landed, warp=warp_of_hit(self.timeline, first, found))
+            return replace(landed, warp=first.warp_at(self.timeline, found))
         self.cycle = start
         if limit is not None:
             return self._go(limit, "step")
@@ -314,7 +313,7 @@ class Session(Cursor):
 
     def add_breakpoint(self, kind: str, value: int = 0, *, warp: int | None = None, condition: str = "",
                        temporary: bool = False, ignore: int = 0, item: str = "") -> Breakpoint:  # fmt: skip
-        """Add a breakpoint (breakpoints.KINDS); raises InputError for a place, item or stall that does not exist."""
+        """Add a breakpoint (search/kinds.py); raises InputError for a place, item or stall that does not exist."""
         point = make_breakpoint(self.timeline, self._next_number, kind, value, warp=warp, condition=condition,
                                 temporary=temporary, ignore=ignore, item=item)  # fmt: skip
         self._next_number += 1

@@ -1,4 +1,4 @@
-"""Which warp a breakpoint stopped for, where it is about one."""
+"""Which warp an expression is about, of those that a breakpoint stopped for."""
 
 from __future__ import annotations
 
@@ -8,26 +8,13 @@ import re
 import numpy as np
 
 from rfview.sessions.expressions import Expression, compile_part
-from rfview.sessions.lines.moves import arrived
-from rfview.sessions.search.breakpoints import Breakpoint
-from rfview.sessions.timeline.base import Timeline
 
 WARP = re.compile(r"w(\d+)\Z")
 
 
-def warp_of_hit(timeline: Timeline, point: Breakpoint, cycle: int) -> int | None:
-    """Return the warp for which a breakpoint stops at a cycle, the first of several; None where it is about no warp."""
-    if point.warp is not None:
-        return point.warp
-    if point.kind == "warp":
-        return point.value
-    if point.kind in ("pc", "line"):
-        return _first(point.arrived(timeline, cycle, cycle + 1)[0])
-    if point.kind == "source":
-        assert point.table is not None
-        return _first(arrived(timeline, point.table, None, cycle, cycle + 1, point.value)[0])
-    expression = point.watched if point.kind in ("stall", "watch") else point.compiled
-    return None if expression is None else _warp_of(expression, expression.tree, cycle)
+def warp_of(expression: Expression, cycle: int) -> int | None:
+    """Return the warp that an expression which has become true or changed at a cycle is about; None where it names none."""
+    return _warp_of(expression, expression.tree, cycle)
 
 
 def _warp_of(whole: Expression, tree: ast.expr, cycle: int) -> int | None:
@@ -43,7 +30,7 @@ def _warp_of(whole: Expression, tree: ast.expr, cycle: int) -> int | None:
         truth, over = _truth(whole, tree.args[0], cycle)
         if over == "warps":
             new = truth[-1] & ~truth[0] if len(truth) > 1 else truth[-1]
-            return _first(new if new.any() else truth[-1])
+            return first_of(new if new.any() else truth[-1])
     nodes = sorted((node for node in ast.walk(tree) if isinstance(node, ast.expr)), key=lambda node: node.col_offset)
     return next((warp for node in nodes if (warp := _named(node)) is not None), None)
 
@@ -69,7 +56,7 @@ def _rank(truth: np.ndarray) -> int:
     return 2 if not truth[-1].any() else 1 if len(truth) > 1 and truth[0].any() else 0
 
 
-def _first(hit: np.ndarray) -> int | None:
+def first_of(hit: np.ndarray) -> int | None:
     """Return the number of the first warp that is hit; hit: (warps,) bool."""
     found = np.flatnonzero(hit)
     return int(found[0]) if len(found) else None

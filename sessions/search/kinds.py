@@ -1,0 +1,294 @@
+"""What breakpoints wait for, a class per kind: its cycles, the chunks that may have some, and the warp it is about."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.sessions.expressions import Expression, compile_expression
+from rfview.sessions.layout import suggest
+from rfview.sessions.lines import moves
+from rfview.sessions.lines.table import lines_of
+from rfview.sessions.search.hits import first_of, warp_of
+from rfview.sessions.search.search import ALL, NONE, at_edges
+from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.invariants import unbalanced
+
+WAITING = ("issued", "finished", "no_cta")     # a warp in any other state waits
+NO_CTA = 255
+
+
+class Kind:
+    """A kind of breakpoint. value, item: what it was asked for; warp: the one warp that counts, or None.
+
+    pcs: the instructions that it is about. watched: the expression whose value is watched. note: what is said where it
+    is set. Raises InputError where the session has no such place.
+    """
+
+    name = ""
+    pcs: tuple[int, ...] = ()
+    note = ""
+    watched: Expression | None = None
+
+    def __init__(self, timeline: Timeline, value: int, warp: int | None, item: str):
+        self.value, self.warp, self.item = value, warp, item
+        self._check(timeline)
+
+    def _check(self, timeline: Timeline) -> None:
+        """Look up what it needs; raises InputError."""
+
+    @property
+    def text(self) -> str:
+        """Return it as the command that makes it, without warp and condition."""
+        return f"{self.name} {self.value}"
+
+    def hits(self, timeline: Timeline, start: int, stop: int, condition: Expression | None) -> np.ndarray:
+        """Return (stop - start,) bool: at which of the cycles start..stop-1 it stops. condition: what must hold as well."""
+        found = self._cycles(timeline, start, stop)
+        return found & condition.truth(start, stop) if condition is not None and found.any() else found
+
+    def may_hit(self, timeline: Timeline, low: int, high: int, condition: Expression | None) -> np.ndarray:
+        """Return (high - low,) u1: what chunks low..high-1 may hold of its hits (search.NONE, FIRST, ALL)."""
+        found = self._chunks(timeline, low, high)
+        if condition is None or not found.any():
+            return found
+        return np.where(condition.may_hold(low, high), found, NONE)
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        """Return `hits` without a condition."""
+        raise NotImplementedError
+
+    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+        """Return `may_hit` without a condition."""
+        return np.full(high - low, ALL)
+
+    def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
+        """Return the warp for which it stops at a cycle, the first of several; None where it is about no warp."""
+        told = condition if self.watched is None else self.watched
+        return None if told is None else warp_of(told, cycle)
+
+
+class Cycle(Kind):
+    """A cycle."""
+
+    name = "cycle"
+
+    def _check(self, timeline: Timeline) -> None:
+        if self.value < timeline.first or (timeline.closed and self.value > timeline.last):
+            raise InputError(f"break cycle {self.value}: this session has cycles {timeline.first}..{timeline.last}")
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        return np.arange(start, stop) == self.value
+
+    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+        return np.where(np.arange(low, high) == timeline.chunk_number(self.value), ALL, NONE)
+
+
+class Issue(Kind):
+    """A warp issued in the cycle before."""
+
+    name = "warp"
+
+    def _check(self, timeline: Timeline) -> None:
+        check_warp(timeline, self.value)
+        self._place = compile_expression(f"w{self.value}.state == 0", timeline)
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        return timeline.column(f"sm.warp[{self.value}].state", start, stop) == 0
+
+    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+        return np.where(self._place.may_hold(low, high), ALL, NONE)
+
+    def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
+        """Return the warp."""
+        return self.value
+
+
+class Arrival(Kind):
+    """A warp's next instruction becomes one of `pcs`."""
+
+    def _check(self, timeline: Timeline) -> None:
+        self._find(timeline)
+        reached = f"{'w' if self.warp is None else f'w{self.warp}'}.pc in ({', '.join(map(str, self.pcs))},)"
+        self._place = compile_expression(f"any({reached})" if self.warp is None else reached, timeline)
+
+    def _find(self, timeline: Timeline) -> None:
+        """Find the instructions; raises InputError."""
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        return np.asarray(self._arrived(timeline, start, stop).any(axis=1))
+
+    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+        return np.where(self._place.may_hold(low, high), ALL, NONE)
+
+    def _arrived(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        """Return (stop - start, warps) bool: which warps come there; (.., 1) for one warp."""
+        before = max(timeline.first, start - 1)
+        which = "*" if self.warp is None else self.warp
+        shape = (stop - before, -1)
+        pc, issued, cta = (timeline.column(f"sm.warp[{which}].{name}", before, stop).reshape(shape)
+                           for name in ("pc", "num_issued", "cta"))  # fmt: skip
+        there = np.isin(pc, np.array(self.pcs, pc.dtype)) & (cta != NO_CTA)
+        moved = np.ones_like(there)
+        moved[1:] = (pc[1:] != pc[:-1]) | (issued[1:] != issued[:-1]) | (cta[1:] != cta[:-1])
+        return (there & moved)[start - before :]
+
+    def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
+        """Return the first warp that comes there."""
+        return first_of(self._arrived(timeline, cycle, cycle + 1)[0]) if self.warp is None else self.warp
+
+
+class Pc(Arrival):
+    """A warp reaches a pc."""
+
+    name = "pc"
+
+    def _find(self, timeline: Timeline) -> None:
+        self.pcs, program = (self.value,), timeline.info.get("program", [])
+        if program and self.value not in {entry["pc"] for entry in program}:
+            raise InputError(f"break pc {self.value}: the program has pcs 0..{max(entry['pc'] for entry in program)}")
+
+
+class Line(Arrival):
+    """A warp reaches a line of PTX: the first pc of it in each kernel, or of the next line that has an instruction."""
+
+    name = "line"
+
+    def _find(self, timeline: Timeline) -> None:
+        program = timeline.info.get("program", [])
+        lines = sorted({entry["line"] for entry in program if entry["line"] >= self.value})
+        if not lines:
+            known = max((entry["line"] for entry in program), default=0)
+            raise InputError(f"break line {self.value}: the last PTX line with an instruction is {known}")
+        first: dict[str, int] = {}
+        for entry in program:
+            if entry["line"] == lines[0]:
+                first[entry["kernel"]] = min(first.get(entry["kernel"], entry["pc"]), entry["pc"])
+        self.pcs = tuple(sorted(first.values()))
+        if lines[0] != self.value:
+            self.note = f"line {self.value} has no instruction, using line {lines[0]}"
+
+
+class SourceLine(Arrival):
+    """A warp comes from another line to the source line `item` (file:line), or the next one that has instructions."""
+
+    name = "source"
+
+    @property
+    def text(self) -> str:
+        """Return the line."""
+        return self.item
+
+    def _find(self, timeline: Timeline) -> None:
+        table = lines_of(timeline)
+        line, wanted = table.find(self.item, "break"), int(self.item.rpartition(":")[2])
+        if line.line != wanted:
+            self.note = f"line {wanted} has no instruction, using line {line.line}"
+        self._table = table
+        self.value, self.pcs, self.item = table.lines.index(line), table.pcs(line), table.name_of(line)
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        return moves.arrivals(timeline, self._table, self.warp, start, stop, self.value)
+
+    def _arrived(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        return moves.arrived(timeline, self._table, None, start, stop, self.value)
+
+
+class Condition(Kind):
+    """The condition becomes true."""
+
+    name, text = "if", ""
+
+    def hits(self, timeline: Timeline, start: int, stop: int, condition: Expression | None) -> np.ndarray:
+        """Return where it holds and did not hold in the cycle before."""
+        assert condition is not None
+        before = max(timeline.first, start - 1)
+        truth = condition.truth(before, stop)
+        edge = truth.copy()
+        edge[1:] &= ~truth[:-1]
+        return edge[start - before :]
+
+    def may_hit(self, timeline: Timeline, low: int, high: int, condition: Expression | None) -> np.ndarray:
+        """Return what chunks may hold of these."""
+        assert condition is not None
+        return at_edges(condition.may_turn, low, high)
+
+
+class Watch(Kind):
+    """A watchpoint: `item` differs from the cycle before. A bare 0x... is the memory word at that address."""
+
+    name = "watch"
+    watched: Expression
+
+    @property
+    def text(self) -> str:
+        """Return it as the command that makes it."""
+        return f"watch {self.item}"
+
+    def _check(self, timeline: Timeline) -> None:
+        if not self.item:
+            raise InputError("watch: name an item, for example w3.R12[5], bank[2].queue, rf.FIELD, w3.P2 or mem[A + 16]")
+        is_address = self.item.lower().startswith("0x") and self.item[2:].isalnum()
+        self.watched = compile_expression(f"mem[{self.item}]" if is_address else self.item, timeline)
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        return self.watched.changes(start, stop)
+
+    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+        return at_edges(self.watched.may_change, low, high)
+
+
+class Stall(Kind):
+    """A warp waits for `item` (a stall's name, '' = any wait) longer than `value` cycles: one cycle of each such wait."""
+
+    name = "stall"
+    watched: Expression
+
+    @property
+    def text(self) -> str:
+        """Return it as the command that makes it."""
+        return f"stall {self.item}{' ' if self.item else ''}> {self.value}"
+
+    def _check(self, timeline: Timeline) -> None:
+        names = [entry["name"] for entry in timeline.info.get("stalls", [])]
+        if self.item and (self.item not in names or self.item in WAITING):
+            waits = [name for name in names if name not in WAITING]
+            raise InputError(f"break stall {self.item}: no such wait{suggest(self.item, waits)}; there are "
+                             f"{', '.join(waits)}")  # fmt: skip
+        if self.value < 0:
+            raise InputError(f"break stall > {self.value}: expected a number of cycles")
+        warp = "w" if self.warp is None else f"w{self.warp}"
+        wanted = [f"{warp}.state == {self.item}"] if self.item else [f"{warp}.state != {name}" for name in WAITING]
+        condition = " and ".join([*wanted, f"cycle - {warp}.state_since_cycle == {self.value + 1}"])
+        self.watched = compile_expression(f"any({condition})" if self.warp is None else condition, timeline)
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        return self.watched.truth(start, stop)
+
+    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
+        return np.where(self.watched.may_hold(low, high), ALL, NONE)
+
+
+class Unbalanced(Kind):
+    """Warp-cycles or energy stop adding up."""
+
+    name = text = "unbalanced"
+
+    def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
+        before = max(timeline.first, start - 1)
+        bad = unbalanced(timeline, before, stop)
+        found = bad.copy()
+        found[1:] &= ~bad[:-1]
+        return found[start - before :]
+
+
+def check_warp(timeline: Timeline, warp: int) -> None:
+    """Raise InputError for a warp slot that the machine does not have."""
+    most = int(timeline.info["num_warps"])
+    if not 0 <= warp < most:
+        raise InputError(f"break: there is no warp {warp}; the machine has warps 0..{most - 1}")
+
+
+KINDS: dict[str, type[Kind]] = {
+    kind.name: kind for kind in (Cycle, Pc, Line, SourceLine, Issue, Condition, Watch, Stall, Unbalanced)
+}
