@@ -81,7 +81,8 @@ class Server:
         """Show a sentence, once."""
         if text not in self._said and len(self._said) < 10_000:
             self._said.add(text)
-            self._say(visible(text))
+            for line in text.split("\n"):        # an error in PTX shows the line that it is about
+                self._say(visible(line))
 
     def _failed(self, status: int, text: str) -> Answer:
         self.say(text)

@@ -171,6 +171,14 @@ def test_messages_that_make_no_sense_are_errors_and_the_next_is_served(operation
         assert client.malloc(16) >= wire.BASE
 
 
+def test_what_is_wrong_with_a_module_is_said_with_the_line_that_it_is_about() -> None:
+    with driven() as (client, _device, said):
+        module = client.load(SAXPY.replace("fma.rn.f32 ", "fma.sideways "))
+        with pytest.raises(CudaError):
+            client.launch(module, NAME, (1, 1, 1), (32, 1, 1), 0, [0, 0, 0])
+    assert len(said) == 2 and "unsupported" in said[0] and "fma.sideways %f4" in said[1] and "\\n" not in "".join(said)
+
+
 def test_a_message_that_is_too_long_ends_the_connection() -> None:
     with driven() as (client, _device, said):
         with pytest.raises((wire.LinkError, ConnectionError)):
