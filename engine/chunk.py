@@ -15,12 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-# kinds of register rows: all lanes alike, lanes in equal steps, any lanes; and how many words say all 32
+# kinds of register rows (Rows.kind): all lanes alike, lanes in equal steps, any lanes
 UNIFORM, AFFINE, RAW = range(3)
-ROW_WORDS = np.array([1, 2, 32])
+ROW_WORDS = np.array([1, 2, 32])        # how many words a row of each kind takes
 LANES = np.arange(32, dtype=np.uint32)
-# of a chunk at most, and in a recording of each but the last. Longer ones take less time and fewer bytes per cycle to
-# record; shorter ones leave less to decode for a look at one cycle.
+# how many cycles a chunk has at most; in a recording, each chunk but the last has so many. Longer chunks take less time and
+# fewer bytes per cycle to record; shorter ones leave less to decode for a look at one cycle.
 CHUNK_CYCLES = 2048
 
 
@@ -81,11 +81,11 @@ class Rows:
         return Rows(end, index, np.full(len(index), RAW, np.uint32), np.ascontiguousarray(value, np.uint32).ravel())
 
 
-# of Writes.pc, where no instruction wrote: the register file lost bits of the value; a CTA left or took the warp slot,
-# whose registers are 0 from then on, which is said of number ALL_REGISTERS. Of Writes.row: the value is in `word`
+# Writes.pc where no instruction wrote: the register file lost bits of the value; or a CTA left or took the warp slot, and
+# all its registers are 0 from then on, which is one entry with register number ALL_REGISTERS
 LOST, CLEARED = 0xFFFFFFFF, 0xFFFFFFFE
-NO_ROW = 0xFFFFFFFF
-REGISTERS_OF_WARP = 64
+NO_ROW = 0xFFFFFFFF                     # Writes.row where the value is in Writes.word
+REGISTERS_OF_WARP = 64                  # numbers that Writes.register has for each warp slot
 ALL_REGISTERS = REGISTERS_OF_WARP - 1
 
 

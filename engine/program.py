@@ -36,7 +36,7 @@ GRID_WORKSPACE_BYTES = 64
 # execution units (field `unit`); CTRL instructions (branch, exit, barrier, membar, nop) act at issue and use no collector
 UNIT_SP, UNIT_SFU, UNIT_LDST, UNIT_CTRL = 0, 1, 2, 3
 
-# how a waiting warp books this producer (field `wait_class`): wait, short_scoreboard, long_scoreboard (B0.6)
+# how a waiting warp books this producer (field `wait_class`): wait, short_scoreboard, long_scoreboard (RULES.md, B0.6)
 WAIT_FIXED, WAIT_SHORT, WAIT_LONG = 0, 1, 2
 
 # state spaces (field `space`)
@@ -85,8 +85,8 @@ INST = np.dtype(
         ("reg_bits", "u1"),       # memory: bits of each destination/source register (16, 32, 64)
         ("last_use", "u1"),       # bit k: row slot k is the last read of its register on every path (RFC section 3.1)
         ("long_source", "u1"),    # bit k: row slot k may have been produced by a long-latency operation (RFC section 3.2)
-        ("is_float", "u1"),       # Fermi's floating-point class (rule B4.1), for eDRAM's flags
-        ("memory_kind", "u1"),     # MEM_*
+        ("is_float", "u1"),       # Fermi's floating-point class (RULES.md, B4.1), for eDRAM's flags
+        ("memory_kind", "u1"),    # MEM_*
     ],
     align=True,
 )
@@ -94,7 +94,7 @@ INST = np.dtype(
 
 @dataclass(frozen=True)
 class Param:
-    """A kernel parameter: byte offset, size and alignment in the 4 KB parameter space; `type` as in PTX ('u64', 'b8')."""
+    """A kernel parameter: size, alignment and offset in bytes in the parameter space; `type` as in PTX ('u64', 'b8')."""
 
     name: str
     type: str
@@ -135,8 +135,8 @@ class Kernel:
     """One entry point of a module, decoded: instructions with pcs relative to its own start.
 
     insts: (n,) INST. texts: n strings, the instruction with physical registers ("fma.rn.f32 R3, R1, R2, R3").
-    registers: physical registers per thread (after allocation, spills included). names: for each pc, nothing; the map
-    of virtual to physical names is `virtual`: (name, first pc, last pc, register, words) live ranges for the views.
+    registers: physical registers per thread, after allocation and spilling. virtual: live ranges of the PTX's registers,
+    by which views name physical ones: (name, first pc, last pc, register, words).
     """
 
     name: str

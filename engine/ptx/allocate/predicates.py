@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rfview.engine.ptx.allocate.colouring import colour_predicates
 from rfview.engine.ptx.allocate.interference import Interference, interference
-from rfview.engine.ptx.allocate.spill import choose
+from rfview.engine.ptx.allocate.pressure import choose
 from rfview.engine.ptx.inserted import hold_predicate, plain, test_held
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 

@@ -36,6 +36,10 @@ _FLOAT_LATENCY = {
     FP_NEG: (LAT_OTHER, LAT_DP_ADD), FP_ABS: (LAT_OTHER, LAT_DP_ADD),
 }
 
+# which part of a product an instruction keeps
+_LOW, _HIGH, _WIDE = range(3)
+_PARTS = {"lo": _LOW, "hi": _HIGH, "wide": _WIDE}
+
 
 def float_op(sub: int, kind: str, count: int, flags: int) -> OpInfo:
     """A float operation: its own opcode where the rounding is to nearest and nothing else is asked, else OP_FLOAT."""
@@ -99,22 +103,22 @@ def mul(form: Form) -> OpInfo:
         info = float_op(FP_MUL, kind, 2, float_flags(form, True))
         form.done()
         return info
-    half = form.one_of({"lo": 0, "hi": 1, "wide": 2}, -1 if form.left else None)
+    part = form.one_of(_PARTS, -1 if form.left else None)
     form.done()
     bits = TYPE_BITS[kind]
-    if half == 2:
+    if part == _WIDE:
         if bits == 64:
             raise Refused
         if bits == 16:
             return general_int(INT_MUL_WIDE, kind, (kind, kind), widened(kind), LAT_INT_MUL)
         return op_info(OP_MUL_WIDE_S32 if is_signed(kind) else OP_MUL_WIDE_U32, (kind, kind), widened(kind), LAT_INT_MUL)
-    if half == 0 and bits != 16:
+    if part == _LOW and bits != 16:
         return op_info(OP_MUL_LO32 if bits == 32 else OP_MUL_LO64, (kind, kind), kind, LAT_INT_MUL)
-    if half < 0:
+    if part < 0:
         raise Refused
-    if half == 1 and bits == 32:
+    if part == _HIGH and bits == 32:
         return op_info(OP_MUL_HI_S32 if is_signed(kind) else OP_MUL_HI_U32, (kind, kind), kind, LAT_INT_MUL)
-    return general_int(INT_MUL_HI if half else INT_MUL_LO, kind, (kind, kind), kind, LAT_INT_MUL)
+    return general_int(INT_MUL_HI if part == _HIGH else INT_MUL_LO, kind, (kind, kind), kind, LAT_INT_MUL)
 
 
 def mad(form: Form) -> OpInfo:
@@ -123,31 +127,32 @@ def mad(form: Form) -> OpInfo:
         info = float_op(FP_FMA, kind, 3, float_flags(form, True))
         form.done()
         return info
-    half = form.one_of({"lo": 0, "hi": 1, "wide": 2})
+    part = form.one_of(_PARTS)
     if form.take("cc"):
-        if half == 2:
+        if part == _WIDE:
             raise Refused
-        return _carry(form, CARRY_MAD_HI if half else CARRY_MAD_LO, False, True, 3)
+        return _carry(form, CARRY_MAD_HI if part == _HIGH else CARRY_MAD_LO, False, True, 3)
     saturated = form.take("sat")
     form.done()
-    if saturated and (kind != "s32" or half != 1):
+    if saturated and (kind != "s32" or part != _HIGH):
         raise Refused
     bits = TYPE_BITS[kind]
-    if half == 2:
+    if part == _WIDE:
         if bits == 64:
             raise Refused
         src = (kind, kind, widened(kind))
         if bits == 16:
             return general_int(INT_MAD_WIDE, kind, src, widened(kind), LAT_INT_MAD)
         return op_info(OP_MAD_WIDE_S32 if is_signed(kind) else OP_MAD_WIDE_U32, src, widened(kind), LAT_INT_MAD)
-    if half == 0 and bits == 32:
+    if part == _LOW and bits == 32:
         return op_info(OP_MAD_LO32, (kind,) * 3, kind, LAT_INT_MAD)
-    return general_int(INT_MAD_HI if half else INT_MAD_LO, kind, (kind,) * 3, kind, LAT_INT_MAD, FLAG_SAT * saturated)
+    op = INT_MAD_HI if part == _HIGH else INT_MAD_LO
+    return general_int(op, kind, (kind,) * 3, kind, LAT_INT_MAD, FLAG_SAT * saturated)
 
 
 def mad_carry(form: Form) -> OpInfo:
-    half = form.one_of({"lo": CARRY_MAD_LO, "hi": CARRY_MAD_HI})
-    return _carry(form, half, True, form.take("cc"), 3)
+    op = form.one_of({"lo": CARRY_MAD_LO, "hi": CARRY_MAD_HI})
+    return _carry(form, op, True, form.take("cc"), 3)
 
 
 def mul24(form: Form) -> OpInfo:

@@ -1,0 +1,97 @@
+"""Register pressure: which variables to spill, the cheapest ones, so that what is live anywhere fits the registers."""
+
+from __future__ import annotations
+
+from rfview.engine.ptx.allocate.colouring import Colouring
+from rfview.engine.ptx.allocate.interference import Interference
+from rfview.engine.ptx.optimise.bitsets import bits_of, members
+from rfview.engine.ptx.optimise.control_flow import immediate_dominators, loop_depths, tree_depths
+from rfview.engine.ptx.optimise.liveness import live_sets
+from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
+
+
+def costs(program: VirtualProgram) -> list[float]:
+    """Weigh each variable's accesses by loop depth: what spilling it would cost."""
+    successors = [block.successors for block in program.blocks]
+    idom = immediate_dominators(successors, 0)
+    loops = loop_depths(successors, idom, tree_depths(idom, 0))
+    weights = [0.0] * len(program.variables.names)
+    for block, depth in zip(program.blocks, loops, strict=True):
+        for inst in block.insts:
+            for var in inst.reads() + inst.writes():
+                weights[var] += 10.0 ** min(depth, 8)
+    return weights
+
+
+def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[int], words: list[int]) -> set[int]:
+    """Pick the cheapest variables, by cost per conflicting word, until no place has more than `limit` words live.
+
+    words: what each variable counts for, 0 where it is no candidate.
+    """
+    weights = costs(program)
+    # conflicts are among data variables or among predicates only
+    rank = {var: weights[var] / (1 + int(graph.weights[var])) for var in graph.order if words[var]}
+    counted = bits_of(rank, len(words))
+    chosen: set[int] = set()
+    live_out = live_sets(program.blocks, len(words))[1]
+    for block, live_mask in zip(program.blocks, live_out, strict=True):
+        held = _Held(members(live_mask & counted), chosen, words)
+        for inst in reversed(block.insts):
+            held.add(inst.writes())
+            _relieve(held, inst, rank, limit, kept)
+            if inst.kills:
+                held.remove(inst.writes())
+            held.add(inst.reads())
+            _relieve(held, inst, rank, limit, kept)
+    return chosen
+
+
+class _Held:
+    """The variables live at a place, and the words of those that are not chosen to be spilled."""
+
+    def __init__(self, live: list[int], chosen: set[int], words: list[int]) -> None:
+        self.live, self.chosen, self.words = set(live), chosen, words
+        self.weight = sum(words[var] for var in live if var not in chosen)
+
+    def add(self, variables: list[int]) -> None:
+        for var in variables:
+            if self.words[var] and var not in self.live:
+                self.live.add(var)
+                if var not in self.chosen:
+                    self.weight += self.words[var]
+
+    def remove(self, variables: list[int]) -> None:
+        for var in variables:
+            if var in self.live:
+                self.live.discard(var)
+                if var not in self.chosen:
+                    self.weight -= self.words[var]
+
+
+def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int, kept: set[int]) -> None:
+    """Spill until the words live here fit; a spilled operand of `inst` itself still takes its place."""
+    words, chosen = held.words, held.chosen
+    own = {*inst.reads(), *inst.writes()}
+    weight = held.weight + sum(words[var] for var in own if var in chosen and var in held.live)
+    if weight <= limit:
+        return
+    candidates = [var for var in held.live if var not in chosen and var not in kept and var not in own and var in rank]
+    for worst in sorted(candidates, key=lambda var: rank[var] / words[var]):
+        if weight <= limit:
+            return
+        chosen.add(worst)
+        weight -= words[worst]
+        held.weight -= words[worst]
+
+
+def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colouring, limit: int,
+                      kept: set[int]) -> set[int]:  # fmt: skip
+    """Pick, for the variables coloured beyond the limit, the cheapest of themselves and their neighbours."""
+    words, weights = program.variables.words, costs(program)
+    chosen: set[int] = set()
+    for var in graph.order:
+        if words[var] and found.registers[var] + words[var] > limit:
+            group = [o for o in (var, *graph.neighbours[var].tolist()) if o not in kept and o not in chosen and words[o]]
+            if group:
+                chosen.add(min(group, key=lambda o: weights[o] / (1 + len(graph.neighbours[o]))))
+    return chosen
