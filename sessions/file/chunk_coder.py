@@ -9,13 +9,13 @@ import numpy as np
 from rfview.engine.chunk import Chunk
 from rfview.sessions.codec import encode
 from rfview.sessions.codec.logs import last_writes
-from rfview.sessions.file import format
+from rfview.sessions.file.index import level_of
 from rfview.sessions.file.zone_map_writer import ZoneMapWriter
 from rfview.sessions.layout import Layout
 
 
 class Newest:
-    """The newest value of every place written since some chunk, per level of 8 (see format.py, row_sum and mem_sum)."""
+    """The newest value of every place written since some chunk, per level of 8 (see `__init__.py`, row_sum and mem_sum)."""
 
     def __init__(self, shape: tuple[int, ...]):
         """Begin with places that nothing was written to, whose values are not known."""
@@ -70,7 +70,7 @@ class Coder:
             "mem_writes": len(chunk.mem_index),
             "printed": chunk.printed,
         }
-        level = format.level_of(number)
+        level = level_of(number)
         if level:
             (row_places, row_values), (mem_places, mem_values) = self._rows.take(level), self._memory.take(level)
             content |= {

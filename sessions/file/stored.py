@@ -11,7 +11,8 @@ from rfview.engine.chunk import Writes
 from rfview.sessions.codec import streams
 from rfview.sessions.codec.changes import STATE, StoredChanges
 from rfview.sessions.codec.logs import ALL, MEMORY, ROWS, WRITES, RowLog, prefix_counts, read_memory, read_writes
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
+from rfview.sessions.file.header import Header
 
 
 class StoredChunk:
@@ -23,7 +24,7 @@ class StoredChunk:
     key_rows = None
     key_memory = None
 
-    def __init__(self, head: format.ChunkHead, content: dict[str, Any], header: format.Header, what: str):
+    def __init__(self, head: framing.ChunkHead, content: dict[str, Any], header: Header, what: str):
         self._content, self._base, self._what = content, header.state, what
         self._num_rows, self._num_words = len(header.rows), len(header.memory)
         self.first_cycle, self.num_cycles = head.first, head.num

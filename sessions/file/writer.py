@@ -17,7 +17,9 @@ from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
 from rfview.engine.files import ChangedMeanwhile, NewFile, opened
 from rfview.sessions.codec import streams
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
+from rfview.sessions.file.header import Header
+from rfview.sessions.file.index import Index
 from rfview.sessions.file.write_pipeline import WritePipeline
 from rfview.sessions.layout import Layout
 
@@ -60,9 +62,9 @@ class Writer:
         self.layout = layout
         self.info = info
         self.chunk_cycles = chunk_cycles
-        self.index = format.Index()
+        self.index = Index()
         self.file = file
-        format.write_all(file, format.MAGIC)
+        framing.write_all(file, framing.MAGIC)
         self._coder: Any = None
         self._before = 0, 0     # chain and CRC of the chunk before
 
@@ -81,22 +83,22 @@ class Writer:
                 raise ValueError("the first chunk needs rows and memory")
             state = chunk.key.copy()    # the chunk is given back before the header is packed
             self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
-            frames.append((format.HEAD, format.Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory,
+            frames.append((framing.HEAD, Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory,
                                                       chunk.key_rows, self.chunk_cycles)))  # fmt: skip
-        frames.append((format.CHUNK, (chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk))))
+        frames.append((framing.CHUNK, (chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk))))
         chunk.release()
         return frames + (self._zone_map() if self._coder.zones.is_full else [])
 
     def _zone_map(self) -> list[Frame]:
         found = None if self._coder is None else self._coder.zone_map()
-        return [] if found is None else [(format.ZONE, found)]
+        return [] if found is None else [(framing.ZONE, found)]
 
     def compress(self, frame: Frame) -> Frame:
         """Return a frame with its payload ready to be written; a chunk's has its map beside it, for the index."""
         tag, content = frame
-        if tag == format.HEAD:
+        if tag == framing.HEAD:
             return tag, content.pack()
-        if tag == format.ZONE:
+        if tag == framing.ZONE:
             return tag, msgpack.packb(content)
         num, first, chunk = content
         state = chunk["state"]
@@ -107,16 +109,16 @@ class Writer:
     def write(self, frame: Frame) -> None:
         """Write a frame that `compress` returned. Raises OSError."""
         tag, content = frame
-        if tag != format.CHUNK:
-            offset, crc = format.write_frame(self.file, tag, content)
-            if tag == format.ZONE:
+        if tag != framing.CHUNK:
+            offset, crc = framing.write_frame(self.file, tag, content)
+            if tag == framing.ZONE:
                 self.index.zones.append(offset)
             else:
                 self._before = 0, crc
             return
         num, first, chunk, packed = content
-        head = format.ChunkHead.following(len(self.index.first), num, first, self._before)
-        offset, crc = format.write_frame(self.file, tag, head.pack(), packed)
+        head = framing.ChunkHead.following(len(self.index.first), num, first, self._before)
+        offset, crc = framing.write_frame(self.file, tag, head.pack(), packed)
         self._before = head.chain, crc
         self.index.add(head, chunk, offset)
 
@@ -130,7 +132,7 @@ class Writer:
             for frame in self._zone_map():
                 self.write(self.compress(frame))
         self.index.end = end
-        format.write_trailer(self.file, format.write_frame(self.file, format.INDEX, self.index.pack())[0])
+        framing.write_trailer(self.file, framing.write_frame(self.file, framing.INDEX, self.index.pack())[0])
         return self.file.tell()
 
 
@@ -185,21 +187,21 @@ def record(
     return RecordResult(target, cycles - first, chunks, size, finished, fault, wall_s)
 
 
-def new_recording(target: Path, magic: bytes = format.MAGIC, suffix: str = PARTIAL) -> NewFile:
+def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PARTIAL) -> NewFile:
     """Return the file that is to become a recording; raises InputError where it cannot, or would replace something else."""
     try:
         with opened(target) as file:
             begin = file.read(len(magic))
     except OSError:
         begin = b""         # none there, or check_target says what is wrong with it
-    if begin not in (b"", magic, format.OLD_MAGIC) and target.is_file():
+    if begin not in (b"", magic, framing.OLD_MAGIC) and target.is_file():
         raise InputError(f"{target}: is not a recording and is not overwritten; give another name")
     return NewFile(target, suffix=suffix)
 
 
 def _kept(made: NewFile, writer: Writer | None) -> str:
     """Close a file that did not become whole, take it away where nothing can be shown of it; return what is said of it."""
-    index = format.Index() if writer is None else writer.index
+    index = Index() if writer is None else writer.index
     if not index.first:
         made.discard()
         return ""

@@ -1,4 +1,4 @@
-"""Make zone maps while chunks are recorded; zone_maps.py reads them, and format.py, ZONE, says how they are stored."""
+"""Make zone maps while chunks are recorded; zone_maps.py reads them, and `__init__.py`, ZONE, says how they are stored."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A zone map covers up to 64 chunks. Of each chunk it has, for the states from its first cycle to the one behind its last:
 which state words changed; the minimum and maximum of watched words (each byte of a word that holds fields of less than
 four bytes on its own); the set of states of each warp; which registers, rows and pages of memory were written.
-format.py says how it is stored.
+`__init__.py`, ZONE, says how it is stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATES = "sm.warp[*].state"
 class ZoneMaps:
     """Answers for ranges of chunks; chunks without a zone map may hold anything.
 
-    read: gives the map of format.py for the zone map of a number, or None where there is none that can be read.
+    read: gives a ZONE frame's map by its number, or None where there is none that can be read.
     lost: is told of one that makes no sense, and of its number; it is then as if there were none. totals: gives the stall
     totals at a chunk's start. chunks, rows: how many the file has.
     """

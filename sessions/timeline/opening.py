@@ -11,8 +11,10 @@ from rfview.engine.compilation import words_of_run
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin
 from rfview.sessions.codec import limits, streams
-from rfview.sessions.file import format
-from rfview.sessions.file.format import Damage
+from rfview.sessions.file import framing
+from rfview.sessions.file.header import FORMAT, Header
+from rfview.sessions.file.index import Index
+from rfview.sessions.file.framing import Damage
 from rfview.sessions.file.writer import partials
 from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.replay import RecordedTimeline, lost_zone_map
@@ -25,7 +27,7 @@ def is_recording(path: Path) -> bool:
     """Say whether a file begins like a session file, be it one from before format 1."""
     try:
         with files.opened(path) as file:
-            return file.read(len(format.MAGIC)) in (format.MAGIC, format.OLD_MAGIC)
+            return file.read(len(framing.MAGIC)) in (framing.MAGIC, framing.OLD_MAGIC)
     except OSError:
         return False
 
@@ -67,24 +69,24 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
 
 def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
     size = os.fstat(file.fileno()).st_size
-    magic = file.read(len(format.MAGIC))
-    if magic == format.OLD_MAGIC:
-        raise InputError(f"{path}: a recording of an earlier rfview, from before session format {format.FORMAT}; "
+    magic = file.read(len(framing.MAGIC))
+    if magic == framing.OLD_MAGIC:
+        raise InputError(f"{path}: a recording of an earlier rfview, from before session format {FORMAT}; "
                          "record the run again")  # fmt: skip
-    if magic != format.MAGIC:
+    if magic != framing.MAGIC:
         raise InputError(f"{path}: not an rfview recording, or its first bytes are damaged")
     try:
-        head = format.read_frame(file, len(format.MAGIC), format.HEAD)
+        head = framing.read_frame(file, len(framing.MAGIC), framing.HEAD)
     except Damage as error:
         raise InputError(f"{path}: the header is damaged or cut off ({error}); nothing can be shown") from None
-    header = format.Header.unpack(head.payload, path)
+    header = Header.unpack(head.payload, path)
     walk = Walk(path, file, head, header.first)
     try:
-        index_offset = format.read_trailer(file, size)
-        found = format.read_frame(file, index_offset, format.INDEX)
-        if found.end + format.TRAILER.size != size:
+        index_offset = framing.read_trailer(file, size)
+        found = framing.read_frame(file, index_offset, framing.INDEX)
+        if found.end + framing.TRAILER.size != size:
             raise Damage("is not at the end of the file")
-        index = format.Index.unpack(found.payload)
+        index = Index.unpack(found.payload)
     except Damage as error:
         index = walk.rebuilt()
         walk.warnings.insert(0, f"{path}: the index is missing or damaged ({error}); rebuilt from the chunks, up to cycle "
@@ -103,25 +105,25 @@ class Walk:
     head: the HEAD frame; first: the cycle of chunk 0. stopped: why `rebuilt` ended early, or ''. warnings: what was found.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, head: format.Frame, first: int):
+    def __init__(self, path: Path, file: BinaryIO, head: framing.Frame, first: int):
         self.path, self.file, self.head, self.first = path, file, head, first
         self.stopped = ""
         self.warnings: list[str] = []
 
-    def rebuilt(self) -> format.Index:
+    def rebuilt(self) -> Index:
         """Return an index of the chunks up to the first one that is damaged, missing or out of order."""
-        index, offset, before = format.Index(), self.head.end, (0, self.head.crc)
+        index, offset, before = Index(), self.head.end, (0, self.head.crc)
         try:
             while True:
-                tag, payload, end, crc = format.read_frame(self.file, offset)
-                if tag == format.INDEX:
+                tag, payload, end, crc = framing.read_frame(self.file, offset)
+                if tag == framing.INDEX:
                     break
-                if tag == format.CHUNK:
-                    head, content = format.ChunkHead.split(payload)
+                if tag == framing.CHUNK:
+                    head, content = framing.ChunkHead.split(payload)
                     head.check(len(index.first), index.last if index.first else self.first, before)
                     index.add(head, limits.unpacked(content, "a chunk", limits.ARRAYS), offset)
                     before = head.chain, crc
-                if tag == format.ZONE:
+                if tag == framing.ZONE:
                     index.zones.append(offset)
                 offset = end
         except (Damage, *streams.DAMAGE) as error:
@@ -129,30 +131,30 @@ class Walk:
                 self.stopped = f" (chunk {len(index.first)}: {error})"
         return index
 
-    def check(self, index: format.Index, end: int) -> None:
+    def check(self, index: Index, end: int) -> None:
         """Check every frame; cut the index to the chunks before the first one that is damaged or in a wrong place, and warn.
 
         end: where the index is. A damaged zone map is taken out.
         """
-        known = sorted([*((offset, format.CHUNK, number) for number, offset in enumerate(index.offset)),
-                        *((offset, format.ZONE, number) for number, offset in enumerate(index.zones)),
-                        (end, format.INDEX, 0)])  # fmt: skip
+        known = sorted([*((offset, framing.CHUNK, number) for number, offset in enumerate(index.offset)),
+                        *((offset, framing.ZONE, number) for number, offset in enumerate(index.zones)),
+                        (end, framing.INDEX, 0)])  # fmt: skip
         offset, chunk, before = self.head.end, 0, (0, self.head.crc)
         for place, (expected, tag, number) in enumerate(known):
             try:
                 while offset < expected:
-                    offset = format.read_frame(self.file, offset).end
+                    offset = framing.read_frame(self.file, offset).end
                 if offset != expected:
                     raise Damage("lies elsewhere than the index says")
-                if tag != format.INDEX:
-                    _, payload, offset, crc = format.read_frame(self.file, offset, tag)
-                if tag == format.CHUNK:
-                    head = format.ChunkHead.split(payload)[0]
+                if tag != framing.INDEX:
+                    _, payload, offset, crc = framing.read_frame(self.file, offset, tag)
+                if tag == framing.CHUNK:
+                    head = framing.ChunkHead.split(payload)[0]
                     index.check(number, head)
                     head.check(number, head.first, before)
                     chunk, before = chunk + 1, (head.chain, crc)
             except Damage as error:
-                if tag == format.ZONE and offset == expected:
+                if tag == framing.ZONE and offset == expected:
                     self.warnings.append(lost_zone_map(self.path, number, error))
                     following = known[place + 1][0] if place + 1 < len(known) else expected
                     index.zones[number], offset = -1, following

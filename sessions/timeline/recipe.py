@@ -2,7 +2,7 @@
 
 Here it is read; recipe_writing writes one, recipe_filling simulates it again. `Recipe.simulator` is the machine at cycle 0.
 
-    file   := magic frame(RCPE)                            frames as in sessions/file/format.py, each under a CRC
+    file   := magic frame(RCPE)                            frames as in sessions/file/framing.py, each under a CRC
     magic  := 89 52 46 52 0D 0A 1A 0A                      ("\\x89RFR\\r\\n\\x1a\\n")
 
 RCPE payload, a msgpack map; `blob` is zstd over msgpack; unknown names are ignored
@@ -35,7 +35,7 @@ from rfview.engine.compilation import words_of_run
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import limits, streams
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
@@ -121,12 +121,12 @@ def open_recipe(path: str | Path) -> Recipe:
         with files.opened(path) as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise InputError(f"{path}: not an rfview recipe, or its first bytes are damaged")
-            frame = format.read_frame(file, len(MAGIC), RECIPE)
+            frame = framing.read_frame(file, len(MAGIC), RECIPE)
             if file.read(1):
-                raise format.Damage(f"something follows its end at byte {frame.end:,}")
+                raise framing.Damage(f"something follows its end at byte {frame.end:,}")
     except OSError as error:
         raise InputError(f"{path}: cannot open the recipe ({error.strerror})") from None
-    except format.Damage as error:
+    except framing.Damage as error:
         raise InputError(f"{path}: the recipe is damaged or cut off ({error}); write it again") from None
     try:
         outer = limits.unpacked(frame.payload, "the recipe", limits.ARRAYS)

@@ -15,7 +15,7 @@ import numpy as np
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.files import NewFile
 from rfview.sessions.codec import streams
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
 from rfview.sessions.file.writer import new_recording
 from rfview.sessions.timeline.recipe import FORMAT, INFO, MAGIC, RECIPE, SUFFIX
 
@@ -145,8 +145,8 @@ def _stored(array: np.ndarray) -> list[Any]:
 def _write(made: NewFile, body: dict[str, Any]) -> int:
     """Write a recipe into its file; return its bytes. Raises InputError, with the file taken away."""
     try:
-        format.write_all(made.file, MAGIC)
-        format.write_frame(made.file, RECIPE, msgpack.packb({"format": FORMAT, "body": streams.compress_map(body)}))
+        framing.write_all(made.file, MAGIC)
+        framing.write_frame(made.file, RECIPE, msgpack.packb({"format": FORMAT, "body": streams.compress_map(body)}))
         return made.file.tell()
     except OSError as error:
         made.discard()

@@ -17,8 +17,10 @@ from rfview.sessions.codec import limits, streams
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.codec.logs import MEMORY, ROWS, RowLog, read_memory
-from rfview.sessions.file import format
-from rfview.sessions.file.format import Damage
+from rfview.sessions.file import framing
+from rfview.sessions.file.header import Header
+from rfview.sessions.file.index import Index, RADIX, level_of
+from rfview.sessions.file.framing import Damage
 from rfview.sessions.file.stored import StoredChunk
 from rfview.sessions.file.zone_maps import CHUNKS, ZoneMaps
 from rfview.sessions.timeline.base import Timeline
@@ -35,7 +37,7 @@ class RecordedTimeline(Timeline):
     header: what the file says about its run. end: finished, fault and summary of the run; empty for a cut file.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, header: format.Header, index: format.Index, warnings: list[str]):
+    def __init__(self, path: Path, file: BinaryIO, header: Header, index: Index, warnings: list[str]):
         super().__init__(header.info, header.layout)
         self.path = path
         self.header = header
@@ -47,7 +49,7 @@ class RecordedTimeline(Timeline):
         self._file = file
         self._index = index
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
-        self._frames: ByteCache[tuple[format.ChunkHead, dict[str, Any]]] = ByteCache(FRAME_BYTES)
+        self._frames: ByteCache[tuple[framing.ChunkHead, dict[str, Any]]] = ByteCache(FRAME_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         self._milestones: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         self._newest_read, self._backward = -1, 0       # the last chunk read, and how many in a row went backward
@@ -76,7 +78,7 @@ class RecordedTimeline(Timeline):
             return None
         try:
             with self._lock:
-                payload = format.read_frame(self._file, self._index.zones[number], format.ZONE).payload
+                payload = framing.read_frame(self._file, self._index.zones[number], framing.ZONE).payload
             content = limits.unpacked(payload, "a zone map")
             if content["first"] != number * CHUNKS:
                 raise Damage(f"holds chunks {content['first']}..")
@@ -102,14 +104,14 @@ class RecordedTimeline(Timeline):
     def _name(self, number: int) -> str:
         return f"{self.path}: chunk {number} (cycles {self._index.first[number]:,}..)"
 
-    def _content(self, number: int) -> tuple[format.ChunkHead, dict[str, Any]]:
+    def _content(self, number: int) -> tuple[framing.ChunkHead, dict[str, Any]]:
         """Return a chunk's head and its map with its parts still compressed."""
         with self._lock:
             kept = self._frames.get(number)
             if kept is None:
                 try:
                     payload = self._payload(number)
-                    head, packed = format.ChunkHead.split(payload)
+                    head, packed = framing.ChunkHead.split(payload)
                     self._index.check(number, head)
                     kept = head, limits.unpacked(packed, "a chunk", limits.ARRAYS)
                     kept[1].pop("printed", None)        # the index has them
@@ -130,21 +132,21 @@ class RecordedTimeline(Timeline):
             low = offsets[max(0, number - 2 * AHEAD)]
             os.posix_fadvise(self._file.fileno(), low, offsets[number] - low, os.POSIX_FADV_WILLNEED)
         if number + 1 >= len(offsets) or offsets[number + 1] <= offsets[number]:
-            return format.read_frame(self._file, offsets[number], format.CHUNK).payload
+            return framing.read_frame(self._file, offsets[number], framing.CHUNK).payload
         self._file.seek(offsets[number])
         frame = io.BytesIO(self._file.read(offsets[number + 1] - offsets[number]))
-        return format.read_frame(frame, 0, format.CHUNK).payload
+        return framing.read_frame(frame, 0, framing.CHUNK).payload
 
     def _base(self, number: int, rows: bool) -> np.ndarray:
-        """Return all rows, or the memory, at the start of a chunk, read-only (see format.py, row_sum and mem_sum)."""
+        """Return all rows, or the memory, at a chunk's start, read-only (row_sum, mem_sum: see rfview.sessions.file)."""
         if not number:
             return self.header.rows if rows else self.header.memory
         with self._lock:
             array = self._bases.get((rows, number)) if number % CHUNKS else self._milestones.get((rows, number))
             if array is None:
                 # rows are kept at every 64th chunk: it takes a few steps from there; memory is large and seldom asked for
-                level = max(1, format.level_of(number))
-                milestone = number - (number % format.RADIX ** (level + 1) if rows else number)
+                level = max(1, level_of(number))
+                milestone = number - (number % RADIX ** (level + 1) if rows else number)
                 array = self._newest(number, milestone, rows)
                 array.flags.writeable = False
                 (self._bases if number % CHUNKS else self._milestones).put((rows, number), array, array.nbytes)
@@ -158,8 +160,8 @@ class RecordedTimeline(Timeline):
         left = np.ones(len(array), bool)
         at = number
         while at > milestone:
-            level = format.level_of(at)
-            before = at - format.RADIX**level
+            level = level_of(at)
+            before = at - RADIX**level
             if not (sums if level else writes)[at if level else at - 1]:
                 pass
             elif not rows:
@@ -182,8 +184,8 @@ class RecordedTimeline(Timeline):
             kept = self._bases.get((True, at))
             if kept is not None:
                 return kept[row, lanes]
-            level = format.level_of(at)
-            before = at - format.RADIX**level
+            level = level_of(at)
+            before = at - RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(row, before, at):
                 value = (self._log(at, level, True, lambda stored: RowLog(stored, size).last(row, lanes)) if level

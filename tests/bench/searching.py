@@ -51,15 +51,15 @@ def record_long(folder: Path, rounds: int = ROUNDS) -> tuple[Path, Rows]:
 
 def frame_sizes(path: Path) -> list[tuple[bytes, int]]:
     """Return (tag, bytes) of each frame of a session file."""
-    from rfview.sessions.file import format
+    from rfview.sessions.file import framing
 
-    found, at, size = [], len(format.MAGIC), path.stat().st_size
+    found, at, size = [], len(framing.MAGIC), path.stat().st_size
     with open(path, "rb") as file:
-        while at < size - format.TRAILER.size:
+        while at < size - framing.TRAILER.size:
             file.seek(at)
-            tag, length, _ = format.FRAME.unpack(file.read(format.FRAME.size))
-            found.append((tag, format.FRAME.size + length))
-            at += format.FRAME.size + length
+            tag, length, _ = framing.FRAME.unpack(file.read(framing.FRAME.size))
+            found.append((tag, framing.FRAME.size + length))
+            at += framing.FRAME.size + length
     return found
 
 

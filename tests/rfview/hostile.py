@@ -7,7 +7,9 @@ from typing import Any
 
 import msgpack
 
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
+from rfview.sessions.file.header import Header
+from rfview.sessions.file.index import Index
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202e\u2066[red]a[/red]"
 RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "first.rfs"
@@ -36,28 +38,28 @@ def recording(folder: Path, name: str = f"a{EVIL.replace('/', '')}.rfs") -> Path
     """Write the recording into a folder and return its path."""
     target = folder / name
     with open(RECORDED, "rb") as source, open(target, "wb", buffering=0) as out:
-        old = format.Index.unpack(format.read_frame(source, format.read_trailer(source, RECORDED.stat().st_size)).payload)
-        index, before, offset = format.Index(), (0, 0), len(format.MAGIC)
-        format.write_all(out, format.MAGIC)
+        old = Index.unpack(framing.read_frame(source, framing.read_trailer(source, RECORDED.stat().st_size)).payload)
+        index, before, offset = Index(), (0, 0), len(framing.MAGIC)
+        framing.write_all(out, framing.MAGIC)
         while True:
-            frame = format.read_frame(source, offset)
+            frame = framing.read_frame(source, offset)
             offset = frame.end
-            if frame.tag == format.INDEX:
+            if frame.tag == framing.INDEX:
                 break
-            if frame.tag == format.HEAD:
-                header = format.Header.unpack(bytes(frame.payload), RECORDED)
+            if frame.tag == framing.HEAD:
+                header = Header.unpack(bytes(frame.payload), RECORDED)
                 header.info = evil(header.info)
-                before = 0, format.write_frame(out, format.HEAD, header.pack())[1]
-            elif frame.tag == format.CHUNK:
-                head, packed = format.ChunkHead.split(frame.payload)
+                before = 0, framing.write_frame(out, framing.HEAD, header.pack())[1]
+            elif frame.tag == framing.CHUNK:
+                head, packed = framing.ChunkHead.split(frame.payload)
                 chunk = msgpack.unpackb(packed, strict_map_key=False)
                 chunk["printed"] = [[head.first, "said " + EVIL]]
-                head = format.ChunkHead.following(head.number, head.num, head.first, before)
-                place, crc = format.write_frame(out, format.CHUNK, head.pack(), msgpack.packb(chunk))
+                head = framing.ChunkHead.following(head.number, head.num, head.first, before)
+                place, crc = framing.write_frame(out, framing.CHUNK, head.pack(), msgpack.packb(chunk))
                 before = head.chain, crc
                 index.add(head, chunk, place)
             else:
-                index.zones.append(format.write_frame(out, frame.tag, bytes(frame.payload))[0])
+                index.zones.append(framing.write_frame(out, frame.tag, bytes(frame.payload))[0])
         index.totals, index.end = old.totals, evil(old.end)
-        format.write_trailer(out, format.write_frame(out, format.INDEX, index.pack())[0])
+        framing.write_trailer(out, framing.write_frame(out, framing.INDEX, index.pack())[0])
     return target

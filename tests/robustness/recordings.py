@@ -26,7 +26,8 @@ from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions import Session
 from rfview.sessions.commands.table import execute
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
+from rfview.sessions.file.index import Index
 from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.opening import describe, open_recording
 from tests.robustness.found import keep
@@ -55,9 +56,9 @@ def samples() -> tuple[tuple[bytes, dict[int, Snapshot]], ...]:
 
 def frames_of(data: bytes) -> list[tuple[bytes, bytes]]:
     """Return (tag, payload) of a whole file's frames."""
-    file, at, found = io.BytesIO(data), len(format.MAGIC), []
-    while at < len(data) - format.TRAILER.size:
-        frame = format.read_frame(file, at)
+    file, at, found = io.BytesIO(data), len(framing.MAGIC), []
+    while at < len(data) - framing.TRAILER.size:
+        frame = framing.read_frame(file, at)
         found.append((frame.tag, frame.payload))
         at = frame.end
     return found
@@ -98,44 +99,44 @@ def changed_frames(chance: random.Random, data: bytes) -> bytes:
         elif how == 2:
             frames[at], frames[other] = frames[other], frames[at]
         else:
-            frames = [frame for frame in frames if frame[0] != format.INDEX]
+            frames = [frame for frame in frames if frame[0] != framing.INDEX]
             frames = frames if len(frames) > 1 else frames_of(data)
     out = io.BytesIO()
-    out.write(format.MAGIC)
+    out.write(framing.MAGIC)
     offset = 0
     for tag, payload in frames:
-        offset, _ = format.write_frame(out, tag, payload)
-    if frames[-1][0] == format.INDEX:
-        format.write_trailer(out, offset)
+        offset, _ = framing.write_frame(out, tag, payload)
+    if frames[-1][0] == framing.INDEX:
+        framing.write_trailer(out, offset)
     return out.getvalue()
 
 
 def rebuilt(chance: random.Random, data: bytes) -> bytes:
     """Return a file with contents changed under right checksums, chunks that follow on, and an index that fits."""
     frames = frames_of(data)
-    chunks = [number for number, (tag, _) in enumerate(frames) if tag == format.CHUNK]
+    chunks = [number for number, (tag, _) in enumerate(frames) if tag == framing.CHUNK]
     chosen = {chance.choice((0, len(frames) - 1, *chunks, *chunks)) for _ in range(chance.choice((1, 1, 2)))}
-    out, index, before = io.BytesIO(), format.Index(), (0, 0)
-    out.write(format.MAGIC)
+    out, index, before = io.BytesIO(), Index(), (0, 0)
+    out.write(framing.MAGIC)
     for number, (tag, payload) in enumerate(frames):
-        if tag == format.INDEX:
-            old = format.Index.unpack(payload)
+        if tag == framing.INDEX:
+            old = Index.unpack(payload)
             index.totals.append(old.totals[-1])
             index.end = old.end
             body = index.pack()
             if number in chosen:
                 body = changed_map(chance, body)
-            format.write_trailer(out, format.write_frame(out, tag, body)[0])
-        elif tag == format.CHUNK:
-            head, content = format.ChunkHead.split(payload)
+            framing.write_trailer(out, framing.write_frame(out, tag, body)[0])
+        elif tag == framing.CHUNK:
+            head, content = framing.ChunkHead.split(payload)
             packed = bytes(content)
             if number in chosen:
                 packed = changed_map(chance, packed)
                 head = head if chance.random() < 0.8 else head.__class__(
-                    head.number, max(1, min(format.MAX_CYCLES, chance.choice(NUMBERS))), head.first, head.chain)
+                    head.number, max(1, min(framing.MAX_CYCLES, chance.choice(NUMBERS))), head.first, head.chain)
             first = index.last if index.first else head.first
-            head = format.ChunkHead.following(len(index.first), head.num, first, before)
-            offset, crc = format.write_frame(out, tag, head.pack(), packed)
+            head = framing.ChunkHead.following(len(index.first), head.num, first, before)
+            offset, crc = framing.write_frame(out, tag, head.pack(), packed)
             before = head.chain, crc
             try:
                 index.add(head, msgpack.unpackb(content), offset)
@@ -144,8 +145,8 @@ def rebuilt(chance: random.Random, data: bytes) -> bytes:
         else:
             if number in chosen:
                 payload = changed_map(chance, payload)
-            offset, crc = format.write_frame(out, tag, payload)
-            if tag == format.HEAD:
+            offset, crc = framing.write_frame(out, tag, payload)
+            if tag == framing.HEAD:
                 before = 0, crc
             else:
                 index.zones.append(offset)

@@ -18,7 +18,7 @@ import zstandard
 from rfview import cli
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.codec.changes import STATE
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
 from tests.robustness.__main__ import GOOD, tally
 from tests.robustness.recordings import SHORT, frames_of
 from tests.conftest import PATIENCE_S
@@ -56,8 +56,8 @@ def in_header(change: Callable[[dict[str, Any]], None]) -> bytes:
 
 def with_frame(tag: bytes, payload: bytes) -> bytes:
     out = io.BytesIO()
-    out.write(format.MAGIC)
-    format.write_frame(out, tag, payload)
+    out.write(framing.MAGIC)
+    framing.write_frame(out, tag, payload)
     return out.getvalue()
 
 
@@ -65,15 +65,15 @@ def in_chunks(change: Callable[[dict[str, Any]], None]) -> bytes:
     """Return a recording without index whose chunks were changed, each following on."""
     frames = frames_of(SHORT.read_bytes())
     out = io.BytesIO()
-    out.write(format.MAGIC)
-    before = 0, format.write_frame(out, *frames[0])[1]
+    out.write(framing.MAGIC)
+    before = 0, framing.write_frame(out, *frames[0])[1]
     for tag, payload in frames:
-        if tag == format.CHUNK:
-            head, packed = format.ChunkHead.split(payload)
+        if tag == framing.CHUNK:
+            head, packed = framing.ChunkHead.split(payload)
             content = msgpack.unpackb(packed)
             change(content)
-            made = format.ChunkHead.following(head.number, head.num, head.first, before)
-            before = made.chain, format.write_frame(out, tag, made.pack(), msgpack.packb(content))[1]
+            made = framing.ChunkHead.following(head.number, head.num, head.first, before)
+            before = made.chain, framing.write_frame(out, tag, made.pack(), msgpack.packb(content))[1]
     return out.getvalue()
 
 

@@ -24,7 +24,8 @@ from rfview.engine.errors import InputError
 from rfview.sessions.codec import loops, streams
 from rfview.sessions.codec.changes import STATE, Changes, StoredChanges
 from rfview.sessions.codec.encode import Encoder, Seen
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
+from rfview.sessions.file.header import FORMAT, dtype_from_json, dtype_to_json
 from rfview.sessions.file.stored import StoredChunk
 from rfview.sessions.layout import Layout
 from rfview.sessions.file.writer import Writer, partials, record
@@ -43,10 +44,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def frames(data: bytes) -> list[tuple[bytes, int, int]]:
     """Return (tag, begin, end) of each frame."""
-    found, at = [], len(format.MAGIC)
-    while at < len(data) - format.TRAILER.size:
-        tag, length, _ = format.FRAME.unpack_from(data, at)
-        found.append((tag, at, at + format.FRAME.size + length))
+    found, at = [], len(framing.MAGIC)
+    while at < len(data) - framing.TRAILER.size:
+        tag, length, _ = framing.FRAME.unpack_from(data, at)
+        found.append((tag, at, at + framing.FRAME.size + length))
         at = found[-1][2]
     return found
 
@@ -80,7 +81,7 @@ def flips(data: bytes) -> list[int]:
     places = {order.randrange(len(data)) for _ in range(120)}
     for _, begin, end in frames(data):
         places |= {begin + order.randrange(16), begin + 16, end - 1}
-    places |= set(range(len(format.MAGIC))) | set(range(len(data) - format.TRAILER.size, len(data)))
+    places |= set(range(len(framing.MAGIC))) | set(range(len(data) - framing.TRAILER.size, len(data)))
     while len(places) < 200:
         places.add(order.randrange(len(data)))
     return sorted(places)
@@ -122,13 +123,13 @@ def test_a_newer_format_is_refused_with_both_numbers(small: Path, tmp_path: Path
     data = small.read_bytes()
     _, begin, end = frames(data)[0]
     outer = msgpack.unpackb(data[begin + 16 : end])
-    outer["format"] = format.FORMAT + 6
+    outer["format"] = FORMAT + 6
     path = tmp_path / "new.rfs"
     with open(path, "wb") as file:
-        file.write(format.MAGIC)
-        format.write_frame(file, b"HEAD", msgpack.packb(outer))
+        file.write(framing.MAGIC)
+        framing.write_frame(file, b"HEAD", msgpack.packb(outer))
         file.write(data[end:])
-    with pytest.raises(InputError, match=rf"{format.FORMAT + 6}.*{format.FORMAT}"):
+    with pytest.raises(InputError, match=rf"{FORMAT + 6}.*{FORMAT}"):
         open_recording(path)
 
 
@@ -136,26 +137,26 @@ def test_unknown_fields_are_ignored(small: Path, tmp_path: Path, truth: list) ->
     data = small.read_bytes()
     path, before = tmp_path / "more.rfs", (0, 0)
     with open(path, "wb") as file:
-        file.write(format.MAGIC)
+        file.write(framing.MAGIC)
         for tag, begin, end in frames(data)[:-1]:
-            head = data[begin + 16 : begin + 16 + (format.CHUNK_HEAD.size if tag == b"CHNK" else 0)]
+            head = data[begin + 16 : begin + 16 + (framing.CHUNK_HEAD.size if tag == b"CHNK" else 0)]
             content = msgpack.unpackb(data[begin + 16 + len(head) : end], strict_map_key=False)
             content["of_the_future"] = [1, {"a": 2}]
             if tag == b"HEAD":
                 chain = 0
             if tag == b"CHNK":
-                number, num, first, _ = format.CHUNK_HEAD.unpack(head)
-                made = format.ChunkHead.following(number, num, first, before)
+                number, num, first, _ = framing.CHUNK_HEAD.unpack(head)
+                made = framing.ChunkHead.following(number, num, first, before)
                 head, chain = made.pack(), made.chain
-            _, crc = format.write_frame(file, tag, head, msgpack.packb(content))
+            _, crc = framing.write_frame(file, tag, head, msgpack.packb(content))
             if tag in (b"HEAD", b"CHNK"):
                 before = chain, crc
-            format.write_frame(file, b"NEWS", b"something else")
+            framing.write_frame(file, b"NEWS", b"something else")
     timeline = open_recording(path)
     assert timeline.at(CYCLES).same_as(truth[CYCLES])
 
 
-@pytest.mark.parametrize("content", [b"", b"\x89RFV", b"hello, this is text", format.MAGIC, format.MAGIC + b"x" * 99])
+@pytest.mark.parametrize("content", [b"", b"\x89RFV", b"hello, this is text", framing.MAGIC, framing.MAGIC + b"x" * 99])
 def test_files_that_are_no_sessions_are_one_clear_error(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "no.rfs"
     path.write_bytes(content)
@@ -226,8 +227,8 @@ def test_replay_and_scripts_begin_without_numba(small: Path) -> None:
 
 def test_dtypes_survive_as_json(recorded) -> None:
     for dtype in (recorded.layout.sm_dtype, recorded.layout.rf_dtype):
-        stored = msgpack.unpackb(msgpack.packb(format.dtype_to_json(dtype)))
-        again = format.dtype_from_json(stored)
+        stored = msgpack.unpackb(msgpack.packb(dtype_to_json(dtype)))
+        again = dtype_from_json(stored)
         assert again == dtype and again.itemsize == dtype.itemsize
 
 
@@ -393,7 +394,7 @@ def test_numbers_that_make_no_sense_are_an_input_error(edits: list[tuple[bool, i
         damaged[place % (head if in_head else len(damaged))] = byte
     content, none = {"state": streams.compress(bytes(damaged))}, np.empty(0, np.uint32)
     header: Any = SimpleNamespace(state=np.zeros(WORDS, np.uint32), rows=none, memory=none)
-    chunk = StoredChunk(format.ChunkHead(0, 5, 100, 0), content, header, "x.rfs: chunk 0")
+    chunk = StoredChunk(framing.ChunkHead(0, 5, 100, 0), content, header, "x.rfs: chunk 0")
     try:
         words = chunk.key.copy()
         chunk.changes.apply(words, offset)
@@ -406,7 +407,7 @@ def with_chunks(data: bytes, path: Path, change: Callable[[list[bytes]], list[by
     """Write a recording whose CHNK frames, whole and with true checksums, have been changed, without an index."""
     parts = [data[begin:end] for _, begin, end in frames(data)]
     chunks = change([part for part in parts if part[:4] == b"CHNK"])
-    out = format.MAGIC + parts[0] + b"".join(chunks)
+    out = framing.MAGIC + parts[0] + b"".join(chunks)
     path.write_bytes(out)
     return path
 

@@ -8,7 +8,7 @@ import msgpack
 import pytest
 
 from rfview.engine.errors import InputError
-from rfview.sessions.file import format
+from rfview.sessions.file.header import FORMAT, Header, LAYOUT
 from rfview.sessions.timeline.opening import describe, is_recording, open_recording
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def test_every_format_opens_with_its_states() -> None:
     timeline = open_recording(GOLDEN / "format1.rfs", check=True)
-    assert timeline.header.number == describe(timeline.path)["format"] == format.FORMAT == 1 and not timeline.warnings
+    assert timeline.header.number == describe(timeline.path)["format"] == FORMAT == 1 and not timeline.warnings
     shot = timeline.at(333)
     assert (timeline.first, timeline.last, shot.cycle) == (0, 400, 333)
     assert (timeline.info["kernel"], timeline.info["design"]) == ("nw", "sram") and len(timeline.chunk_starts()) == 10
@@ -40,8 +40,8 @@ def test_a_file_from_before_format_1_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_layout_is_one_sentence() -> None:
-    header = {"format": format.FORMAT, "body": b"laid out otherwise"}
+    header = {"format": FORMAT, "body": b"laid out otherwise"}
     with pytest.raises(InputError) as caught:
-        format.Header.unpack(msgpack.packb(header), "old.rfs")
+        Header.unpack(msgpack.packb(header), "old.rfs")
     assert str(caught.value) == ("old.rfs: a recording in layout 1 of session format 1, this rfview reads layout "
-                                 f"{format.LAYOUT}; record the run again")  # fmt: skip
+                                 f"{LAYOUT}; record the run again")  # fmt: skip

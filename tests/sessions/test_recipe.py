@@ -19,7 +19,7 @@ from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.sessions import open_session
 from rfview.sessions.codec import streams
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
 from rfview.sessions.timeline import recipe, recipe_filling, recipe_writing
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
@@ -204,7 +204,7 @@ def test_files_that_are_cut_damaged_foreign_or_newer_are_one_clear_error(made: P
     def payload(outer: Any) -> bytes:
         with open(bad, "wb") as file:
             file.write(recipe.MAGIC)
-            format.write_frame(file, recipe.RECIPE, msgpack.packb(outer))
+            framing.write_frame(file, recipe.RECIPE, msgpack.packb(outer))
         return bad.read_bytes()
 
     refused(payload({"format": 2, "body": b"?"}), "recipe format 2, this rfview reads up to format 1")

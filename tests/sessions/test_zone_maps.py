@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rfview.engine import stalls
-from rfview.sessions.file import format
+from rfview.sessions.file import framing
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
@@ -194,7 +194,7 @@ def test_the_rows_that_chunks_write_are_known(fine: RecordedTimeline, low: int, 
 def test_a_recording_without_zone_maps_is_searched_all_the_same(path: Path, tmp_path: Path, truth: list) -> None:
     data = path.read_bytes()
     cut = tmp_path / "cut.rfs"
-    last = data.rindex(format.ZONE)
+    last = data.rindex(framing.ZONE)
     cut.write_bytes(data[: last - 1])
     timeline = open_recording(cut)
     assert timeline.warnings and timeline.zone_maps is not None
@@ -205,7 +205,7 @@ def test_a_recording_without_zone_maps_is_searched_all_the_same(path: Path, tmp_
     rises = [c for c in range(1, timeline.last) if pcs[c] == 5 != pcs[c - 1]]
     assert [session.reverse_continue().cycle for _ in rises] == rises[::-1]
     broken = bytearray(data)
-    broken[data.index(format.ZONE) + 40] ^= 4
+    broken[data.index(framing.ZONE) + 40] ^= 4
     cut.write_bytes(broken)
     for check in (True, False):
         session = Session(open_recording(cut, check=check))

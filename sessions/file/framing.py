@@ -1,0 +1,136 @@
+"""Frames, of which a session file is made: each written and read under its CRC; a chunk's head, which chains all before it.
+
+What they hold is said in this folder's `__init__.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NamedTuple
+
+from rfview.sessions.codec import limits
+
+MAGIC = b"\x89RFS\r\n\x1a\n"
+# of recordings from before format 1, which had numbers of their own
+OLD_MAGIC = b"\x89RFV\r\n\x1a\n"
+END_MAGIC = b"RFSEND\r\n"
+FRAME = struct.Struct("<4sQI")
+CHUNK_HEAD = struct.Struct("<IIQI")
+TRAILER = struct.Struct("<QI8s")
+HEAD, CHUNK, ZONE, INDEX = b"HEAD", b"CHNK", b"ZONE", b"INDX"
+MAX_CYCLES = 1 << 16        # no chunk has more
+
+
+class Damage(Exception):
+    """A frame that is cut short or whose checksum is wrong; callers turn it into a warning or an InputError."""
+
+
+def write_frame(file: Any, tag: bytes, *payload: bytes | memoryview) -> tuple[int, int]:
+    """Write one frame, its payload in parts, into a binary file, which may be unbuffered; return its offset and its CRC."""
+    offset, length = file.tell(), sum(map(len, payload))
+    crc = zlib.crc32(tag + struct.pack("<Q", length))
+    for part in payload:
+        crc = zlib.crc32(part, crc)
+    for part in (FRAME.pack(tag, length, crc), *payload):
+        write_all(file, part)
+    return offset, crc
+
+
+def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
+    """Write all of the bytes into a file that may be unbuffered, and then take fewer at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+class Frame(NamedTuple):
+    """A frame as read; end: the offset behind it."""
+
+    tag: bytes
+    payload: bytes
+    end: int
+    crc: int
+
+
+def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Frame:
+    """Return the frame at an offset; raises Damage. No more is read than the file has."""
+    try:
+        left = file.seek(0, os.SEEK_END) - offset - FRAME.size
+        if offset < 0 or left < 0:
+            raise Damage("cut short")
+        file.seek(offset)
+        head = file.read(FRAME.size)
+        tag, length, crc = FRAME.unpack(head)
+        if length > left:
+            raise Damage("cut short")
+        limits.allow(length, limits.ARRAYS, "a frame")
+        payload = file.read(length)
+    except ValueError as error:
+        raise Damage(str(error)) from None
+    except (OSError, struct.error) as error:     # struct.error: the file has become shorter
+        raise Damage(f"cannot be read: {error}") from None
+    if len(payload) < length or zlib.crc32(payload, zlib.crc32(head[:12])) != crc:
+        raise Damage("wrong checksum")
+    if expected is not None and tag != expected:
+        raise Damage(f"holds {tag!r} instead of {expected!r}")
+    return Frame(tag, payload, offset + FRAME.size + length, crc)
+
+
+@dataclass(frozen=True)
+class ChunkHead:
+    """What each chunk begins with. chain: the running check over this head and all chunks before."""
+
+    number: int
+    num: int
+    first: int
+    chain: int
+
+    @staticmethod
+    def following(number: int, num: int, first: int, before: tuple[int, int]) -> ChunkHead:
+        """Return the head of a chunk; before: chain and frame's CRC of the one before, of chunk 0: 0 and that of HEAD."""
+        chain, crc = before
+        return ChunkHead(number, num, first, zlib.crc32(struct.pack("<IIQI", number, num, first, crc), chain))
+
+    def pack(self) -> bytes:
+        """Return its bytes."""
+        return CHUNK_HEAD.pack(self.number, self.num, self.first, self.chain)
+
+    @staticmethod
+    def split(payload: bytes) -> tuple[ChunkHead, memoryview]:
+        """Return a CHNK payload's head and the bytes of its map; raises Damage."""
+        if len(payload) < CHUNK_HEAD.size:
+            raise Damage("has no head")
+        head = ChunkHead(*CHUNK_HEAD.unpack_from(payload))
+        if not 0 < head.num <= MAX_CYCLES:
+            raise Damage(f"cannot have {head.num:,} cycles")
+        return head, memoryview(payload)[CHUNK_HEAD.size :]
+
+    def check(self, number: int, first: int, before: tuple[int, int]) -> None:
+        """Raise Damage unless it follows the chunk before, which ends at cycle `first`; before: as in `following`."""
+        if (self.number, self.first) != (number, first):
+            raise Damage(f"chunk {self.number} from cycle {self.first:,} on is where chunk {number} from cycle {first:,} on "
+                         "should be")  # fmt: skip
+        if ChunkHead.following(self.number, self.num, self.first, before) != self:
+            raise Damage("it does not follow the chunk before it")
+
+
+def write_trailer(file: BinaryIO, index_offset: int) -> None:
+    """Write the end of a finished file."""
+    write_all(file, TRAILER.pack(index_offset, zlib.crc32(struct.pack("<Q", index_offset)), END_MAGIC))
+
+
+def read_trailer(file: BinaryIO, size: int) -> int:
+    """Return the offset of INDX; raises Damage."""
+    if size < TRAILER.size:
+        raise Damage("cut short")
+    try:
+        file.seek(size - TRAILER.size)
+        offset, crc, magic = TRAILER.unpack(file.read(TRAILER.size))
+    except (OSError, struct.error) as error:     # struct.error: the file has become shorter
+        raise Damage(f"cannot be read: {error}") from None
+    if magic != END_MAGIC or zlib.crc32(struct.pack("<Q", offset)) != crc:
+        raise Damage("the end of the file is missing or damaged")
+    return offset

@@ -1,0 +1,104 @@
+"""The header of a session file: what it says of its run, and the state at the first cycle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.sessions.codec import limits, streams
+from rfview.sessions.file import run_info
+from rfview.sessions.file.framing import MAX_CYCLES
+from rfview.sessions.layout import Layout
+
+FORMAT, LAYOUT = 1, 4
+# arrays of the header, each a blob of its own
+VALUES = ("state", "memory", "rows")
+HEADER_LEVEL = 3
+
+
+def dtype_to_json(dtype: np.dtype) -> Any:
+    """Return a dtype as plain data: a format string, or a map of itemsize and fields."""
+    if dtype.names is None:
+        return dtype.str
+    fields = []
+    for name in dtype.names:
+        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+        entry: dict[str, Any] = {"name": name, "offset": offset, "format": dtype_to_json(inner.base)}
+        if inner.shape:
+            entry["shape"] = list(inner.shape)
+        fields.append(entry)
+    return {"itemsize": dtype.itemsize, "fields": fields}
+
+
+def dtype_from_json(stored: Any) -> np.dtype:
+    """Return the dtype behind `dtype_to_json`."""
+    if isinstance(stored, str):
+        found = np.dtype(stored)
+        if found.kind not in "uif":
+            raise ValueError(f"a field cannot be {stored!r}")
+        return found
+    names = [entry["name"] for entry in stored["fields"]]
+    formats = [(dtype_from_json(entry["format"]), tuple(entry.get("shape", ()))) for entry in stored["fields"]]
+    offsets = [entry["offset"] for entry in stored["fields"]]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": stored["itemsize"]})
+
+
+@dataclass
+class Header:
+    """What a session file says about its run, and its format number.
+
+    state, memory: (words,) u4, rows: (n, 32) u4, all at cycle `first`.
+    """
+
+    layout: Layout
+    info: dict[str, Any]
+    first: int
+    state: np.ndarray
+    memory: np.ndarray
+    rows: np.ndarray
+    chunk_cycles: int
+    number: int = FORMAT
+
+    def pack(self) -> bytes:
+        """Return the HEAD payload."""
+        body = {
+            "sm_dtype": dtype_to_json(self.layout.sm_dtype),
+            "rf_dtype": dtype_to_json(self.layout.rf_dtype),
+            "info": self.info,
+            "first": self.first,
+            "chunk_cycles": self.chunk_cycles,
+        }
+        values = {name: streams.compress(np.ascontiguousarray(getattr(self, name), "<u4").data) for name in VALUES}
+        packed = streams.compress_map(body, HEADER_LEVEL)
+        return msgpack.packb({"format": FORMAT, "layout": LAYOUT, "body": packed, **values})
+
+    @staticmethod
+    def unpack(payload: bytes, path: Any) -> Header:
+        """Read the HEAD payload; raises InputError for a newer format or a header that makes no sense."""
+        try:
+            outer = limits.unpacked(payload, "the header", limits.ARRAYS)
+            number = outer["format"]
+            if number != FORMAT:
+                raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
+            if outer.get("layout") != LAYOUT:
+                raise InputError(f"{path}: a recording in layout {outer.get('layout', 1)} of session format {FORMAT}, this "
+                                 f"rfview reads layout {LAYOUT}; record the run again")  # fmt: skip
+            body = streams.decompress_map(outer["body"], f"{path}: header")
+            layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
+            if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:
+                raise ValueError("its states are not made of whole words")
+            limits.allow(sum(streams.size_of(outer[name]) for name in VALUES), limits.ARRAYS, "state, memory and registers")
+            values = {name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4") for name in VALUES}
+            if len(values["state"]) != layout.num_words:
+                raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
+            values["rows"] = values["rows"].reshape(-1, 32)
+            run_info.check(body["info"], layout, len(values["rows"]), len(values["memory"]))
+            run_info.whole(0, 1 << 62)(body["first"], "its first cycle")
+            run_info.whole(1, MAX_CYCLES)(body["chunk_cycles"], "its cycles per chunk")
+            return Header(layout, body["info"], body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
+        except streams.DAMAGE as error:
+            raise InputError(f"{path}: the header cannot be read ({error!r})") from None
