@@ -63,26 +63,25 @@ def has_space(log):
 @device
 def forget_marks(sm):
     """Clear the marks of a cycle that is not recorded."""
-    touched = np.uint64(sm.dirty_touched)
-    while touched != 0:
-        word = ctz64(touched)
-        touched &= ~bit64(word)
-        sm.dirty[word] = 0
+    clear(sm.dirty, sm.dirty_touched)
     sm.dirty_touched = 0
     for word in range(state.MAX_INFLIGHT // 64):
         sm.dirty_inflight[word] = 0
-    touched = np.uint64(sm.rows_touched)
-    while touched != 0:
-        word = ctz64(touched)
-        touched &= ~bit64(word)
-        sm.dirty_rows[word] = 0
+    clear(sm.dirty_rows, sm.rows_touched)
     sm.rows_touched = 0
     sm.num_accepted = 0
-    touched = np.uint64(sm.lost_touched)
-    while touched != 0:
-        word = ctz64(touched)
-        touched &= ~bit64(word)
-        sm.lost_rows[word] = 0
+    clear(sm.lost_rows, sm.lost_touched)
     sm.lost_touched = 0
     sm.cleared = 0
+    return 0
+
+
+@device
+def clear(marks, touched):
+    """Clear the words of some marks that the mask `touched` names."""
+    left = np.uint64(touched)
+    while left != 0:
+        word = ctz64(left)
+        left &= ~bit64(word)
+        marks[word] = 0
     return 0
